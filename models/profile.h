@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Device profiles: every number about hardware, with its tag and its source, as data.
+ *
+ * A profile is models/devices/NAME.ini (built into the program) or a file of the user's. Lines are
+ *     key = value | tag | source
+ * under [section]; the full key is "section.key", [device] adds no prefix. The tag is measured,
+ * published, fitted or assumed. What the device's file lacks is taken from assumed.ini. */
+#ifndef GSIM_MODELS_PROFILE_H
+#define GSIM_MODELS_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/ini.h"
+#include "sim/base/status.h"
+
+enum gsim_key {
+#define GSIM_KEY(symbol, name, kind, help) GSIM_KEY_##symbol,
+#include "models/keys.def"
+#undef GSIM_KEY
+    GSIM_KEY_COUNT
+};
+
+enum gsim_tag {
+    GSIM_TAG_MEASURED = 0,
+    GSIM_TAG_PUBLISHED,
+    GSIM_TAG_FITTED,
+    GSIM_TAG_ASSUMED,
+    GSIM_TAG_GIVEN, /* by --set */
+    GSIM_TAG_COUNT
+};
+
+struct gsim_curve_point {
+    int64_t x, y;
+};
+
+struct gsim_profile {
+    const char *name;    /* "h200" */
+    const char *title;   /* "NVIDIA H200 SXM 141 GB" */
+    int64_t value[GSIM_KEY_COUNT]; /* base units; of a curve: the number of its points */
+    const struct gsim_curve_point *curve[GSIM_KEY_COUNT]; /* NULL for plain values */
+    const char *text[GSIM_KEY_COUNT]; /* as written */
+    uint8_t tag[GSIM_KEY_COUNT];      /* enum gsim_tag */
+    const char *source[GSIM_KEY_COUNT];
+};
+
+/* A file built into the program (made by the build from models/devices and traces/samples). */
+struct gsim_embedded {
+    const char *name; /* "models/devices/h200.ini" */
+    const unsigned char *bytes;
+    unsigned long size;
+};
+/* Ends with a NULL name; sorted by name. */
+extern const struct gsim_embedded gsim_embedded_files[];
+
+/* name_or_path: a listed device, or a file when it contains '/' or ends in ".ini". An unknown name
+ * is a usage error with a suggestion; a bad file is bad input with its line. */
+enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *arena,
+                                   struct gsim_profile *out, struct gsim_log *log);
+/* `--set key=value`. *known is false, and nothing happens, when key is no profile key. */
+enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
+                                  bool *known, struct gsim_arena *arena, struct gsim_log *log);
+const char *gsim_key_name(enum gsim_key key);
+const char *gsim_key_help(enum gsim_key key);
+const char *gsim_tag_name(enum gsim_tag tag);
+
+#endif

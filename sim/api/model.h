@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A model: what an action costs and what then happens. One instance covers the whole cluster. It
+ * executes what it is told (place, stop, arrange) and reports what happened; it never chooses.
+ *
+ * The core owns the states of jobs and who holds which unit; the model owns progress and time. The
+ * core admits a job only when its units are physically clear. */
+#ifndef GSIM_API_MODEL_H
+#define GSIM_API_MODEL_H
+
+#include "sim/api/trace.h"
+#include "sim/api/types.h"
+#include "sim/base/arena.h"
+#include "sim/base/params.h"
+#include "sim/base/status.h"
+
+/* What a model reports. The order is the order in which equal times are served: phases COMPLETE,
+ * BOUNDARY, FAULT of the engine's order. */
+enum gsim_event_kind {
+    GSIM_EVENT_COMPLETED = 0, /* all work done; units are clear, memory freed */
+    GSIM_EVENT_STOPPED,       /* off the SMs: STOPPING -> SAVING */
+    GSIM_EVENT_CLEARED,       /* saved: SAVING -> PAUSED, HELD or QUEUED; units clear */
+    GSIM_EVENT_RUNNING,       /* STARTING or RESUMING -> RUNNING */
+    GSIM_EVENT_WATCH,         /* a watched threshold was reached */
+};
+
+struct gsim_event {
+    enum gsim_event_kind kind;
+    gsim_slot slot;
+    enum gsim_watch_kind watch;
+};
+
+/* Collects events of one instant; the model appends. */
+struct gsim_events {
+    struct gsim_event *list;
+    uint32_t n, capacity;
+};
+
+/* What the core tells the model about a job; valid while the job is active. */
+struct gsim_job {
+    uint32_t index;      /* in the trace: the entity number that breaks ties */
+    int64_t service_ns;  /* at the reference rate */
+    const struct gsim_unit *units;
+    uint32_t n_units;
+    uint32_t share_ppm;
+};
+
+/* Facts about the hardware, by device type; see models/profile.h for the keys. */
+struct gsim_profile;
+
+struct gsim_model_setup {
+    const struct gsim_trace *trace;
+    struct gsim_arena *arena;
+    uint32_t n_gpus;
+    const struct gsim_profile *const *profiles; /* device types of the cluster */
+    const uint16_t *type_of_gpu;                /* position in profiles, by GPU */
+    const struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
+};
+
+/* Whether something that takes time began, or it is over already (zero cost). Nothing is reported
+ * later for what is over already. */
+enum gsim_pace { GSIM_AT_ONCE, GSIM_LATER };
+
+struct gsim_model; /* the instance; each model casts it to its own */
+
+struct gsim_model_ops {
+    const char *name;
+    enum gsim_status (*open)(const struct gsim_model_setup *setup, struct gsim_model **out,
+                             struct gsim_log *log);
+    /* Slots below capacity are about to be used. false: no memory. */
+    bool (*reserve)(struct gsim_model *model, uint32_t capacity);
+    /* A job appears in a slot (nothing runs yet), or leaves it. */
+    void (*enter)(struct gsim_model *model, gsim_slot slot);
+    void (*leave)(struct gsim_model *model, gsim_slot slot);
+    /* Start or resume on job.units, which are clear. from: QUEUED, PAUSED or HELD, and keep says
+     * where the state lies. AT_ONCE: it runs now. LATER: a RUNNING event follows. */
+    enum gsim_pace (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                            enum gsim_keep keep, int64_t now_ns);
+    /* Begin to stop. AT_ONCE: stopped and cleared now. LATER: STOPPED, then CLEARED follow; a job
+     * that reaches its end first reports COMPLETED instead. */
+    enum gsim_pace (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                            enum gsim_keep keep, int64_t now_ns);
+    /* How units share from now on. false: this model cannot, and nothing changed. */
+    bool (*can_arrange)(const struct gsim_model *model, const struct gsim_arrangement *arrangement);
+    void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
+                    const struct gsim_arrangement *arrangement, int64_t now_ns);
+    bool (*can_stop)(const struct gsim_model *model, enum gsim_stop stop, enum gsim_keep keep);
+    /* One watch a kind and job; a new one replaces it, a negative threshold removes it. */
+    void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
+                  int64_t threshold, int64_t now_ns);
+    /* Time of the next thing to report, GSIM_NEVER when there is none. */
+    int64_t (*next_time)(const struct gsim_model *model);
+    /* Moves to now_ns <= next_time() and appends what happens at exactly now_ns, by kind and
+     * entity. advance(a) then advance(b) equals advance(b). false: no memory. */
+    bool (*advance)(struct gsim_model *model, int64_t now_ns, struct gsim_events *events);
+    /* Free of side effects; the same code charges it later. units NULL: where it runs now, or
+     * any. */
+    struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                               enum gsim_keep keep, const struct gsim_unit *units,
+                               uint32_t n_units, int64_t now_ns);
+    void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                     struct gsim_counters *out);
+    /* The column of progress by slot; it may move when slots are reserved. */
+    const struct gsim_progress *(*progress)(const struct gsim_model *model);
+    /* Facts for the result: names of assumed constants used, and why a result is outside what was
+     * validated (NULL: it is not). */
+    const char *(*outside_validated)(const struct gsim_model *model);
+    const char *const *(*assumed)(const struct gsim_model *model);
+};
+
+#endif

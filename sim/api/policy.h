@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A policy: which action, when. It is one table of optional hooks at the end of one file, listed in
+ * policies/list.def. Hooks only update the policy's private state; only `decide` changes the world,
+ * by filling a plan. A policy never computes a cost: it asks for a quote.
+ * policies/skeleton.c is a documented example. */
+#ifndef GSIM_API_POLICY_H
+#define GSIM_API_POLICY_H
+
+#include <stddef.h>
+
+#include "sim/api/trace.h"
+#include "sim/api/types.h"
+#include "sim/base/arena.h"
+#include "sim/base/params.h"
+#include "sim/base/status.h"
+
+/* What a policy sees. Columns are indexed by slot; pointers may move between hooks, so they are
+ * read through the view each time. Slots that hold no job have state GSIM_FREE. */
+struct gsim_view {
+    int64_t now_ns;
+    uint32_t n_slots;       /* slots are below this */
+    uint32_t n_active;
+    const gsim_slot *active; /* the active slots, in no particular order (fixed by the inputs) */
+
+    const uint32_t *job;     /* position in the trace: arrival order, and the tie breaker */
+    const int64_t *submit_ns;
+    const uint32_t *gpus;
+    const uint32_t *share_ppm;
+    const uint8_t *state;    /* enum gsim_state */
+    const int64_t *changed_ns; /* when the state began */
+    const struct gsim_progress *progress;
+    const int64_t *service_ns; /* true durations: NULL unless the policy is an oracle */
+
+    /* What changed since this policy's last decide. Completed slots stay readable until it ends. */
+    const gsim_slot *arrived;
+    uint32_t n_arrived;
+    const gsim_slot *completed;
+    uint32_t n_completed;
+    const gsim_slot *settled; /* jobs whose transition ended: now RUNNING, PAUSED, HELD or QUEUED */
+    uint32_t n_settled;
+
+    /* The cluster. */
+    uint32_t n_nodes;
+    uint32_t n_gpus;
+    uint32_t widest_node;      /* GPUs of the largest node */
+    uint32_t n_idle_gpus;      /* wholly free after the transitions under way */
+    const uint32_t *node_of_gpu;
+    const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
+    const uint32_t *gpu_free_ppm;   /* by GPU, after the transitions under way */
+    bool is_pool; /* one divisible pool: placements name no GPUs */
+
+    /* Static attributes of jobs, by view->job[slot]; durations are hidden in it. */
+    const struct gsim_trace *trace;
+};
+
+/* A simulator whose semantics a policy can copy exactly. */
+enum gsim_reference {
+    GSIM_REFERENCE_NONE = 0,
+    GSIM_REFERENCE_TIRESIAS,
+    GSIM_REFERENCE_PAI,
+    GSIM_REFERENCE_HELIOS,
+    GSIM_REFERENCE_COUNT
+};
+
+struct gsim_core; /* the run; opaque here */
+struct gsim_plan; /* the transaction; opaque here */
+
+/* What hooks are given. */
+struct gsim_ctx {
+    const struct gsim_view *view;
+    const struct gsim_params *params;
+    enum gsim_reference reference;
+    void *state;      /* state_size zeroed bytes */
+    char *job_states; /* job_size zeroed bytes for each slot, by slot; moves as slots grow */
+    size_t job_size;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    struct gsim_core *core;
+};
+
+static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->job_states + (size_t)slot * ctx->job_size;
+}
+
+static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot slot) {
+    return gsim_progress_ns(&view->progress[slot], view->now_ns);
+}
+
+/* Oracles only. */
+static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot slot) {
+    return view->service_ns[slot] - gsim_attained_ns(view, slot);
+}
+
+struct gsim_policy {
+    const char *name;
+    const char *alias;      /* or NULL */
+    const char *summary;    /* one line, no full stop */
+    const char *paper;      /* where it comes from */
+    const char *deviations; /* known differences from that, or "none known" */
+    bool is_oracle;         /* sees true durations */
+    unsigned references;    /* bits 1 << enum gsim_reference */
+    const struct gsim_param_def *params; /* may be NULL */
+    size_t state_size;
+    size_t job_size;
+    /* Reads parameters, checks what the trace must have. */
+    enum gsim_status (*open)(struct gsim_ctx *ctx);
+    void (*on_arrival)(struct gsim_ctx *ctx, gsim_slot slot);
+    void (*on_completion)(struct gsim_ctx *ctx, gsim_slot slot);
+    void (*on_watch)(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind);
+    void (*on_timer)(struct gsim_ctx *ctx);
+    void (*decide)(struct gsim_ctx *ctx, struct gsim_plan *plan);
+};
+
+/* --- the plan: one transaction a decide ------------------------------------------------------
+ * Verbs take effect in the plan's picture of the world at once, so that later verbs of the same
+ * plan see them; in the world, when decide returns. A verb that returns false changed nothing.
+ * false means "does not fit"; a verb that breaks a rule (placing what runs, preempting a job in
+ * transition, an arrangement no model can do) is a programmer's error of the policy: the run ends
+ * with a message that names the policy and the job. */
+
+/* Start or resume a job on units of this shape (job gangs: all or none). */
+bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
+/* On these units; they may be units that are being vacated, then the job waits for them. */
+bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                        uint32_t n_units);
+/* A running job gives up its units. */
+bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
+                       enum gsim_keep keep);
+/* Migrate a running job: stop at an iteration, transfer, resume on the new units. */
+bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
+bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
+                       const struct gsim_arrangement *arrangement);
+bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout);
+void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
+                     int64_t threshold);
+/* Calls on_timer at time_ns (one timer a policy; a new one replaces it; GSIM_NEVER cancels). */
+void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns);
+
+/* Where the plan stands now; rollback undoes every verb since. Marks nest. */
+uint32_t gsim_plan_mark(const struct gsim_plan *plan);
+void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark);
+/* The units of a job in the plan's picture; 0 when it holds none (or the cluster is a pool). */
+uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
+                         const struct gsim_unit **units);
+
+/* The shape of a job as the trace asks for it. */
+struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enum gsim_rule rule);
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+/* What stopping this job, and later resuming it on units (NULL: where it is), would cost now. */
+struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
+                           enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units);
+struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results of a run, and where they go. A sink is handed the finished result; it never reaches into
+ * the engine. */
+#ifndef GSIM_API_SINK_H
+#define GSIM_API_SINK_H
+
+#include "sim/api/trace.h"
+#include "sim/base/status.h"
+
+/* Per-job results, in trace order. Times are ns; end_ns < 0: did not finish; start_ns < 0: never
+ * started. Columns that stayed zero for all jobs are NULL. */
+struct gsim_job_results {
+    uint32_t n;
+    const int64_t *start_ns; /* first time it ran */
+    const int64_t *end_ns;
+    const int64_t *wait_ns; /* time without units */
+    const uint32_t *preemptions;
+    const uint32_t *migrations;
+    const int64_t *faults;
+    const int64_t *bytes_in;
+    const int64_t *bytes_out;
+    const int64_t *stall_ns; /* on its units but not progressing: start, save, restore, faults */
+};
+
+/* The fields of the summary: GSIM_FIELD(name, type, unit, help) in sim/api/fields.def. */
+struct gsim_summary {
+#define GSIM_FIELD_TEXT(name, help) const char *name;
+#define GSIM_FIELD_INT(name, help) int64_t name;
+#define GSIM_FIELD_REAL(name, help) double name;
+#define GSIM_FIELD_BOOL(name, help) bool name;
+#include "sim/api/fields.def"
+};
+
+struct gsim_result {
+    const struct gsim_trace *trace;
+    struct gsim_summary summary;
+    struct gsim_job_results jobs;
+    const char *const *assumed; /* "key=value (device)" lines; NULL-terminated, may be NULL */
+};
+
+#endif

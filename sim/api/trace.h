@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A trace: what arrives. Read whole, checked, then immutable and shared by threads. Columns that
+ * the file does not have are NULL, and nobody invents them. */
+#ifndef GSIM_API_TRACE_H
+#define GSIM_API_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/api/types.h"
+#include "sim/base/arena.h"
+#include "sim/base/status.h"
+
+enum gsim_column {
+#define GSIM_COLUMN(symbol, name, kind, help) GSIM_COL_##symbol,
+#include "sim/api/columns.def"
+#undef GSIM_COLUMN
+    GSIM_COL_COUNT
+};
+
+enum gsim_sync { GSIM_SYNC_ITERATION = 0, GSIM_SYNC_KERNEL, GSIM_SYNC_NONE };
+
+/* Limits; past them a trace is refused with a message. */
+#define GSIM_MAX_JOBS 100000000u
+#define GSIM_MAX_GANG 1000000u
+#define GSIM_MAX_FIELD_COLUMNS 256
+#define GSIM_MAX_FIELD_BYTES 4096
+
+/* Interned texts of a NAME column: cells are positions in it. */
+struct gsim_names {
+    uint32_t n;
+    const char **name;
+};
+
+struct gsim_trace {
+    const char *path;   /* as given, for messages */
+    const char *format; /* name of the format it was read as */
+    uint32_t n_jobs;
+
+    const char *id_text;   /* all ids, NUL-terminated, one after the other */
+    const uint32_t *id_at; /* offset of each job's id in id_text */
+    const uint32_t *line;  /* line of each job; NULL: first_line + index */
+    int64_t first_line;
+
+    const int64_t *submit_ns;  /* >= 0 */
+    const int64_t *service_ns; /* time alone on its GPUs, >= 0 */
+    const uint32_t *gpus;      /* gang size >= 1; NULL: all 1 */
+    const uint32_t *order;     /* jobs by (submit, index); NULL: the file is in that order */
+
+    const int64_t *column[GSIM_COL_COUNT]; /* NULL: the trace does not have it; -1: empty cell */
+    struct gsim_names names[GSIM_COL_COUNT];
+
+    /* "mem_gib=20GiB" for each column that --assume filled; NULL-terminated, may be NULL. */
+    const char *const *assumed;
+};
+
+static inline const char *gsim_trace_id(const struct gsim_trace *trace, uint32_t job) {
+    return trace->id_text + trace->id_at[job];
+}
+
+static inline int64_t gsim_trace_line(const struct gsim_trace *trace, uint32_t job) {
+    return trace->line ? trace->line[job] : trace->first_line + job;
+}
+
+static inline uint32_t gsim_trace_gpus(const struct gsim_trace *trace, uint32_t job) {
+    return trace->gpus ? trace->gpus[job] : 1;
+}
+
+/* -1 when the trace does not say. */
+static inline int64_t gsim_trace_get(const struct gsim_trace *trace, enum gsim_column column,
+                                     uint32_t job) {
+    return trace->column[column] ? trace->column[column][job] : -1;
+}
+
+/* Of each GPU, in ppm. */
+static inline uint32_t gsim_trace_share(const struct gsim_trace *trace, uint32_t job) {
+    int64_t share = gsim_trace_get(trace, GSIM_COL_SHARE_PPM, job);
+    return share < 0 ? (uint32_t)GSIM_PPM : (uint32_t)share;
+}
+
+/* --- readers --------------------------------------------------------------------------------- */
+
+struct gsim_trace_options {
+    const char *const *assume; /* "column=value", NULL-terminated; NULL: none */
+};
+
+/* A source of decompressed bytes; made by the traces' input helper. */
+struct gsim_input;
+
+/* One trace format. Listed in traces/list.def. */
+struct gsim_trace_format {
+    const char *name;    /* "native", "tiresias", "pai", "philly" */
+    const char *summary; /* one line */
+    const char *source;  /* who publishes files of this kind */
+    /* How sure it is, from the header line (NUL-terminated, without the newline): 0 no, 1 could
+     * be, 2 certainly. The format with the highest answer reads the file. */
+    int (*sniff)(const char *header);
+    enum gsim_status (*read)(struct gsim_input *input, const struct gsim_trace_options *options,
+                             struct gsim_arena *arena, struct gsim_trace *out,
+                             struct gsim_log *log);
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Arena: every allocation of one run, freed together when the run ends. Nothing inside a run is
+ * freed one by one, so an error path never leaks. Small blocks share chunks; a block made with
+ * gsim_arena_grow stands alone, so that it can be grown in place while a column gets longer. */
+#ifndef GSIM_BASE_ARENA_H
+#define GSIM_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct gsim_arena;
+
+/* NULL when there is no memory. */
+struct gsim_arena *gsim_arena_new(void);
+void gsim_arena_free(struct gsim_arena *arena);
+
+/* Zeroed and aligned to 16 bytes; NULL when there is no memory. size 0 gives a valid pointer. */
+void *gsim_arena_alloc(struct gsim_arena *arena, size_t size);
+/* The same for count objects; NULL also when count * size overflows. */
+void *gsim_arena_array(struct gsim_arena *arena, size_t count, size_t size);
+/* block is NULL or came from gsim_arena_grow. What lies past old_size is zeroed. On failure NULL,
+ * and the old block is still valid. */
+void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size);
+/* Returns a block made by gsim_arena_grow to the system before the arena ends (scratch tables that
+ * would otherwise raise the peak). NULL is allowed. */
+void gsim_arena_drop(struct gsim_arena *arena, void *block);
+
+char *gsim_arena_strdup(struct gsim_arena *arena, const char *text);
+char *gsim_arena_strndup(struct gsim_arena *arena, const char *text, size_t length);
+__attribute__((format(printf, 2, 3))) char *gsim_arena_printf(struct gsim_arena *arena,
+                                                              const char *format, ...);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ordered index: a set of small dense ids (job slots) kept sorted by (key, tie), with insert,
+ * remove, first, last, next and previous in O(log n). Policies keep their ranked queues in it.
+ * It is a treap whose priorities are a fixed hash of the id: same operations, same tree. */
+#ifndef GSIM_BASE_INDEX_H
+#define GSIM_BASE_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+
+#define GSIM_NO_ID UINT32_MAX
+
+struct gsim_index_node {
+    int64_t key;
+    uint64_t tie;
+    uint32_t child[2];
+    uint32_t parent;
+    bool is_member;
+};
+
+struct gsim_index {
+    struct gsim_arena *arena;
+    struct gsim_index_node *node; /* by id */
+    uint32_t capacity;
+    uint32_t root;
+    uint32_t n;
+};
+
+void gsim_index_init(struct gsim_index *index, struct gsim_arena *arena);
+/* false: no memory. id must not be a member; (key, tie) must be unique. */
+bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie);
+/* Does nothing when id is not a member. */
+void gsim_index_remove(struct gsim_index *index, uint32_t id);
+/* GSIM_NO_ID at the end. Removing the current id while walking: fetch the next one first. */
+uint32_t gsim_index_first(const struct gsim_index *index);
+uint32_t gsim_index_last(const struct gsim_index *index);
+uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id);
+uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id);
+
+static inline bool gsim_index_has(const struct gsim_index *index, uint32_t id) {
+    return id < index->capacity && index->node[id].is_member;
+}
+
+static inline int64_t gsim_index_key(const struct gsim_index *index, uint32_t id) {
+    return index->node[id].key;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small text helpers: suggestions for typos, lists for messages. */
+#ifndef GSIM_BASE_TEXT_H
+#define GSIM_BASE_TEXT_H
+
+#include <stddef.h>
+
+/* Optimal string alignment distance (a swap of neighbours counts one), capped at 255. */
+int gsim_text_distance(const char *a, const char *b);
+/* Index of the closest of names (count of them) to word if it is close enough to be a typo of it,
+ * else -1. */
+int gsim_text_suggest(const char *word, const char *const *names, int count);
+/* Position of word in "a|b|c", or -1. */
+int gsim_text_choice(const char *word, const char *choices);
+
+#endif

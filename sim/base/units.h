@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Quantities as text. Everything that reaches a simulation is an integer in base units (ns, bytes,
+ * bytes per second, ppm); decimals are parsed digit by digit, never through double. */
+#ifndef GSIM_BASE_UNITS_H
+#define GSIM_BASE_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GSIM_NS_PER_S INT64_C(1000000000)
+#define GSIM_NS_PER_MS INT64_C(1000000)
+#define GSIM_NS_PER_US INT64_C(1000)
+#define GSIM_PPM INT64_C(1000000)
+#define GSIM_GIB (INT64_C(1) << 30)
+#define GSIM_MIB (INT64_C(1) << 20)
+/* The clock's end: 146 years. Any time past it is an error, so that sums of two never wrap. */
+#define GSIM_TIME_MAX (INT64_C(1) << 62)
+#define GSIM_NEVER INT64_MAX
+
+enum gsim_parse {
+    GSIM_PARSE_OK = 0,
+    GSIM_PARSE_SYNTAX, /* not a number, or an unknown unit */
+    GSIM_PARSE_RANGE,  /* does not fit in 63 bits after scaling */
+};
+
+/* Plain decimal (sign, digits, optional fraction and exponent; no unit, no spaces, no "inf"),
+ * times scale, rounded half away from zero. The whole of text[0..length) must be used. */
+enum gsim_parse gsim_parse_decimal(const char *text, size_t length, int64_t scale, int64_t *out);
+
+/* With a unit suffix (spaces allowed between): a bare number is taken in the default unit.
+ * time: ns us ms s m min h d w   (default unit given by default_ns, e.g. GSIM_NS_PER_S)
+ * bytes: B kB MB GB TB (10^3k) KiB MiB GiB TiB (2^10k), default bytes
+ * rate: the byte units + "/s" (also "GB/s"), default bytes per second
+ * ppm: "5%" -> 50000, a bare number is a ratio ("0.05" -> 50000) */
+enum gsim_parse gsim_parse_time(const char *text, int64_t default_ns, int64_t *out_ns);
+enum gsim_parse gsim_parse_bytes(const char *text, int64_t *out);
+enum gsim_parse gsim_parse_rate(const char *text, int64_t *out);
+enum gsim_parse gsim_parse_ppm(const char *text, int64_t *out);
+/* Whole numbers only; a fraction is a syntax error. */
+enum gsim_parse gsim_parse_int(const char *text, int64_t *out);
+
+/* "12.345000000" for 9 digits: exact seconds. Returns the length. buffer holds at least 32. */
+int gsim_format_seconds(char *buffer, int64_t time_ns, int digits);
+/* Shortest exact form with a unit, re-readable by the parsers: "30s", "2.08ms", "4GiB", "5%". */
+int gsim_format_time(char *buffer, int64_t time_ns);
+int gsim_format_bytes(char *buffer, int64_t bytes);
+int gsim_format_ppm(char *buffer, int64_t ppm);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The public way to run a simulation: give it a trace, a cluster, a policy and a model, get a
+ * result. One run per thread; runs share nothing but immutable inputs. */
+#ifndef GSIM_CORE_RUN_H
+#define GSIM_CORE_RUN_H
+
+#include <signal.h>
+
+#include "sim/api/model.h"
+#include "sim/api/policy.h"
+#include "sim/api/sink.h"
+#include "sim/core/cluster.h"
+
+struct gsim_run_options {
+    const struct gsim_trace *trace;
+    const struct gsim_cluster_spec *cluster;
+    const struct gsim_policy *policy;
+    const struct gsim_params *policy_params;
+    const struct gsim_model_ops *model;
+    enum gsim_reference reference;
+    const char *device_name; /* for the result */
+    int64_t seed;
+    int64_t until_ns; /* GSIM_NEVER: until the last job ends */
+    /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
+     * and its result counts the unfinished jobs. */
+    const volatile sig_atomic_t *stop;
+    /* Called about every 10^5 events with the jobs finished so far; may be NULL. */
+    void (*progress)(void *arg, uint32_t n_done, uint32_t n_jobs);
+    void *progress_arg;
+};
+
+/* The result lives in arena (with everything else of the run). */
+enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_arena *arena,
+                          struct gsim_result *result, struct gsim_log *log);
+
+#endif
