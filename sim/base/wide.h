@@ -6,6 +6,7 @@
 #define GSIM_BASE_WIDE_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 __extension__ typedef __int128 gsim_i128;

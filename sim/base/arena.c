@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Chunks for small blocks, a doubly linked list for growable ones. */
+#include "sim/base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024 };
+
+struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    _Alignas(ALIGN) unsigned char bytes[];
+};
+
+/* Stands in front of every growable block. */
+struct grown {
+    struct grown *next, *prev;
+    _Alignas(ALIGN) unsigned char bytes[];
+};
+
+struct gsim_arena {
+    struct chunk *chunks;
+    struct grown *grown;
+};
+
+struct gsim_arena *gsim_arena_new(void) {
+    return calloc(1, sizeof(struct gsim_arena));
+}
+
+void gsim_arena_free(struct gsim_arena *arena) {
+    if (!arena)
+        return;
+    for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    for (struct grown *block = arena->grown, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(arena);
+}
+
+static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
+    /* calloc: large chunks come from the kernel already zeroed and untouched. */
+    struct chunk *chunk = calloc(1, sizeof(struct chunk) + size);
+    if (!chunk)
+        return NULL;
+    chunk->size = size;
+    /* A block with a chunk of its own goes behind the current one, which still has room. */
+    if (arena->chunks && size > CHUNK_BYTES) {
+        chunk->next = arena->chunks->next;
+        arena->chunks->next = chunk;
+    } else {
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+    }
+    return chunk;
+}
+
+void *gsim_arena_alloc(struct gsim_arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (size == 0)
+        size = ALIGN;
+    struct chunk *chunk = arena->chunks;
+    if (!chunk || chunk->size - chunk->used < size) {
+        chunk = chunk_add(arena, size > CHUNK_BYTES / 4 ? size + CHUNK_BYTES : CHUNK_BYTES);
+        if (!chunk)
+            return NULL;
+    }
+    void *block = chunk->bytes + chunk->used;
+    chunk->used += size;
+    return block;
+}
+
+void *gsim_arena_array(struct gsim_arena *arena, size_t count, size_t size) {
+    if (size && count > SIZE_MAX / 2 / size)
+        return NULL;
+    return gsim_arena_alloc(arena, count * size);
+}
+
+static struct grown *grown_of(void *block) {
+    return (struct grown *)(void *)((unsigned char *)block - offsetof(struct grown, bytes));
+}
+
+static void grown_link(struct gsim_arena *arena, struct grown *block) {
+    block->prev = NULL;
+    block->next = arena->grown;
+    if (block->next)
+        block->next->prev = block;
+    arena->grown = block;
+}
+
+static void grown_unlink(struct gsim_arena *arena, struct grown *block) {
+    if (block->next)
+        block->next->prev = block->prev;
+    if (block->prev)
+        block->prev->next = block->next;
+    else
+        arena->grown = block->next;
+}
+
+void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size) {
+    if (new_size > SIZE_MAX / 2)
+        return NULL;
+    if (!block) {
+        struct grown *fresh = calloc(1, sizeof(struct grown) + new_size);
+        if (!fresh)
+            return NULL;
+        grown_link(arena, fresh);
+        return fresh->bytes;
+    }
+    struct grown *old = grown_of(block);
+    grown_unlink(arena, old);
+    struct grown *moved = realloc(old, sizeof(struct grown) + new_size);
+    grown_link(arena, moved ? moved : old);
+    if (!moved)
+        return NULL;
+    if (new_size > old_size)
+        memset(moved->bytes + old_size, 0, new_size - old_size);
+    return moved->bytes;
+}
+
+void gsim_arena_drop(struct gsim_arena *arena, void *block) {
+    if (!block)
+        return;
+    grown_unlink(arena, grown_of(block));
+    free(grown_of(block));
+}
+
+char *gsim_arena_strndup(struct gsim_arena *arena, const char *text, size_t length) {
+    char *copy = gsim_arena_alloc(arena, length + 1);
+    if (copy)
+        memcpy(copy, text, length); /* the arena zeroes: the end is there already */
+    return copy;
+}
+
+char *gsim_arena_strdup(struct gsim_arena *arena, const char *text) {
+    return gsim_arena_strndup(arena, text, strlen(text));
+}
+
+char *gsim_arena_printf(struct gsim_arena *arena, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : gsim_arena_alloc(arena, (size_t)length + 1);
+    if (!text)
+        return NULL;
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}

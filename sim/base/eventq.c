@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* 4-ary heap: half the levels of a binary one, and four keys of 16 bytes are one cache line. */
+#include "sim/base/eventq.h"
+
+#include <assert.h>
+
+enum { ARITY = 4 };
+
+static inline bool key_before(struct gsim_event_key a, struct gsim_event_key b) {
+    return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.order < b.order);
+}
+
+static inline void put(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
+                       uint32_t id) {
+    queue->key[at] = key;
+    queue->id[at] = id;
+    queue->place[id] = at + 1;
+}
+
+static void sift_up(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
+                    uint32_t id) {
+    while (at > 0) {
+        uint32_t above = (at - 1) / ARITY;
+        if (!key_before(key, queue->key[above]))
+            break;
+        put(queue, at, queue->key[above], queue->id[above]);
+        at = above;
+    }
+    put(queue, at, key, id);
+}
+
+static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t first) {
+    uint32_t end = first + ARITY < queue->n ? first + ARITY : queue->n;
+    uint32_t least = first;
+    for (uint32_t child = first + 1; child < end; child++)
+        if (key_before(queue->key[child], queue->key[least]))
+            least = child;
+    return least;
+}
+
+static void sift_down(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
+                      uint32_t id) {
+    for (;;) {
+        uint32_t first = at * ARITY + 1;
+        if (first >= queue->n)
+            break;
+        uint32_t least = least_child(queue, first);
+        if (!key_before(queue->key[least], key))
+            break;
+        put(queue, at, queue->key[least], queue->id[least]);
+        at = least;
+    }
+    put(queue, at, key, id);
+}
+
+void gsim_eventq_init(struct gsim_eventq *queue, struct gsim_arena *arena) {
+    *queue = (struct gsim_eventq){.arena = arena};
+}
+
+static bool column_grow(struct gsim_arena *arena, void **column, size_t old_n, size_t new_n,
+                        size_t size) {
+    void *grown = gsim_arena_grow(arena, *column, old_n * size, new_n * size);
+    if (grown)
+        *column = grown;
+    return grown != NULL;
+}
+
+bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity) {
+    if (capacity <= queue->capacity)
+        return true;
+    void *key = queue->key, *id = queue->id, *place = queue->place;
+    bool ok = column_grow(queue->arena, &key, queue->capacity, capacity, sizeof *queue->key);
+    queue->key = key;
+    ok = ok && column_grow(queue->arena, &id, queue->capacity, capacity, sizeof *queue->id);
+    queue->id = id;
+    ok = ok && column_grow(queue->arena, &place, queue->capacity, capacity, sizeof *queue->place);
+    queue->place = place;
+    if (ok)
+        queue->capacity = capacity;
+    return ok;
+}
+
+static void place_near(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
+                       uint32_t id) {
+    if (at > 0 && key_before(key, queue->key[(at - 1) / ARITY]))
+        sift_up(queue, at, key, id);
+    else
+        sift_down(queue, at, key, id);
+}
+
+void gsim_eventq_set(struct gsim_eventq *queue, uint32_t id, int64_t time_ns, uint64_t order) {
+    assert(id < queue->capacity);
+    struct gsim_event_key key = {time_ns, order};
+    if (queue->place[id])
+        place_near(queue, queue->place[id] - 1, key, id);
+    else
+        sift_up(queue, queue->n++, key, id);
+}
+
+static void remove_at(struct gsim_eventq *queue, uint32_t at) {
+    queue->place[queue->id[at]] = 0;
+    uint32_t last = --queue->n;
+    if (at != last)
+        place_near(queue, at, queue->key[last], queue->id[last]);
+}
+
+void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id) {
+    if (gsim_eventq_has(queue, id))
+        remove_at(queue, queue->place[id] - 1);
+}
+
+uint32_t gsim_eventq_pop(struct gsim_eventq *queue, struct gsim_event_key *key) {
+    assert(queue->n > 0);
+    uint32_t id = queue->id[0];
+    *key = queue->key[0];
+    remove_at(queue, 0);
+    return id;
+}

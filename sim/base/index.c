@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Treap over arrays indexed by id. */
+#include "sim/base/index.h"
+
+#include <assert.h>
+
+/* splitmix64's finaliser: a fixed, well mixed priority for each id. */
+static uint64_t priority_of(uint32_t id) {
+    uint64_t x = id + UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return x ^ (x >> 31);
+}
+
+static bool is_less(const struct gsim_index_node *a, int64_t key, uint64_t tie) {
+    return a->key < key || (a->key == key && a->tie < tie);
+}
+
+void gsim_index_init(struct gsim_index *index, struct gsim_arena *arena) {
+    *index = (struct gsim_index){.arena = arena, .root = GSIM_NO_ID};
+}
+
+static bool reserve(struct gsim_index *index, uint32_t id) {
+    if (id < index->capacity)
+        return true;
+    uint32_t capacity = index->capacity ? index->capacity : 64;
+    while (capacity <= id)
+        capacity *= 2;
+    struct gsim_index_node *grown =
+        gsim_arena_grow(index->arena, index->node, index->capacity * sizeof *grown,
+                        capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    index->node = grown;
+    index->capacity = capacity;
+    return true;
+}
+
+/* Puts `child` where `old` hangs below `parent` (GSIM_NO_ID: at the root). */
+static void hang(struct gsim_index *index, uint32_t parent, uint32_t old, uint32_t child) {
+    if (parent == GSIM_NO_ID)
+        index->root = child;
+    else
+        index->node[parent].child[index->node[parent].child[1] == old] = child;
+    if (child != GSIM_NO_ID)
+        index->node[child].parent = parent;
+}
+
+/* Lifts id above its parent. */
+static void rotate_up(struct gsim_index *index, uint32_t id) {
+    struct gsim_index_node *node = index->node;
+    uint32_t parent = node[id].parent;
+    int side = node[parent].child[1] == id;
+    uint32_t inner = node[id].child[!side];
+    hang(index, node[parent].parent, parent, id);
+    node[parent].child[side] = inner;
+    if (inner != GSIM_NO_ID)
+        node[inner].parent = parent;
+    node[id].child[!side] = parent;
+    node[parent].parent = id;
+}
+
+bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {
+    if (!reserve(index, id))
+        return false;
+    struct gsim_index_node *node = index->node;
+    assert(!node[id].is_member);
+    uint32_t parent = GSIM_NO_ID, at = index->root;
+    int side = 0;
+    while (at != GSIM_NO_ID) {
+        side = is_less(&node[at], key, tie);
+        parent = at;
+        at = node[at].child[side];
+    }
+    node[id] = (struct gsim_index_node){
+        .key = key, .tie = tie, .child = {GSIM_NO_ID, GSIM_NO_ID}, .parent = parent, .is_member = true};
+    if (parent == GSIM_NO_ID)
+        index->root = id;
+    else
+        node[parent].child[side] = id;
+    uint64_t priority = priority_of(id);
+    while (node[id].parent != GSIM_NO_ID && priority < priority_of(node[id].parent))
+        rotate_up(index, id);
+    index->n++;
+    return true;
+}
+
+void gsim_index_remove(struct gsim_index *index, uint32_t id) {
+    if (!gsim_index_has(index, id))
+        return;
+    struct gsim_index_node *node = index->node;
+    while (node[id].child[0] != GSIM_NO_ID && node[id].child[1] != GSIM_NO_ID) {
+        uint32_t left = node[id].child[0], right = node[id].child[1];
+        rotate_up(index, priority_of(left) < priority_of(right) ? left : right);
+    }
+    uint32_t only = node[id].child[node[id].child[0] == GSIM_NO_ID];
+    hang(index, node[id].parent, id, only);
+    node[id].is_member = false;
+    index->n--;
+}
+
+static uint32_t outermost(const struct gsim_index *index, uint32_t at, int side) {
+    while (at != GSIM_NO_ID && index->node[at].child[side] != GSIM_NO_ID)
+        at = index->node[at].child[side];
+    return at;
+}
+
+uint32_t gsim_index_first(const struct gsim_index *index) {
+    return outermost(index, index->root, 0);
+}
+
+uint32_t gsim_index_last(const struct gsim_index *index) {
+    return outermost(index, index->root, 1);
+}
+
+static uint32_t neighbour(const struct gsim_index *index, uint32_t id, int side) {
+    const struct gsim_index_node *node = index->node;
+    assert(node[id].is_member);
+    if (node[id].child[side] != GSIM_NO_ID)
+        return outermost(index, node[id].child[side], !side);
+    uint32_t parent = node[id].parent;
+    while (parent != GSIM_NO_ID && node[parent].child[side] == id) {
+        id = parent;
+        parent = node[id].parent;
+    }
+    return parent;
+}
+
+uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id) {
+    return neighbour(index, id, 1);
+}
+
+uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id) {
+    return neighbour(index, id, 0);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The log: formats "file:line: text" once, where the error is found. */
+#include "sim/base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void entry_write(struct gsim_log_entry *entry, const char *file, int64_t line,
+                        const char *format, va_list args) {
+    int used = 0;
+    if (file && line > 0)
+        used = snprintf(entry->text, sizeof entry->text, "%s:%lld: ", file, (long long)line);
+    else if (file)
+        used = snprintf(entry->text, sizeof entry->text, "%s: ", file);
+    if (used < 0 || (size_t)used >= sizeof entry->text)
+        return; /* a name that fills the entry: the place alone is what we can say */
+    (void)vsnprintf(entry->text + used, sizeof entry->text - (size_t)used, format, args);
+}
+
+enum gsim_status gsim_fail(struct gsim_log *log, enum gsim_status status, const char *file,
+                           int64_t line, const char *format, ...) {
+    if (log->n_errors == 0)
+        log->status = status;
+    if (log->n_errors < GSIM_LOG_ENTRIES) {
+        va_list args;
+        va_start(args, format);
+        entry_write(&log->errors[log->n_errors], file, line, format, args);
+        va_end(args);
+    }
+    log->n_errors++;
+    return status;
+}
+
+void gsim_warn(struct gsim_log *log, const char *file, int64_t line, const char *format, ...) {
+    if (log->n_warnings < GSIM_LOG_ENTRIES) {
+        struct gsim_log_entry *entry = &log->warnings[log->n_warnings];
+        entry->is_warning = true;
+        va_list args;
+        va_start(args, format);
+        entry_write(entry, file, line, format, args);
+        va_end(args);
+    }
+    log->n_warnings++;
+}
+
+enum gsim_status gsim_no_memory(struct gsim_log *log, const char *what) {
+    return gsim_fail(log, GSIM_FAILED, NULL, 0, "out of memory while %s", what);
+}
