@@ -38,10 +38,12 @@ struct gsim_events {
 /* What the core tells the model about a job; valid while the job is active. */
 struct gsim_job {
     uint32_t index;      /* in the trace: the entity number that breaks ties */
+    uint32_t n_units;    /* 0 while it holds none, and always in a pool */
     int64_t service_ns;  /* at the reference rate */
-    const struct gsim_unit *units;
-    uint32_t n_units;
+    struct gsim_unit *units;
+    uint32_t gpus;       /* gang size */
     uint32_t share_ppm;
+    bool is_moved;       /* resumes on other units than those where its state lies */
 };
 
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
@@ -52,8 +54,9 @@ struct gsim_model_setup {
     struct gsim_arena *arena;
     uint32_t n_gpus;
     const struct gsim_profile *const *profiles; /* device types of the cluster */
+    uint16_t n_profiles;
     const uint16_t *type_of_gpu;                /* position in profiles, by GPU */
-    const struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
+    struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
 };
 
 /* Whether something that takes time began, or it is over already (zero cost). Nothing is reported
@@ -79,11 +82,14 @@ struct gsim_model_ops {
      * that reaches its end first reports COMPLETED instead. */
     enum gsim_pace (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                             enum gsim_keep keep, int64_t now_ns);
-    /* How units share from now on. false: this model cannot, and nothing changed. */
-    bool (*can_arrange)(const struct gsim_model *model, const struct gsim_arrangement *arrangement);
+    /* How units share from now on; arrange is only called with what is not refused. */
+    const char *(*refuses_arrangement)(const struct gsim_model *model,
+                                       const struct gsim_arrangement *arrangement);
     void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns);
-    bool (*can_stop)(const struct gsim_model *model, enum gsim_stop stop, enum gsim_keep keep);
+    /* NULL when the job can be stopped so, else why not ("needs the column 'mem_gib'"). */
+    const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot,
+                                enum gsim_stop stop, enum gsim_keep keep);
     /* One watch a kind and job; a new one replaces it, a negative threshold removes it. */
     void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns);

@@ -113,6 +113,17 @@ uint32_t gsim_index_last(const struct gsim_index *index) {
     return outermost(index, index->root, 1);
 }
 
+uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t tie) {
+    uint32_t found = GSIM_NO_ID, at = index->root;
+    while (at != GSIM_NO_ID) {
+        int side = is_less(&index->node[at], key, tie);
+        if (!side)
+            found = at;
+        at = index->node[at].child[side];
+    }
+    return found;
+}
+
 static uint32_t neighbour(const struct gsim_index *index, uint32_t id, int side) {
     const struct gsim_index_node *node = index->node;
     assert(node[id].is_member);

@@ -39,6 +39,9 @@ uint32_t gsim_index_last(const struct gsim_index *index);
 uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id);
 uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id);
 
+/* The first member at or after (key, tie). */
+uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t tie);
+
 static inline bool gsim_index_has(const struct gsim_index *index, uint32_t id) {
     return id < index->capacity && index->node[id].is_member;
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "sim/api/model.h"
+#include "sim/base/index.h"
+#include "sim/core/bitset.h"
 #include "sim/api/types.h"
 #include "sim/base/arena.h"
 #include "sim/base/status.h"
@@ -22,6 +24,7 @@ struct gsim_node_group {
     uint32_t gpus_per_node;
     int64_t cpus_milli; /* per node; 0: not counted */
     uint16_t device;    /* position in profiles */
+    int64_t hbm_bytes;  /* of each GPU */
 };
 
 /* What the user asked for; immutable. */
@@ -35,5 +38,55 @@ struct gsim_cluster_spec {
     bool is_pool;
     int64_t pool_cpus_milli;
 };
+
+/* What a job asks for when it is placed. */
+struct gsim_request {
+    struct gsim_shape shape;
+    int64_t mem_bytes; /* per GPU; -1: unknown, then memory is not counted */
+};
+
+/* Capacity as it will be when the transitions under way are over: what plans are made against.
+ * Memory is counted where the trace gives it: it stays taken while a paused job is resident. */
+struct gsim_cluster {
+    struct gsim_arena *arena;
+    uint32_t n_nodes, n_gpus, widest_node;
+    uint32_t *node_of_gpu;
+    uint32_t *node_first_gpu; /* n_nodes + 1 */
+    uint16_t *type_of_gpu;
+    int64_t *gpu_hbm_bytes;
+    uint32_t *gpu_free_ppm;
+    int64_t *gpu_mem_used;
+    bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
+    uint32_t *gpu_clients; /* jobs placed on it */
+    int64_t *node_cpus_free; /* NULL: no node counts CPUs */
+    uint32_t *node_idle;     /* its wholly free GPUs */
+    uint32_t n_idle;
+    struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
+    struct gsim_bitset counts;      /* idle counts that have nodes */
+    struct gsim_index partial;      /* GPUs partly free, by free share */
+    bool is_pool;
+    int64_t pool_free_ppm, pool_cpus_free;
+};
+
+enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
+                                   const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
+                                   struct gsim_log *log);
+/* Finds units for the request and takes them; writes them (shape.gpus entries at most) and returns
+ * how many, 0 when it does not fit. A pool takes without units: returns 0 and *fits says. */
+uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_request *request,
+                           struct gsim_unit *units, bool *fits);
+/* Whether exactly these units can be taken. */
+bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,
+                       const struct gsim_unit *units, uint32_t n_units);
+void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *request,
+                       const struct gsim_unit *units, uint32_t n_units);
+void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_request *request,
+                          const struct gsim_unit *units, uint32_t n_units);
+/* Memory alone, for jobs that are paused in place. */
+void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                      uint32_t n_units, int64_t bytes);
+/* Takes a GPU out of placement by shape (it is shared by an arrangement), or gives it back. It must
+ * be idle. */
+void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What stopping, keeping and resuming a whole job costs on a device. Free of state: quotes and
+ * charges are the same function. */
+#ifndef GSIM_MODELS_SUSPEND_H
+#define GSIM_MODELS_SUSPEND_H
+
+#include "models/profile.h"
+#include "sim/api/types.h"
+
+struct gsim_suspend_cost {
+    int64_t save_ns;   /* off the SMs until the units are clear */
+    int64_t resume_ns; /* to bring it back */
+    int64_t bytes_out, bytes_in;
+};
+
+/* mem_bytes per GPU; each GPU of a gang has a link of its own, so a gang costs what one does.
+ * is_moved: a paused job that resumes elsewhere has its memory carried over. */
+struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
+                                           enum gsim_keep keep, int64_t mem_bytes, bool is_moved);
+/* Bringing in what a job loads at its first start. */
+int64_t gsim_load_ns(const struct gsim_profile *profile, int64_t bytes);
+/* The keys that such a stop is computed from; ends with GSIM_KEY_COUNT. */
+const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state of one run, shared by the files of the core and by nobody else. */
+#ifndef GSIM_CORE_CORE_H
+#define GSIM_CORE_CORE_H
+
+#include "sim/core/cluster.h"
+#include "sim/core/run.h"
+
+#define GSIM_MAX_ROUNDS 1000u /* decides at one instant before the run is called a live-lock */
+#define GSIM_UNIT_CLASSES 21  /* gangs up to 2^20 units */
+
+/* What the core keeps of an active job beside the view's columns. */
+struct gsim_core_job {
+    struct gsim_request request;
+    struct gsim_unit *next_units; /* of a move: where it goes after it has stopped */
+    struct gsim_unit *last_units; /* where it ran last, while it holds no units */
+    uint32_t n_next_units, n_last_units;
+    uint8_t keep;       /* enum gsim_keep of its last preemption */
+    bool is_admitted;   /* holds its units physically */
+    bool is_waiting;    /* placed, waits for its units to clear */
+    bool is_pinned;     /* paused: its memory stays on last_units */
+    uint32_t wait_next; /* in the list of waiting jobs */
+    int64_t held_since_ns;
+    int64_t wait_ns, stall_ns;
+    int64_t last_ns;    /* up to when wait and stall are counted */
+};
+
+/* The active jobs: columns by slot, and the slots not in use. */
+struct gsim_jobs {
+    uint32_t capacity;
+    uint32_t n_free;
+    gsim_slot *free_list;
+    gsim_slot *active;
+    uint32_t *active_at; /* by slot: its place in active */
+    uint32_t *job;
+    int64_t *submit_ns;
+    uint32_t *gpus;
+    uint32_t *share_ppm;
+    uint8_t *state;
+    int64_t *changed_ns;
+    int64_t *service_ns;
+    struct gsim_job *info;      /* for the model */
+    struct gsim_core_job *core;
+};
+
+/* A list of slots that changed since the last decide. */
+struct gsim_slots {
+    gsim_slot *list;
+    uint32_t n, capacity;
+};
+
+enum gsim_op_kind {
+    GSIM_OP_PLACE,
+    GSIM_OP_PREEMPT,
+    GSIM_OP_MOVE,
+    GSIM_OP_ARRANGE,
+    GSIM_OP_WATCH,
+    GSIM_OP_WAKE,
+};
+
+struct gsim_op {
+    uint8_t kind, stop, keep, watch;
+    bool was_pinned, was_arranged;
+    gsim_slot slot;
+    uint32_t n_units;
+    struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */
+    int64_t value;           /* threshold or time */
+    const struct gsim_arrangement *arrangement;
+};
+
+/* The transaction. Reservations are made while verbs are called, so a later verb sees them; the
+ * list of operations is what is applied, or undone from the end. */
+struct gsim_plan {
+    struct gsim_core *core;
+    struct gsim_op *ops;
+    uint32_t n, capacity;
+    uint32_t *touched; /* by slot: the operation (index + 1) of this plan that moves it, or 0 */
+    struct gsim_arena *scratch; /* copies of arrangements; lives for one decide */
+    bool is_broken;
+};
+
+/* Results under way, in trace order, and the sums of the summary. */
+struct gsim_metrics {
+    int64_t *start_ns, *end_ns, *wait_ns, *stall_ns, *bytes_in, *bytes_out, *faults;
+    uint32_t *preemptions, *migrations;
+    uint32_t n_completed;
+    int64_t n_events;
+    gsim_i128 busy_ppm_ns;   /* GPU time held, times the share */
+    gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
+    gsim_i128 switch_ns;     /* GPU time in transitions */
+    int64_t first_submit_ns, last_end_ns;
+};
+
+struct gsim_core {
+    const struct gsim_run_options *options;
+    const struct gsim_trace *trace;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const struct gsim_model_ops *ops;
+    struct gsim_model *model;
+    struct gsim_cluster cluster;
+    struct gsim_jobs jobs;
+    struct gsim_view view;
+    struct gsim_ctx ctx;
+    struct gsim_plan plan;
+    struct gsim_metrics metrics;
+    struct gsim_events events;
+    struct gsim_slots arrived, completed, settled;
+    uint32_t next_arrival; /* position in arrival order */
+    int64_t timer_ns;
+    bool has_timer_fired;
+    /* Who is physically on the GPUs: shares of running and vacating jobs, by GPU. */
+    uint32_t *physical_ppm;
+    uint32_t *n_waiting_on; /* jobs placed on a GPU that wait for it to clear */
+    uint32_t waiting_first, waiting_last;
+    uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
+    int64_t *shared_since_ns;
+    struct gsim_unit *free_units[GSIM_UNIT_CLASSES];
+    enum gsim_status status; /* the first failure */
+};
+
+/* jobs.c: slots and unit lists */
+bool gsim_jobs_open(struct gsim_core *core);
+gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job); /* GSIM_NO_SLOT: no memory */
+void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
+struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
+void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n);
+bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots, gsim_slot slot);
+
+/* states.c: what the model reports, and what plans do, to the state of jobs */
+void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
+                   uint32_t n_units);
+void gsim_job_place(struct gsim_core *core, gsim_slot slot);
+void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+                      enum gsim_keep keep);
+void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
+/* Brings the job's wait, stall and held times up to now. */
+void gsim_job_account(struct gsim_core *core, gsim_slot slot);
+
+/* plan.c */
+void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
+bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
+void gsim_plan_apply(struct gsim_plan *plan);
+
+/* metrics.c */
+bool gsim_metrics_open(struct gsim_core *core);
+void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot);
+void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before it */
+enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
+
+enum gsim_status gsim_core_no_memory(struct gsim_core *core);
+
+#endif

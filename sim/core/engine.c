@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The loop of a run. Three sources are merged by time: the model's events, the arrivals (a cursor
+ * over the trace, never preloaded) and the policy's timer. At one instant they are served in the
+ * order of phases COMPLETE < BOUNDARY < FAULT (the model's) < ARRIVE < TIMER < DECIDE; what a plan
+ * makes happen at the same instant is the next round. */
+#include "sim/core/core.h"
+
+enum { PROGRESS_EVERY = 1 << 16 };
+
+enum gsim_status gsim_core_no_memory(struct gsim_core *core) {
+    if (core->status == GSIM_OK)
+        core->status = gsim_no_memory(core->log, "simulating");
+    return core->status;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static enum gsim_status check_job(struct gsim_core *core, uint32_t job) {
+    const struct gsim_trace *trace = core->trace;
+    uint32_t gpus = gsim_trace_gpus(trace, job);
+    if (gpus > core->cluster.n_gpus)
+        return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                         "job '%s' asks for %u GPUs; the cluster has %u", gsim_trace_id(trace, job),
+                         gpus, core->cluster.n_gpus);
+    if (trace->submit_ns[job] > GSIM_TIME_MAX / 2 || trace->service_ns[job] > GSIM_TIME_MAX / 2)
+        return gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                         "job '%s' lies past the end of the clock (73 years)",
+                         gsim_trace_id(trace, job));
+    return GSIM_OK;
+}
+
+/* A job that no GPU can hold would wait for ever. */
+static enum gsim_status check_memory(struct gsim_core *core) {
+    const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
+    int64_t largest = 0;
+    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
+        if (core->cluster.gpu_hbm_bytes[gpu] > largest)
+            largest = core->cluster.gpu_hbm_bytes[gpu];
+    for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
+        char has[32], needs[32];
+        if (mem[job] <= largest)
+            continue;
+        gsim_format_bytes(needs, mem[job]);
+        gsim_format_bytes(has, largest);
+        (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
+                        gsim_trace_line(core->trace, job),
+                        "column 'mem_gib': job '%s' needs %s of memory per GPU; the largest GPU "
+                        "has %s, and policy '%s' keeps jobs resident",
+                        gsim_trace_id(core->trace, job), needs, has, core->options->policy->name);
+    }
+    return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
+}
+
+static enum gsim_status check_trace(struct gsim_core *core) {
+    enum gsim_status worst = GSIM_OK;
+    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
+        enum gsim_status status = check_job(core, job);
+        if (status != GSIM_OK)
+            worst = status;
+    }
+    enum gsim_status memory = check_memory(core);
+    return worst != GSIM_OK ? worst : memory;
+}
+
+static void fill_view(struct gsim_core *core) {
+    struct gsim_view *view = &core->view;
+    const struct gsim_cluster *cluster = &core->cluster;
+    view->n_nodes = cluster->n_nodes;
+    view->n_gpus = cluster->n_gpus;
+    view->widest_node = cluster->widest_node;
+    view->n_idle_gpus = cluster->n_gpus;
+    view->node_of_gpu = cluster->node_of_gpu;
+    view->node_first_gpu = cluster->node_first_gpu;
+    view->gpu_free_ppm = cluster->gpu_free_ppm;
+    view->is_pool = cluster->is_pool;
+    view->trace = core->trace;
+}
+
+static enum gsim_status open_model(struct gsim_core *core) {
+    struct gsim_model_setup setup = {.trace = core->trace,
+                                     .arena = core->arena,
+                                     .n_gpus = core->cluster.n_gpus,
+                                     .profiles = core->options->cluster->profiles,
+                                     .n_profiles = core->options->cluster->n_profiles,
+                                     .type_of_gpu = core->cluster.type_of_gpu,
+                                     .jobs = &core->jobs.info};
+    return core->ops->open(&setup, &core->model, core->log);
+}
+
+static bool open_gpu_columns(struct gsim_core *core) {
+    uint32_t n = core->cluster.n_gpus;
+    core->physical_ppm = gsim_arena_array(core->arena, n, sizeof *core->physical_ppm);
+    core->n_waiting_on = gsim_arena_array(core->arena, n, sizeof *core->n_waiting_on);
+    core->shared_clients = gsim_arena_array(core->arena, n, sizeof *core->shared_clients);
+    core->shared_since_ns = gsim_arena_array(core->arena, n, sizeof *core->shared_since_ns);
+    core->waiting_first = core->waiting_last = GSIM_NO_SLOT;
+    return core->physical_ppm && core->n_waiting_on && core->shared_clients &&
+           core->shared_since_ns;
+}
+
+static enum gsim_status open_policy(struct gsim_core *core) {
+    const struct gsim_policy *policy = core->options->policy;
+    core->ctx = (struct gsim_ctx){.view = &core->view,
+                                  .params = core->options->policy_params,
+                                  .reference = core->options->reference,
+                                  .state = gsim_arena_alloc(core->arena, policy->state_size),
+                                  .job_states = core->ctx.job_states,
+                                  .job_size = policy->job_size,
+                                  .arena = core->arena,
+                                  .log = core->log,
+                                  .core = core};
+    if (!core->ctx.state)
+        return gsim_core_no_memory(core);
+    return policy->open ? policy->open(&core->ctx) : GSIM_OK;
+}
+
+static enum gsim_status open_run(struct gsim_core *core) {
+    enum gsim_status status =
+        gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
+    if (status == GSIM_OK)
+        status = check_trace(core);
+    if (status == GSIM_OK)
+        status = open_model(core);
+    if (status != GSIM_OK)
+        return status;
+    gsim_plan_open(&core->plan, core);
+    fill_view(core);
+    if (!open_gpu_columns(core) || !gsim_jobs_open(core) || !gsim_metrics_open(core))
+        return gsim_core_no_memory(core);
+    core->timer_ns = GSIM_NEVER;
+    return open_policy(core);
+}
+
+/* --- one instant ------------------------------------------------------------------------------ */
+
+static uint32_t arriving(const struct gsim_core *core) {
+    return core->trace->order ? core->trace->order[core->next_arrival] : core->next_arrival;
+}
+
+static int64_t next_arrival_ns(const struct gsim_core *core) {
+    return core->next_arrival < core->trace->n_jobs ? core->trace->submit_ns[arriving(core)]
+                                                    : GSIM_NEVER;
+}
+
+static void serve_model(struct gsim_core *core) {
+    core->events.n = 0;
+    if (!core->ops->advance(core->model, core->view.now_ns, &core->events))
+        (void)gsim_core_no_memory(core);
+    for (uint32_t i = 0; i < core->events.n && core->status == GSIM_OK; i++)
+        gsim_job_event(core, &core->events.list[i]);
+}
+
+static void serve_arrivals(struct gsim_core *core) {
+    const struct gsim_policy *policy = core->options->policy;
+    while (core->status == GSIM_OK && next_arrival_ns(core) == core->view.now_ns) {
+        gsim_slot slot = gsim_jobs_enter(core, arriving(core));
+        core->next_arrival++;
+        core->metrics.n_events++;
+        if (slot == GSIM_NO_SLOT || !gsim_slots_add(core, &core->arrived, slot)) {
+            (void)gsim_core_no_memory(core);
+            return;
+        }
+        if (policy->on_arrival)
+            policy->on_arrival(&core->ctx, slot);
+    }
+}
+
+static void serve_timer(struct gsim_core *core) {
+    if (core->timer_ns != core->view.now_ns)
+        return;
+    core->timer_ns = GSIM_NEVER;
+    core->has_timer_fired = true;
+    core->metrics.n_events++;
+    if (core->options->policy->on_timer)
+        core->options->policy->on_timer(&core->ctx);
+}
+
+static void decide(struct gsim_core *core) {
+    struct gsim_view *view = &core->view;
+    view->arrived = core->arrived.list;
+    view->n_arrived = core->arrived.n;
+    view->completed = core->completed.list;
+    view->n_completed = core->completed.n;
+    view->settled = core->settled.list;
+    view->n_settled = core->settled.n;
+    view->n_idle_gpus = core->cluster.is_pool
+                            ? (uint32_t)(core->cluster.pool_free_ppm / GSIM_PPM)
+                            : core->cluster.n_idle;
+    if (core->options->policy->decide)
+        core->options->policy->decide(&core->ctx, &core->plan);
+    core->arrived.n = core->settled.n = 0;
+    for (uint32_t i = 0; i < core->completed.n; i++)
+        gsim_jobs_leave(core, core->completed.list[i]);
+    core->completed.n = 0;
+    core->has_timer_fired = false;
+    gsim_plan_apply(&core->plan);
+}
+
+static void serve_instant(struct gsim_core *core) {
+    for (uint32_t round = 0; core->status == GSIM_OK; round++) {
+        if (round == GSIM_MAX_ROUNDS) {
+            char now[32];
+            gsim_format_seconds(now, core->view.now_ns, 9);
+            core->status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                                     "policy '%s' does not settle at %s s: %u decides at one "
+                                     "instant",
+                                     core->options->policy->name, now, GSIM_MAX_ROUNDS);
+            return;
+        }
+        int64_t events_before = core->metrics.n_events;
+        serve_model(core);
+        serve_arrivals(core);
+        serve_timer(core);
+        if (core->status == GSIM_OK && core->metrics.n_events != events_before)
+            decide(core);
+        if (core->ops->next_time(core->model) > core->view.now_ns)
+            return;
+    }
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static int64_t next_instant(const struct gsim_core *core) {
+    int64_t next = core->ops->next_time(core->model), arrival = next_arrival_ns(core);
+    if (arrival < next)
+        next = arrival;
+    return core->timer_ns < next ? core->timer_ns : next;
+}
+
+static bool is_stopped(struct gsim_core *core, uint32_t n_instants) {
+    const struct gsim_run_options *options = core->options;
+    if (n_instants % PROGRESS_EVERY == 0 && options->progress)
+        options->progress(options->progress_arg, core->metrics.n_completed, core->trace->n_jobs);
+    return options->stop && *options->stop;
+}
+
+static void end_early(struct gsim_core *core, int64_t now_ns) {
+    core->view.now_ns = now_ns;
+    for (uint32_t i = 0; i < core->view.n_active; i++)
+        gsim_metrics_job_cut(core, core->view.active[i]);
+}
+
+static enum gsim_status no_progress(struct gsim_core *core) {
+    char now[32];
+    gsim_format_seconds(now, core->view.now_ns, 9);
+    return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                     "policy '%s' leaves %u jobs waiting for ever at %s s; the first is '%s'",
+                     core->options->policy->name, core->view.n_active, now,
+                     gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
+}
+
+static enum gsim_status run_loop(struct gsim_core *core) {
+    bool is_interrupted = false;
+    for (uint32_t n = 1; core->status == GSIM_OK; n++) {
+        int64_t next = next_instant(core);
+        if (next == GSIM_NEVER && core->view.n_active)
+            return no_progress(core);
+        if (next == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
+            return GSIM_OK;
+        is_interrupted = is_stopped(core, n);
+        if (is_interrupted || next > core->options->until_ns) {
+            end_early(core, is_interrupted ? core->view.now_ns : core->options->until_ns);
+            return is_interrupted ? GSIM_INCOMPLETE : GSIM_OK;
+        }
+        if (next > GSIM_TIME_MAX)
+            return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                             "the clock passes its end (146 years) with %u jobs unfinished",
+                             core->view.n_active);
+        core->view.now_ns = next;
+        serve_instant(core);
+    }
+    return core->status;
+}
+
+enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_arena *arena,
+                          struct gsim_result *result, struct gsim_log *log) {
+    struct gsim_core *core = gsim_arena_alloc(arena, sizeof *core);
+    if (!core)
+        return gsim_no_memory(log, "starting a run");
+    core->options = options;
+    core->trace = options->trace;
+    core->arena = arena;
+    core->log = log;
+    core->ops = options->model;
+    enum gsim_status status = open_run(core);
+    if (status == GSIM_OK)
+        status = run_loop(core);
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
+        return status;
+    enum gsim_status finished = gsim_metrics_finish(core, result);
+    return finished != GSIM_OK ? finished : status;
+}
+
+/* --- questions of policies -------------------------------------------------------------------- */
+
+struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enum gsim_rule rule) {
+    int64_t cpus = gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->job[job]);
+    return (struct gsim_shape){.gpus = view->gpus[job],
+                               .share_ppm = view->share_ppm[job],
+                               .cpus_milli = cpus > 0 ? cpus : 0,
+                               .rule = rule};
+}
+
+struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
+                           enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_core *core = ctx->core;
+    return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
+}
+
+struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {
+    struct gsim_counters counters = {0};
+    ctx->core->ops->counters(ctx->core->model, job, ctx->core->view.now_ns, &counters);
+    return counters;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The active jobs. A slot is taken at arrival and given back after the decide that follows the
+ * job's end; columns double when there are more jobs than ever before. */
+#include "sim/core/core.h"
+
+#include <assert.h>
+#include <string.h>
+
+static bool grow(struct gsim_core *core, void *column_ptr, size_t size, uint32_t old_n,
+                 uint32_t new_n) {
+    void *column;
+    memcpy(&column, column_ptr, sizeof column); /* any kind of object pointer */
+    column = gsim_arena_grow(core->arena, column, old_n * size, new_n * size);
+    if (!column)
+        return false;
+    memcpy(column_ptr, &column, sizeof column);
+    return true;
+}
+
+#define GROW(column) grow(core, &(column), sizeof *(column), old_n, new_n)
+
+static bool grow_columns(struct gsim_core *core, uint32_t old_n, uint32_t new_n) {
+    struct gsim_jobs *jobs = &core->jobs;
+    return GROW(jobs->free_list) && GROW(jobs->active) && GROW(jobs->active_at) &&
+           GROW(jobs->job) && GROW(jobs->submit_ns) && GROW(jobs->gpus) &&
+           GROW(jobs->share_ppm) && GROW(jobs->state) && GROW(jobs->changed_ns) &&
+           GROW(jobs->service_ns) && GROW(jobs->info) && GROW(jobs->core) &&
+           gsim_plan_reserve(&core->plan, old_n, new_n) &&
+           core->ops->reserve(core->model, new_n);
+}
+
+static void point_view_at_columns(struct gsim_core *core) {
+    const struct gsim_jobs *jobs = &core->jobs;
+    struct gsim_view *view = &core->view;
+    view->active = jobs->active;
+    view->job = jobs->job;
+    view->submit_ns = jobs->submit_ns;
+    view->gpus = jobs->gpus;
+    view->share_ppm = jobs->share_ppm;
+    view->state = jobs->state;
+    view->changed_ns = jobs->changed_ns;
+    view->service_ns = core->options->policy->is_oracle ? jobs->service_ns : NULL;
+    view->progress = core->ops->progress(core->model);
+}
+
+static bool grow_slots(struct gsim_core *core) {
+    struct gsim_jobs *jobs = &core->jobs;
+    uint32_t old_n = jobs->capacity, new_n = old_n ? old_n * 2 : 256;
+    if (!grow_columns(core, old_n, new_n))
+        return false;
+    size_t job_size = core->options->policy->job_size;
+    if (job_size) {
+        char *states = gsim_arena_grow(core->arena, core->ctx.job_states, old_n * job_size,
+                                       new_n * job_size);
+        if (!states)
+            return false;
+        core->ctx.job_states = states;
+    }
+    for (uint32_t slot = new_n; slot-- > old_n;) /* low slots are handed out first */
+        jobs->free_list[jobs->n_free++] = slot;
+    jobs->capacity = new_n;
+    point_view_at_columns(core);
+    return true;
+}
+
+bool gsim_jobs_open(struct gsim_core *core) {
+    return grow_slots(core);
+}
+
+static void fill_request(struct gsim_core *core, gsim_slot slot, uint32_t job) {
+    const struct gsim_trace *trace = core->trace;
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    *own = (struct gsim_core_job){.wait_next = GSIM_NO_SLOT};
+    own->last_ns = core->view.now_ns;
+    own->request.mem_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job);
+}
+
+gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
+    struct gsim_jobs *jobs = &core->jobs;
+    if (jobs->n_free == 0 && !grow_slots(core))
+        return GSIM_NO_SLOT;
+    gsim_slot slot = jobs->free_list[--jobs->n_free];
+    const struct gsim_trace *trace = core->trace;
+    jobs->job[slot] = job;
+    jobs->submit_ns[slot] = trace->submit_ns[job];
+    jobs->gpus[slot] = gsim_trace_gpus(trace, job);
+    jobs->share_ppm[slot] = gsim_trace_share(trace, job);
+    jobs->state[slot] = GSIM_QUEUED;
+    jobs->changed_ns[slot] = core->view.now_ns;
+    jobs->service_ns[slot] = trace->service_ns[job];
+    jobs->info[slot] = (struct gsim_job){.index = job,
+                                         .service_ns = trace->service_ns[job],
+                                         .gpus = jobs->gpus[slot],
+                                         .share_ppm = jobs->share_ppm[slot]};
+    fill_request(core, slot, job);
+    jobs->active_at[slot] = core->view.n_active;
+    jobs->active[core->view.n_active++] = slot;
+    if (slot >= core->view.n_slots)
+        core->view.n_slots = slot + 1;
+    core->ops->enter(core->model, slot);
+    return slot;
+}
+
+void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_jobs *jobs = &core->jobs;
+    core->ops->leave(core->model, slot);
+    gsim_slot last = jobs->active[--core->view.n_active];
+    jobs->active[jobs->active_at[slot]] = last;
+    jobs->active_at[last] = jobs->active_at[slot];
+    jobs->state[slot] = GSIM_FREE;
+    jobs->free_list[jobs->n_free++] = slot;
+    size_t job_size = core->options->policy->job_size;
+    if (job_size)
+        memset(core->ctx.job_states + slot * job_size, 0, job_size);
+}
+
+/* --- lists of units: blocks of powers of two, kept for reuse ---------------------------------- */
+
+static uint32_t class_of(uint32_t n) {
+    return n <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(n - 1);
+}
+
+/* A free block holds the address of the next one in its first bytes. */
+struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n) {
+    uint32_t class = class_of(n);
+    assert(class < GSIM_UNIT_CLASSES);
+    struct gsim_unit *block = core->free_units[class];
+    if (!block)
+        return gsim_arena_array(core->arena, (size_t)1 << class, sizeof *block);
+    memcpy(&core->free_units[class], block, sizeof block);
+    return block;
+}
+
+void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n) {
+    _Static_assert(sizeof(struct gsim_unit) >= sizeof(void *), "a free block holds a pointer");
+    if (!units)
+        return;
+    uint32_t class = class_of(n);
+    memcpy(units, &core->free_units[class], sizeof units);
+    core->free_units[class] = units;
+}
+
+bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots, gsim_slot slot) {
+    if (slots->n == slots->capacity) {
+        uint32_t capacity = slots->capacity ? slots->capacity * 2 : 64;
+        gsim_slot *list = gsim_arena_grow(core->arena, slots->list,
+                                          slots->capacity * sizeof *list, capacity * sizeof *list);
+        if (!list)
+            return false;
+        slots->list = list;
+        slots->capacity = capacity;
+    }
+    slots->list[slots->n++] = slot;
+    return true;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What came out: per-job columns in trace order, and the summary over all finished jobs. Sums are
+ * 128-bit integers, so that the order of completion cannot show in a mean. */
+#include "sim/core/core.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "sim/core/stats.h"
+
+static void *column(struct gsim_core *core, size_t size) {
+    return gsim_arena_grow(core->arena, NULL, 0, core->trace->n_jobs * size);
+}
+
+bool gsim_metrics_open(struct gsim_core *core) {
+    struct gsim_metrics *m = &core->metrics;
+    uint32_t n = core->trace->n_jobs;
+    m->start_ns = column(core, sizeof *m->start_ns);
+    m->end_ns = column(core, sizeof *m->end_ns);
+    m->wait_ns = column(core, sizeof *m->wait_ns);
+    m->stall_ns = column(core, sizeof *m->stall_ns);
+    m->bytes_in = column(core, sizeof *m->bytes_in);
+    m->bytes_out = column(core, sizeof *m->bytes_out);
+    m->faults = column(core, sizeof *m->faults);
+    m->preemptions = column(core, sizeof *m->preemptions);
+    m->migrations = column(core, sizeof *m->migrations);
+    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
+        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations)
+        return false;
+    memset(m->start_ns, 0xff, n * sizeof *m->start_ns); /* all -1: never */
+    memset(m->end_ns, 0xff, n * sizeof *m->end_ns);
+    m->first_submit_ns = core->trace->order ? core->trace->submit_ns[core->trace->order[0]]
+                                            : core->trace->submit_ns[0];
+    m->last_end_ns = m->first_submit_ns;
+    return true;
+}
+
+/* Columns that stay zero are never written to, so their pages cost no memory. */
+static void put(int64_t *cells, uint32_t job, int64_t value) {
+    if (value)
+        cells[job] = value;
+}
+
+static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
+    struct gsim_metrics *m = &core->metrics;
+    uint32_t job = core->jobs.job[slot];
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    put(m->wait_ns, job, own->wait_ns);
+    put(m->stall_ns, job, own->stall_ns);
+    m->useful_ppm_ns +=
+        (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    struct gsim_counters counters = {0};
+    core->ops->counters(core->model, slot, core->view.now_ns, &counters);
+    put(m->bytes_in, job, counters.bytes_in);
+    put(m->bytes_out, job, counters.bytes_out);
+    put(m->faults, job, counters.faults);
+}
+
+void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_metrics *m = &core->metrics;
+    m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
+    m->last_end_ns = core->view.now_ns;
+    m->n_completed++;
+    record(core, slot, core->jobs.service_ns[slot]);
+}
+
+void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    gsim_job_account(core, slot);
+    record(core, slot, gsim_attained_ns(&core->view, slot));
+    if (!own->is_admitted)
+        return;
+    gsim_i128 held = (gsim_i128)(core->view.now_ns - own->held_since_ns) * core->jobs.gpus[slot] *
+                     core->jobs.share_ppm[slot];
+    core->metrics.busy_ppm_ns += held;
+    if (core->view.now_ns > core->metrics.last_end_ns)
+        core->metrics.last_end_ns = core->view.now_ns;
+}
+
+/* --- the summary ------------------------------------------------------------------------------ */
+
+static double seconds(gsim_i128 ns) {
+    return (double)ns / 1e9;
+}
+
+struct sums {
+    gsim_i128 jct_ns, wait_ns, stall_gpu_ns;
+    double slowdown, slowdown_squared;
+    uint32_t n, n_slowdowns;
+};
+
+/* Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
+static void add_slowdown(struct sums *sums, double *slowdowns, int64_t jct_ns,
+                         int64_t service_ns) {
+    if (service_ns <= 0)
+        return;
+    double slowdown = (double)jct_ns / (double)service_ns;
+    slowdowns[sums->n_slowdowns++] = slowdown;
+    sums->slowdown += slowdown;
+    sums->slowdown_squared += slowdown * slowdown;
+}
+
+static void collect(const struct gsim_core *core, struct sums *sums, double *jct,
+                    double *slowdowns) {
+    const struct gsim_metrics *m = &core->metrics;
+    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
+        if (m->end_ns[job] < 0)
+            continue;
+        int64_t jct_ns = m->end_ns[job] - core->trace->submit_ns[job];
+        jct[sums->n++] = seconds(jct_ns);
+        sums->jct_ns += jct_ns;
+        sums->wait_ns += m->wait_ns[job];
+        add_slowdown(sums, slowdowns, jct_ns, core->trace->service_ns[job]);
+    }
+}
+
+static void fill_jct(struct gsim_summary *s, const struct sums *sums, const double *jct) {
+    uint32_t n = sums->n;
+    s->jct_mean_s = n ? seconds(sums->jct_ns) / n : (double)NAN;
+    s->jct_p50_s = gsim_quantile_sorted(jct, n, 0.50);
+    s->jct_p95_s = gsim_quantile_sorted(jct, n, 0.95);
+    s->jct_p99_s = gsim_quantile_sorted(jct, n, 0.99);
+    s->jct_max_s = n ? jct[n - 1] : (double)NAN;
+    s->wait_mean_s = n ? seconds(sums->wait_ns) / n : (double)NAN;
+}
+
+static void fill_slowdown(struct gsim_summary *s, const struct sums *sums,
+                          const double *slowdowns) {
+    uint32_t n = sums->n_slowdowns;
+    s->slowdown_mean = n ? sums->slowdown / n : (double)NAN;
+    s->slowdown_p99 = gsim_quantile_sorted(slowdowns, n, 0.99);
+    s->jain = n ? sums->slowdown * sums->slowdown / (n * sums->slowdown_squared) : (double)NAN;
+}
+
+static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
+    const struct gsim_metrics *m = &core->metrics;
+    gsim_i128 span = m->last_end_ns - m->first_submit_ns;
+    double capacity = (double)span * (double)core->cluster.n_gpus * (double)GSIM_PPM;
+    s->makespan_s = seconds(span);
+    /* The PAI simulator's clock is read one tick of a second after the last end. */
+    if (core->options->reference == GSIM_REFERENCE_PAI)
+        s->makespan_s += 1;
+    s->throughput_jobs_per_h = span > 0 ? m->n_completed * 3600.0 / seconds(span) : (double)NAN;
+    s->gpu_busy = span > 0 ? (double)m->busy_ppm_ns / capacity : (double)NAN;
+    s->gpu_useful = span > 0 ? (double)m->useful_ppm_ns / capacity : (double)NAN;
+    s->switch_s = seconds(m->switch_ns);
+}
+
+static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
+    const struct gsim_metrics *m = &core->metrics;
+    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
+        s->preemptions += m->preemptions[job];
+        s->migrations += m->migrations[job];
+        s->bytes_in += m->bytes_in[job];
+        s->bytes_out += m->bytes_out[job];
+        s->faults += m->faults[job];
+    }
+    s->events = m->n_events;
+}
+
+static const char *join(struct gsim_arena *arena, const char *const *texts) {
+    const char *joined = "";
+    for (; texts && *texts && joined; texts++)
+        joined = *joined ? gsim_arena_printf(arena, "%s, %s", joined, *texts)
+                         : gsim_arena_strdup(arena, *texts);
+    return joined;
+}
+
+static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
+    struct gsim_summary *s = &result->summary;
+    const char *outside = core->ops->outside_validated(core->model);
+    const char *from_trace = join(core->arena, core->trace->assumed);
+    const char *from_model = join(core->arena, core->ops->assumed(core->model));
+    s->policy = core->options->policy->name;
+    s->trace = core->trace->path;
+    s->device = core->options->device_name;
+    s->outside_validated = outside ? outside : "";
+    s->assumed = "";
+    if (from_trace && from_model)
+        s->assumed = gsim_arena_printf(core->arena, "%s%s%s", from_trace,
+                                       *from_trace && *from_model ? ", " : "", from_model);
+    if (!s->assumed)
+        s->assumed = "";
+}
+
+static bool any(const void *cells, size_t bytes) {
+    const unsigned char *byte = cells;
+    return bytes > 0 && (byte[0] || memcmp(byte, byte + 1, bytes - 1) != 0);
+}
+
+static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {
+    const struct gsim_metrics *m = &core->metrics;
+    const struct gsim_summary *s = &result->summary;
+    size_t n = core->trace->n_jobs;
+    result->jobs = (struct gsim_job_results){
+        .n = core->trace->n_jobs,
+        .start_ns = m->start_ns,
+        .end_ns = m->end_ns,
+        .wait_ns = m->wait_ns,
+        .preemptions = s->preemptions ? m->preemptions : NULL,
+        .migrations = s->migrations ? m->migrations : NULL,
+        .faults = s->faults ? m->faults : NULL,
+        .bytes_in = s->bytes_in ? m->bytes_in : NULL,
+        .bytes_out = s->bytes_out ? m->bytes_out : NULL,
+        .stall_ns = any(m->stall_ns, n * sizeof *m->stall_ns) ? m->stall_ns : NULL,
+    };
+}
+
+enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result) {
+    struct gsim_summary *s = &result->summary;
+    struct sums sums = {0};
+    *result = (struct gsim_result){.trace = core->trace};
+    double *jct = column(core, sizeof *jct), *slowdowns = column(core, sizeof *slowdowns);
+    if (!jct || !slowdowns)
+        return gsim_core_no_memory(core);
+    collect(core, &sums, jct, slowdowns);
+    if (!gsim_sort_f64(jct, sums.n) || !gsim_sort_f64(slowdowns, sums.n_slowdowns))
+        return gsim_core_no_memory(core);
+    fill_texts(core, result);
+    fill_jct(s, &sums, jct);
+    fill_slowdown(s, &sums, slowdowns);
+    fill_cluster(core, s);
+    fill_counts(core, s);
+    gsim_arena_drop(core->arena, jct);
+    gsim_arena_drop(core->arena, slowdowns);
+    s->gpus = core->cluster.n_gpus;
+    s->seed = core->options->seed;
+    s->jobs = core->trace->n_jobs;
+    s->completed = sums.n;
+    s->unfinished = s->jobs - s->completed;
+    s->latency_mean_s = s->latency_p50_s = s->latency_p90_s = s->latency_p99_s = (double)NAN;
+    s->wall_s = (double)NAN; /* whoever has a clock fills it in */
+    fill_jobs(core, result);
+    return GSIM_OK;
+}

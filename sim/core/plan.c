@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The transaction that a policy's decide fills. Each verb is checked against the state after the
+ * verbs before it and takes its reservation at once; rollback undoes from the end; apply hands the
+ * whole to the states and the model. The work is proportional to the plan, never to the cluster. */
+#include "sim/core/core.h"
+
+#include <assert.h>
+
+static const char *const state_names[GSIM_STATE_COUNT] = {
+    [GSIM_FREE] = "not active", [GSIM_QUEUED] = "queued",     [GSIM_STARTING] = "starting",
+    [GSIM_RUNNING] = "running", [GSIM_STOPPING] = "stopping", [GSIM_SAVING] = "saving",
+    [GSIM_PAUSED] = "paused",   [GSIM_HELD] = "held",         [GSIM_RESUMING] = "resuming",
+    [GSIM_DONE] = "done",
+};
+
+void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core) {
+    *plan = (struct gsim_plan){.core = core};
+}
+
+bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity) {
+    uint32_t *touched =
+        gsim_arena_grow(plan->core->arena, plan->touched, old_capacity * sizeof *touched,
+                        capacity * sizeof *touched);
+    if (touched)
+        plan->touched = touched;
+    return touched != NULL;
+}
+
+static void refresh_view(struct gsim_core *core) {
+    core->view.n_idle_gpus = core->cluster.is_pool
+                                 ? (uint32_t)(core->cluster.pool_free_ppm / GSIM_PPM)
+                                 : core->cluster.n_idle;
+}
+
+static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb, const char *why) {
+    struct gsim_core *core = plan->core;
+    const struct gsim_jobs *jobs = &core->jobs;
+    char now[32];
+    gsim_format_seconds(now, core->view.now_ns, 9);
+    bool is_known = slot < jobs->capacity && jobs->state[slot] != GSIM_FREE;
+    if (!plan->is_broken)
+        core->status = gsim_fail(
+            core->log, GSIM_FAILED, NULL, 0,
+            "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->options->policy->name,
+            now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
+            is_known ? state_names[jobs->state[slot]] : "no job", why);
+    plan->is_broken = true;
+    return false;
+}
+
+/* NULL only when there is no memory. */
+static struct gsim_op *append(struct gsim_plan *plan, enum gsim_op_kind kind, gsim_slot slot) {
+    if (plan->n == plan->capacity) {
+        uint32_t capacity = plan->capacity ? plan->capacity * 2 : 64;
+        struct gsim_op *ops = gsim_arena_grow(plan->core->arena, plan->ops,
+                                              plan->capacity * sizeof *ops, capacity * sizeof *ops);
+        if (!ops) {
+            (void)gsim_core_no_memory(plan->core);
+            plan->is_broken = true;
+            return NULL;
+        }
+        plan->ops = ops;
+        plan->capacity = capacity;
+    }
+    struct gsim_op *op = &plan->ops[plan->n++];
+    *op = (struct gsim_op){.kind = (uint8_t)kind, .slot = slot};
+    return op;
+}
+
+static bool is_slot(const struct gsim_plan *plan, gsim_slot slot) {
+    return slot < plan->core->jobs.capacity && plan->core->jobs.state[slot] != GSIM_FREE;
+}
+
+/* --- place ------------------------------------------------------------------------------------ */
+
+static const char *cannot_place(const struct gsim_plan *plan, gsim_slot slot) {
+    if (!is_slot(plan, slot))
+        return "only active jobs can be placed";
+    if (plan->touched[slot])
+        return "this plan has placed or preempted it already";
+    enum gsim_state state = plan->core->jobs.state[slot];
+    if (state != GSIM_QUEUED && state != GSIM_PAUSED && state != GSIM_HELD)
+        return "only a queued, paused or held job can be placed";
+    return NULL;
+}
+
+static void unpin(struct gsim_core *core, gsim_slot slot, bool is_back) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    int64_t bytes = own->request.mem_bytes;
+    own->is_pinned = is_back;
+    gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units, is_back ? bytes : -bytes);
+}
+
+/* A paused job goes back to where its memory is when it can: anywhere else is a migration. */
+static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
+                       uint32_t *n_units) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    if (core->jobs.state[slot] != GSIM_PAUSED || own->n_last_units != own->request.shape.gpus ||
+        !gsim_cluster_fits(&core->cluster, &own->request, own->last_units, own->n_last_units))
+        return false;
+    for (uint32_t u = 0; u < own->n_last_units; u++)
+        units[u] = own->last_units[u];
+    *n_units = own->n_last_units;
+    gsim_cluster_take(&core->cluster, &own->request, units, *n_units);
+    return true;
+}
+
+/* Units that the request can have, taken; NULL (and *fits false) when there are none. In a pool
+ * there are none to name, and *fits tells. */
+static struct gsim_unit *find_units(struct gsim_core *core, gsim_slot slot, uint32_t *n_units,
+                                    bool *fits) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    uint32_t most = own->request.shape.gpus;
+    *n_units = 0;
+    if (core->cluster.is_pool) {
+        gsim_cluster_find(&core->cluster, &own->request, NULL, fits);
+        return NULL;
+    }
+    struct gsim_unit *units = gsim_units_new(core, most);
+    if (!units) {
+        (void)gsim_core_no_memory(core);
+        *fits = false;
+        return NULL;
+    }
+    *fits = takes_back(core, slot, units, n_units);
+    if (!*fits)
+        *n_units = gsim_cluster_find(&core->cluster, &own->request, units, fits);
+    if (*fits && *n_units == most)
+        return units;
+    struct gsim_unit *fewer = *fits ? gsim_units_new(core, *n_units) : NULL;
+    for (uint32_t u = 0; fewer && u < *n_units; u++)
+        fewer[u] = units[u];
+    gsim_units_free(core, units, most);
+    return fewer;
+}
+
+static void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned) {
+    struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
+    if (!op)
+        return;
+    op->was_pinned = was_pinned;
+    plan->touched[slot] = plan->n;
+    refresh_view(plan->core);
+}
+
+bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    const char *why = cannot_place(plan, job);
+    if (why)
+        return broke(plan, job, "placing", why);
+    struct gsim_core *core = plan->core;
+    struct gsim_core_job *own = &core->jobs.core[job];
+    if (shape->gpus == 0 || shape->share_ppm == 0 || shape->share_ppm > GSIM_PPM)
+        return broke(plan, job, "placing", "a shape has at least one GPU and a share of 1 to 10^6 ppm");
+    own->request.shape = *shape;
+    bool was_pinned = own->is_pinned, fits;
+    if (was_pinned)
+        unpin(core, job, false);
+    uint32_t n_units;
+    struct gsim_unit *units = find_units(core, job, &n_units, &fits);
+    if (!fits) {
+        if (was_pinned)
+            unpin(core, job, true);
+        return false;
+    }
+    core->jobs.info[job].units = units;
+    core->jobs.info[job].n_units = n_units;
+    note_place(plan, job, was_pinned);
+    return true;
+}
+
+bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                        uint32_t n_units) {
+    const char *why = cannot_place(plan, job);
+    if (!why && plan->core->cluster.is_pool)
+        why = "a pool has no units to name";
+    for (uint32_t u = 0; !why && u < n_units; u++)
+        if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot != 0)
+            why = "the cluster has no such unit";
+    if (why || n_units == 0)
+        return broke(plan, job, "placing", why ? why : "on no unit at all");
+    struct gsim_core *core = plan->core;
+    struct gsim_core_job *own = &core->jobs.core[job];
+    own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
+    bool was_pinned = own->is_pinned;
+    if (was_pinned)
+        unpin(core, job, false);
+    struct gsim_unit *copy = NULL;
+    if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
+        copy = gsim_units_new(core, n_units);
+    if (!copy) {
+        if (was_pinned)
+            unpin(core, job, true);
+        return false;
+    }
+    for (uint32_t u = 0; u < n_units; u++)
+        copy[u] = units[u];
+    gsim_cluster_take(&core->cluster, &own->request, copy, n_units);
+    core->jobs.info[job].units = copy;
+    core->jobs.info[job].n_units = n_units;
+    note_place(plan, job, was_pinned);
+    return true;
+}
+
+static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
+    struct gsim_core *core = plan->core;
+    struct gsim_job *job = &core->jobs.info[op->slot];
+    gsim_cluster_release(&core->cluster, &core->jobs.core[op->slot].request, job->units,
+                         job->n_units);
+    gsim_units_free(core, job->units, job->n_units);
+    job->units = NULL;
+    job->n_units = 0;
+    if (op->was_pinned)
+        unpin(core, op->slot, true);
+    plan->touched[op->slot] = 0;
+}
+
+/* --- preempt and move ------------------------------------------------------------------------- */
+
+static const char *cannot_stop(const struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
+                               enum gsim_keep keep) {
+    if (!is_slot(plan, slot))
+        return "only active jobs can be preempted";
+    if (plan->touched[slot])
+        return "this plan has placed or preempted it already";
+    if (plan->core->jobs.state[slot] != GSIM_RUNNING)
+        return "only a running job can be preempted; one in transition cannot";
+    return plan->core->ops->refuses_stop(plan->core->model, slot, stop, keep);
+}
+
+/* A pause keeps its memory where it is. */
+static bool pins(const struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
+    return keep == GSIM_KEEP_RESIDENT && core->jobs.core[slot].request.mem_bytes > 0;
+}
+
+static void release_for(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
+    own->is_pinned = pins(core, slot, keep);
+    if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, job->units, job->n_units, own->request.mem_bytes);
+}
+
+static void take_again(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
+    own->is_pinned = false;
+    gsim_cluster_take(&core->cluster, &own->request, job->units, job->n_units);
+}
+
+bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
+                       enum gsim_keep keep) {
+    const char *why = cannot_stop(plan, job, stop, keep);
+    if (why)
+        return broke(plan, job, "preempting", why);
+    struct gsim_op *op = append(plan, GSIM_OP_PREEMPT, job);
+    if (!op)
+        return false;
+    op->stop = (uint8_t)stop;
+    op->keep = (uint8_t)keep;
+    plan->touched[job] = plan->n;
+    release_for(plan->core, job, keep);
+    refresh_view(plan->core);
+    return true;
+}
+
+bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    const char *why = cannot_stop(plan, job, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
+    if (!why && plan->core->cluster.is_pool)
+        why = "a pool has no units to move between";
+    if (why)
+        return broke(plan, job, "moving", why);
+    struct gsim_core *core = plan->core;
+    struct gsim_shape old_shape = core->jobs.core[job].request.shape;
+    release_for(core, job, GSIM_KEEP_HOST);
+    core->jobs.core[job].request.shape = *shape;
+    uint32_t n_units;
+    bool fits;
+    struct gsim_unit *units = find_units(core, job, &n_units, &fits);
+    struct gsim_op *op = fits ? append(plan, GSIM_OP_MOVE, job) : NULL;
+    if (!op) {
+        core->jobs.core[job].request.shape = old_shape;
+        take_again(core, job);
+        return false;
+    }
+    op->units = units;
+    op->n_units = n_units;
+    plan->touched[job] = plan->n;
+    refresh_view(core);
+    return true;
+}
+
+static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
+    struct gsim_core *core = plan->core;
+    gsim_cluster_release(&core->cluster, &core->jobs.core[op->slot].request, op->units,
+                         op->n_units);
+    gsim_units_free(core, op->units, op->n_units);
+    take_again(core, op->slot);
+    plan->touched[op->slot] = 0;
+}
+
+/* --- arrange, partition, watch, wake ---------------------------------------------------------- */
+
+static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsim_unit *units,
+                                  uint32_t n_units, const struct gsim_arrangement *arrangement) {
+    const struct gsim_cluster *cluster = &plan->core->cluster;
+    if (cluster->is_pool)
+        return "a pool has no units to arrange";
+    for (uint32_t u = 0; u < n_units; u++) {
+        if (units[u].gpu >= cluster->n_gpus)
+            return "the cluster has no such unit";
+        if (cluster->gpu_clients[units[u].gpu] > 0 && !cluster->gpu_is_arranged[units[u].gpu])
+            return "the unit holds a reservation; it must be idle to be arranged";
+    }
+    return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
+}
+
+static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
+                                                       const struct gsim_arrangement *from) {
+    if (!plan->scratch)
+        plan->scratch = gsim_arena_new();
+    if (!plan->scratch)
+        return NULL;
+    struct gsim_arrangement *copy = gsim_arena_alloc(plan->scratch, sizeof *copy);
+    struct gsim_lane *lanes = gsim_arena_array(plan->scratch, from->n_lanes, sizeof *lanes);
+    struct gsim_entry *entries = gsim_arena_array(plan->scratch, from->n_entries, sizeof *entries);
+    if (!copy || !lanes || !entries)
+        return NULL;
+    *copy = *from;
+    for (uint32_t i = 0; i < from->n_lanes; i++)
+        lanes[i] = from->lanes[i];
+    for (uint32_t i = 0; i < from->n_entries; i++)
+        entries[i] = from->entries[i];
+    copy->lanes = lanes;
+    copy->entries = entries;
+    return copy;
+}
+
+static bool is_exclusive(const struct gsim_arrangement *arrangement) {
+    return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
+}
+
+bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
+                       const struct gsim_arrangement *arrangement) {
+    const char *why = cannot_arrange(plan, units, n_units, arrangement);
+    if (why)
+        return broke(plan, GSIM_NO_SLOT, "arranging units for", why);
+    for (uint32_t u = 0; u < n_units; u++) { /* one operation a unit: undone one by one */
+        struct gsim_op *op = append(plan, GSIM_OP_ARRANGE, GSIM_NO_SLOT);
+        if (!op)
+            return false;
+        op->arrangement = copy_arrangement(plan, arrangement);
+        op->units = gsim_units_new(plan->core, 1);
+        if (!op->arrangement || !op->units) {
+            plan->n--;
+            return gsim_core_no_memory(plan->core) == GSIM_OK;
+        }
+        op->units[0] = units[u];
+        op->n_units = 1;
+        op->was_arranged = plan->core->cluster.gpu_is_arranged[units[u].gpu];
+        gsim_cluster_set_arranged(&plan->core->cluster, units[u].gpu, !is_exclusive(arrangement));
+    }
+    refresh_view(plan->core);
+    return true;
+}
+
+bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout) {
+    (void)gpu;
+    (void)layout;
+    return broke(plan, GSIM_NO_SLOT, "partitioning a GPU for",
+                 "this model knows no instances (MIG)");
+}
+
+void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
+                     int64_t threshold) {
+    if (!is_slot(plan, job)) {
+        (void)broke(plan, job, "watching", "only active jobs can be watched");
+        return;
+    }
+    struct gsim_op *op = append(plan, GSIM_OP_WATCH, job);
+    if (!op)
+        return;
+    op->watch = (uint8_t)kind;
+    op->value = threshold;
+}
+
+void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
+    if (time_ns <= plan->core->view.now_ns) {
+        (void)broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
+        return;
+    }
+    struct gsim_op *op = append(plan, GSIM_OP_WAKE, GSIM_NO_SLOT);
+    if (op)
+        op->value = time_ns;
+}
+
+/* --- mark, rollback, apply -------------------------------------------------------------------- */
+
+uint32_t gsim_plan_mark(const struct gsim_plan *plan) {
+    return plan->n;
+}
+
+static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
+    switch ((enum gsim_op_kind)op->kind) {
+    case GSIM_OP_PLACE:
+        undo_place(plan, op);
+        break;
+    case GSIM_OP_PREEMPT:
+        take_again(plan->core, op->slot);
+        plan->touched[op->slot] = 0;
+        break;
+    case GSIM_OP_MOVE:
+        undo_move(plan, op);
+        break;
+    case GSIM_OP_ARRANGE:
+        gsim_cluster_set_arranged(&plan->core->cluster, op->units[0].gpu, op->was_arranged);
+        gsim_units_free(plan->core, op->units, 1);
+        break;
+    case GSIM_OP_WATCH:
+    case GSIM_OP_WAKE:
+        break;
+    }
+}
+
+void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark) {
+    assert(mark <= plan->n);
+    while (plan->n > mark)
+        undo(plan, &plan->ops[--plan->n]);
+    refresh_view(plan->core);
+}
+
+static void apply(struct gsim_core *core, const struct gsim_op *op) {
+    int64_t now = core->view.now_ns;
+    switch ((enum gsim_op_kind)op->kind) {
+    case GSIM_OP_PLACE:
+        gsim_job_place(core, op->slot);
+        break;
+    case GSIM_OP_PREEMPT:
+        gsim_job_preempt(core, op->slot, op->stop, op->keep);
+        break;
+    case GSIM_OP_MOVE:
+        gsim_job_move(core, op->slot, op->units, op->n_units);
+        break;
+    case GSIM_OP_ARRANGE:
+        core->ops->arrange(core->model, op->units, 1, op->arrangement, now);
+        gsim_units_free(core, op->units, 1);
+        break;
+    case GSIM_OP_WATCH:
+        core->ops->watch(core->model, op->slot, op->watch, op->value, now);
+        break;
+    case GSIM_OP_WAKE:
+        core->timer_ns = op->value;
+        break;
+    }
+}
+
+void gsim_plan_apply(struct gsim_plan *plan) {
+    if (plan->is_broken)
+        gsim_plan_rollback(plan, 0);
+    for (uint32_t i = 0; i < plan->n; i++) {
+        if (plan->ops[i].slot != GSIM_NO_SLOT)
+            plan->touched[plan->ops[i].slot] = 0;
+        apply(plan->core, &plan->ops[i]);
+    }
+    plan->n = 0;
+    gsim_arena_free(plan->scratch);
+    plan->scratch = NULL;
+}
+
+uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
+                         const struct gsim_unit **units) {
+    const struct gsim_op *op = plan->touched[job] ? &plan->ops[plan->touched[job] - 1] : NULL;
+    if (op && op->kind == GSIM_OP_PREEMPT)
+        return 0;
+    if (op && op->kind == GSIM_OP_MOVE) {
+        *units = op->units;
+        return op->n_units;
+    }
+    *units = plan->core->jobs.info[job].units;
+    return plan->core->jobs.info[job].n_units;
+}

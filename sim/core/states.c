@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The life of a job: which state follows which, who is physically on a GPU, and who waits for one
+ * to clear. Reservations (sim/core/cluster.c) run ahead of this: a job that is placed on units that
+ * another still saves from has reserved them, and is admitted here when they are clear. */
+#include "sim/core/core.h"
+
+#include <assert.h>
+
+void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    int64_t elapsed = core->view.now_ns - own->last_ns;
+    own->last_ns = core->view.now_ns;
+    if (elapsed == 0)
+        return;
+    bool is_stalled = false;
+    switch ((enum gsim_state)core->jobs.state[slot]) {
+    case GSIM_QUEUED:
+    case GSIM_PAUSED:
+    case GSIM_HELD:
+        break;
+    case GSIM_STARTING:
+    case GSIM_RESUMING:
+        is_stalled = own->is_admitted;
+        break;
+    case GSIM_SAVING:
+        is_stalled = true;
+        break;
+    default:
+        return; /* running */
+    }
+    if (!is_stalled) {
+        own->wait_ns += elapsed;
+        return;
+    }
+    own->stall_ns += elapsed;
+    core->metrics.switch_ns += (gsim_i128)elapsed * core->jobs.gpus[slot];
+}
+
+static void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
+    gsim_job_account(core, slot);
+    core->jobs.state[slot] = (uint8_t)state;
+    core->jobs.changed_ns[slot] = core->view.now_ns;
+}
+
+static void settle(struct gsim_core *core, gsim_slot slot) {
+    if (!gsim_slots_add(core, &core->settled, slot))
+        (void)gsim_core_no_memory(core);
+}
+
+/* --- physically on the units ------------------------------------------------------------------ */
+
+static void hold_unit(struct gsim_core *core, uint32_t gpu, uint32_t share_ppm) {
+    if (!core->cluster.gpu_is_arranged[gpu])
+        core->physical_ppm[gpu] += share_ppm;
+    else if (core->shared_clients[gpu]++ == 0)
+        core->shared_since_ns[gpu] = core->view.now_ns;
+}
+
+/* Returns the busy time that ends with it, in ppm ns. */
+static gsim_i128 drop_unit(struct gsim_core *core, uint32_t gpu, uint32_t share_ppm,
+                           int64_t since_ns) {
+    if (!core->cluster.gpu_is_arranged[gpu]) {
+        core->physical_ppm[gpu] -= share_ppm;
+        return (gsim_i128)(core->view.now_ns - since_ns) * share_ppm;
+    }
+    if (--core->shared_clients[gpu] > 0)
+        return 0;
+    return (gsim_i128)(core->view.now_ns - core->shared_since_ns[gpu]) * GSIM_PPM;
+}
+
+static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    for (uint32_t u = 0; u < job->n_units; u++) {
+        uint32_t gpu = job->units[u].gpu;
+        if (!core->cluster.gpu_is_arranged[gpu] &&
+            core->physical_ppm[gpu] + job->share_ppm > GSIM_PPM)
+            return false;
+    }
+    return true;
+}
+
+static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job *job) {
+    if (own->n_last_units == 0)
+        return false;
+    if (own->n_last_units != job->n_units)
+        return true;
+    for (uint32_t u = 0; u < job->n_units; u++)
+        if (own->last_units[u].gpu != job->units[u].gpu)
+            return true;
+    return false;
+}
+
+static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    struct gsim_job *job = &core->jobs.info[slot];
+    gsim_job_account(core, slot);
+    own->is_admitted = true;
+    own->held_since_ns = core->view.now_ns;
+    for (uint32_t u = 0; u < job->n_units; u++)
+        hold_unit(core, job->units[u].gpu, job->share_ppm);
+    if (core->metrics.start_ns[job->index] < 0)
+        core->metrics.start_ns[job->index] = core->view.now_ns;
+    job->is_moved = is_elsewhere(own, job);
+    core->metrics.migrations[job->index] += job->is_moved;
+    gsim_units_free(core, own->last_units, own->n_last_units);
+    own->last_units = NULL;
+    own->n_last_units = 0;
+    if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
+        set_state(core, slot, GSIM_RUNNING);
+        settle(core, slot);
+    }
+}
+
+/* --- waiting for units to clear --------------------------------------------------------------- */
+
+static void count_waiting(struct gsim_core *core, gsim_slot slot, uint32_t by) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    for (uint32_t u = 0; u < job->n_units; u++)
+        core->n_waiting_on[job->units[u].gpu] += by;
+}
+
+static void wait_for_units(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *jobs = core->jobs.core;
+    jobs[slot].is_waiting = true;
+    jobs[slot].wait_next = GSIM_NO_SLOT;
+    if (core->waiting_last == GSIM_NO_SLOT)
+        core->waiting_first = slot;
+    else
+        jobs[core->waiting_last].wait_next = slot;
+    core->waiting_last = slot;
+    count_waiting(core, slot, 1);
+}
+
+/* A job that waits came from where its state lies: keep says so, unless it never started or lost
+ * its progress. */
+static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    if (core->jobs.state[slot] == GSIM_STARTING)
+        return GSIM_QUEUED;
+    return own->keep == GSIM_KEEP_RESIDENT || own->keep == GSIM_KEEP_PAGEABLE ? GSIM_PAUSED
+                                                                             : GSIM_HELD;
+}
+
+/* Admits, in the order they were placed, the waiting jobs whose units are clear now. */
+static void admit_waiting(struct gsim_core *core) {
+    struct gsim_core_job *jobs = core->jobs.core;
+    gsim_slot before = GSIM_NO_SLOT, next;
+    for (gsim_slot slot = core->waiting_first; slot != GSIM_NO_SLOT; slot = next) {
+        next = jobs[slot].wait_next;
+        if (!is_clear(core, slot)) {
+            before = slot;
+            continue;
+        }
+        if (before == GSIM_NO_SLOT)
+            core->waiting_first = next;
+        else
+            jobs[before].wait_next = next;
+        if (core->waiting_last == slot)
+            core->waiting_last = before;
+        jobs[slot].is_waiting = false;
+        count_waiting(core, slot, UINT32_MAX);
+        admit(core, slot, origin(core, slot));
+    }
+}
+
+static void vacate(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    assert(own->is_admitted);
+    own->is_admitted = false;
+    bool is_awaited = false;
+    for (uint32_t u = 0; u < job->n_units; u++) {
+        uint32_t gpu = job->units[u].gpu;
+        core->metrics.busy_ppm_ns += drop_unit(core, gpu, job->share_ppm, own->held_since_ns);
+        is_awaited |= core->n_waiting_on[gpu] > 0;
+    }
+    if (core->cluster.is_pool)
+        core->metrics.busy_ppm_ns += (gsim_i128)(core->view.now_ns - own->held_since_ns) *
+                                     job->gpus * job->share_ppm;
+    if (is_awaited)
+        admit_waiting(core);
+}
+
+/* --- what plans do ---------------------------------------------------------------------------- */
+
+void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
+    enum gsim_state from = core->jobs.state[slot];
+    set_state(core, slot, from == GSIM_QUEUED ? GSIM_STARTING : GSIM_RESUMING);
+    if (is_clear(core, slot))
+        admit(core, slot, from);
+    else
+        wait_for_units(core, slot);
+}
+
+/* Off its units: remember where it was, then go where `keep` says. */
+static void cleared(struct gsim_core *core, gsim_slot slot) {
+    static const uint8_t next_state[GSIM_KEEP_COUNT] = {
+        [GSIM_KEEP_RESIDENT] = GSIM_PAUSED, [GSIM_KEEP_PAGEABLE] = GSIM_PAUSED,
+        [GSIM_KEEP_HOST] = GSIM_HELD,       [GSIM_KEEP_STORAGE] = GSIM_HELD,
+        [GSIM_KEEP_DISCARD] = GSIM_QUEUED,
+    };
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    struct gsim_job *job = &core->jobs.info[slot];
+    set_state(core, slot, next_state[own->keep]);
+    vacate(core, slot);
+    own->last_units = job->units;
+    own->n_last_units = job->n_units;
+    job->units = own->next_units;
+    job->n_units = own->n_next_units;
+    own->next_units = NULL;
+    own->n_next_units = 0;
+    if (job->units)
+        gsim_job_place(core, slot); /* the second half of a move */
+    else
+        settle(core, slot);
+}
+
+void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+                      enum gsim_keep keep) {
+    core->jobs.core[slot].keep = (uint8_t)keep;
+    core->metrics.preemptions[core->jobs.job[slot]]++;
+    if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE)
+        cleared(core, slot);
+    else
+        set_state(core, slot, GSIM_STOPPING);
+}
+
+void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
+                   uint32_t n_units) {
+    core->jobs.core[slot].next_units = units;
+    core->jobs.core[slot].n_next_units = n_units;
+    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
+    core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
+}
+
+/* --- what the model reports ------------------------------------------------------------------- */
+
+/* What a finished job still has reserved: its units while it ran, the memory of a pause or the
+ * units of a move when it ended before it had stopped. */
+static void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    struct gsim_job *job = &core->jobs.info[slot];
+    if (was_running)
+        gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
+    else if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
+    if (own->next_units)
+        gsim_cluster_release(&core->cluster, &own->request, own->next_units, own->n_next_units);
+    gsim_units_free(core, own->next_units, own->n_next_units);
+    gsim_units_free(core, job->units, job->n_units);
+    own->next_units = NULL;
+    own->is_pinned = false;
+    job->units = NULL;
+    job->n_units = 0;
+}
+
+static void completed(struct gsim_core *core, gsim_slot slot) {
+    bool was_running = core->jobs.state[slot] == GSIM_RUNNING;
+    set_state(core, slot, GSIM_DONE);
+    vacate(core, slot);
+    release_reservation(core, slot, was_running);
+    gsim_metrics_job_done(core, slot);
+    if (!gsim_slots_add(core, &core->completed, slot))
+        (void)gsim_core_no_memory(core);
+    if (core->options->policy->on_completion)
+        core->options->policy->on_completion(&core->ctx, slot);
+}
+
+void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
+    core->metrics.n_events++;
+    switch (event->kind) {
+    case GSIM_EVENT_COMPLETED:
+        completed(core, event->slot);
+        break;
+    case GSIM_EVENT_STOPPED:
+        set_state(core, event->slot, GSIM_SAVING);
+        break;
+    case GSIM_EVENT_CLEARED:
+        cleared(core, event->slot);
+        break;
+    case GSIM_EVENT_RUNNING:
+        set_state(core, event->slot, GSIM_RUNNING);
+        settle(core, event->slot);
+        break;
+    case GSIM_EVENT_WATCH:
+        if (core->options->policy->on_watch)
+            core->options->policy->on_watch(&core->ctx, event->slot, event->watch);
+        break;
+    }
+}
