@@ -495,7 +495,7 @@ static bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
     case NOTHING:
         break;
     }
-    assert(!"an event without a meaning");
+    assert(false); /* an event without a meaning */
     return true;
 }
 

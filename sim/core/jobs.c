@@ -127,7 +127,7 @@ struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n) {
     struct gsim_unit *block = core->free_units[class];
     if (!block)
         return gsim_arena_array(core->arena, (size_t)1 << class, sizeof *block);
-    memcpy(&core->free_units[class], block, sizeof block);
+    memcpy(&core->free_units[class], block, sizeof(void *));
     return block;
 }
 
@@ -136,7 +136,7 @@ void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n
     if (!units)
         return;
     uint32_t class = class_of(n);
-    memcpy(units, &core->free_units[class], sizeof units);
+    memcpy(units, &core->free_units[class], sizeof(void *));
     core->free_units[class] = units;
 }
 
