@@ -108,7 +108,7 @@ struct gsim_core {
     struct gsim_slots arrived, completed, settled;
     uint32_t next_arrival; /* position in arrival order */
     int64_t timer_ns;
-    bool has_timer_fired;
+    bool has_changed; /* something a policy can see, since the last decide */
     /* Who is physically on the GPUs: shares of running and vacating jobs, by GPU. */
     uint32_t *physical_ppm;
     uint32_t *n_waiting_on; /* jobs placed on a GPU that wait for it to clear */

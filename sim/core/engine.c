@@ -155,6 +155,7 @@ static void serve_arrivals(struct gsim_core *core) {
     while (core->status == GSIM_OK && next_arrival_ns(core) == core->view.now_ns) {
         gsim_slot slot = gsim_jobs_enter(core, arriving(core));
         core->next_arrival++;
+        core->has_changed = true;
         core->metrics.n_events++;
         if (slot == GSIM_NO_SLOT || !gsim_slots_add(core, &core->arrived, slot)) {
             (void)gsim_core_no_memory(core);
@@ -169,7 +170,7 @@ static void serve_timer(struct gsim_core *core) {
     if (core->timer_ns != core->view.now_ns)
         return;
     core->timer_ns = GSIM_NEVER;
-    core->has_timer_fired = true;
+    core->has_changed = true;
     core->metrics.n_events++;
     if (core->options->policy->on_timer)
         core->options->policy->on_timer(&core->ctx);
@@ -192,7 +193,7 @@ static void decide(struct gsim_core *core) {
     for (uint32_t i = 0; i < core->completed.n; i++)
         gsim_jobs_leave(core, core->completed.list[i]);
     core->completed.n = 0;
-    core->has_timer_fired = false;
+    core->has_changed = false;
     gsim_plan_apply(&core->plan);
 }
 
@@ -207,11 +208,10 @@ static void serve_instant(struct gsim_core *core) {
                                      core->options->policy->name, now, GSIM_MAX_ROUNDS);
             return;
         }
-        int64_t events_before = core->metrics.n_events;
         serve_model(core);
         serve_arrivals(core);
         serve_timer(core);
-        if (core->status == GSIM_OK && core->metrics.n_events != events_before)
+        if (core->status == GSIM_OK && core->has_changed)
             decide(core);
         if (core->ops->next_time(core->model) > core->view.now_ns)
             return;

@@ -272,9 +272,9 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
     case GSIM_EVENT_COMPLETED:
         completed(core, event->slot);
         break;
-    case GSIM_EVENT_STOPPED:
+    case GSIM_EVENT_STOPPED: /* nothing that a policy could act on */
         set_state(core, event->slot, GSIM_SAVING);
-        break;
+        return;
     case GSIM_EVENT_CLEARED:
         cleared(core, event->slot);
         break;
@@ -287,4 +287,5 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
             core->options->policy->on_watch(&core->ctx, event->slot, event->watch);
         break;
     }
+    core->has_changed = true;
 }

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The walking skeleton: two jobs on one GPU stop, save, resume and replace each other while the
+ * other one still saves. A scripted policy drives the real core and the real device model; every
+ * time is computed by hand beside the script. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "models/device.h"
+#include "models/profile.h"
+#include "sim/core/run.h"
+
+#define S GSIM_NS_PER_S
+
+/* A device with round numbers: out 8 GiB/s, in 4 GiB/s; everything else is free. */
+static struct gsim_profile round_profile(void) {
+    struct gsim_profile profile = {.name = "round", .title = "round numbers"};
+    profile.value[GSIM_KEY_HBM_BYTES] = 16 * GSIM_GIB;
+    profile.value[GSIM_KEY_PCIE_D2H] = 8 * GSIM_GIB;
+    profile.value[GSIM_KEY_PCIE_H2D] = 4 * GSIM_GIB;
+    profile.value[GSIM_KEY_PCIE_H2D_REUSED] = 4 * GSIM_GIB;
+    return profile;
+}
+
+/* Job 0: 10 iterations of 1 s; job 1: 4 iterations of 0.5 s. 8 GiB each. */
+static const int64_t submit_ns[] = {0, 3 * S + S / 2};
+static const int64_t service_ns[] = {10 * S, 2 * S};
+static const int64_t iterations[] = {10, 4};
+static const int64_t mem_bytes[] = {8 * GSIM_GIB, 8 * GSIM_GIB};
+static const uint32_t id_at[] = {0, 2};
+
+static struct gsim_trace two_jobs(void) {
+    struct gsim_trace trace = {.path = "two.csv", .format = "native", .n_jobs = 2};
+    trace.id_text = "A\0B";
+    trace.id_at = id_at;
+    trace.first_line = 2;
+    trace.submit_ns = submit_ns;
+    trace.service_ns = service_ns;
+    trace.column[GSIM_COL_ITERATIONS] = iterations;
+    trace.column[GSIM_COL_MEM_BYTES] = mem_bytes;
+    return trace;
+}
+
+static enum gsim_status run_script(const struct gsim_policy *policy, struct gsim_arena *arena,
+                                   struct gsim_result *result, struct gsim_log *log) {
+    static struct gsim_trace trace;
+    static struct gsim_profile profile;
+    trace = two_jobs();
+    profile = round_profile();
+    const struct gsim_profile *profiles[] = {&profile};
+    struct gsim_node_group group = {.count = 1, .gpus_per_node = 1, .hbm_bytes = 16 * GSIM_GIB};
+    struct gsim_cluster_spec cluster = {
+        .groups = &group, .n_groups = 1, .profiles = profiles, .n_profiles = 1};
+    struct gsim_run_options options = {.trace = &trace,
+                                       .cluster = &cluster,
+                                       .policy = policy,
+                                       .model = &gsim_model_device,
+                                       .device_name = "round",
+                                       .until_ns = GSIM_NEVER};
+    return gsim_run(&options, arena, result, log);
+}
+
+static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
+    return gsim_plan_place(plan, slot, &shape);
+}
+
+/* --- B takes A's GPU while A saves; A comes back when B is done -------------------------------- */
+
+static void decide_take_over(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    const gsim_slot a = 0, b = 1;
+    if (view->n_arrived && view->job[view->arrived[0]] == 0)
+        assert_true(place(ctx, plan, a));
+    if (view->n_arrived && view->job[view->arrived[0]] == 1) {
+        struct gsim_quote quote = gsim_ask(ctx, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0);
+        assert_int_equal(quote.stop_ns, S / 2); /* at 3.5 of 1 s iterations */
+        assert_int_equal(quote.save_ns, S);
+        assert_int_equal(quote.resume_ns, 2 * S);
+        assert_int_equal(view->n_idle_gpus, 0);
+        assert_false(place(ctx, plan, b));
+        uint32_t mark = gsim_plan_mark(plan);
+        assert_true(gsim_plan_preempt(plan, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST));
+        assert_int_equal(view->n_idle_gpus, 1);
+        gsim_plan_rollback(plan, mark);
+        assert_int_equal(view->n_idle_gpus, 0);
+        assert_true(gsim_plan_preempt(plan, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST));
+        assert_true(place(ctx, plan, b));
+    }
+    if (view->n_completed && view->job[view->completed[0]] == 1)
+        assert_true(place(ctx, plan, a));
+}
+
+static void test_take_over_while_saving(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_take_over};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_OK);
+    /* A runs 0-3.5, on to its boundary at 4, saves 4-5; B runs 5-7; A restores 7-9, runs its other
+     * 6 s until 15. */
+    assert_int_equal(result.jobs.start_ns[1], 5 * S);
+    assert_int_equal(result.jobs.end_ns[1], 7 * S);
+    assert_int_equal(result.jobs.end_ns[0], 15 * S);
+    assert_int_equal(result.jobs.preemptions[0], 1);
+    assert_int_equal(result.jobs.wait_ns[0], 2 * S);  /* 5-7 */
+    assert_int_equal(result.jobs.stall_ns[0], 3 * S); /* 4-5 and 7-9 */
+    assert_int_equal(result.jobs.wait_ns[1], 3 * S / 2);
+    assert_int_equal(result.summary.bytes_out, 8 * GSIM_GIB);
+    assert_int_equal(result.summary.bytes_in, 8 * GSIM_GIB);
+    assert_true(result.summary.gpu_busy == 1.0);
+    gsim_arena_free(arena);
+}
+
+/* --- they replace each other, each while the other saves --------------------------------------- */
+
+static void decide_replace(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    const gsim_slot a = 0, b = 1;
+    if (view->n_arrived && view->job[view->arrived[0]] == 0)
+        assert_true(place(ctx, plan, a));
+    if (view->n_arrived && view->job[view->arrived[0]] == 1) {
+        assert_true(gsim_plan_preempt(plan, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST));
+        assert_true(place(ctx, plan, b));
+        gsim_plan_wake(plan, 5 * S + S / 5);
+    }
+    if (view->now_ns == 5 * S + S / 5 && view->state[b] == GSIM_RUNNING) { /* B has run 0.2 s; A is held: swap them again */
+        assert_int_equal(view->state[a], GSIM_HELD);
+        assert_true(gsim_plan_preempt(plan, b, GSIM_STOP_SAVE, GSIM_KEEP_HOST));
+        assert_true(place(ctx, plan, a));
+    }
+    for (uint32_t i = 0; i < view->n_completed; i++)
+        if (view->job[view->completed[i]] == 0)
+            assert_true(place(ctx, plan, b));
+}
+
+static void test_replace_each_other(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_replace};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_OK);
+    /* A 0-4, saves 4-5. B 5-5.2, saves 5.2-6.2. A restores 6.2-8.2, runs 6 s to 14.2. B restores
+     * 14.2-16.2, runs its other 1.8 s to 18. */
+    assert_int_equal(result.jobs.end_ns[0], 14 * S + S / 5);
+    assert_int_equal(result.jobs.end_ns[1], 18 * S);
+    assert_int_equal(result.summary.preemptions, 2);
+    gsim_arena_free(arena);
+}
+
+/* --- a job in transition cannot be preempted ---------------------------------------------------- */
+
+static void decide_too_early(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    if (view->n_arrived && view->job[view->arrived[0]] == 0) {
+        (void)place(ctx, plan, 0);
+    } else if (view->n_arrived) {
+        gsim_plan_preempt(plan, 0, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
+        gsim_plan_wake(plan, 4 * S + S / 2);
+    } else if (view->now_ns == 4 * S + S / 2) {
+        gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_HOST);
+    }
+}
+
+static void test_broken_rule_ends_the_run(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_too_early};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_FAILED);
+    assert_non_null(strstr(log.errors[0].text, "policy 'script' broke a rule at 4.500000000 s"));
+    assert_non_null(strstr(log.errors[0].text, "job 'A' (saving)"));
+    gsim_arena_free(arena);
+}
+
+/* --- a pause keeps the memory where it is -------------------------------------------------------- */
+
+static void decide_pause(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    if (view->n_arrived && view->job[view->arrived[0]] == 0) {
+        assert_true(place(ctx, plan, 0));
+    } else if (view->n_arrived) {
+        /* 8 + 8 GiB fit 16: both may be resident. */
+        assert_true(gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_RESIDENT));
+        assert_true(place(ctx, plan, 1));
+    }
+    if (view->n_completed && view->job[view->completed[0]] == 1)
+        assert_true(place(ctx, plan, 0));
+}
+
+static void test_pause(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_pause};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_OK);
+    assert_int_equal(result.jobs.end_ns[1], 5 * S + S / 2); /* free switches: 3.5 + 2 */
+    assert_int_equal(result.jobs.end_ns[0], 12 * S);
+    assert_int_equal(result.summary.bytes_in, 0);
+    assert_int_equal(result.summary.migrations, 0);
+    gsim_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_take_over_while_saving),
+        cmocka_unit_test(test_replace_each_other),
+        cmocka_unit_test(test_broken_rule_ends_the_run),
+        cmocka_unit_test(test_pause),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
