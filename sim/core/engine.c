@@ -213,7 +213,7 @@ static void serve_instant(struct gsim_core *core) {
         serve_timer(core);
         if (core->status == GSIM_OK && core->has_changed)
             decide(core);
-        if (core->ops->next_time(core->model) > core->view.now_ns)
+        if (core->ops->next_time(core->model) > core->view.now_ns && !core->has_changed)
             return;
     }
 }

@@ -209,10 +209,12 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     job->n_units = own->n_next_units;
     own->next_units = NULL;
     own->n_next_units = 0;
-    if (job->units)
+    if (job->units) {
         gsim_job_place(core, slot); /* the second half of a move */
-    else
-        settle(core, slot);
+        return;
+    }
+    settle(core, slot);
+    core->has_changed = true; /* it could be placed again, at this instant */
 }
 
 void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
