@@ -102,17 +102,20 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
 
 /* --- taking and releasing --------------------------------------------------------------------- */
 
-static void gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm) {
-    uint32_t was = c->gpu_free_ppm[gpu], node = c->node_of_gpu[gpu];
+/* Returns by how much the node's idle count changes; the caller applies it, once a node. */
+static int gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm) {
+    uint32_t was = c->gpu_free_ppm[gpu];
     c->gpu_free_ppm[gpu] = free_ppm;
-    if (was == PPM)
-        node_set_idle(c, node, c->node_idle[node] - 1);
-    else if (was > 0)
+    if (was > 0 && was < PPM)
         gsim_index_remove(&c->partial, gpu);
-    if (free_ppm == PPM)
-        node_set_idle(c, node, c->node_idle[node] + 1);
-    else if (free_ppm > 0)
+    if (free_ppm > 0 && free_ppm < PPM)
         (void)gsim_index_insert(&c->partial, gpu, free_ppm, gpu);
+    return (free_ppm == PPM) - (was == PPM);
+}
+
+static void node_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
+    if (by)
+        node_set_idle(c, node, (uint32_t)((int)c->node_idle[node] + by));
 }
 
 /* A gang's CPUs are spread evenly over its GPUs. */
@@ -120,8 +123,8 @@ static int64_t cpus_for(const struct gsim_shape *shape, uint32_t gpus) {
     return shape->cpus_milli ? gsim_muldiv_ceil(shape->cpus_milli, gpus, shape->gpus) : 0;
 }
 
-static void charge(struct gsim_cluster *c, const struct gsim_request *request, uint32_t gpu,
-                   bool is_taken) {
+static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request, uint32_t gpu,
+                      bool is_taken) {
     int64_t sign = is_taken ? 1 : -1;
     if (request->mem_bytes > 0)
         c->gpu_mem_used[gpu] += sign * request->mem_bytes;
@@ -129,9 +132,25 @@ static void charge(struct gsim_cluster *c, const struct gsim_request *request, u
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * cpus_for(&request->shape, 1);
     c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
     if (c->gpu_is_arranged[gpu])
-        return;
+        return 0;
     uint32_t share = request->shape.share_ppm, is_free = c->gpu_free_ppm[gpu];
-    gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
+    return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
+}
+
+/* Units of one node mostly stand together: its bucket is changed once for all of them. */
+static void charge(struct gsim_cluster *c, const struct gsim_request *request,
+                   const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
+    uint32_t node = UINT32_MAX;
+    int idle = 0;
+    for (uint32_t u = 0; u < n_units; u++) {
+        if (c->node_of_gpu[units[u].gpu] != node) {
+            node_add_idle(c, node, idle);
+            node = c->node_of_gpu[units[u].gpu];
+            idle = 0;
+        }
+        idle += charge_gpu(c, request, units[u].gpu, is_taken);
+    }
+    node_add_idle(c, node, idle);
 }
 
 static int64_t pool_ppm(const struct gsim_request *request) {
@@ -144,8 +163,7 @@ void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *
         cluster->pool_free_ppm -= pool_ppm(request);
         cluster->pool_cpus_free -= request->shape.cpus_milli;
     }
-    for (uint32_t u = 0; u < n_units; u++)
-        charge(cluster, request, units[u].gpu, true);
+    charge(cluster, request, units, n_units, true);
 }
 
 void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_request *request,
@@ -154,8 +172,7 @@ void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_reques
         cluster->pool_free_ppm += pool_ppm(request);
         cluster->pool_cpus_free += request->shape.cpus_milli;
     }
-    for (uint32_t u = 0; u < n_units; u++)
-        charge(cluster, request, units[u].gpu, false);
+    charge(cluster, request, units, n_units, false);
 }
 
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units,
@@ -169,7 +186,8 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
         return;
     assert(cluster->gpu_clients[gpu] == 0);
     cluster->gpu_is_arranged[gpu] = is_arranged;
-    gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM);
+    node_add_idle(cluster, cluster->node_of_gpu[gpu],
+                  gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }
 
 static bool has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
@@ -206,14 +224,11 @@ struct search {
 /* Takes up to `most` idle GPUs of a node, lowest numbers first. */
 static void take_from(struct search *s, uint32_t node, uint32_t most) {
     struct gsim_cluster *c = s->cluster;
-    uint32_t end = c->node_first_gpu[node + 1];
-    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && most > 0; gpu++) {
-        if (c->gpu_free_ppm[gpu] != PPM || !has_memory(c, s->request, gpu))
-            continue;
-        s->units[s->n++] = (struct gsim_unit){gpu, 0};
-        charge(c, s->request, gpu, true);
-        most--;
-    }
+    uint32_t end = c->node_first_gpu[node + 1], from = s->n;
+    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n - from < most; gpu++)
+        if (c->gpu_free_ppm[gpu] == PPM && has_memory(c, s->request, gpu))
+            s->units[s->n++] = (struct gsim_unit){gpu, 0};
+    charge(c, s->request, s->units + from, s->n - from, true);
 }
 
 /* Idle GPUs of the node that this request may use. */
@@ -317,7 +332,7 @@ static bool find_share(struct search *s) {
         if (!has_memory(c, s->request, gpu) || c->node_cpus_free[c->node_of_gpu[gpu]] < cpus)
             continue;
         s->units[s->n++] = (struct gsim_unit){gpu, 0};
-        charge(c, s->request, gpu, true);
+        charge(c, s->request, s->units, 1, true);
         return true;
     }
     return take_node(s, 1);
@@ -353,7 +368,6 @@ uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_reque
     *fits = find_by_rule(&s);
     if (*fits)
         return s.n;
-    for (uint32_t u = 0; u < s.n; u++)
-        charge(cluster, request, units[u].gpu, false);
+    charge(cluster, request, units, s.n, false);
     return 0;
 }
