@@ -62,6 +62,9 @@ int gsim_params_find(const struct gsim_params *params, const char *key);
 int64_t gsim_param(const struct gsim_params *params, const char *name);
 const struct gsim_param_value *gsim_param_full(const struct gsim_params *params, const char *name);
 
+/* A value in the form in which it can be typed. buffer holds at least 40. */
+int gsim_param_format(char *buffer, enum gsim_param_type type, int64_t value);
+
 /* `--set KEY=VALUE` resolution over several owners: KEY is "owner.name", or "name" when exactly one
  * owner knows it. Unknown or ambiguous keys are usage errors with a suggestion. */
 enum gsim_status gsim_params_assign(struct gsim_params *const *owners, int n_owners,

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Typos: the closest name wins when it is close enough to be meant. */
+#include "sim/base/text.h"
+
+#include <string.h>
+
+enum { LONGEST = 64 };
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+int gsim_text_distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return 255;
+    int row[3][LONGEST + 1]; /* two rows back, one back, the current one */
+    for (size_t j = 0; j <= m; j++)
+        row[1][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        row[2][0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int is_other = a[i - 1] != b[j - 1];
+            int best = least(least(row[1][j] + 1, row[2][j - 1] + 1), row[1][j - 1] + is_other);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = least(best, row[0][j - 2] + 1);
+            row[2][j] = best;
+        }
+        memcpy(row[0], row[1], sizeof row[0]);
+        memcpy(row[1], row[2], sizeof row[1]);
+    }
+    return row[1][m];
+}
+
+int gsim_text_suggest(const char *word, const char *const *names, int count) {
+    int found = -1, closest = 255;
+    for (int i = 0; i < count; i++) {
+        int distance = gsim_text_distance(word, names[i]);
+        if (distance < closest) {
+            closest = distance;
+            found = i;
+        }
+    }
+    int tolerance = (int)strlen(word) / 3; /* a third of the letters may be wrong, two at least */
+    return closest <= (tolerance < 2 ? 2 : tolerance) && closest < (int)strlen(word) ? found : -1;
+}
+
+int gsim_text_choice(const char *word, const char *choices) {
+    size_t n = strlen(word);
+    for (int i = 0; *choices; i++) {
+        const char *bar = strchr(choices, '|');
+        size_t length = bar ? (size_t)(bar - choices) : strlen(choices);
+        if (length == n && strncmp(word, choices, n) == 0)
+            return i;
+        choices += length + (bar != NULL);
+    }
+    return -1;
+}
