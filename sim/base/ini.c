@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* libinih hands over sections, keys and values; the line they stand on is counted here, in the
+ * function from which it reads. */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/base/ini.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_LINE = 198, MAX_ENTRIES = 1 << 20, MAX_FILE = 64 << 20 };
+
+struct reader {
+    const char *path;
+    const char *at, *end;
+    int64_t line;
+    bool is_indented;
+    struct gsim_arena *arena;
+    struct gsim_ini *out;
+    int capacity;
+    struct gsim_log *log;
+};
+
+/* The next line for inih, in the manner of fgets. A line that inih would cut is refused. */
+static char *read_line(char *buffer, int size, void *arg) {
+    struct reader *r = arg;
+    if (r->at >= r->end)
+        return NULL;
+    r->line++;
+    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    const char *stop = newline ? newline : r->end;
+    size_t length = (size_t)(stop - r->at);
+    const char *from = r->at;
+    r->at = newline ? newline + 1 : r->end;
+    if (length > 0 && from[length - 1] == '\r')
+        length--;
+    bool is_long = length > MAX_LINE || length + 2 > (size_t)size;
+    if (is_long || memchr(from, '\0', length)) {
+        (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                        is_long ? "the line is longer than %d bytes; continue it on an indented "
+                                  "line"
+                                : "the line holds a NUL byte; an INI file is text of at most %d "
+                                  "bytes a line",
+                        MAX_LINE);
+        length = 0;
+    }
+    r->is_indented = length > 0 && (*from == ' ' || *from == '\t');
+    memcpy(buffer, from, length);
+    buffer[length] = '\n';
+    buffer[length + 1] = '\0';
+    return buffer;
+}
+
+static bool reserve(struct reader *r) {
+    if (r->out->n < r->capacity)
+        return true;
+    int capacity = r->capacity ? r->capacity * 2 : 64;
+    if (capacity > MAX_ENTRIES)
+        return false;
+    struct gsim_ini_entry *entries =
+        gsim_arena_grow(r->arena, r->out->entries, (size_t)r->capacity * sizeof *entries,
+                        (size_t)capacity * sizeof *entries);
+    if (!entries)
+        return false;
+    r->out->entries = entries;
+    r->capacity = capacity;
+    return true;
+}
+
+/* inih reports an indented line as the same key again: it continues the value. */
+static bool continues(const struct reader *r, const char *section, const char *key) {
+    if (!r->is_indented || r->out->n == 0)
+        return false;
+    const struct gsim_ini_entry *last = &r->out->entries[r->out->n - 1];
+    return strcmp(last->section, section) == 0 && strcmp(last->key, key) == 0;
+}
+
+static int take_entry(void *arg, const char *section, const char *key, const char *value) {
+    struct reader *r = arg;
+    if (continues(r, section, key)) {
+        struct gsim_ini_entry *last = &r->out->entries[r->out->n - 1];
+        last->value = gsim_arena_printf(r->arena, "%s %s", last->value, value);
+        return last->value != NULL;
+    }
+    if (!reserve(r))
+        return 0;
+    struct gsim_ini_entry *entry = &r->out->entries[r->out->n++];
+    entry->section = gsim_arena_strdup(r->arena, section);
+    entry->key = gsim_arena_strdup(r->arena, key);
+    entry->value = gsim_arena_strdup(r->arena, value);
+    entry->line = r->line;
+    return entry->section && entry->key && entry->value;
+}
+
+enum gsim_status gsim_ini_read_text(const char *path, const char *text, size_t length,
+                                    struct gsim_arena *arena, struct gsim_ini *out,
+                                    struct gsim_log *log) {
+    *out = (struct gsim_ini){.path = gsim_arena_strdup(arena, path)};
+    struct reader reader = {
+        .path = path, .at = text, .end = text + length, .arena = arena, .out = out, .log = log};
+    int64_t errors_before = log->n_errors;
+    int bad_line = ini_parse_stream(read_line, &reader, take_entry, &reader);
+    if (log->n_errors > errors_before)
+        return GSIM_BAD_INPUT;
+    if (bad_line > 0)
+        return gsim_fail(log, GSIM_BAD_INPUT, path, bad_line,
+                         "neither '[section]' nor 'key = value' nor a '#' comment");
+    return bad_line < 0 || !out->path ? gsim_no_memory(log, "reading an INI file") : GSIM_OK;
+}
+
+static enum gsim_status cannot_read(const char *path, const char *why, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", why);
+}
+
+enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
+                                    struct gsim_ini *out, struct gsim_log *log) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return cannot_read(path, strerror(errno), log);
+    struct stat about;
+    enum gsim_status status = GSIM_OK;
+    char *text = NULL;
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
+        status = cannot_read(path, "it is not a file", log);
+    else if (about.st_size > MAX_FILE)
+        status = cannot_read(path, "it is larger than 64 MiB", log);
+    else if (!(text = gsim_arena_alloc(arena, (size_t)about.st_size + 1)))
+        status = gsim_no_memory(log, "reading an INI file");
+    size_t length = status == GSIM_OK ? fread(text, 1, (size_t)about.st_size, file) : 0;
+    if (status == GSIM_OK && ferror(file))
+        status = cannot_read(path, strerror(errno), log);
+    (void)fclose(file);
+    return status == GSIM_OK ? gsim_ini_read_text(path, text, length, arena, out, log) : status;
+}
+
+const struct gsim_ini_entry *gsim_ini_find(const struct gsim_ini *ini, const char *section,
+                                           const char *key) {
+    for (int i = ini->n; i-- > 0;)
+        if (strcmp(ini->entries[i].section, section) == 0 &&
+            strcmp(ini->entries[i].key, key) == 0)
+            return &ini->entries[i];
+    return NULL;
+}

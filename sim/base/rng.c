@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* xoshiro256** (Blackman and Vigna, ACM TOMS 2021) as a gsl_rng type: 256 bits of state, all of
+ * them set from the stream's identity, so that streams do not overlap. */
+#include "sim/base/rng.h"
+
+#include <string.h>
+
+struct state {
+    uint64_t word[4];
+};
+
+static uint64_t rotate(uint64_t x, int k) {
+    return x << k | x >> (64 - k);
+}
+
+static uint64_t next(struct state *s) {
+    uint64_t result = rotate(s->word[1] * 5, 7) * 9, shifted = s->word[1] << 17;
+    s->word[2] ^= s->word[0];
+    s->word[3] ^= s->word[1];
+    s->word[1] ^= s->word[2];
+    s->word[0] ^= s->word[3];
+    s->word[2] ^= shifted;
+    s->word[3] = rotate(s->word[3], 45);
+    return result;
+}
+
+/* splitmix64: spreads any 64 bits over the state. */
+static uint64_t spread(uint64_t *x) {
+    uint64_t z = *x += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static void seed_state(void *state, unsigned long seed) {
+    struct state *s = state;
+    uint64_t x = seed;
+    for (int i = 0; i < 4; i++)
+        s->word[i] = spread(&x);
+}
+
+static unsigned long get(void *state) {
+    return next(state);
+}
+
+static double get_double(void *state) {
+    return (double)(next(state) >> 11) * 0x1p-53;
+}
+
+gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name) {
+    static const gsl_rng_type type = {.name = "gsim-xoshiro256**",
+                                      .max = UINT64_MAX,
+                                      .min = 0,
+                                      .size = sizeof(struct state),
+                                      .set = seed_state,
+                                      .get = get,
+                                      .get_double = get_double};
+    gsl_rng *rng = gsl_rng_alloc(&type);
+    if (!rng)
+        return NULL;
+    uint64_t x = UINT64_C(0xCBF29CE484222325); /* FNV-1a of the name, then seed and replication */
+    for (const char *p = name; *p; p++)
+        x = (x ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
+    x ^= spread(&seed);
+    x = spread(&x) ^ replication;
+    seed_state(rng->state, spread(&x));
+    return rng;
+}
