@@ -61,6 +61,8 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
 /* `--set key=value`. *known is false, and nothing happens, when key is no profile key. */
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log);
+/* The built-in devices, sorted; returns how many. */
+int gsim_profile_names(char (*out)[48], int most);
 const char *gsim_key_name(enum gsim_key key);
 const char *gsim_key_help(enum gsim_key key);
 const char *gsim_tag_name(enum gsim_tag tag);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads device profiles: built-in ones by name, the user's by path; fills the gaps from
+ * assumed.ini; applies --set. */
+#include "models/profile.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+
+enum kind { KIND_INT, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
+
+struct key_def {
+    const char *name;
+    enum kind kind;
+    const char *help;
+};
+
+static const struct key_def keys[GSIM_KEY_COUNT] = {
+#define GSIM_KEY(symbol, name, kind, help) [GSIM_KEY_##symbol] = {name, KIND_##kind, help},
+#include "models/keys.def"
+#undef GSIM_KEY
+};
+
+static const char *const forms[] = {
+    [KIND_INT] = "a whole number",
+    [KIND_BYTES] = "a number of bytes, such as 16e9 or 16GB",
+    [KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
+    [KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
+    [KIND_BOOL] = "on or off",
+    [KIND_CURVE] = "a curve x:y,x:y,... with rising x",
+};
+
+const char *gsim_key_name(enum gsim_key key) {
+    return keys[key].name;
+}
+
+const char *gsim_key_help(enum gsim_key key) {
+    return keys[key].help;
+}
+
+const char *gsim_tag_name(enum gsim_tag tag) {
+    static const char *const names[GSIM_TAG_COUNT] = {"measured", "published", "fitted", "assumed",
+                                                      "given"};
+    return names[tag];
+}
+
+static int find_key(const char *name) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        if (strcmp(keys[k].name, name) == 0)
+            return k;
+    return -1;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static bool parse_rate(const char *text, int64_t *out) {
+    if (strcmp(text, "unlimited") == 0) {
+        *out = INT64_MAX;
+        return true;
+    }
+    return gsim_parse_rate(text, out) == GSIM_PARSE_OK && *out > 0;
+}
+
+/* "4:300.2e9,8:577.7e9": the x must rise. */
+static bool parse_curve(const char *text, struct gsim_arena *arena,
+                        const struct gsim_curve_point **curve, int64_t *n_points) {
+    int64_t n = 1, i = 0;
+    for (const char *p = text; *p; p++)
+        n += *p == ',';
+    struct gsim_curve_point *points = gsim_arena_array(arena, (size_t)n, sizeof *points);
+    for (const char *p = text; points && i < n; i++) {
+        p += strspn(p, " ");
+        size_t x = strcspn(p, ":,"), y = p[x] == ':' ? strcspn(p + x + 1, ", ") : 0;
+        if (y == 0 || gsim_parse_decimal(p, x, 1, &points[i].x) != GSIM_PARSE_OK ||
+            gsim_parse_decimal(p + x + 1, y, 1, &points[i].y) != GSIM_PARSE_OK)
+            return false;
+        if (points[i].x <= 0 || points[i].y < 0 || (i > 0 && points[i].x <= points[i - 1].x))
+            return false;
+        p += x + 1 + y;
+        p += strspn(p, " ");
+        p += *p == ',';
+    }
+    *curve = points;
+    *n_points = n;
+    return points != NULL;
+}
+
+static bool parse_value(struct gsim_profile *profile, int key, const char *text,
+                        struct gsim_arena *arena) {
+    int64_t *out = &profile->value[key];
+    switch (keys[key].kind) {
+    case KIND_INT:
+        return gsim_parse_int(text, out) == GSIM_PARSE_OK && *out >= 0;
+    case KIND_BYTES:
+        return gsim_parse_bytes(text, out) == GSIM_PARSE_OK && *out >= 0;
+    case KIND_RATE:
+        return parse_rate(text, out);
+    case KIND_NS:
+        return gsim_parse_time(text, 1, out) == GSIM_PARSE_OK && *out >= 0;
+    case KIND_BOOL:
+        *out = gsim_text_choice(text, "off|on|false|true|no|yes|0|1");
+        *out = *out < 0 ? -1 : *out & 1;
+        return *out >= 0;
+    case KIND_CURVE:
+        return parse_curve(text, arena, &profile->curve[key], out);
+    }
+    return false;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+struct loading {
+    struct gsim_profile *profile;
+    const char *path;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    bool is_set[GSIM_KEY_COUNT];
+};
+
+/* Cuts "value | tag | source" into its three parts, without spaces around them. */
+static bool split(struct loading *l, const char *text, const char *part[3]) {
+    for (int i = 0; i < 3; i++) {
+        const char *bar = i < 2 ? strchr(text, '|') : text + strlen(text);
+        if (!bar)
+            return false;
+        const char *end = bar;
+        while (text < end && *text == ' ')
+            text++;
+        while (end > text && end[-1] == ' ')
+            end--;
+        part[i] = gsim_arena_strndup(l->arena, text, (size_t)(end - text));
+        if (!part[i] || !*part[i])
+            return false;
+        text = bar + 1;
+    }
+    return true;
+}
+
+static enum gsim_status unknown_key(struct loading *l, int64_t line, const char *name) {
+    const char *names[GSIM_KEY_COUNT];
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        names[k] = keys[k].name;
+    int close = gsim_text_suggest(name, names, GSIM_KEY_COUNT);
+    return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, line, "a device has no key '%s'%s%s%s", name,
+                     close >= 0 ? "; did you mean '" : "; 'gsim list devices h200' shows them",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status take_key(struct loading *l, int key, const struct gsim_ini_entry *entry) {
+    const char *part[3];
+    struct gsim_profile *profile = l->profile;
+    if (l->is_set[key])
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s' stands twice",
+                         keys[key].name);
+    if (!split(l, entry->value, part))
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': expected 'value | tag | source', each not empty",
+                         keys[key].name);
+    int tag = gsim_text_choice(part[1], "measured|published|fitted|assumed");
+    if (tag < 0)
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': '%s' is not a tag (measured, published, fitted, assumed)",
+                         keys[key].name, part[1]);
+    if (!parse_value(profile, key, part[0], l->arena))
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': '%s' is not %s", keys[key].name, part[0],
+                         forms[keys[key].kind]);
+    l->is_set[key] = true;
+    profile->tag[key] = (uint8_t)tag;
+    profile->text[key] = part[0];
+    profile->source[key] = part[2];
+    return GSIM_OK;
+}
+
+static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entry *entry) {
+    bool is_device = strcmp(entry->section, "device") == 0;
+    if (is_device && strcmp(entry->key, "title") == 0) {
+        if (!l->profile->title)
+            l->profile->title = entry->value;
+        return GSIM_OK;
+    }
+    const char *name =
+        is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
+    if (!name)
+        return gsim_no_memory(l->log, "reading a device profile");
+    int key = find_key(name);
+    return key < 0 ? unknown_key(l, entry->line, name) : take_key(l, key, entry);
+}
+
+static const struct gsim_embedded *embedded(const char *name) {
+    char path[96];
+    if ((size_t)snprintf(path, sizeof path, "models/devices/%s.ini", name) >= sizeof path)
+        return NULL;
+    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++)
+        if (strcmp(file->name, path) == 0)
+            return file;
+    return NULL;
+}
+
+static enum gsim_status read_embedded(struct loading *l, const struct gsim_embedded *file,
+                                      struct gsim_ini *ini) {
+    l->path = file->name;
+    return gsim_ini_read_text(file->name, (const char *)file->bytes, file->size, l->arena, ini,
+                              l->log);
+}
+
+static enum gsim_status take_all(struct loading *l, const struct gsim_ini *ini) {
+    enum gsim_status worst = GSIM_OK;
+    for (int i = 0; i < ini->n; i++) {
+        enum gsim_status status = take_entry(l, &ini->entries[i]);
+        if (status != GSIM_OK)
+            worst = status;
+    }
+    return worst;
+}
+
+static enum gsim_status fill_gaps(struct loading *l) {
+    struct gsim_profile defaults = {.name = "assumed"};
+    struct loading from = {.profile = &defaults, .arena = l->arena, .log = l->log};
+    const struct gsim_embedded *file = embedded("assumed");
+    struct gsim_ini ini;
+    assert(file);
+    enum gsim_status status = read_embedded(&from, file, &ini);
+    if (status == GSIM_OK)
+        status = take_all(&from, &ini);
+    for (int k = 0; status == GSIM_OK && k < GSIM_KEY_COUNT; k++) {
+        if (l->is_set[k])
+            continue;
+        if (!from.is_set[k])
+            return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, 0,
+                             "the key '%s' (%s) is missing, and nothing is assumed for it",
+                             keys[k].name, keys[k].help);
+        l->profile->value[k] = defaults.value[k];
+        l->profile->curve[k] = defaults.curve[k];
+        l->profile->text[k] = defaults.text[k];
+        l->profile->source[k] = defaults.source[k];
+        l->profile->tag[k] = GSIM_TAG_ASSUMED;
+    }
+    return status;
+}
+
+static enum gsim_status unknown_device(const char *name, struct gsim_log *log) {
+    const char *names[128];
+    char texts[128][48];
+    int n = gsim_profile_names(texts, 128);
+    for (int i = 0; i < n; i++)
+        names[i] = texts[i];
+    int close = gsim_text_suggest(name, names, n);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'%s%s%s", name,
+                     close >= 0 ? "; did you mean '" : "; 'gsim list devices' shows them, and a "
+                                                       "file of your own ends in .ini",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+int gsim_profile_names(char (*out)[48], int most) {
+    static const char folder[] = "models/devices/";
+    const size_t skip = sizeof folder - 1;
+    int n = 0;
+    for (const struct gsim_embedded *file = gsim_embedded_files; file->name && n < most; file++) {
+        size_t length = strlen(file->name);
+        if (strncmp(file->name, folder, skip) != 0 || length < skip + 5)
+            continue;
+        (void)snprintf(out[n], 48, "%.*s", (int)(length - skip - 4), file->name + skip);
+        n += strcmp(out[n], "assumed") != 0;
+    }
+    return n;
+}
+
+static bool is_path(const char *name) {
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
+}
+
+enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *arena,
+                                   struct gsim_profile *out, struct gsim_log *log) {
+    *out = (struct gsim_profile){.name = gsim_arena_strdup(arena, name_or_path)};
+    struct loading l = {.profile = out, .path = name_or_path, .arena = arena, .log = log};
+    struct gsim_ini ini = {0};
+    enum gsim_status status;
+    const struct gsim_embedded *file = is_path(name_or_path) ? NULL : embedded(name_or_path);
+    if (file && strcmp(name_or_path, "assumed") != 0)
+        status = read_embedded(&l, file, &ini);
+    else if (is_path(name_or_path))
+        status = gsim_ini_read_file(name_or_path, arena, &ini, log);
+    else
+        status = unknown_device(name_or_path, log);
+    if (status == GSIM_OK)
+        status = take_all(&l, &ini);
+    if (status == GSIM_OK)
+        status = fill_gaps(&l);
+    if (!out->title)
+        out->title = out->name;
+    return status;
+}
+
+enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
+                                  bool *known, struct gsim_arena *arena, struct gsim_log *log) {
+    int k = find_key(key);
+    *known = k >= 0;
+    if (k < 0)
+        return GSIM_OK;
+    if (!parse_value(profile, k, text, arena))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
+                         forms[keys[k].kind]);
+    profile->text[k] = gsim_arena_strdup(arena, text);
+    profile->source[k] = "--set";
+    profile->tag[k] = GSIM_TAG_GIVEN;
+    return GSIM_OK;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# embed.sh OUT.c FILE...: writes the files as byte arrays, sorted by name, so that the program finds
+# its data wherever it is run from.
+set -eu
+out=$1
+shift
+tmp=$out.tmp
+{
+    echo '/* Made by tools/embed.sh; do not edit. */'
+    echo '#include "models/profile.h"'
+    n=0
+    for file in "$@"; do
+        echo "static const unsigned char file_$n[] = {"
+        od -An -v -tu1 "$file" | sed 's/  */,/g; s/^,//; s/$/,/'
+        echo '0};'
+        n=$((n + 1))
+    done
+    echo 'const struct gsim_embedded gsim_embedded_files[] = {'
+    n=0
+    for file in "$@"; do
+        echo "    {\"$file\", file_$n, sizeof file_$n - 1},"
+        n=$((n + 1))
+    done
+    echo '    {0, 0, 0},'
+    echo '};'
+} >"$tmp"
+mv "$tmp" "$out"
