@@ -9,6 +9,7 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "sim/base/wide.h"
 
 enum kind { KIND_INT, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
 
@@ -30,7 +31,7 @@ static const char *const forms[] = {
     [KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
     [KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
     [KIND_BOOL] = "on or off",
-    [KIND_CURVE] = "a curve x:y,x:y,... with rising x",
+    [KIND_CURVE] = "a curve x:y,x:y,... with rising x (plain, or all as shares: 3%:8%,...)",
 };
 
 const char *gsim_key_name(enum gsim_key key) {
@@ -64,42 +65,73 @@ static bool parse_rate(const char *text, int64_t *out) {
     return gsim_parse_rate(text, out) == GSIM_PARSE_OK && *out > 0;
 }
 
+static bool is_share(const char *text) {
+    return strchr(text, '%') != NULL;
+}
+
+/* One side of a point; of a share, ppm. */
+static bool parse_side(const char *text, size_t length, bool share, int64_t *out) {
+    static const char unlimited[] = "unlimited";
+    if (length == sizeof unlimited - 1 && strncmp(text, unlimited, length) == 0) {
+        *out = INT64_MAX;
+        return !share;
+    }
+    if (share && (length == 0 || text[--length] != '%'))
+        return false;
+    return gsim_parse_decimal(text, length, share ? GSIM_PPM / 100 : 1, out) == GSIM_PARSE_OK &&
+           *out > 0;
+}
+
 /* "4:300.2e9,8:577.7e9": the x must rise. */
 static bool parse_curve(const char *text, struct gsim_arena *arena,
                         const struct gsim_curve_point **curve, int64_t *n_points) {
     int64_t n = 1, i = 0;
+    bool share = is_share(text);
     for (const char *p = text; *p; p++)
         n += *p == ',';
     struct gsim_curve_point *points = gsim_arena_array(arena, (size_t)n, sizeof *points);
     for (const char *p = text; points && i < n; i++) {
         p += strspn(p, " ");
         size_t x = strcspn(p, ":,"), y = p[x] == ':' ? strcspn(p + x + 1, ", ") : 0;
-        if (y == 0 || gsim_parse_decimal(p, x, 1, &points[i].x) != GSIM_PARSE_OK ||
-            gsim_parse_decimal(p + x + 1, y, 1, &points[i].y) != GSIM_PARSE_OK)
+        if (y == 0 || !parse_side(p, x, share, &points[i].x) ||
+            !parse_side(p + x + 1, y, share, &points[i].y))
             return false;
-        if (points[i].x <= 0 || points[i].y < 0 || (i > 0 && points[i].x <= points[i - 1].x))
+        if (i > 0 && points[i].x <= points[i - 1].x)
             return false;
         p += x + 1 + y;
         p += strspn(p, " ");
-        p += *p == ',';
+        if (*p && *p++ != ',')
+            return false;
     }
     *curve = points;
     *n_points = n;
     return points != NULL;
 }
 
-static bool parse_value(struct gsim_profile *profile, int key, const char *text,
+/* "88% of KEY", KEY being another key of the same kind. */
+static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
+    static const char of[] = "% of ";
+    const char *at = strstr(text, of);
+    if (!at || keys[key].kind == KIND_BOOL)
+        return false;
+    *base = find_key(at + sizeof of - 1);
+    return *base >= 0 && *base != key && keys[*base].kind == keys[key].kind &&
+           gsim_parse_decimal(text, (size_t)(at - text), GSIM_PPM / 100, ppm) == GSIM_PARSE_OK &&
+           *ppm >= 0;
+}
+
+static bool parse_plain(struct gsim_profile *profile, int key, const char *text,
                         struct gsim_arena *arena) {
     int64_t *out = &profile->value[key];
     switch (keys[key].kind) {
     case KIND_INT:
-        return gsim_parse_int(text, out) == GSIM_PARSE_OK && *out >= 0;
+        return gsim_parse_int(text, out) == GSIM_PARSE_OK;
     case KIND_BYTES:
-        return gsim_parse_bytes(text, out) == GSIM_PARSE_OK && *out >= 0;
+        return gsim_parse_bytes(text, out) == GSIM_PARSE_OK;
     case KIND_RATE:
         return parse_rate(text, out);
     case KIND_NS:
-        return gsim_parse_time(text, 1, out) == GSIM_PARSE_OK && *out >= 0;
+        return gsim_parse_time(text, 1, out) == GSIM_PARSE_OK;
     case KIND_BOOL:
         *out = gsim_text_choice(text, "off|on|false|true|no|yes|0|1");
         *out = *out < 0 ? -1 : *out & 1;
@@ -108,6 +140,127 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
         return parse_curve(text, arena, &profile->curve[key], out);
     }
     return false;
+}
+
+/* A share gets its value when all keys are known (see derive_all). */
+static bool parse_value(struct gsim_profile *profile, int key, const char *text,
+                        struct gsim_arena *arena) {
+    int64_t ppm;
+    int base;
+    profile->rule[key] = is_share(text) ? text : NULL;
+    if (is_share(text) && keys[key].kind != KIND_CURVE)
+        return parse_share(key, text, &ppm, &base);
+    return parse_plain(profile, key, text, arena);
+}
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+/* Nothing runs on a device without SMs or memory, and a slice of no length never ends. */
+static int64_t least(int key) {
+    switch (key) {
+    case GSIM_KEY_HBM_BYTES:
+    case GSIM_KEY_UVM_CHUNK_BYTES:
+    case GSIM_KEY_UVM_BIG_PAGE_BYTES:
+    case GSIM_KEY_SLICE_QUANTUM_NS:
+    case GSIM_KEY_SLICE_SHORT_NS:
+    case GSIM_KEY_SLICE_LONG_NS:
+        return 1;
+    default:
+        return keys[key].kind == KIND_INT || keys[key].kind == KIND_RATE;
+    }
+}
+
+/* Far above any hardware, and low enough that costs computed from them stay on the clock. */
+static int64_t most(int key) {
+    switch (keys[key].kind) {
+    case KIND_INT:
+        return key == GSIM_KEY_UVM_DENSITY_PPM ? GSIM_PPM : INT64_C(1000000000);
+    case KIND_BYTES:
+        return INT64_C(1) << 56;
+    case KIND_NS:
+        return INT64_C(1000000) * GSIM_NS_PER_S;
+    case KIND_RATE:
+    case KIND_BOOL:
+    case KIND_CURVE:
+        break;
+    }
+    return INT64_MAX;
+}
+
+static bool is_in_range(const struct gsim_profile *profile, int key) {
+    return profile->value[key] >= least(key) && profile->value[key] <= most(key);
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+enum { LONGEST_CHAIN = 4 };
+
+static int64_t share_of(int64_t base, int64_t ppm) {
+    if (base == INT64_MAX) /* unlimited */
+        return base;
+    gsim_i128 share = ((gsim_i128)base * ppm + GSIM_PPM / 2) / GSIM_PPM;
+    return share > INT64_MAX ? INT64_MAX : (int64_t)share;
+}
+
+/* Points given as ppm of the SMs and of the bandwidth. Where few SMs make two points meet, the
+ * later one stands. */
+static bool derive_curve(struct gsim_profile *profile, int key, struct gsim_arena *arena) {
+    const struct gsim_curve_point *ppm;
+    int64_t n_ppm, n = 0;
+    if (!parse_curve(profile->rule[key], arena, &ppm, &n_ppm))
+        return false;
+    struct gsim_curve_point *points = gsim_arena_array(arena, (size_t)n_ppm, sizeof *points);
+    for (int64_t i = 0; points && i < n_ppm; i++) {
+        int64_t x = share_of(profile->value[GSIM_KEY_SMS], ppm[i].x);
+        n -= n > 0 && points[n - 1].x >= x;
+        points[n].x = x > 0 ? x : 1;
+        points[n++].y = share_of(profile->value[GSIM_KEY_HBM_BYTES_PER_S], ppm[i].y);
+    }
+    profile->curve[key] = points;
+    profile->value[key] = n;
+    profile->text[key] = profile->rule[key];
+    return points != NULL;
+}
+
+/* false: a chain of shares that does not end. */
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
+    int64_t ppm;
+    int base;
+    if (!profile->rule[key])
+        return true;
+    if (depth == 0)
+        return false;
+    if (keys[key].kind == KIND_CURVE)
+        return derive(profile, GSIM_KEY_SMS, depth - 1, arena) &&
+               derive(profile, GSIM_KEY_HBM_BYTES_PER_S, depth - 1, arena) &&
+               derive_curve(profile, key, arena);
+    if (!parse_share(key, profile->rule[key], &ppm, &base) ||
+        !derive(profile, base, depth - 1, arena))
+        return false;
+    profile->value[key] = share_of(profile->value[base], ppm);
+    profile->text[key] = profile->value[key] == INT64_MAX
+                             ? "unlimited"
+                             : gsim_arena_printf(arena, "%lld", (long long)profile->value[key]);
+    return profile->text[key] != NULL;
+}
+
+static enum gsim_status derive_all(struct gsim_profile *profile, const char *path,
+                                   enum gsim_status bad, struct gsim_arena *arena,
+                                   struct gsim_log *log) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++) {
+        if (!profile->rule[k])
+            continue;
+        if (!derive(profile, k, LONGEST_CHAIN, arena))
+            return gsim_fail(log, bad, path, 0,
+                             "key '%s': '%s' goes through more than %d shares; give one of them "
+                             "as a number",
+                             keys[k].name, profile->rule[k], LONGEST_CHAIN - 1);
+        if (!is_in_range(profile, k))
+            return gsim_fail(log, bad, path, 0, "key '%s': '%s' comes to %lld; accepted: %lld to %lld",
+                             keys[k].name, profile->rule[k], (long long)profile->value[k],
+                             (long long)least(k), (long long)most(k));
+    }
+    return GSIM_OK;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -168,6 +321,10 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
                          "key '%s': '%s' is not %s", keys[key].name, part[0],
                          forms[keys[key].kind]);
+    if (!profile->rule[key] && !is_in_range(profile, key))
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': %s is out of range; accepted: %lld to %lld", keys[key].name,
+                         part[0], (long long)least(key), (long long)most(key));
     l->is_set[key] = true;
     profile->tag[key] = (uint8_t)tag;
     profile->text[key] = part[0];
@@ -236,6 +393,7 @@ static enum gsim_status fill_gaps(struct loading *l) {
         l->profile->value[k] = defaults.value[k];
         l->profile->curve[k] = defaults.curve[k];
         l->profile->text[k] = defaults.text[k];
+        l->profile->rule[k] = defaults.rule[k];
         l->profile->source[k] = defaults.source[k];
         l->profile->tag[k] = GSIM_TAG_ASSUMED;
     }
@@ -291,6 +449,8 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
         status = take_all(&l, &ini);
     if (status == GSIM_OK)
         status = fill_gaps(&l);
+    if (status == GSIM_OK)
+        status = derive_all(out, l.path, GSIM_BAD_INPUT, arena, log);
     if (!out->title)
         out->title = out->name;
     return status;
@@ -302,11 +462,17 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     *known = k >= 0;
     if (k < 0)
         return GSIM_OK;
-    if (!parse_value(profile, k, text, arena))
+    const char *own = gsim_arena_strdup(arena, text);
+    if (!own)
+        return gsim_no_memory(log, "setting a device key");
+    if (!parse_value(profile, k, own, arena))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
                          forms[keys[k].kind]);
-    profile->text[k] = gsim_arena_strdup(arena, text);
+    if (!profile->rule[k] && !is_in_range(profile, k))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: %s is out of range; accepted: %lld to %lld",
+                         key, text, (long long)least(k), (long long)most(k));
+    profile->text[k] = own;
     profile->source[k] = "--set";
     profile->tag[k] = GSIM_TAG_GIVEN;
-    return GSIM_OK;
+    return derive_all(profile, NULL, GSIM_USAGE, arena, log);
 }

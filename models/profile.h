@@ -4,7 +4,11 @@
  * A profile is models/devices/NAME.ini (built into the program) or a file of the user's. Lines are
  *     key = value | tag | source
  * under [section]; the full key is "section.key", [device] adds no prefix. The tag is measured,
- * published, fitted or assumed. What the device's file lacks is taken from assumed.ini. */
+ * published, fitted or assumed. What the device's file lacks is taken from assumed.ini.
+ * Values are plain numbers in the key's unit (units are read too); a rate may be `unlimited`. A
+ * value may also be a share of another key of the same kind, `88% of pcie.peak_bytes_per_s`, and a
+ * curve may give its points as shares of `sms` and of `hbm_bytes_per_s` (`3%:8%,100%:98%`): so
+ * assumed.ini scales with the device. A ';' after a space starts a comment: keep it out of sources. */
 #ifndef GSIM_MODELS_PROFILE_H
 #define GSIM_MODELS_PROFILE_H
 
@@ -40,7 +44,8 @@ struct gsim_profile {
     const char *title;   /* "NVIDIA H200 SXM 141 GB" */
     int64_t value[GSIM_KEY_COUNT]; /* base units; of a curve: the number of its points */
     const struct gsim_curve_point *curve[GSIM_KEY_COUNT]; /* NULL for plain values */
-    const char *text[GSIM_KEY_COUNT]; /* as written */
+    const char *text[GSIM_KEY_COUNT]; /* as written; of a share: the number it came to */
+    const char *rule[GSIM_KEY_COUNT]; /* the share as written; NULL for plain values */
     uint8_t tag[GSIM_KEY_COUNT];      /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
 };
@@ -58,7 +63,8 @@ extern const struct gsim_embedded gsim_embedded_files[];
  * is a usage error with a suggestion; a bad file is bad input with its line. */
 enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *arena,
                                    struct gsim_profile *out, struct gsim_log *log);
-/* `--set key=value`. *known is false, and nothing happens, when key is no profile key. */
+/* `--set key=value`. *known is false, and nothing happens, when key is no profile key. Values that
+ * are shares of it follow. */
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log);
 /* The built-in devices, sorted; returns how many. */

@@ -164,6 +164,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     }
     core->jobs.info[job].units = units;
     core->jobs.info[job].n_units = n_units;
+    core->jobs.info[job].share_ppm = shape->share_ppm;
     note_place(plan, job, was_pinned);
     return true;
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parameters and queues that cluster policies share. */
+#include "policies/common.h"
+
+enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
+    static const enum gsim_rule by_choice[] = {GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,
+                                               GSIM_RULE_SPREAD};
+    if (ctx->reference == GSIM_REFERENCE_TIRESIAS || ctx->reference == GSIM_REFERENCE_PAI)
+        return GSIM_RULE_ANY;
+    if (ctx->reference == GSIM_REFERENCE_HELIOS)
+        return GSIM_RULE_FULLEST;
+    return by_choice[gsim_param(ctx->params, "placement")];
+}
+
+struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
+    static const struct gsim_preemption by_choice[] = {
+        {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* auto, without memory columns */
+        {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT},   /* pause */
+        {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},    /* suspend */
+        {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* restart */
+        {GSIM_STOP_SAVE, GSIM_KEEP_DISCARD},      /* discard */
+    };
+    if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
+        return (struct gsim_preemption){GSIM_STOP_SAVE, GSIM_KEEP_STORAGE};
+    int64_t choice = gsim_param(ctx->params, "preempt");
+    if (choice == 0 && ctx->view->trace->column[GSIM_COL_MEM_BYTES])
+        choice = 2;
+    return by_choice[choice];
+}
+
+bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                       enum gsim_rule rule) {
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, rule);
+    return gsim_plan_place(plan, slot, &shape);
+}
+
+int64_t gsim_common_times(int64_t a, int64_t b) {
+    gsim_i128 product = (gsim_i128)a * b;
+    return product > INT64_MAX ? INT64_MAX : (int64_t)product;
+}
+
+bool gsim_common_is_full(const struct gsim_view *view) {
+    return view->n_idle_gpus == 0 && !view->is_pool &&
+           !view->trace->column[GSIM_COL_SHARE_PPM];
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+static struct gsim_link *link_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+
+void gsim_queue_init(struct gsim_queue *queue) {
+    queue->first = queue->last = GSIM_NO_SLOT;
+}
+
+void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
+    *link_of(ctx, slot) = (struct gsim_link){queue->last, GSIM_NO_SLOT};
+    if (queue->last == GSIM_NO_SLOT)
+        queue->first = slot;
+    else
+        link_of(ctx, queue->last)->after = slot;
+    queue->last = slot;
+}
+
+void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_link link = *link_of(ctx, slot);
+    if (link.before == GSIM_NO_SLOT)
+        queue->first = link.after;
+    else
+        link_of(ctx, link.before)->after = link.after;
+    if (link.after == GSIM_NO_SLOT)
+        queue->last = link.before;
+    else
+        link_of(ctx, link.after)->before = link.before;
+}
+
+/* --- misfits ---------------------------------------------------------------------------------- */
+
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view) {
+    const struct gsim_trace *trace = view->trace;
+    return (struct gsim_misfits){
+        .smallest = UINT32_MAX,
+        .is_size_all = !trace->column[GSIM_COL_MEM_BYTES] && !trace->column[GSIM_COL_CPUS_MILLI] &&
+                       !trace->column[GSIM_COL_SHARE_PPM],
+    };
+}
+
+bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
+                        struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule) {
+    uint32_t gpus = ctx->view->gpus[slot];
+    if (misfits->is_size_all && gpus >= misfits->smallest)
+        return false;
+    if (gsim_common_place(ctx, plan, slot, rule))
+        return true;
+    if (gpus < misfits->smallest)
+        misfits->smallest = gpus;
+    return false;
+}
+
+/* --- the line --------------------------------------------------------------------------------- */
+
+void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_strict) {
+    gsim_queue_init(&line->queue);
+    line->rule = gsim_common_rule(ctx);
+    line->is_strict = is_strict;
+}
+
+void gsim_line_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_line *line = ctx->state;
+    gsim_queue_append(&line->queue, ctx, slot);
+}
+
+void gsim_line_on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_line *line = ctx->state;
+    (void)slot;
+    line->has_freed = true;
+}
+
+/* Nothing was freed: only what has just arrived can fit. The queue stands in arrival order, so
+ * that is its tail. */
+static gsim_slot first_candidate(const struct gsim_ctx *ctx, const struct gsim_line *line) {
+    if (line->has_freed || line->is_strict)
+        return line->queue.first;
+    return ctx->view->n_arrived ? ctx->view->arrived[0] : GSIM_NO_SLOT;
+}
+
+void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_line *line = ctx->state;
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view);
+    gsim_slot after;
+    for (gsim_slot slot = first_candidate(ctx, line);
+         slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
+        after = gsim_queue_after(ctx, slot);
+        if (gsim_misfits_place(&misfits, ctx, plan, slot, line->rule))
+            gsim_queue_remove(&line->queue, ctx, slot);
+        else if (line->is_strict)
+            break;
+    }
+    line->has_freed = false;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What several policies share: the parameters that all cluster policies have, a queue in arrival
+ * order, the pass over ranked queues, EASY's reservation, and the Tiresias simulator's pass. */
+#ifndef GSIM_POLICIES_COMMON_H
+#define GSIM_POLICIES_COMMON_H
+
+#include "sim/api/policy.h"
+#include "sim/base/index.h"
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+#define GSIM_PLACEMENT_PARAM                                                                       \
+    {                                                                                              \
+        .name = "placement", .type = GSIM_PARAM_CHOICE, .fallback = "consolidate",                 \
+        .choices = "consolidate|any|spread",                                                       \
+        .help = "which GPUs a gang takes: fewest nodes, any free ones, or one per node"            \
+    }
+
+#define GSIM_PREEMPT_PARAM                                                                         \
+    {                                                                                              \
+        .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
+        .choices = "auto|pause|suspend|restart|discard",                                           \
+        .help = "how a running job gives way: auto is suspend where the trace has mem_gib, else "  \
+                "restart"                                                                          \
+    }
+
+/* placement=, or what the reference simulator does. */
+enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx);
+
+struct gsim_preemption {
+    enum gsim_stop stop;
+    enum gsim_keep keep;
+};
+struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx);
+
+bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                       enum gsim_rule rule);
+/* a * b for ranks; a product too large is the largest rank. */
+int64_t gsim_common_times(int64_t a, int64_t b);
+/* Whether nothing at all could be placed: no idle GPU, and no share of one. */
+bool gsim_common_is_full(const struct gsim_view *view);
+
+/* --- a queue in arrival order ------------------------------------------------------------------ */
+
+/* Links of a job; the first member of the per-job state of policies that use the queue. */
+struct gsim_link {
+    gsim_slot before, after;
+};
+
+struct gsim_queue {
+    gsim_slot first, last;
+};
+
+void gsim_queue_init(struct gsim_queue *queue);
+void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
+static inline gsim_slot gsim_queue_after(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ((const struct gsim_link *)gsim_job_state(ctx, slot))->after;
+}
+
+/* A queue that is served in order of arrival; what does not fit blocks it (strict) or is passed
+ * over. For policies whose state is nothing else, the hooks are ready made. */
+struct gsim_line {
+    struct gsim_queue queue;
+    enum gsim_rule rule;
+    bool is_strict;
+    bool has_freed; /* since the last decide */
+};
+
+void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_strict);
+void gsim_line_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_line_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+/* Remembers the smallest whole gang that did not fit in a pass: as long as only the number of GPUs
+ * matters, nothing at least as large can fit either. */
+struct gsim_misfits {
+    uint32_t smallest;
+    bool is_size_all; /* neither memory nor CPUs nor shares are asked for */
+};
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view);
+/* Places the job unless it is known not to fit. */
+bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
+                        struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule);
+
+/* --- ranked, preemptive scheduling -------------------------------------------------------------- */
+
+/* A running job's rank moves with time: rank = (key + slope_sign * now) * weight. Jobs of one
+ * weight keep their order while they run, so there is one ordered index a weight. */
+struct gsim_rank_group {
+    int64_t weight;
+    struct gsim_index running; /* by key */
+};
+
+enum { GSIM_RANK_GROUPS = 64 };
+
+/* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy says what a job's
+ * rank is made of; the pass does the rest. */
+struct gsim_ranked {
+    struct gsim_index waiting; /* key: rank */
+    struct gsim_rank_group group[GSIM_RANK_GROUPS];
+    int n_groups;
+    int slope_sign;     /* -1: ranks of running jobs fall with time, +1: they rise */
+    int64_t slack_rank; /* a victim's rank exceeds the waiting job's by more than this */
+    enum gsim_rule rule;
+    struct gsim_preemption preemption;
+    bool is_preemptive;
+    bool needs_full_pass; /* capacity was freed, or ranks of waiting jobs may have been passed */
+    int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot);  /* rank / weight, now */
+    int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 for most */
+    gsim_slot *victims;
+    uint32_t n_victims, victims_capacity;
+};
+
+void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
+/* Hooks to be called from the policy's own. */
+void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
+/* Books what changed, then places waiting jobs in order of rank, preempting worse ones. */
+void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+/* --- EASY backfilling ----------------------------------------------------------------------------- */
+
+/* Places queued jobs in the order given by next(): strictly until one does not fit; that one gets
+ * a reservation at the earliest time at which running jobs' limits make room for it; later jobs
+ * start only if they end before then, or use none of the units reserved. */
+struct gsim_easy {
+    enum gsim_rule rule;
+    const gsim_slot *order; /* waiting jobs, first to last */
+    uint32_t n;
+    int64_t (*limit_ns)(const struct gsim_ctx *ctx, gsim_slot slot);
+    struct gsim_index *ending; /* running jobs by latest end; kept by the policy */
+};
+/* Marks placed jobs in is_placed (n entries). */
+void gsim_easy_pass(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    bool *is_placed);
+
+/* --- the Tiresias simulator's pass (reference=tiresias) ------------------------------------------- */
+
+/* Stable-sorts the runnable list by rank, frees everything, allocates greedily with skip by count
+ * alone; jobs that were running and are chosen again are left alone. The list keeps its order
+ * from event to event, new jobs are appended. */
+struct gsim_tiresias {
+    gsim_slot *runnable;
+    uint32_t n, capacity;
+    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
+};
+void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan);
+
+#endif

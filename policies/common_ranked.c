@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The pass over ranked queues that sjf, srtf, srsf and las share.
+ *
+ * Between events nothing changes but the ranks of running jobs, all of one weight at one speed, so
+ * an ordered index whose key is "rank at time 0" stays sorted without being touched. A pass tries
+ * waiting jobs from the best; one that does not fit may push out running jobs of worse rank, worst
+ * first; of those only the ones whose units it really takes are preempted. */
+#include "policies/common.h"
+
+#include <assert.h>
+
+void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    gsim_index_init(&ranked->waiting, ctx->arena);
+    ranked->rule = gsim_common_rule(ctx);
+}
+
+static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    return ranked->weight ? ranked->weight(ctx, slot) : 1;
+}
+
+/* NULL when there are more weights than groups: such a job is simply never a victim. */
+static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                                        int64_t weight) {
+    for (int g = 0; g < ranked->n_groups; g++)
+        if (ranked->group[g].weight == weight)
+            return &ranked->group[g];
+    if (ranked->n_groups == GSIM_RANK_GROUPS)
+        return NULL;
+    struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
+    group->weight = weight;
+    gsim_index_init(&group->running, ctx->arena);
+    return group;
+}
+
+static void out_of_memory(struct gsim_ctx *ctx) {
+    if (ctx->log->n_errors == 0)
+        (void)gsim_no_memory(ctx->log, "ranking jobs");
+}
+
+static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t rank =
+        gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
+    if (!gsim_index_insert(&ranked->waiting, slot, rank, ctx->view->job[slot]))
+        out_of_memory(ctx);
+}
+
+static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
+    int64_t key = ranked->value(ctx, slot) - ranked->slope_sign * ctx->view->now_ns;
+    if (group && !gsim_index_insert(&group->running, slot, key, ctx->view->job[slot]))
+        out_of_memory(ctx);
+}
+
+static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
+    for (int g = 0; g < ranked->n_groups; g++)
+        gsim_index_remove(&ranked->group[g].running, slot);
+}
+
+void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot) {
+    forget_running(ranked, slot);
+    ranked->needs_full_pass = true;
+}
+
+static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    switch ((enum gsim_state)ctx->view->state[slot]) {
+    case GSIM_RUNNING:
+        if (ranked->is_preemptive)
+            book_running(ranked, ctx, slot);
+        break;
+    case GSIM_QUEUED:
+    case GSIM_PAUSED:
+    case GSIM_HELD:
+        book_waiting(ranked, ctx, slot);
+        ranked->needs_full_pass = true;
+        break;
+    default: /* done, or on its way again */
+        break;
+    }
+}
+
+/* --- victims ---------------------------------------------------------------------------------- */
+
+/* The worst running job and its rank; GSIM_NO_SLOT when none runs. */
+static gsim_slot worst_running(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                               int64_t *rank) {
+    gsim_slot worst = GSIM_NO_SLOT;
+    for (int g = 0; g < ranked->n_groups; g++) {
+        const struct gsim_rank_group *group = &ranked->group[g];
+        gsim_slot last = gsim_index_last(&group->running);
+        if (last == GSIM_NO_SLOT)
+            continue;
+        int64_t value = gsim_index_key(&group->running, last) +
+                        ranked->slope_sign * ctx->view->now_ns;
+        int64_t group_rank = gsim_common_times(value, group->weight);
+        if (worst == GSIM_NO_SLOT || group_rank > *rank) {
+            worst = last;
+            *rank = group_rank;
+        }
+    }
+    return worst;
+}
+
+static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (ranked->n_victims == ranked->victims_capacity) {
+        uint32_t capacity = ranked->victims_capacity ? ranked->victims_capacity * 2 : 64;
+        gsim_slot *grown = gsim_arena_grow(ctx->arena, ranked->victims,
+                                           ranked->victims_capacity * sizeof *grown,
+                                           capacity * sizeof *grown);
+        if (!grown) {
+            out_of_memory(ctx);
+            return false;
+        }
+        ranked->victims = grown;
+        ranked->victims_capacity = capacity;
+    }
+    ranked->victims[ranked->n_victims++] = slot;
+    return true;
+}
+
+/* Preempts worse jobs, worst first, until the waiting one fits. */
+static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot, int64_t rank) {
+    uint64_t room = ctx->view->n_idle_gpus;
+    ranked->n_victims = 0;
+    for (;;) {
+        int64_t worst_rank;
+        gsim_slot victim = worst_running(ranked, ctx, &worst_rank);
+        if (victim == GSIM_NO_SLOT || worst_rank <= rank + ranked->slack_rank)
+            return false;
+        if (!add_victim(ranked, ctx, victim) ||
+            !gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep))
+            return false;
+        forget_running(ranked, victim);
+        room += ctx->view->gpus[victim];
+        if (room >= ctx->view->gpus[slot] && gsim_common_place(ctx, plan, slot, ranked->rule))
+            return true;
+    }
+}
+
+static bool overlaps(const struct gsim_plan *plan, gsim_slot slot, const struct gsim_unit *units,
+                     uint32_t n_units) {
+    const struct gsim_unit *own;
+    uint32_t n_own = gsim_plan_units(plan, slot, &own);
+    for (uint32_t i = 0; i < n_own; i++)
+        for (uint32_t u = 0; u < n_units; u++)
+            if (own[i].gpu == units[u].gpu)
+                return true;
+    return false;
+}
+
+/* Victims whose units the job did not take after all are spared: the plan is done again with only
+ * the others. In a pool there are no units, all victims were needed. */
+static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot, uint32_t mark) {
+    const struct gsim_unit *taken;
+    struct gsim_unit units[64];
+    uint32_t n_units = gsim_plan_units(plan, slot, &taken);
+    if (ranked->n_victims < 2 || n_units == 0 || n_units > 64)
+        return;
+    for (uint32_t u = 0; u < n_units; u++)
+        units[u] = taken[u];
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < ranked->n_victims; v++) {
+        gsim_slot victim = ranked->victims[v];
+        if (overlaps(plan, victim, units, n_units))
+            (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop,
+                                    ranked->preemption.keep);
+        else
+            book_running(ranked, ctx, victim);
+    }
+    bool is_placed = gsim_plan_place_on(plan, slot, units, n_units);
+    assert(is_placed);
+}
+
+static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, gsim_slot slot, int64_t rank) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (push_out(ranked, ctx, plan, slot, rank)) {
+        spare(ranked, ctx, plan, slot, mark);
+        return true;
+    }
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < ranked->n_victims; v++)
+        if (!gsim_index_has(&group_of(ranked, ctx, weight_of(ranked, ctx, ranked->victims[v]))->running,
+                            ranked->victims[v]))
+            book_running(ranked, ctx, ranked->victims[v]);
+    return false;
+}
+
+/* --- the pass --------------------------------------------------------------------------------- */
+
+struct pass {
+    struct gsim_ranked *ranked;
+    struct gsim_ctx *ctx;
+    struct gsim_plan *plan;
+    struct gsim_misfits misfits;
+    uint32_t smallest_unforced; /* the smallest gang that even force did not place */
+};
+
+/* Whether this waiting job could push anybody out. */
+static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
+    int64_t worst_rank;
+    return p->ranked->is_preemptive && p->ctx->view->gpus[slot] < p->smallest_unforced &&
+           worst_running(p->ranked, p->ctx, &worst_rank) != GSIM_NO_SLOT &&
+           worst_rank > rank + p->ranked->slack_rank;
+}
+
+static void try_job(struct pass *p, gsim_slot slot) {
+    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule)) {
+        gsim_index_remove(&p->ranked->waiting, slot);
+        return;
+    }
+    if (!may_force(p, slot, rank))
+        return;
+    if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank))
+        gsim_index_remove(&p->ranked->waiting, slot);
+    else if (p->misfits.is_size_all && p->ctx->view->gpus[slot] < p->smallest_unforced)
+        p->smallest_unforced = p->ctx->view->gpus[slot];
+}
+
+/* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
+static bool is_over(const struct pass *p, gsim_slot slot) {
+    int64_t worst_rank;
+    if (!gsim_common_is_full(p->ctx->view) &&
+        !(p->misfits.is_size_all && p->misfits.smallest == 1))
+        return false;
+    if (!p->ranked->is_preemptive)
+        return true;
+    gsim_slot worst = worst_running(p->ranked, p->ctx, &worst_rank);
+    return worst == GSIM_NO_SLOT ||
+           worst_rank <= gsim_index_key(&p->ranked->waiting, slot) + p->ranked->slack_rank;
+}
+
+static void pass_over_all(struct pass *p) {
+    gsim_slot after;
+    for (gsim_slot slot = gsim_index_first(&p->ranked->waiting);
+         slot != GSIM_NO_SLOT && !is_over(p, slot); slot = after) {
+        after = gsim_index_next(&p->ranked->waiting, slot);
+        try_job(p, slot);
+    }
+}
+
+/* Only arrivals: for the others nothing has become better since they were last tried. */
+static void pass_over_arrivals(struct pass *p) {
+    const struct gsim_view *view = p->ctx->view;
+    if (view->n_arrived > 1) { /* several: in order of rank, among all */
+        pass_over_all(p);
+        return;
+    }
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        try_job(p, view->arrived[i]);
+}
+
+void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_settled; i++)
+        book_settled(ranked, ctx, view->settled[i]);
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        book_waiting(ranked, ctx, view->arrived[i]);
+    struct pass pass = {.ranked = ranked,
+                        .ctx = ctx,
+                        .plan = plan,
+                        .misfits = gsim_misfits_none(view),
+                        .smallest_unforced = UINT32_MAX};
+    if (ranked->needs_full_pass)
+        pass_over_all(&pass);
+    else
+        pass_over_arrivals(&pass);
+    ranked->needs_full_pass = false;
+}

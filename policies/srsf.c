@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shortest remaining service first: as srtf, ranked by remaining time times GPUs, so that a wide
+ * job counts for what it takes. Source: Gu et al., "Tiresias", NSDI 2019 (its SRSF baseline). An
+ * oracle: it knows true durations.
+ *
+ * reference=tiresias: the public simulator's `shortest-gpu`. */
+#include "policies/common.h"
+
+struct state {
+    struct gsim_ranked ranked;
+    struct gsim_tiresias tiresias;
+};
+
+static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_remaining_ns(ctx->view, slot);
+}
+
+static int64_t weight(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->gpus[slot];
+}
+
+static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_common_times(value(ctx, slot), weight(ctx, slot));
+}
+
+static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
+    struct state *state = ctx->state;
+    gsim_ranked_init(&state->ranked, ctx);
+    state->ranked.is_preemptive = true;
+    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.slope_sign = -1;
+    state->ranked.value = value;
+    state->ranked.weight = weight;
+    state->tiresias.rank = tiresias_rank;
+    return GSIM_OK;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_ranked_completed(&((struct state *)ctx->state)->ranked, slot);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    if (ctx->reference == GSIM_REFERENCE_TIRESIAS)
+        gsim_tiresias_decide(&state->tiresias, ctx, plan);
+    else
+        gsim_ranked_decide(&state->ranked, ctx, plan);
+}
+
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, {0}};
+
+const struct gsim_policy gsim_policy_srsf = {
+    .name = "srsf",
+    .summary = "shortest remaining service (time x GPUs) first, preemptive",
+    .paper = "Gu et al., Tiresias, NSDI 2019 (baseline)",
+    .deviations = "greedy over gangs; victims are chosen worst first; more than 64 gang sizes: the rest are never victims",
+    .is_oracle = true,
+    .references = 1u << GSIM_REFERENCE_TIRESIAS,
+    .params = params,
+    .state_size = sizeof(struct state),
+    .open = open_srsf,
+    .on_completion = on_completion,
+    .decide = decide,
+};
