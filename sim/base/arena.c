@@ -106,25 +106,25 @@ static void grown_unlink(struct gsim_arena *arena, struct grown *block) {
         arena->grown = block->next;
 }
 
-void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size) {
+void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size) {
     if (new_size > SIZE_MAX / 2)
         return NULL;
-    if (!block) {
-        struct grown *fresh = calloc(1, sizeof(struct grown) + new_size);
-        if (!fresh)
-            return NULL;
-        grown_link(arena, fresh);
-        return fresh->bytes;
-    }
-    struct grown *old = grown_of(block);
-    grown_unlink(arena, old);
-    struct grown *moved = realloc(old, sizeof(struct grown) + new_size);
-    grown_link(arena, moved ? moved : old);
-    if (!moved)
-        return NULL;
-    if (new_size > old_size)
-        memset(moved->bytes + old_size, 0, new_size - old_size);
-    return moved->bytes;
+    struct grown *old = block ? grown_of(block) : NULL;
+    if (old)
+        grown_unlink(arena, old);
+    /* calloc: fresh large blocks come from the kernel zeroed and untouched */
+    struct grown *moved = old ? realloc(old, sizeof(struct grown) + new_size)
+                              : calloc(1, sizeof(struct grown) + new_size);
+    if (moved || old)
+        grown_link(arena, moved ? moved : old);
+    return moved ? moved->bytes : NULL;
+}
+
+void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size) {
+    unsigned char *grown = gsim_arena_grow_raw(arena, block, new_size);
+    if (grown && block && new_size > old_size)
+        memset(grown + old_size, 0, new_size - old_size);
+    return grown;
 }
 
 void gsim_arena_drop(struct gsim_arena *arena, void *block) {

@@ -20,6 +20,9 @@ void *gsim_arena_array(struct gsim_arena *arena, size_t count, size_t size);
 /* block is NULL or came from gsim_arena_grow. What lies past old_size is zeroed. On failure NULL,
  * and the old block is still valid. */
 void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size);
+/* The same, but what lies past old_size is left as it is: columns of millions of cells are written
+ * once, and pages that are never written are never paid for. */
+void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size);
 /* Returns a block made by gsim_arena_grow to the system before the arena ends (scratch tables that
  * would otherwise raise the peak). NULL is allowed. */
 void gsim_arena_drop(struct gsim_arena *arena, void *block);

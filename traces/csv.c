@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Feeds libcsv in strict mode. libcsv knows neither lines nor comments: newlines are counted in
+ * its callbacks, and lines that begin with # are cut out before it sees them. */
+#include "traces/csv.h"
+
+#include <csv.h>
+#include <string.h>
+
+struct reader {
+    const struct gsim_csv_user *user;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const char *path;
+    int64_t line;      /* of what is being read */
+    int64_t row_line;  /* where the row began */
+    uint32_t column;   /* the next field's */
+    uint32_t n_columns; /* of the header; 0: not read yet */
+    bool has_header, is_after_cr, is_in_comment;
+    const char *names[GSIM_MAX_FIELD_COLUMNS];
+    enum gsim_status status;
+};
+
+static void stop(struct reader *r, enum gsim_status status) {
+    if (r->status == GSIM_OK)
+        r->status = status;
+}
+
+/* A lone CR ended the last line: the old Macintosh way. */
+static void count_cr(struct reader *r) {
+    r->line += r->is_after_cr;
+    r->is_after_cr = false;
+}
+
+static void on_field(void *text, size_t length, void *arg) {
+    struct reader *r = arg;
+    if (r->status != GSIM_OK)
+        return;
+    count_cr(r);
+    if (r->column == 0)
+        r->row_line = r->line;
+    uint32_t column = r->column++;
+    if (length > GSIM_MAX_FIELD_BYTES) {
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                          "a field of %zu bytes; at most %d are read", length,
+                          GSIM_MAX_FIELD_BYTES));
+        return;
+    }
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)((char *)text + length - p))); p++)
+        r->line++; /* a newline inside quotes */
+    if (r->has_header) {
+        if (column < r->n_columns)
+            r->user->field(r->user->arg, column, text, length);
+        return;
+    }
+    if (column == GSIM_MAX_FIELD_COLUMNS) {
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                          "more than %d columns; is this a trace?", GSIM_MAX_FIELD_COLUMNS));
+        return;
+    }
+    r->names[column] = gsim_arena_strndup(r->arena, text, length);
+    if (!r->names[column])
+        stop(r, gsim_no_memory(r->log, "reading a trace"));
+}
+
+static void end_header(struct reader *r) {
+    r->n_columns = r->column;
+    r->has_header = true;
+    stop(r, r->user->header(r->user->arg, r->names, r->n_columns, r->row_line));
+}
+
+static void end_row(struct reader *r) {
+    if (r->column == r->n_columns) {
+        stop(r, r->user->row(r->user->arg, r->row_line));
+        return;
+    }
+    (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->row_line,
+                    "%u fields; the header has %u columns", r->column, r->n_columns);
+}
+
+static void on_row(int end, void *arg) {
+    struct reader *r = arg;
+    if (r->status != GSIM_OK)
+        return;
+    bool is_second_half = end == '\n' && r->is_after_cr;
+    if (!is_second_half)
+        count_cr(r);
+    if (r->column > 0) {
+        if (r->has_header)
+            end_row(r);
+        else
+            end_header(r);
+        r->column = 0;
+    }
+    r->line += end == '\n';
+    r->is_after_cr = end == '\r';
+}
+
+static void feed(struct reader *r, struct csv_parser *parser, const char *bytes, size_t n) {
+    if (n == 0 || r->status != GSIM_OK)
+        return;
+    if (csv_parse(parser, bytes, n, on_field, on_row, r) == n)
+        return;
+    int error = csv_error(parser);
+    if (error == CSV_EPARSE)
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                          "a quote where none may stand; quote the whole field, and double the "
+                          "quotes inside"));
+    else
+        stop(r, gsim_no_memory(r->log, "reading a trace"));
+}
+
+/* Whether a # at p begins a comment: at the start of a line and of a row. */
+static bool begins_comment(const struct reader *r, const char *p, const char *chunk,
+                           char before_chunk) {
+    char before = p == chunk ? before_chunk : p[-1];
+    return r->column == 0 && (before == '\n' || before == '\r');
+}
+
+/* Passes a comment over, up to and including its newline; it may go on in the next chunk. */
+static const char *skip_comment(struct reader *r, const char *p, const char *end) {
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    r->is_in_comment = !newline;
+    if (!newline)
+        return end;
+    count_cr(r);
+    r->line++;
+    return newline + 1;
+}
+
+static void feed_chunk(struct reader *r, struct csv_parser *parser, const char *chunk, size_t n,
+                       char before_chunk) {
+    const char *p = chunk, *end = chunk + n;
+    if (r->is_in_comment)
+        p = skip_comment(r, p, end);
+    const char *look = p;
+    while (r->status == GSIM_OK && look < end) {
+        const char *hash = memchr(look, '#', (size_t)(end - look));
+        if (!hash)
+            break;
+        feed(r, parser, p, (size_t)(hash - p)); /* now it is known whether a row has begun */
+        p = hash;
+        look = hash + 1;
+        if (begins_comment(r, hash, chunk, before_chunk))
+            p = look = skip_comment(r, hash, end);
+    }
+    feed(r, parser, p, (size_t)(end - p));
+}
+
+static void check_chunk(struct reader *r, struct csv_parser *parser, const char *bytes,
+                        size_t n) {
+    const char *nul = memchr(bytes, '\0', n);
+    if (nul) {
+        int64_t line = r->line;
+        for (const char *p = bytes; p < nul; p++)
+            line += *p == '\n';
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
+                          "a NUL byte; a trace is text"));
+    }
+    if (csv_get_buffer_size(parser) > GSIM_MAX_FIELD_BYTES + 2 * GSIM_INPUT_CHUNK)
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->row_line,
+                          "a field of more than %d bytes; is a quote left open?",
+                          GSIM_MAX_FIELD_BYTES));
+}
+
+static enum gsim_status read_all(struct reader *r, struct csv_parser *parser,
+                                 struct gsim_input *input) {
+    char before = '\n', *bytes;
+    size_t n;
+    bool is_first = true;
+    for (;;) {
+        enum gsim_status status = gsim_input_read(input, &bytes, &n, r->log);
+        if (status != GSIM_OK || n == 0)
+            return status;
+        check_chunk(r, parser, bytes, n);
+        size_t bom = is_first && n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        is_first = false;
+        if (n > bom)
+            feed_chunk(r, parser, bytes + bom, n - bom, before);
+        if (r->status != GSIM_OK)
+            return r->status;
+        before = bytes[n - 1];
+    }
+}
+
+enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_user *user,
+                               struct gsim_arena *arena, struct gsim_log *log) {
+    struct reader *r = gsim_arena_alloc(arena, sizeof *r);
+    struct csv_parser parser;
+    if (!r || csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL | CSV_REPALL_NL))
+        return gsim_no_memory(log, "reading a trace");
+    *r = (struct reader){.user = user,
+                         .arena = arena,
+                         .log = log,
+                         .path = gsim_input_path(input),
+                         .line = 1,
+                         .row_line = 1};
+    r->has_header = !user->header;
+    int64_t errors_before = log->n_errors;
+    enum gsim_status status = read_all(r, &parser, input);
+    if (status == GSIM_OK && csv_fini(&parser, on_field, on_row, r) != 0)
+        status = gsim_fail(log, GSIM_BAD_INPUT, r->path, r->row_line, "a quote is left open");
+    csv_free(&parser);
+    if (status == GSIM_OK)
+        status = r->status;
+    if (status == GSIM_OK && !r->has_header)
+        status = gsim_fail(log, GSIM_BAD_INPUT, r->path, 0,
+                           "the file is empty; a trace has a header line and a line a job");
+    if (status == GSIM_OK && log->n_errors > errors_before)
+        status = GSIM_BAD_INPUT;
+    return status;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One chunk at a time through zlib or libzstd, so that a trace of any size is read in constant
+ * memory. */
+#define _POSIX_C_SOURCE 200809L
+#include "traces/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum coding { PLAIN, GZIP, ZSTD };
+
+struct gsim_input {
+    const char *path;
+    struct gsim_arena *arena;
+    int file;
+    enum coding coding;
+    unsigned char *raw; /* as read */
+    size_t raw_n, raw_at;
+    bool is_raw_end, is_mid_frame;
+    char *text; /* decompressed */
+    size_t peeked_n; /* text that was peeked at and is still to be handed out */
+    bool has_peeked;
+    z_stream gzip;
+    ZSTD_DStream *zstd;
+};
+
+static enum gsim_status fail(const struct gsim_input *input, const char *why,
+                             struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, input->path, 0, "cannot read it: %s", why);
+}
+
+static enum gsim_status fill_raw(struct gsim_input *input, struct gsim_log *log) {
+    input->raw_at = input->raw_n = 0;
+    while (!input->is_raw_end && input->raw_n < GSIM_INPUT_CHUNK) {
+        ssize_t n = read(input->file, input->raw + input->raw_n, GSIM_INPUT_CHUNK - input->raw_n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(input, strerror(errno), log);
+        input->is_raw_end = n == 0;
+        input->raw_n += (size_t)n;
+    }
+    return GSIM_OK;
+}
+
+static bool starts(const struct gsim_input *input, const char *magic, size_t n) {
+    return input->raw_n >= n && memcmp(input->raw, magic, n) == 0;
+}
+
+static enum gsim_status start_coding(struct gsim_input *input, struct gsim_log *log) {
+    if (starts(input, "\x1f\x8b", 2)) {
+        input->coding = GZIP;
+        if (inflateInit2(&input->gzip, 15 + 16) != Z_OK)
+            return gsim_no_memory(log, "opening a gzip file");
+    } else if (starts(input, "\x28\xb5\x2f\xfd", 4)) {
+        input->coding = ZSTD;
+        input->zstd = ZSTD_createDStream();
+        if (!input->zstd)
+            return gsim_no_memory(log, "opening a zstd file");
+    }
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
+                                 struct gsim_input **out, struct gsim_log *log) {
+    struct gsim_input *input = gsim_arena_alloc(arena, sizeof *input);
+    *out = input;
+    if (!input)
+        return gsim_no_memory(log, "opening a trace");
+    bool is_stdin = strcmp(path, "-") == 0;
+    input->path = is_stdin ? "standard input" : path;
+    input->arena = arena;
+    input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
+    input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK + 1);
+    input->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (input->file < 0 || fstat(input->file, &about) != 0)
+        return fail(input, strerror(errno), log);
+    if (S_ISDIR(about.st_mode))
+        return fail(input, "it is a directory; a trace is a file", log);
+    if (!input->raw || !input->text)
+        return gsim_no_memory(log, "opening a trace");
+    enum gsim_status status = fill_raw(input, log);
+    return status == GSIM_OK ? start_coding(input, log) : status;
+}
+
+void gsim_input_close(struct gsim_input *input) {
+    if (!input)
+        return;
+    if (input->file > STDERR_FILENO)
+        (void)close(input->file);
+    if (input->coding == GZIP)
+        (void)inflateEnd(&input->gzip);
+    ZSTD_freeDStream(input->zstd);
+    gsim_arena_drop(input->arena, input->raw);
+    gsim_arena_drop(input->arena, input->text);
+    input->raw = NULL;
+    input->text = NULL;
+}
+
+const char *gsim_input_path(const struct gsim_input *input) {
+    return input->path;
+}
+
+/* --- decompression: fills text, returns how much ------------------------------------------------ */
+
+static enum gsim_status inflate_some(struct gsim_input *input, size_t *length,
+                                     struct gsim_log *log) {
+    z_stream *z = &input->gzip;
+    z->next_in = input->raw + input->raw_at;
+    z->avail_in = (uInt)(input->raw_n - input->raw_at);
+    z->next_out = (unsigned char *)input->text;
+    z->avail_out = GSIM_INPUT_CHUNK;
+    int result = inflate(z, Z_NO_FLUSH);
+    input->raw_at = input->raw_n - z->avail_in;
+    *length = GSIM_INPUT_CHUNK - z->avail_out;
+    input->is_mid_frame = result != Z_STREAM_END;
+    if (result == Z_STREAM_END) /* files of several members are one file */
+        result = inflateReset(z);
+    return result == Z_OK || result == Z_BUF_ERROR ? GSIM_OK
+                                                   : fail(input, "the gzip data is damaged", log);
+}
+
+static enum gsim_status unzstd_some(struct gsim_input *input, size_t *length,
+                                    struct gsim_log *log) {
+    ZSTD_inBuffer in = {input->raw, input->raw_n, input->raw_at};
+    ZSTD_outBuffer out = {input->text, GSIM_INPUT_CHUNK, 0};
+    size_t result = ZSTD_decompressStream(input->zstd, &out, &in);
+    input->raw_at = in.pos;
+    *length = out.pos;
+    if (ZSTD_isError(result))
+        return fail(input, "the zstd data is damaged", log);
+    input->is_mid_frame = result != 0;
+    return GSIM_OK;
+}
+
+static enum gsim_status copy_some(struct gsim_input *input, size_t *length) {
+    *length = input->raw_n - input->raw_at;
+    memcpy(input->text, input->raw + input->raw_at, *length);
+    input->raw_at = input->raw_n;
+    return GSIM_OK;
+}
+
+static enum gsim_status decode_some(struct gsim_input *input, size_t *length,
+                                    struct gsim_log *log) {
+    if (input->coding == GZIP)
+        return inflate_some(input, length, log);
+    return input->coding == ZSTD ? unzstd_some(input, length, log) : copy_some(input, length);
+}
+
+static enum gsim_status read_text(struct gsim_input *input, size_t *length,
+                                  struct gsim_log *log) {
+    for (*length = 0;;) {
+        enum gsim_status status = GSIM_OK;
+        if (input->raw_at == input->raw_n)
+            status = fill_raw(input, log);
+        if (status != GSIM_OK)
+            return status;
+        bool is_end = input->raw_at == input->raw_n;
+        if (is_end && input->coding == PLAIN)
+            return GSIM_OK;
+        if (is_end && !input->is_mid_frame)
+            return GSIM_OK;
+        status = decode_some(input, length, log);
+        if (status != GSIM_OK || *length > 0)
+            return status;
+        if (is_end)
+            return fail(input, "the compressed data ends too early", log);
+    }
+}
+
+enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,
+                                 struct gsim_log *log) {
+    *bytes = input->text;
+    if (input->has_peeked) {
+        *length = input->peeked_n;
+        input->has_peeked = false;
+        return GSIM_OK;
+    }
+    return read_text(input, length, log);
+}
+
+enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
+                                      struct gsim_log *log) {
+    enum gsim_status status = read_text(input, &input->peeked_n, log);
+    if (status != GSIM_OK)
+        return status;
+    input->has_peeked = true;
+    const char *at = input->text, *end = input->text + input->peeked_n;
+    if (input->peeked_n >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+        at += 3;
+    while (at < end && (*at == '#' || *at == '\n' || *at == '\r')) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline ? newline + 1 : end;
+    }
+    const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    size_t n = (size_t)((newline ? newline : end) - at);
+    if (n > 0 && at[n - 1] == '\r')
+        n--;
+    char *copy = gsim_arena_strndup(input->arena, at, n);
+    *line = copy;
+    return copy ? GSIM_OK : gsim_no_memory(log, "reading a trace");
+}

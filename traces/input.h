@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, told by their first bytes. */
+#ifndef GSIM_TRACES_INPUT_H
+#define GSIM_TRACES_INPUT_H
+
+#include <stddef.h>
+
+#include "sim/api/trace.h"
+
+enum { GSIM_INPUT_CHUNK = 256 * 1024 };
+
+/* path "-" is standard input. */
+enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
+                                 struct gsim_input **out, struct gsim_log *log);
+void gsim_input_close(struct gsim_input *input);
+/* The next bytes, valid until the next call; *length is 0 at the end. */
+enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,
+                                 struct gsim_log *log);
+/* The first line, without the end of line and a byte order mark, without consuming it; NUL-
+ * terminated, cut at GSIM_INPUT_CHUNK bytes; comments (#) and blank lines before it are passed. */
+enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
+                                      struct gsim_log *log);
+const char *gsim_input_path(const struct gsim_input *input);
+
+#endif
