@@ -252,13 +252,14 @@ static enum gsim_status derive_all(struct gsim_profile *profile, const char *pat
             continue;
         if (!derive(profile, k, LONGEST_CHAIN, arena))
             return gsim_fail(log, bad, path, 0,
-                             "key '%s': '%s' goes through more than %d shares; give one of them "
-                             "as a number",
-                             keys[k].name, profile->rule[k], LONGEST_CHAIN - 1);
+                             "key '%s': '%s' comes back to itself or goes through more than %d "
+                             "shares; give a number for one of the keys on the way",
+                             keys[k].name, profile->rule[k], LONGEST_CHAIN);
         if (!is_in_range(profile, k))
-            return gsim_fail(log, bad, path, 0, "key '%s': '%s' comes to %lld; accepted: %lld to %lld",
-                             keys[k].name, profile->rule[k], (long long)profile->value[k],
-                             (long long)least(k), (long long)most(k));
+            return gsim_fail(log, bad, path, 0,
+                             "key '%s': '%s' comes to %lld; accepted: %lld to %lld", keys[k].name,
+                             profile->rule[k], (long long)profile->value[k], (long long)least(k),
+                             (long long)most(k));
     }
     return GSIM_OK;
 }
@@ -318,9 +319,8 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
                          "key '%s': '%s' is not a tag (measured, published, fitted, assumed)",
                          keys[key].name, part[1]);
     if (!parse_value(profile, key, part[0], l->arena))
-        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
-                         "key '%s': '%s' is not %s", keys[key].name, part[0],
-                         forms[keys[key].kind]);
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s': '%s' is not %s",
+                         keys[key].name, part[0], forms[keys[key].kind]);
     if (!profile->rule[key] && !is_in_range(profile, key))
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
                          "key '%s': %s is out of range; accepted: %lld to %lld", keys[key].name,
@@ -408,8 +408,9 @@ static enum gsim_status unknown_device(const char *name, struct gsim_log *log) {
         names[i] = texts[i];
     int close = gsim_text_suggest(name, names, n);
     return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'%s%s%s", name,
-                     close >= 0 ? "; did you mean '" : "; 'gsim list devices' shows them, and a "
-                                                       "file of your own ends in .ini",
+                     close >= 0 ? "; did you mean '"
+                                : "; 'gsim list devices' shows them, and a "
+                                  "file of your own ends in .ini",
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 

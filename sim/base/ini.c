@@ -11,13 +11,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_LINE = 198, MAX_ENTRIES = 1 << 20, MAX_FILE = 64 << 20 };
+/* libinih cuts names of sections and keys at 49 bytes, silently. */
+enum { MAX_LINE = 198, MAX_NAME = 48, MAX_ENTRIES = 1 << 20, MAX_FILE = 64 << 20 };
 
 struct reader {
     const char *path;
     const char *at, *end;
     int64_t line;
     bool is_indented;
+    bool has_key; /* an entry was read since the last [section] */
     struct gsim_arena *arena;
     struct gsim_ini *out;
     int capacity;
@@ -48,6 +50,8 @@ static char *read_line(char *buffer, int size, void *arg) {
         length = 0;
     }
     r->is_indented = length > 0 && (*from == ' ' || *from == '\t');
+    if (length > 0 && *from == '[')
+        r->has_key = false;
     memcpy(buffer, from, length);
     buffer[length] = '\n';
     buffer[length + 1] = '\0';
@@ -72,7 +76,7 @@ static bool reserve(struct reader *r) {
 
 /* inih reports an indented line as the same key again: it continues the value. */
 static bool continues(const struct reader *r, const char *section, const char *key) {
-    if (!r->is_indented || r->out->n == 0)
+    if (!r->is_indented || !r->has_key)
         return false;
     const struct gsim_ini_entry *last = &r->out->entries[r->out->n - 1];
     return strcmp(last->section, section) == 0 && strcmp(last->key, key) == 0;
@@ -80,6 +84,10 @@ static bool continues(const struct reader *r, const char *section, const char *k
 
 static int take_entry(void *arg, const char *section, const char *key, const char *value) {
     struct reader *r = arg;
+    if (strlen(section) > MAX_NAME || strlen(key) > MAX_NAME)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                         "the name of the %s is longer than %d bytes",
+                         strlen(key) > MAX_NAME ? "key" : "section", MAX_NAME) == GSIM_OK;
     if (continues(r, section, key)) {
         struct gsim_ini_entry *last = &r->out->entries[r->out->n - 1];
         last->value = gsim_arena_printf(r->arena, "%s %s", last->value, value);
@@ -92,6 +100,7 @@ static int take_entry(void *arg, const char *section, const char *key, const cha
     entry->key = gsim_arena_strdup(r->arena, key);
     entry->value = gsim_arena_strdup(r->arena, value);
     entry->line = r->line;
+    r->has_key = true;
     return entry->section && entry->key && entry->value;
 }
 
