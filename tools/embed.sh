@@ -6,6 +6,11 @@ set -eu
 out=$1
 shift
 tmp=$out.tmp
+LC_ALL=C
+export LC_ALL
+# Names hold no spaces: they are paths in this tree.
+# shellcheck disable=SC2046
+set -- $(printf '%s\n' "$@" | sort -u)
 {
     echo '/* Made by tools/embed.sh; do not edit. */'
     echo '#include "models/profile.h"'
