@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Columns are raw blocks that double: a page that holds no job is never touched. */
+#include "traces/build.h"
+
+#include <string.h>
+
+#include "sim/base/sort.h"
+
+enum { FIRST_CAPACITY = 1024 };
+
+void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
+                     struct gsim_log *log) {
+    *builder = (struct gsim_builder){.arena = arena, .log = log, .path = path};
+    builder->is_numbered = true;
+    builder->last_number = -1;
+    gsim_build_clear_row(builder);
+}
+
+void gsim_build_clear_row(struct gsim_builder *builder) {
+    struct gsim_row *row = &builder->row;
+    row->id_length = 0;
+    row->submit_ns = row->service_ns = -1;
+    row->gpus = 1;
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        row->cell[c] = -1;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static uint64_t hash(const char *text, size_t length) {
+    uint64_t h = UINT64_C(0xCBF29CE484222325);
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001B3);
+    return h ^ h >> 29;
+}
+
+static bool grow_names(struct gsim_builder *b, enum gsim_column column) {
+    uint32_t buckets = b->names_buckets[column] ? b->names_buckets[column] * 2 : 64;
+    uint32_t *table = gsim_arena_grow(b->arena, NULL, 0, buckets * sizeof *table);
+    const char **name =
+        gsim_arena_grow_raw(b->arena, b->names[column].name, buckets / 2 * sizeof *name);
+    if (!table || !name)
+        return false;
+    b->names[column].name = name;
+    for (uint32_t i = 0; i < b->names[column].n; i++) {
+        uint32_t at = (uint32_t)hash(name[i], strlen(name[i])) & (buckets - 1);
+        while (table[at])
+            at = (at + 1) & (buckets - 1);
+        table[at] = i + 1;
+    }
+    gsim_arena_drop(b->arena, b->names_table[column]);
+    b->names_table[column] = table;
+    b->names_buckets[column] = buckets;
+    return true;
+}
+
+int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column, const char *text,
+                          size_t length) {
+    struct gsim_names *names = &builder->names[column];
+    if (names->n * 2 >= builder->names_buckets[column] && !grow_names(builder, column))
+        return -1;
+    uint32_t mask = builder->names_buckets[column] - 1;
+    uint32_t at = (uint32_t)hash(text, length) & mask;
+    for (; builder->names_table[column][at]; at = (at + 1) & mask) {
+        uint32_t i = builder->names_table[column][at] - 1;
+        if (strncmp(names->name[i], text, length) == 0 && !names->name[i][length])
+            return i;
+    }
+    names->name[names->n] = gsim_arena_strndup(builder->arena, text, length);
+    if (!names->name[names->n])
+        return -1;
+    builder->names_table[column][at] = ++names->n;
+    return names->n - 1;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static bool grow_column(struct gsim_builder *b, void *column_ptr, size_t size, uint32_t capacity) {
+    void *column;
+    memcpy(&column, column_ptr, sizeof column);
+    column = gsim_arena_grow_raw(b->arena, column, capacity * size);
+    if (column)
+        memcpy(column_ptr, &column, sizeof column);
+    return column != NULL;
+}
+
+static bool grow_rows(struct gsim_builder *b) {
+    uint32_t capacity = b->capacity ? b->capacity * 2 : FIRST_CAPACITY;
+    bool ok = grow_column(b, &b->submit_ns, sizeof *b->submit_ns, capacity) &&
+              grow_column(b, &b->service_ns, sizeof *b->service_ns, capacity) &&
+              grow_column(b, &b->gpus, sizeof *b->gpus, capacity) &&
+              grow_column(b, &b->id_at, sizeof *b->id_at, capacity);
+    if (ok && b->is_irregular)
+        ok = grow_column(b, &b->line, sizeof *b->line, capacity);
+    for (int c = 0; ok && c < GSIM_COL_COUNT; c++)
+        if (b->has_column[c])
+            ok = grow_column(b, &b->column[c], sizeof *b->column[c], capacity);
+    if (ok)
+        b->capacity = capacity;
+    return ok;
+}
+
+/* Comments or blank lines between rows: from here on each job's line is kept. */
+static bool note_line(struct gsim_builder *b, int64_t line) {
+    if (b->n == 0)
+        b->first_line = line;
+    if (!b->is_irregular && line == b->first_line + b->n)
+        return true;
+    if (!b->is_irregular) {
+        b->line = gsim_arena_grow_raw(b->arena, NULL, b->capacity * sizeof *b->line);
+        if (!b->line)
+            return false;
+        for (uint32_t i = 0; i < b->n; i++)
+            b->line[i] = (uint32_t)(b->first_line + i);
+        b->is_irregular = true;
+    }
+    b->line[b->n] = (uint32_t)line;
+    return true;
+}
+
+/* Rising whole numbers without leading zeros cannot repeat. */
+static void note_number(struct gsim_builder *b, const char *id, size_t length) {
+    int64_t number = 0;
+    bool is_number = length > 0 && length < 18 && (id[0] != '0' || length == 1);
+    for (size_t i = 0; i < length && is_number; i++) {
+        is_number = id[i] >= '0' && id[i] <= '9';
+        number = number * 10 + (id[i] - '0');
+    }
+    b->is_numbered = b->is_numbered && is_number && number > b->last_number;
+    b->last_number = number;
+}
+
+static size_t write_number(char *text, uint32_t number) {
+    char digits[12];
+    size_t n = 0, length;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while (number /= 10);
+    length = n;
+    while (n > 0)
+        *text++ = digits[--n];
+    return length;
+}
+
+static bool add_id(struct gsim_builder *b) {
+    struct gsim_row *row = &b->row;
+    if (row->id_length == 0)
+        row->id_length = write_number(row->id, b->n);
+    if (b->id_used + row->id_length + 1 > b->id_capacity) {
+        size_t capacity = b->id_capacity * 2 + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
+        char *text = gsim_arena_grow_raw(b->arena, b->id_text, capacity);
+        if (!text)
+            return false;
+        b->id_text = text;
+        b->id_capacity = capacity;
+    }
+    memcpy(b->id_text + b->id_used, row->id, row->id_length);
+    b->id_text[b->id_used + row->id_length] = '\0';
+    b->id_at[b->n] = (uint32_t)b->id_used;
+    b->id_used += row->id_length + 1;
+    note_number(b, row->id, row->id_length);
+    return true;
+}
+
+enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
+    struct gsim_row *row = &builder->row;
+    if (builder->n >= GSIM_MAX_JOBS || builder->id_used > UINT32_MAX - GSIM_MAX_FIELD_BYTES - 16)
+        return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line,
+                         "more than %u jobs, or more than 4 GiB of ids", GSIM_MAX_JOBS);
+    if (builder->n == builder->capacity && !grow_rows(builder))
+        return gsim_no_memory(builder->log, "reading a trace");
+    if (!note_line(builder, line) || !add_id(builder))
+        return gsim_no_memory(builder->log, "reading a trace");
+    uint32_t i = builder->n++;
+    builder->submit_ns[i] = row->submit_ns;
+    builder->service_ns[i] = row->service_ns;
+    builder->gpus[i] = row->gpus;
+    builder->is_wide |= row->gpus > 1;
+    builder->is_unsorted |= i > 0 && row->submit_ns < builder->submit_ns[i - 1];
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        if (builder->has_column[c]) {
+            builder->column[c][i] = row->cell[c];
+            builder->is_used[c] |= row->cell[c] != -1;
+        }
+    return GSIM_OK;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static int64_t line_of(const struct gsim_builder *b, uint32_t i) {
+    return b->line ? b->line[i] : b->first_line + i;
+}
+
+/* Open addressing over (hash, index); dropped before the trace is handed over. */
+static enum gsim_status find_duplicates(struct gsim_builder *b) {
+    size_t buckets = 64;
+    while (buckets < (size_t)b->n + b->n / 2)
+        buckets *= 2;
+    uint64_t *table = gsim_arena_grow(b->arena, NULL, 0, buckets * sizeof *table);
+    if (!table)
+        return gsim_no_memory(b->log, "looking for duplicate ids");
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const char *id = b->id_text + b->id_at[i];
+        uint64_t h = hash(id, strlen(id));
+        size_t at = h & (buckets - 1);
+        for (; table[at]; at = (at + 1) & (buckets - 1)) {
+            uint32_t other = (uint32_t)table[at] - 1;
+            if (table[at] >> 32 != h >> 32 || strcmp(b->id_text + b->id_at[other], id) != 0)
+                continue;
+            status = gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line_of(b, i),
+                               "column 'job_id': '%.64s' stands on line %lld already; ids must "
+                               "be unique",
+                               id, (long long)line_of(b, other));
+            break;
+        }
+        if (!table[at])
+            table[at] = (h >> 32 << 32) | (i + 1);
+    }
+    gsim_arena_drop(b->arena, table);
+    return status;
+}
+
+static enum gsim_status set_order(struct gsim_builder *b, struct gsim_trace *out) {
+    uint32_t *order = gsim_arena_grow_raw(b->arena, NULL, b->n * sizeof *order);
+    if (!order || !gsim_sort_order(b->submit_ns, order, b->n))
+        return gsim_no_memory(b->log, "sorting a trace");
+    out->order = order;
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
+                                   struct gsim_trace *out) {
+    if (builder->n == 0)
+        return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, 0,
+                         "a header but no jobs; a trace has a line a job");
+    enum gsim_status status = builder->is_numbered ? GSIM_OK : find_duplicates(builder);
+    if (status != GSIM_OK)
+        return status;
+    *out = (struct gsim_trace){.path = builder->path,
+                               .format = format,
+                               .n_jobs = builder->n,
+                               .id_text = builder->id_text,
+                               .id_at = builder->id_at,
+                               .line = builder->line,
+                               .first_line = builder->first_line,
+                               .submit_ns = builder->submit_ns,
+                               .service_ns = builder->service_ns};
+    if (builder->is_wide)
+        out->gpus = builder->gpus;
+    else
+        gsim_arena_drop(builder->arena, builder->gpus);
+    for (int c = 0; c < GSIM_COL_COUNT; c++) {
+        gsim_arena_drop(builder->arena, builder->names_table[c]);
+        out->names[c] = builder->names[c];
+        if (builder->is_used[c])
+            out->column[c] = builder->column[c];
+        else
+            gsim_arena_drop(builder->arena, builder->column[c]);
+    }
+    return builder->is_unsorted ? set_order(builder, out) : GSIM_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Builds a trace row by row: columns that double, interned names, duplicate ids, arrival order. */
+#ifndef GSIM_TRACES_BUILD_H
+#define GSIM_TRACES_BUILD_H
+
+#include "sim/api/trace.h"
+
+/* One row under way. Cells not set are -1. */
+struct gsim_row {
+    char id[GSIM_MAX_FIELD_BYTES + 1];
+    size_t id_length; /* 0: the row's number is the id */
+    int64_t submit_ns, service_ns;
+    uint32_t gpus;
+    int64_t cell[GSIM_COL_COUNT];
+};
+
+struct gsim_builder {
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const char *path;
+    struct gsim_row row;
+    bool has_column[GSIM_COL_COUNT]; /* cells are kept for these */
+    bool is_used[GSIM_COL_COUNT];    /* and some cell was not empty */
+    uint32_t n, capacity;
+    int64_t *submit_ns, *service_ns;
+    uint32_t *gpus, *id_at, *line;
+    int64_t *column[GSIM_COL_COUNT];
+    char *id_text;
+    size_t id_used, id_capacity;
+    int64_t first_line;
+    bool is_wide;       /* some gang is larger than one */
+    bool is_irregular;  /* lines are not first_line + index */
+    bool is_unsorted;
+    bool is_numbered;   /* ids so far are rising whole numbers: they cannot repeat */
+    int64_t last_number;
+    struct gsim_names names[GSIM_COL_COUNT];
+    uint32_t names_capacity[GSIM_COL_COUNT];
+    uint32_t *names_table[GSIM_COL_COUNT]; /* open addressing: index + 1 */
+    uint32_t names_buckets[GSIM_COL_COUNT];
+};
+
+void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
+                     struct gsim_log *log);
+void gsim_build_clear_row(struct gsim_builder *builder);
+/* Position of a text among the names of a column, or -1 (no memory). */
+int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column, const char *text,
+                          size_t length);
+/* Adds builder->row as the next job. */
+enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
+/* Checks what only the whole shows (no jobs, duplicate ids), and hands the columns over. */
+enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
+                                   struct gsim_trace *out);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The native trace: a CSV with a header, columns in any order.
+ *
+ * Service time is `duration_s`, or
+ *     iterations * (one iteration + host_gap_ms) + host_tail_s
+ * where one iteration is gpu_ms, or the larger of gpu_ms and host_ms when the host waits for each
+ * iteration (sync = iteration, kernel) or launches without end (none): either way the slower of
+ * the two sets the pace. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "traces/assume.h"
+#include "traces/cells.h"
+#include "traces/csv.h"
+
+/* What a field of the file is for: an optional column (0 and up), or one of these. */
+enum target { TO_ID = -1, TO_SUBMIT = -2, TO_DURATION = -3, TO_GPUS = -4, TO_NOTHING = -5 };
+
+struct native {
+    struct gsim_builder *b;
+    const struct gsim_trace_options *options;
+    int target[GSIM_MAX_FIELD_COLUMNS];
+    bool has_id, has_submit, has_duration;
+    bool is_bad_row;
+    int64_t n_bad;
+    struct {
+        uint32_t column;
+        char text[64];
+    } bad[8];
+    int n_pending;
+    struct gsim_assumption assumed[GSIM_COL_COUNT];
+    int n_assumed;
+};
+
+/* --- the header ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int target;
+} required[] = {
+    {"job_id", TO_ID}, {"submit_s", TO_SUBMIT}, {"duration_s", TO_DURATION}, {"gpus", TO_GPUS}};
+
+static int find_target(const char *name) {
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (strcmp(name, required[i].name) == 0)
+            return required[i].target;
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        if (strcmp(name, gsim_columns[c].name) == 0)
+            return c;
+    return TO_NOTHING;
+}
+
+static void warn_unknown(struct native *n, int64_t line, const char *name) {
+    const char *names[GSIM_COL_COUNT + 4];
+    int count = 0;
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        names[count++] = gsim_columns[c].name;
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        names[count++] = required[i].name;
+    int close = gsim_text_suggest(name, names, count);
+    gsim_warn(n->b->log, n->b->path, line, "unknown column '%.64s' is ignored%s%s%s", name,
+              close >= 0 ? "; did you mean '" : "", close >= 0 ? names[close] : "",
+              close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status missing(struct native *n, int64_t line, const char *what) {
+    return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                     "no column %s; a trace has job_id, submit_s, and duration_s (or iterations "
+                     "and gpu_ms)",
+                     what);
+}
+
+static enum gsim_status check_header(struct native *n, int64_t line) {
+    const bool *has = n->b->has_column;
+    if (!n->has_id)
+        return missing(n, line, "'job_id'");
+    if (!n->has_submit)
+        return missing(n, line, "'submit_s'");
+    bool is_described = has[GSIM_COL_ITERATIONS] && (has[GSIM_COL_GPU_NS] || has[GSIM_COL_APP]);
+    if (!n->has_duration && !is_described && !has[GSIM_COL_REQUESTS])
+        return missing(n, line, "'duration_s'");
+    return GSIM_OK;
+}
+
+static enum gsim_status take_name(struct native *n, uint32_t i, const char *name, int64_t line) {
+    int target = find_target(name);
+    for (uint32_t j = 0; j < i && target != TO_NOTHING; j++)
+        if (n->target[j] == target)
+            return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                             "column '%s' stands twice", name);
+    n->target[i] = target;
+    n->has_id |= target == TO_ID;
+    n->has_submit |= target == TO_SUBMIT;
+    n->has_duration |= target == TO_DURATION;
+    if (target >= 0)
+        n->b->has_column[target] = true;
+    if (target == TO_GPUS)
+        n->b->has_column[GSIM_COL_SHARE_PPM] = true;
+    if (target == TO_NOTHING)
+        warn_unknown(n, line, name);
+    return GSIM_OK;
+}
+
+static enum gsim_status on_header(void *arg, const char *const *names, uint32_t count,
+                                  int64_t line) {
+    struct native *n = arg;
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < count && status == GSIM_OK; i++)
+        status = take_name(n, i, names[i], line);
+    if (status == GSIM_OK)
+        status = gsim_assume_read(n->b, n->options, n->assumed, &n->n_assumed);
+    return status == GSIM_OK ? check_header(n, line) : status;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static bool parse_gpus(struct gsim_row *row, const char *text, size_t length) {
+    uint32_t gpus = 0;
+    bool is_short = length > 0 && length < 8;
+    for (size_t i = 0; i < length && is_short; i++) {
+        is_short = text[i] >= '0' && text[i] <= '9';
+        gpus = gpus * 10 + (uint32_t)(text[i] - '0');
+    }
+    int64_t ppm;
+    if (!is_short) {
+        if (gsim_parse_decimal(text, length, GSIM_PPM, &ppm) != GSIM_PARSE_OK || ppm <= 0)
+            return false;
+        if (ppm < GSIM_PPM) {
+            row->gpus = 1;
+            row->cell[GSIM_COL_SHARE_PPM] = ppm;
+            return true;
+        }
+        if (ppm % GSIM_PPM != 0 || ppm / GSIM_PPM > GSIM_MAX_GANG)
+            return false;
+        gpus = (uint32_t)(ppm / GSIM_PPM);
+    }
+    row->gpus = gpus;
+    return gpus >= 1 && gpus <= GSIM_MAX_GANG;
+}
+
+static bool parse_field(struct native *n, int target, const char *text, size_t length) {
+    struct gsim_row *row = &n->b->row;
+    switch (target) {
+    case TO_SUBMIT:
+        return gsim_cell_seconds(text, length, &row->submit_ns) == GSIM_PARSE_OK &&
+               row->submit_ns >= 0;
+    case TO_DURATION:
+        return length == 0 ||
+               (gsim_cell_seconds(text, length, &row->service_ns) == GSIM_PARSE_OK &&
+                row->service_ns >= 0);
+    case TO_GPUS:
+        return length == 0 || parse_gpus(row, text, length);
+    case TO_ID:
+        memcpy(row->id, text, length);
+        row->id_length = length;
+        return length > 0;
+    case TO_NOTHING:
+        return true;
+    default:
+        return length == 0 || gsim_cell_parse(n->b, (enum gsim_column)target, text, length,
+                                              &row->cell[target]);
+    }
+}
+
+static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
+    struct native *n = arg;
+    if (parse_field(n, n->target[column], text, length))
+        return;
+    n->is_bad_row = true;
+    if (n->n_pending == (int)(sizeof n->bad / sizeof *n->bad))
+        return;
+    n->bad[n->n_pending].column = column; /* the row's line is known at its end */
+    (void)snprintf(n->bad[n->n_pending].text, sizeof n->bad[0].text, "%s", text);
+    n->n_pending++;
+}
+
+static void refuse_cells(struct native *n, int64_t line) {
+    for (int i = 0; i < n->n_pending; i++) {
+        int target = n->target[n->bad[i].column];
+        const char *name = "job_id", *form = "an id (any text that is not empty)";
+        if (target == TO_SUBMIT || target == TO_DURATION) {
+            name = target == TO_SUBMIT ? "submit_s" : "duration_s";
+            form = gsim_cell_form(GSIM_CELL_SECONDS);
+        } else if (target == TO_GPUS) {
+            name = "gpus";
+            form = gsim_cell_form(GSIM_CELL_SHARE);
+        } else if (target >= 0) {
+            name = gsim_columns[target].name;
+            form = gsim_cell_form(gsim_columns[target].kind);
+        }
+        (void)gsim_cell_refuse(n->b, line, name, n->bad[i].text, form);
+    }
+}
+
+/* false: it does not fit into 63 bits. */
+static bool described_service(const struct gsim_row *row, int64_t *service_ns) {
+    const int64_t *cell = row->cell;
+    int64_t gpu_ns = cell[GSIM_COL_GPU_NS], host_ns = cell[GSIM_COL_HOST_NS];
+    int64_t pace_ns = host_ns > gpu_ns ? host_ns : gpu_ns;
+    int64_t gap_ns = cell[GSIM_COL_HOST_GAP_NS] > 0 ? cell[GSIM_COL_HOST_GAP_NS] : 0;
+    int64_t tail_ns = cell[GSIM_COL_HOST_TAIL_NS] > 0 ? cell[GSIM_COL_HOST_TAIL_NS] : 0;
+    gsim_i128 total = ((gsim_i128)pace_ns + gap_ns) * cell[GSIM_COL_ITERATIONS] + tail_ns;
+    *service_ns = (int64_t)total;
+    return total <= GSIM_TIME_MAX;
+}
+
+static enum gsim_status derive_service(struct native *n, int64_t line) {
+    struct gsim_row *row = &n->b->row;
+    if (row->service_ns >= 0)
+        return GSIM_OK;
+    if (row->cell[GSIM_COL_APP] >= 0 || row->cell[GSIM_COL_REQUESTS] >= 0) {
+        row->service_ns = 0; /* only a model that knows the profile can tell */
+        return GSIM_OK;
+    }
+    if (row->cell[GSIM_COL_ITERATIONS] < 0 || row->cell[GSIM_COL_GPU_NS] < 0)
+        return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                         "job '%.64s' has neither duration_s nor iterations and gpu_ms",
+                         row->id_length ? row->id : "?");
+    if (!described_service(row, &row->service_ns))
+        return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                         "iterations * gpu_ms is past the end of the clock (146 years)");
+    return GSIM_OK;
+}
+
+static enum gsim_status check_clock(struct native *n, int64_t line) {
+    const struct gsim_row *row = &n->b->row;
+    if (row->submit_ns <= GSIM_TIME_MAX / 2 && row->service_ns <= GSIM_TIME_MAX / 2)
+        return GSIM_OK;
+    return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                     "column '%s': the time lies past the end of the clock (73 years)",
+                     row->submit_ns > GSIM_TIME_MAX / 2 ? "submit_s" : "duration_s");
+}
+
+/* A bad row is reported and left out, so that the rest of the file is checked as well; reading
+ * ends with an error all the same. Rows that are never added need no memory for their errors. */
+static enum gsim_status on_row(void *arg, int64_t line) {
+    struct native *n = arg;
+    struct gsim_builder *b = n->b;
+    enum gsim_status status = GSIM_OK;
+    b->row.id[b->row.id_length] = '\0';
+    gsim_assume_fill(b, n->assumed, n->n_assumed);
+    if (b->has_column[GSIM_COL_PRIORITY] && b->row.cell[GSIM_COL_PRIORITY] == -1)
+        b->row.cell[GSIM_COL_PRIORITY] = 0;
+    if (n->is_bad_row)
+        refuse_cells(n, line);
+    else if (derive_service(n, line) == GSIM_OK && check_clock(n, line) == GSIM_OK)
+        status = gsim_build_add(b, line);
+    n->is_bad_row = false;
+    n->n_pending = 0;
+    gsim_build_clear_row(b);
+    return status;
+}
+
+static enum gsim_status read_native(struct gsim_input *input,
+                                    const struct gsim_trace_options *options,
+                                    struct gsim_arena *arena, struct gsim_trace *out,
+                                    struct gsim_log *log) {
+    struct native *n = gsim_arena_alloc(arena, sizeof *n);
+    struct gsim_builder *b = gsim_arena_alloc(arena, sizeof *b);
+    if (!n || !b)
+        return gsim_no_memory(log, "reading a trace");
+    gsim_build_init(b, gsim_input_path(input), arena, log);
+    n->b = b;
+    n->options = options;
+    struct gsim_csv_user user = {n, on_header, on_field, on_row};
+    enum gsim_status status = gsim_csv_read(input, &user, arena, log);
+    if (status == GSIM_OK)
+        status = gsim_build_finish(b, "native", out);
+    if (status == GSIM_OK)
+        out->assumed = gsim_assume_list(b, n->assumed, n->n_assumed);
+    return status;
+}
+
+static int sniff_native(const char *header) {
+    if (strstr(header, "submit_s") && strstr(header, "job_id"))
+        return 2;
+    return strstr(header, "job_id") || strstr(header, "submit_s") || strstr(header, "duration_s")
+               ? 1
+               : 0;
+}
+
+const struct gsim_trace_format gsim_format_native = {
+    .name = "native",
+    .summary = "gsim's own CSV: job_id, submit_s, duration_s, gpus and optional columns",
+    .source = "gsim generate, gsim import",
+    .sniff = sniff_native,
+    .read = read_native,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CSV derived from Alibaba's PAI traces, as its simulator reads them: GPUs and CPUs in percent.
+ * A job of 150 % is two GPUs of 75 % each, exactly 150 % together; in a pool only the sum counts.
+ * A job of 0 % GPU (CPU only) is kept as one that needs one millionth of a GPU, the least there
+ * is. */
+#include <string.h>
+
+#include "sim/base/units.h"
+#include "traces/mapped.h"
+
+static bool take_gpu_pct(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t ppm;
+    struct gsim_row *row = &builder->row;
+    if (gsim_parse_decimal(text, length, GSIM_PPM / 100, &ppm) != GSIM_PARSE_OK || ppm < 0 ||
+        ppm > (int64_t)GSIM_MAX_GANG * GSIM_PPM)
+        return false;
+    if (ppm == 0)
+        ppm = 1;
+    int64_t gpus = (ppm + GSIM_PPM - 1) / GSIM_PPM;
+    if (ppm % gpus != 0) /* thirds of a per cent: more, smaller parts make the sum exact */
+        while (gpus < ppm && ppm % gpus != 0)
+            gpus++;
+    row->gpus = (uint32_t)gpus;
+    if (ppm / gpus != GSIM_PPM)
+        row->cell[GSIM_COL_SHARE_PPM] = ppm / gpus;
+    return gpus <= GSIM_MAX_GANG;
+}
+
+static bool take_cpu_pct(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t *cpus = &builder->row.cell[GSIM_COL_CPUS_MILLI];
+    return gsim_parse_decimal(text, length, 10, cpus) == GSIM_PARSE_OK && *cpus >= 0;
+}
+
+static const struct gsim_mapping mappings[] = {
+    {"job_id", true, "an id", gsim_take_id, -1},
+    {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
+    {"duration", true, "a time in seconds", gsim_take_duration, -1},
+    {"num_gpu_pct", true, "a per cent of GPUs", take_gpu_pct, GSIM_COL_SHARE_PPM},
+    {"num_cpu_pct", false, "a per cent of CPUs", take_cpu_pct, GSIM_COL_CPUS_MILLI},
+    {0},
+};
+
+static enum gsim_status read_pai(struct gsim_input *input,
+                                 const struct gsim_trace_options *options,
+                                 struct gsim_arena *arena, struct gsim_trace *out,
+                                 struct gsim_log *log) {
+    return gsim_mapped_read(input, "pai", mappings, NULL, options, arena, out, log);
+}
+
+static int sniff_pai(const char *header) {
+    return strstr(header, "num_gpu_pct") && strstr(header, "submit_time") ? 2 : 0;
+}
+
+const struct gsim_trace_format gsim_format_pai = {
+    .name = "pai",
+    .summary = "PAI's derived CSV: job_id,submit_time,duration,num_gpu_pct,num_cpu_pct,...",
+    .source = "github.com/alibaba/clusterdata, cluster-trace-gpu-v2020/simulator",
+    .sniff = sniff_pai,
+    .read = read_pai,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/read.h"
+
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "traces/input.h"
+
+#define GSIM_TRACE_FORMAT(symbol) extern const struct gsim_trace_format gsim_format_##symbol;
+#include "traces/list.def"
+#undef GSIM_TRACE_FORMAT
+
+const struct gsim_trace_format *const gsim_trace_formats[] = {
+#define GSIM_TRACE_FORMAT(symbol) &gsim_format_##symbol,
+#include "traces/list.def"
+#undef GSIM_TRACE_FORMAT
+    NULL};
+
+enum { MAX_FORMATS = 64 };
+
+static enum gsim_status find_named(const char *name, const struct gsim_trace_format **out,
+                                   struct gsim_log *log) {
+    const char *names[MAX_FORMATS];
+    int n = 0;
+    for (; gsim_trace_formats[n]; n++) {
+        names[n] = gsim_trace_formats[n]->name;
+        if (strcmp(names[n], name) == 0) {
+            *out = gsim_trace_formats[n];
+            return GSIM_OK;
+        }
+    }
+    int close = gsim_text_suggest(name, names, n);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0, "no trace format is called '%s'%s%s%s", name,
+                     close >= 0 ? "; did you mean '" : "; 'gsim list formats' shows them",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status find_sniffed(struct gsim_input *input,
+                                     const struct gsim_trace_format **out, struct gsim_log *log) {
+    const char *header;
+    int surest = 0;
+    enum gsim_status status = gsim_input_peek_line(input, &header, log);
+    if (status != GSIM_OK)
+        return status;
+    for (int i = 0; gsim_trace_formats[i]; i++) {
+        int sure = gsim_trace_formats[i]->sniff(header);
+        if (sure > surest)
+            *out = gsim_trace_formats[i];
+        surest = sure > surest ? sure : surest;
+    }
+    if (surest > 0)
+        return GSIM_OK;
+    if (!*header)
+        return gsim_fail(log, GSIM_BAD_INPUT, gsim_input_path(input), 0,
+                         "the file is empty; a trace has a header line and a line a job");
+    return gsim_fail(log, GSIM_BAD_INPUT, gsim_input_path(input), 1,
+                     "'%.60s' is not the header of a known trace format; a native trace has "
+                     "job_id,submit_s,duration_s,gpus ('gsim list formats' shows the others)",
+                     header);
+}
+
+enum gsim_status gsim_trace_read(const char *path, const char *format,
+                                 const struct gsim_trace_options *options,
+                                 struct gsim_arena *arena, struct gsim_trace *out,
+                                 struct gsim_log *log) {
+    struct gsim_input *input = NULL;
+    const struct gsim_trace_format *reader = NULL;
+    enum gsim_status status = gsim_input_open(path, arena, &input, log);
+    if (status == GSIM_OK)
+        status = format ? find_named(format, &reader, log) : find_sniffed(input, &reader, log);
+    if (status == GSIM_OK)
+        status = reader->read(input, options, arena, out, log);
+    gsim_input_close(input);
+    return status;
+}

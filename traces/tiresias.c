@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The Tiresias simulator's job files: whole seconds, one row a job. `iterations` and `interval`
+ * are there for its own bookkeeping and are not used: the duration says how long a job runs. */
+#include <string.h>
+
+#include "traces/mapped.h"
+
+static bool take_model(struct gsim_builder *builder, const char *text, size_t length) {
+    builder->row.cell[GSIM_COL_MODEL] = gsim_build_intern(builder, GSIM_COL_MODEL, text, length);
+    return builder->row.cell[GSIM_COL_MODEL] >= 0;
+}
+
+static const struct gsim_mapping mappings[] = {
+    {"job_id", true, "an id", gsim_take_id, -1},
+    {"num_gpu", true, "a number of GPUs (1, 2, …)", gsim_take_gpus, -1},
+    {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
+    {"duration", true, "a time in seconds", gsim_take_duration, -1},
+    {"model_name", false, "a name", take_model, GSIM_COL_MODEL},
+    {0},
+};
+
+static enum gsim_status read_tiresias(struct gsim_input *input,
+                                      const struct gsim_trace_options *options,
+                                      struct gsim_arena *arena, struct gsim_trace *out,
+                                      struct gsim_log *log) {
+    return gsim_mapped_read(input, "tiresias", mappings, NULL, options, arena, out, log);
+}
+
+static int sniff_tiresias(const char *header) {
+    return strstr(header, "num_gpu") && strstr(header, "submit_time") &&
+                   strstr(header, "duration") && !strstr(header, "num_gpu_pct")
+               ? 2
+               : 0;
+}
+
+const struct gsim_trace_format gsim_format_tiresias = {
+    .name = "tiresias",
+    .summary = "job files of the Tiresias simulator: job_id,num_gpu,submit_time,...,duration",
+    .source = "github.com/SymbioticLab/Tiresias, simulator/*_job.csv",
+    .sniff = sniff_tiresias,
+    .read = read_tiresias,
+};
