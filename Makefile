@@ -51,7 +51,7 @@ TEST_SRC = $(wildcard tests/unit/*.c tests/property/*.c tests/analytic/*.c tests
 TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
 SKELETON_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/skeletons/*.c))
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libgsim.a
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
 	$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
 suites: $(BUILD)/gsim $(TESTS) $(SKELETON_OBJ)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* CSV derived from Alibaba's PAI traces, as its simulator reads them: GPUs and CPUs in percent.
  * A job of 150 % is two GPUs of 75 % each, exactly 150 % together; in a pool only the sum counts.
- * A job of 0 % GPU (CPU only) is kept as one that needs one millionth of a GPU, the least there
- * is. */
+ * A job of 0 % GPU (CPU only) is kept with a share of 0: only a pool can run it. */
 #include <string.h>
 
 #include "sim/base/units.h"
@@ -14,9 +13,7 @@ static bool take_gpu_pct(struct gsim_builder *builder, const char *text, size_t 
     if (gsim_parse_decimal(text, length, GSIM_PPM / 100, &ppm) != GSIM_PARSE_OK || ppm < 0 ||
         ppm > (int64_t)GSIM_MAX_GANG * GSIM_PPM)
         return false;
-    if (ppm == 0)
-        ppm = 1;
-    int64_t gpus = (ppm + GSIM_PPM - 1) / GSIM_PPM;
+    int64_t gpus = ppm ? (ppm + GSIM_PPM - 1) / GSIM_PPM : 1;
     if (ppm % gpus != 0) /* thirds of a per cent: more, smaller parts make the sum exact */
         while (gpus < ppm && ppm % gpus != 0)
             gpus++;

@@ -149,8 +149,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
         return broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
-    if (shape->gpus == 0 || shape->share_ppm == 0 || shape->share_ppm > GSIM_PPM)
-        return broke(plan, job, "placing", "a shape has at least one GPU and a share of 1 to 10^6 ppm");
+    bool is_cpu_only = shape->share_ppm == 0 && core->cluster.is_pool;
+    if (shape->gpus == 0 || shape->share_ppm > GSIM_PPM || (shape->share_ppm == 0 && !is_cpu_only))
+        return broke(plan, job, "placing", "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
     bool was_pinned = own->is_pinned, fits;
     if (was_pinned)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One call from a trace to a result, for tests. */
+#ifndef GSIM_TESTS_SUPPORT_RUNNER_H
+#define GSIM_TESTS_SUPPORT_RUNNER_H
+
+#include "sim/core/run.h"
+
+struct test_run {
+    const struct gsim_trace *trace;
+    const char *policy;
+    const char *device;       /* NULL: ideal */
+    const char *const *sets;  /* "key=value" of the policy, NULL-terminated; may be NULL */
+    enum gsim_reference reference;
+    uint32_t nodes, gpus_per_node; /* 0: 1 */
+    bool is_pool;
+    int64_t pool_cpus_milli;
+};
+
+/* Everything lives in arena; asserts that the run succeeds. */
+struct gsim_result test_run(const struct test_run *run, struct gsim_arena *arena);
+/* The same, but hands the status back. */
+enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
+                          struct gsim_result *result, struct gsim_log *log);
+struct gsim_trace test_read(const char *path, struct gsim_arena *arena);
+const struct gsim_policy *test_policy(const char *name);
+/* "../shared/NAME", or NULL (and a message) when it is not there. */
+const char *test_shared(const char *name, struct gsim_arena *arena);
+
+#endif
