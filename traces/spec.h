@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A generator's spec as read from its INI file:
+ *
+ *     [trace]     jobs = 1000, seed = 1; kinds = short, long with kind_weights = 3, 1 (optional)
+ *     [arrival]   process = poisson, or any distribution of the time between two arrivals;
+ *                 rate = R jobs a second, or load = L with gpus = G: the rate at which the mean
+ *                 job keeps L of G GPUs busy. Without either the distribution's own seconds count.
+ *     [duration]  a distribution, in seconds
+ *     [gpus]      likewise; below 1 a share of one GPU
+ *     [COLUMN]    likewise for any optional column of the native trace, in its unit
+ *     [KIND/...]  the same quantity for one kind of jobs, in place of the common one
+ *
+ * A distribution is `distribution = NAME` and its parameters, or `choice = A, B, ...` with optional
+ * `weights = `. Further keys: min, max (clamp), round (to a multiple), times = duration (a factor
+ * of the job's duration), after = submit (counted from its submission), probability (the cell is
+ * empty otherwise). */
+#ifndef GSIM_TRACES_SPEC_H
+#define GSIM_TRACES_SPEC_H
+
+#include "sim/base/ini.h"
+#include "traces/cells.h"
+#include "traces/distribution.h"
+
+/* What a quantity sets: an optional column (0 and up), or one of these. */
+enum { GSIM_OF_DURATION = GSIM_COL_COUNT, GSIM_OF_GPUS, GSIM_OF_GAP, GSIM_OF_COUNT };
+
+enum { GSIM_MAX_QUANTITIES = 256, GSIM_MAX_KINDS = 16 };
+
+struct gsim_quantity {
+    const char *stream; /* the section's name: the random stream's, too */
+    int target;
+    struct gsim_dist dist;
+    const char **text; /* of a choice among texts */
+    double min, max, round; /* 0: none */
+    double probability;
+    bool times_duration, after_submit;
+};
+
+struct gsim_job_kind {
+    const char *name; /* "" for the only one */
+    const struct gsim_quantity *quantity[GSIM_OF_COUNT]; /* NULL: not given */
+};
+
+struct gsim_generate_spec {
+    const char *path;
+    uint32_t n_jobs;
+    uint64_t seed;
+    struct gsim_dist kind_of; /* a choice among kinds */
+    struct gsim_job_kind kinds[GSIM_MAX_KINDS];
+    uint32_t n_kinds;
+    struct gsim_quantity quantities[GSIM_MAX_QUANTITIES];
+    uint32_t n_quantities;
+    double mean_gap_s; /* that arrivals are scaled to; 0: not scaled */
+};
+
+/* "duration", "gpus", "arrival" or a column's name. */
+const char *gsim_quantity_name(int target);
+/* Values of a file: one a line, or a CSV's column. */
+enum gsim_status gsim_values_read(const char *path, const char *column, struct gsim_arena *arena,
+                                  const double **out, uint32_t *n, struct gsim_log *log);
+
+#endif
