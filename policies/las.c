@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Least attained service first, with gangs: whoever has run least goes first, without knowing how
+ * long anybody runs. Source: Nuyens and Wierman, "The foreground-background queue: a survey"
+ * (2008); for clusters the continuous form of Tiresias' 2D-LAS without the width.
+ *
+ * quantum=share: jobs of equal attained service share the GPU as in the theory (processor
+ * sharing); this needs a cluster of one GPU and one-GPU jobs. quantum=TIME: a running job keeps its
+ * GPUs until it is a quantum ahead of a waiting one. auto: share where it is possible, else 60 s,
+ * which is Gandiva's slice; the theory's limit of small quanta would preempt all the time. */
+#include "policies/common.h"
+
+#define DEFAULT_QUANTUM_NS (60 * GSIM_NS_PER_S)
+
+struct state {
+    struct gsim_ranked ranked;
+    bool is_sharing;
+    bool is_arranged;
+    int64_t quantum_ns;
+    struct gsim_index waiting; /* when sharing: by attained service */
+    struct gsim_index sharing;
+};
+
+enum { SHARE = -1, AUTO = -2 };
+
+static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_attained_ns(ctx->view, slot);
+}
+
+static bool can_share(const struct gsim_view *view) {
+    const struct gsim_trace *trace = view->trace;
+    return view->n_gpus == 1 && !view->is_pool && !trace->gpus &&
+           !trace->column[GSIM_COL_SHARE_PPM];
+}
+
+static enum gsim_status open_las(struct gsim_ctx *ctx) {
+    struct state *state = ctx->state;
+    int64_t quantum = gsim_param(ctx->params, "quantum");
+    state->is_sharing = quantum == SHARE || (quantum == AUTO && can_share(ctx->view));
+    if (state->is_sharing && !can_share(ctx->view))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "las.quantum=share needs one GPU and jobs of one whole GPU; give a time, "
+                         "such as las.quantum=60s");
+    state->quantum_ns = quantum > 0 ? quantum : DEFAULT_QUANTUM_NS;
+    gsim_index_init(&state->waiting, ctx->arena);
+    gsim_index_init(&state->sharing, ctx->arena);
+    gsim_ranked_init(&state->ranked, ctx);
+    state->ranked.is_preemptive = true;
+    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.slope_sign = 1;
+    state->ranked.value = value;
+    state->ranked.slack_rank = state->quantum_ns - 1; /* a whole quantum ahead is enough */
+    return GSIM_OK;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *state = ctx->state;
+    gsim_ranked_completed(&state->ranked, slot);
+    gsim_index_remove(&state->sharing, slot);
+}
+
+/* --- a quantum -------------------------------------------------------------------------------- */
+
+static void on_timer(struct gsim_ctx *ctx) {
+    ((struct state *)ctx->state)->ranked.needs_full_pass = true;
+}
+
+/* When the running job that is next to be a quantum ahead of the least waiting one is there. */
+static int64_t next_overtaking_ns(const struct state *state, const struct gsim_ctx *ctx,
+                                  gsim_slot least) {
+    const struct gsim_index *running = &state->ranked.group[0].running;
+    int64_t now = ctx->view->now_ns;
+    int64_t threshold = gsim_index_key(&state->ranked.waiting, least) + state->quantum_ns;
+    /* key = attained - now: whoever has a key at or past this one is ahead already */
+    gsim_slot ahead = gsim_index_seek(running, threshold - now, 0);
+    gsim_slot next =
+        ahead == GSIM_NO_ID ? gsim_index_last(running) : gsim_index_prev(running, ahead);
+    return next == GSIM_NO_ID ? GSIM_NEVER : threshold - gsim_index_key(running, next);
+}
+
+static void decide_quantum(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    gsim_ranked_decide(&state->ranked, ctx, plan);
+    gsim_slot least = gsim_index_first(&state->ranked.waiting);
+    if (least == GSIM_NO_ID || state->ranked.n_groups == 0)
+        return;
+    /* Others who wait may overtake before the least one can: look once a quantum at least. */
+    int64_t latest = ctx->view->now_ns + state->quantum_ns;
+    int64_t next = next_overtaking_ns(state, ctx, least);
+    gsim_plan_wake(plan, next < latest ? next : latest);
+}
+
+/* --- sharing ---------------------------------------------------------------------------------- */
+
+static const struct gsim_unit the_gpu = {0, 0};
+
+static void arrange_once(struct state *state, struct gsim_plan *plan) {
+    static const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PS};
+    static const struct gsim_arrangement arrangement = {.lanes = &lane, .n_lanes = 1};
+    if (!state->is_arranged)
+        state->is_arranged = gsim_plan_arrange(plan, &the_gpu, 1, &arrangement);
+}
+
+static void book(struct state *state, struct gsim_ctx *ctx, gsim_slot slot) {
+    (void)gsim_index_insert(&state->waiting, slot, value(ctx, slot), ctx->view->job[slot]);
+}
+
+static void book_changes(struct state *state, struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_settled; i++)
+        if (view->state[view->settled[i]] == GSIM_PAUSED)
+            book(state, ctx, view->settled[i]);
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        book(state, ctx, view->arrived[i]);
+}
+
+/* Service of the group that shares: all its members have the same. */
+static int64_t level_ns(const struct state *state, struct gsim_ctx *ctx) {
+    gsim_slot any = gsim_index_first(&state->sharing);
+    return any == GSIM_NO_ID ? GSIM_NEVER : value(ctx, any);
+}
+
+static void pause_all(struct state *state, struct gsim_plan *plan) {
+    gsim_slot slot;
+    while ((slot = gsim_index_first(&state->sharing)) != GSIM_NO_ID) {
+        gsim_index_remove(&state->sharing, slot);
+        (void)gsim_plan_preempt(plan, slot, GSIM_STOP_SAVE, GSIM_KEEP_RESIDENT);
+    }
+}
+
+/* Rounded rates leave members a nanosecond apart: that still counts as equal. */
+static void admit_up_to(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                        int64_t level) {
+    gsim_slot slot;
+    while ((slot = gsim_index_first(&state->waiting)) != GSIM_NO_ID &&
+           gsim_index_key(&state->waiting, slot) <= level + 1) {
+        if (!gsim_plan_place_on(plan, slot, &the_gpu, 1))
+            return;
+        gsim_index_remove(&state->waiting, slot);
+        (void)gsim_index_insert(&state->sharing, slot, 0, ctx->view->job[slot]);
+    }
+}
+
+static void decide_sharing(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    arrange_once(state, plan);
+    book_changes(state, ctx);
+    gsim_slot least = gsim_index_first(&state->waiting);
+    if (least == GSIM_NO_ID)
+        return;
+    int64_t level = level_ns(state, ctx), least_ns = gsim_index_key(&state->waiting, least);
+    if (level != GSIM_NEVER && least_ns + 1 < level)
+        pause_all(state, plan);
+    if (level == GSIM_NEVER || least_ns + 1 < level)
+        level = least_ns;
+    admit_up_to(state, ctx, plan, level);
+    gsim_slot next = gsim_index_first(&state->waiting), one = gsim_index_first(&state->sharing);
+    if (next != GSIM_NO_ID && one != GSIM_NO_ID)
+        gsim_plan_watch(plan, one, GSIM_WATCH_ATTAINED, gsim_index_key(&state->waiting, next));
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    if (((struct state *)ctx->state)->is_sharing)
+        decide_sharing(ctx, plan);
+    else
+        decide_quantum(ctx, plan);
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    GSIM_PREEMPT_PARAM,
+    {.name = "quantum",
+     .type = GSIM_PARAM_CHOICE_TIME,
+     .fallback = "auto",
+     .min = 1,
+     .max = INT64_MAX,
+     .choices = "share|auto",
+     .help = "how far ahead of a waiting job a running one may get; share: not at all"},
+    {0}};
+
+const struct gsim_policy gsim_policy_las = {
+    .name = "las",
+    .summary = "least attained service first, preemptive, without knowing durations",
+    .paper = "Nuyens and Wierman, The foreground-background queue: a survey, 2008",
+    .deviations = "on more than one GPU equal jobs alternate by a quantum instead of sharing",
+    .params = params,
+    .state_size = sizeof(struct state),
+    .open = open_las,
+    .on_completion = on_completion,
+    .on_timer = on_timer,
+    .decide = decide,
+};

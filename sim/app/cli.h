@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program, as a function: `main` only adds streams and signals. */
+#ifndef GSIM_APP_CLI_H
+#define GSIM_APP_CLI_H
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "sim/base/arena.h"
+#include "sim/base/status.h"
+
+#define GSIM_VERSION "0.1.0"
+
+/* Where the program talks, and how it is asked to stop. */
+struct gsim_io {
+    FILE *out, *err;
+    bool is_err_terminal;
+    const volatile sig_atomic_t *stop;
+};
+
+/* Returns the exit code. */
+int gsim_cli(int argc, char **argv, const struct gsim_io *io);
+
+/* --- for the files of sim/app ----------------------------------------------------------------- */
+
+enum gsim_command_bit {
+    GSIM_IN_RUN = 1,
+    GSIM_IN_COMPARE = 2,
+    GSIM_IN_GENERATE = 4,
+    GSIM_IN_IMPORT = 8,
+    GSIM_IN_LIST = 16,
+    GSIM_IN_ALL = 255,
+};
+
+enum gsim_option {
+#define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help) GSIM_OPT_##symbol,
+#include "sim/app/options.def"
+#undef GSIM_OPTION
+    GSIM_OPT_COUNT
+};
+
+enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 64 };
+
+struct gsim_cli {
+    const struct gsim_io *io;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const char *value[GSIM_OPT_COUNT]; /* NULL: not given; "" for a flag that is */
+    const char *repeats[GSIM_OPT_COUNT][GSIM_MAX_REPEATS + 1]; /* NULL-terminated */
+    const char *operand[GSIM_MAX_OPERANDS];
+    int n_operands;
+    int argc;
+    char **argv;
+};
+
+struct gsim_command {
+    const char *name;
+    const char *operands; /* "TRACE.csv" */
+    const char *summary;
+    enum gsim_command_bit bit;
+    enum gsim_status (*run)(struct gsim_cli *cli);
+};
+extern const struct gsim_command gsim_commands[]; /* ends with a NULL name */
+
+struct gsim_option_def {
+    const char *name, *argument;
+    bool is_repeatable;
+    unsigned commands;
+    const char *help;
+};
+extern const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT];
+
+/* Reads argv[from..) into cli. */
+enum gsim_status gsim_options_parse(struct gsim_cli *cli, const struct gsim_command *command,
+                                    int from);
+bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option);
+/* A whole number within limits, or the default when the option is not given. */
+enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
+                                 int64_t least, int64_t most, int64_t *out);
+void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: the program's */
+void gsim_print_man(FILE *out);
+
+/* Commands. */
+enum gsim_status gsim_command_run(struct gsim_cli *cli);
+enum gsim_status gsim_command_compare(struct gsim_cli *cli);
+enum gsim_status gsim_command_generate(struct gsim_cli *cli);
+enum gsim_status gsim_command_import(struct gsim_cli *cli);
+enum gsim_status gsim_command_list(struct gsim_cli *cli);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Queueing theory on the ideal device: the mean time in system of whole simulations against exact
+ * formulas. Ten seeds are named in advance; the bias must be below three standard errors, and the
+ * standard error at most half a per cent of the mean, so that a wrong model cannot hide in noise. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <gsl/gsl_integration.h>
+#include <gsl/gsl_randist.h>
+#include <math.h>
+
+#include "sim/base/rng.h"
+#include "tests/support/runner.h"
+
+enum { SEEDS = 10, JOBS = 300000 };
+static const uint64_t seeds[SEEDS] = {11, 23, 37, 41, 59, 67, 73, 83, 97, 101};
+
+#define MEAN_SERVICE_S 100.0
+#define LOGNORMAL_SIGMA 0.75
+
+enum service { EXPONENTIAL, LOGNORMAL };
+
+static double draw(gsl_rng *rng, enum service kind) {
+    if (kind == EXPONENTIAL)
+        return gsl_ran_exponential(rng, MEAN_SERVICE_S);
+    double mu = log(MEAN_SERVICE_S) - LOGNORMAL_SIGMA * LOGNORMAL_SIGMA / 2;
+    return gsl_ran_lognormal(rng, mu, LOGNORMAL_SIGMA);
+}
+
+static struct gsim_trace make_trace(uint64_t seed, double rate, enum service kind,
+                                    struct gsim_arena *arena) {
+    int64_t *submit_ns = gsim_arena_array(arena, JOBS, sizeof *submit_ns);
+    int64_t *service_ns = gsim_arena_array(arena, JOBS, sizeof *service_ns);
+    uint32_t *id_at = gsim_arena_array(arena, JOBS, sizeof *id_at);
+    gsl_rng *arrivals = gsim_rng_stream(seed, 0, "arrival");
+    gsl_rng *services = gsim_rng_stream(seed, 0, "duration");
+    double now_s = 0;
+    for (int i = 0; i < JOBS; i++) {
+        now_s += gsl_ran_exponential(arrivals, 1 / rate);
+        submit_ns[i] = (int64_t)(now_s * 1e9);
+        service_ns[i] = (int64_t)(draw(services, kind) * 1e9);
+    }
+    gsl_rng_free(arrivals);
+    gsl_rng_free(services);
+    return (struct gsim_trace){.path = "theory",
+                               .n_jobs = JOBS,
+                               .id_text = "",
+                               .id_at = id_at,
+                               .submit_ns = submit_ns,
+                               .service_ns = service_ns};
+}
+
+static void check(const char *what, const char *policy, uint32_t gpus, double load,
+                  enum service kind, double exact_s) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < SEEDS; i++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_trace trace =
+            make_trace(seeds[i], load * gpus / MEAN_SERVICE_S, kind, arena);
+        struct test_run run = {.trace = &trace, .policy = policy, .gpus_per_node = gpus};
+        double mean = test_run(&run, arena).summary.jct_mean_s;
+        sum += mean;
+        squares += mean * mean;
+        gsim_arena_free(arena);
+    }
+    double mean = sum / SEEDS;
+    double error = sqrt((squares - sum * mean) / (SEEDS - 1) / SEEDS);
+    print_message("# %s: %.3f s simulated, %.3f s exact, standard error %.3f s\n", what, mean,
+                  exact_s, error);
+    assert_true(error <= 0.005 * mean);
+    assert_true(fabs(mean - exact_s) < 3 * error);
+}
+
+static void test_mm1(void **state) {
+    (void)state;
+    check("M/M/1, exclusive", "exclusive", 1, 0.6, EXPONENTIAL, MEAN_SERVICE_S / (1 - 0.6));
+}
+
+/* Erlang C. */
+static void test_mmc(void **state) {
+    (void)state;
+    const int c = 4;
+    const double load = 0.7, a = load * c;
+    double term = 1, sum = 0;
+    for (int k = 0; k < c; k++, term *= a / k)
+        sum += term;
+    double waiting = term / (1 - load) / (sum + term / (1 - load));
+    check("M/M/4, fifo", "fifo", 4, load, EXPONENTIAL,
+          MEAN_SERVICE_S + waiting * MEAN_SERVICE_S / (c * (1 - load)));
+}
+
+/* Pollaczek-Khinchine: the second moment of the lognormal is mean^2 exp(sigma^2). */
+static void test_mg1(void **state) {
+    (void)state;
+    const double load = 0.6;
+    double second = MEAN_SERVICE_S * MEAN_SERVICE_S * exp(LOGNORMAL_SIGMA * LOGNORMAL_SIGMA);
+    double rate = load / MEAN_SERVICE_S;
+    check("M/G/1, exclusive", "exclusive", 1, load, LOGNORMAL,
+          MEAN_SERVICE_S + rate * second / (2 * (1 - load)));
+}
+
+/* --- exponential service of mean 1: closed forms of the partial moments ------------------------- */
+
+struct theory {
+    double rate;
+    gsl_integration_workspace *space;
+};
+
+static double load_below(double x, double rate) { /* rate * E[S; S <= x] */
+    return rate * (1 - exp(-x) * (1 + x));
+}
+
+static double inverse_idle(double t, void *arg) {
+    return 1 / (1 - load_below(t, ((struct theory *)arg)->rate));
+}
+
+/* Schrage and Miller (1966): waiting while larger work is done, then residence. */
+static double srpt_of_size(double x, void *arg) {
+    struct theory *theory = arg;
+    gsl_function residence = {inverse_idle, theory};
+    gsl_integration_workspace *space = gsl_integration_workspace_alloc(200);
+    double stay, error;
+    gsl_integration_qag(&residence, 0, x, 1e-10, 1e-9, 200, GSL_INTEG_GAUSS31, space, &stay, &error);
+    gsl_integration_workspace_free(space);
+    double second = 2 - exp(-x) * (x * x + 2 * x + 2), idle = 1 - load_below(x, theory->rate);
+    double wait = theory->rate * (second + x * x * exp(-x)) / (2 * idle * idle);
+    return (wait + stay) * exp(-x);
+}
+
+/* Foreground-background: everybody counts for at most x. */
+static double fb_of_size(double x, void *arg) {
+    double rate = ((struct theory *)arg)->rate;
+    double idle = 1 - rate * (1 - exp(-x));
+    double second = 2 * (1 - exp(-x) * (1 + x));
+    return (rate * second / 2 / (idle * idle) + x / idle) * exp(-x);
+}
+
+static double mean_over_sizes(double (*of_size)(double, void *), double load) {
+    struct theory theory = {.rate = load, .space = gsl_integration_workspace_alloc(1000)};
+    gsl_function function = {of_size, &theory};
+    double mean, error;
+    gsl_integration_qagiu(&function, 0, 1e-9, 1e-8, 1000, theory.space, &mean, &error);
+    gsl_integration_workspace_free(theory.space);
+    return mean * MEAN_SERVICE_S;
+}
+
+static void test_srpt(void **state) {
+    (void)state;
+    check("M/M/1, srtf", "srtf", 1, 0.7, EXPONENTIAL, mean_over_sizes(srpt_of_size, 0.7));
+}
+
+static void test_fb(void **state) {
+    (void)state;
+    check("M/M/1, las", "las", 1, 0.6, EXPONENTIAL, mean_over_sizes(fb_of_size, 0.6));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mm1), cmocka_unit_test(test_mmc), cmocka_unit_test(test_mg1),
+        cmocka_unit_test(test_srpt), cmocka_unit_test(test_fb),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
