@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Suggestions for typos. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sim/base/text.h"
+
+static void test_distance_counts_edits(void **state) {
+    (void)state;
+    assert_int_equal(gsim_text_distance("", ""), 0);
+    assert_int_equal(gsim_text_distance("fifo", "fifo"), 0);
+    assert_int_equal(gsim_text_distance("", "abc"), 3);
+    assert_int_equal(gsim_text_distance("kitten", "sitting"), 3); /* the textbook's example */
+    assert_int_equal(gsim_text_distance("srtf", "strf"), 1);      /* a swap of neighbours */
+    assert_int_equal(gsim_text_distance("ca", "abc"), 3); /* a part is edited once at most */
+}
+
+static void test_long_words_are_far_from_everything(void **state) {
+    (void)state;
+    static const char word[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    assert_int_equal(gsim_text_distance(word, "a"), 255);
+}
+
+static void test_only_what_is_close_is_suggested(void **state) {
+    (void)state;
+    static const char *const names[] = {"fifo", "backfill", "srtf", "tiresias"};
+    assert_int_equal(gsim_text_suggest("tiresais", names, 4), 3);
+    assert_int_equal(gsim_text_suggest("strf", names, 4), 2);
+    assert_int_equal(gsim_text_suggest("backfil", names, 4), 1);
+    assert_int_equal(gsim_text_suggest("gandiva", names, 4), -1);
+    assert_int_equal(gsim_text_suggest("x", names, 4), -1);
+    assert_int_equal(gsim_text_suggest("", names, 4), -1);
+    assert_int_equal(gsim_text_suggest("fifo", names, 0), -1);
+}
+
+static void test_choices_are_whole_words(void **state) {
+    (void)state;
+    assert_int_equal(gsim_text_choice("short", "short|medium|long"), 0);
+    assert_int_equal(gsim_text_choice("long", "short|medium|long"), 2);
+    assert_int_equal(gsim_text_choice("lon", "short|medium|long"), -1);
+    assert_int_equal(gsim_text_choice("longer", "short|medium|long"), -1);
+    assert_int_equal(gsim_text_choice("short|medium", "short|medium|long"), -1);
+    assert_int_equal(gsim_text_choice("", "short|medium|long"), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distance_counts_edits),
+        cmocka_unit_test(test_long_words_are_far_from_everything),
+        cmocka_unit_test(test_only_what_is_close_is_suggested),
+        cmocka_unit_test(test_choices_are_whole_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
