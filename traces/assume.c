@@ -67,10 +67,9 @@ enum gsim_status gsim_assume_read(struct gsim_builder *builder,
 
 void gsim_assume_fill(struct gsim_builder *builder, struct gsim_assumption *assumed, int n) {
     for (int i = 0; i < n; i++) {
-        int64_t *cell = &builder->row.cell[assumed[i].column];
-        if (*cell != -1)
+        if (!gsim_row_is_empty(&builder->row, assumed[i].column))
             continue;
-        *cell = assumed[i].value;
+        builder->row.cell[assumed[i].column] = assumed[i].value;
         assumed[i].is_used = true;
     }
 }

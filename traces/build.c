@@ -23,6 +23,7 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
     row->gpus = 1;
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         row->cell[c] = -1;
+    row->cell[GSIM_COL_PRIORITY] = GSIM_EMPTY_PRIORITY;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -179,8 +180,9 @@ enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
     builder->is_unsorted |= i > 0 && row->submit_ns < builder->submit_ns[i - 1];
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         if (builder->has_column[c]) {
-            builder->column[c][i] = row->cell[c];
-            builder->is_used[c] |= row->cell[c] != -1;
+            bool is_empty = gsim_row_is_empty(row, (enum gsim_column)c);
+            builder->column[c][i] = c == GSIM_COL_PRIORITY && is_empty ? 0 : row->cell[c];
+            builder->is_used[c] |= !is_empty;
         }
     return GSIM_OK;
 }

@@ -5,7 +5,10 @@
 
 #include "sim/api/trace.h"
 
-/* One row under way. Cells not set are -1. */
+/* A priority may be -1, so an empty one is this until the row is added; then it is 0. */
+#define GSIM_EMPTY_PRIORITY INT64_MIN
+
+/* One row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
 struct gsim_row {
     char id[GSIM_MAX_FIELD_BYTES + 1];
     size_t id_length; /* 0: the row's number is the id */
@@ -38,6 +41,10 @@ struct gsim_builder {
     uint32_t *names_table[GSIM_COL_COUNT]; /* open addressing: index + 1 */
     uint32_t names_buckets[GSIM_COL_COUNT];
 };
+
+static inline bool gsim_row_is_empty(const struct gsim_row *row, enum gsim_column column) {
+    return row->cell[column] == (column == GSIM_COL_PRIORITY ? GSIM_EMPTY_PRIORITY : -1);
+}
 
 void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
                      struct gsim_log *log);

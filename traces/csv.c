@@ -25,6 +25,11 @@ static void stop(struct reader *r, enum gsim_status status) {
         r->status = status;
 }
 
+/* Where the row under way began; its first field may not have ended yet. */
+static int64_t row_begin(const struct reader *r) {
+    return r->column == 0 ? r->line + r->is_after_cr : r->row_line;
+}
+
 /* A lone CR ended the last line: the old Macintosh way. */
 static void count_cr(struct reader *r) {
     r->line += r->is_after_cr;
@@ -102,18 +107,19 @@ static void feed(struct reader *r, struct csv_parser *parser, const char *bytes,
         return;
     int error = csv_error(parser);
     if (error == CSV_EPARSE)
-        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line + r->is_after_cr,
                           "a quote where none may stand; quote the whole field, and double the "
                           "quotes inside"));
     else
         stop(r, gsim_no_memory(r->log, "reading a trace"));
 }
 
-/* Whether a # at p begins a comment: at the start of a line and of a row. */
-static bool begins_comment(const struct reader *r, const char *p, const char *chunk,
-                           char before_chunk) {
+/* Whether a # at p begins a comment: at the start of a line and of a row, not of a line inside
+ * quotes. The parser has seen everything before p. */
+static bool begins_comment(const struct reader *r, const struct csv_parser *parser, const char *p,
+                           const char *chunk, char before_chunk) {
     char before = p == chunk ? before_chunk : p[-1];
-    return r->column == 0 && (before == '\n' || before == '\r');
+    return r->column == 0 && !parser->quoted && (before == '\n' || before == '\r');
 }
 
 /* Passes a comment over, up to and including its newline; it may go on in the next chunk. */
@@ -140,7 +146,7 @@ static void feed_chunk(struct reader *r, struct csv_parser *parser, const char *
         feed(r, parser, p, (size_t)(hash - p)); /* now it is known whether a row has begun */
         p = hash;
         look = hash + 1;
-        if (begins_comment(r, hash, chunk, before_chunk))
+        if (begins_comment(r, parser, hash, chunk, before_chunk))
             p = look = skip_comment(r, hash, end);
     }
     feed(r, parser, p, (size_t)(end - p));
@@ -157,7 +163,7 @@ static void check_chunk(struct reader *r, struct csv_parser *parser, const char 
                           "a NUL byte; a trace is text"));
     }
     if (csv_get_buffer_size(parser) > GSIM_MAX_FIELD_BYTES + 2 * GSIM_INPUT_CHUNK)
-        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->row_line,
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, row_begin(r),
                           "a field of more than %d bytes; is a quote left open?",
                           GSIM_MAX_FIELD_BYTES));
 }
@@ -198,7 +204,7 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
     int64_t errors_before = log->n_errors;
     enum gsim_status status = read_all(r, &parser, input);
     if (status == GSIM_OK && csv_fini(&parser, on_field, on_row, r) != 0)
-        status = gsim_fail(log, GSIM_BAD_INPUT, r->path, r->row_line, "a quote is left open");
+        status = gsim_fail(log, GSIM_BAD_INPUT, r->path, row_begin(r), "a quote is left open");
     csv_free(&parser);
     if (status == GSIM_OK)
         status = r->status;

@@ -13,6 +13,7 @@
 #include "traces/assume.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
+#include "traces/service.h"
 
 /* What a field of the file is for: an optional column (0 and up), or one of these. */
 enum target { TO_ID = -1, TO_SUBMIT = -2, TO_DURATION = -3, TO_GPUS = -4, TO_NOTHING = -5 };
@@ -193,18 +194,6 @@ static void refuse_cells(struct native *n, int64_t line) {
     }
 }
 
-/* false: it does not fit into 63 bits. */
-static bool described_service(const struct gsim_row *row, int64_t *service_ns) {
-    const int64_t *cell = row->cell;
-    int64_t gpu_ns = cell[GSIM_COL_GPU_NS], host_ns = cell[GSIM_COL_HOST_NS];
-    int64_t pace_ns = host_ns > gpu_ns ? host_ns : gpu_ns;
-    int64_t gap_ns = cell[GSIM_COL_HOST_GAP_NS] > 0 ? cell[GSIM_COL_HOST_GAP_NS] : 0;
-    int64_t tail_ns = cell[GSIM_COL_HOST_TAIL_NS] > 0 ? cell[GSIM_COL_HOST_TAIL_NS] : 0;
-    gsim_i128 total = ((gsim_i128)pace_ns + gap_ns) * cell[GSIM_COL_ITERATIONS] + tail_ns;
-    *service_ns = (int64_t)total;
-    return total <= GSIM_TIME_MAX;
-}
-
 static enum gsim_status derive_service(struct native *n, int64_t line) {
     struct gsim_row *row = &n->b->row;
     if (row->service_ns >= 0)
@@ -217,7 +206,8 @@ static enum gsim_status derive_service(struct native *n, int64_t line) {
         return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
                          "job '%.64s' has neither duration_s nor iterations and gpu_ms",
                          row->id_length ? row->id : "?");
-    if (!described_service(row, &row->service_ns))
+    row->service_ns = gsim_service_described(row->cell);
+    if (row->service_ns < 0)
         return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
                          "iterations * gpu_ms is past the end of the clock (146 years)");
     return GSIM_OK;
@@ -240,8 +230,6 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     enum gsim_status status = GSIM_OK;
     b->row.id[b->row.id_length] = '\0';
     gsim_assume_fill(b, n->assumed, n->n_assumed);
-    if (b->has_column[GSIM_COL_PRIORITY] && b->row.cell[GSIM_COL_PRIORITY] == -1)
-        b->row.cell[GSIM_COL_PRIORITY] = 0;
     if (n->is_bad_row)
         refuse_cells(n, line);
     else if (derive_service(n, line) == GSIM_OK && check_clock(n, line) == GSIM_OK)

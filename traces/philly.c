@@ -25,6 +25,11 @@ static bool digits(const char *text, size_t n, int64_t low, int64_t high, int64_
     return *out >= low && *out <= high;
 }
 
+static int64_t days_in_month(int64_t year, int64_t month) {
+    int64_t next = month < 12 ? days_of(year, month + 1, 1) : days_of(year + 1, 1, 1);
+    return next - days_of(year, month, 1);
+}
+
 /* "2017-10-09 07:01:55" */
 static bool take_timestamp(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t year, month, day, hour, minute, second;
@@ -32,7 +37,7 @@ static bool take_timestamp(struct gsim_builder *builder, const char *text, size_
         text[13] != ':' || text[16] != ':')
         return false;
     if (!digits(text, 4, 1970, 2099, &year) || !digits(text + 5, 2, 1, 12, &month) ||
-        !digits(text + 8, 2, 1, 31, &day) || !digits(text + 11, 2, 0, 23, &hour) ||
+        !digits(text + 8, 2, 1, days_in_month(year, month), &day) || !digits(text + 11, 2, 0, 23, &hour) ||
         !digits(text + 14, 2, 0, 59, &minute) || !digits(text + 17, 2, 0, 60, &second))
         return false;
     int64_t seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;

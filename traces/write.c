@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "traces/cells.h"
+#include "traces/service.h"
 
+/* A text that the reader would cut, split or take for a comment is quoted. */
 static void put_text(const char *text, FILE *out) {
-    bool is_quoted = strpbrk(text, ",\"\r\n") || *text == '#' || *text == ' ' ||
-                     (*text && text[strlen(text) - 1] == ' ');
-    if (!is_quoted) {
+    size_t n = strlen(text);
+    bool is_plain = n == 0 || (strcspn(text, ",\"\r\n") == n && !strchr("# \t", *text) &&
+                               text[n - 1] != ' ' && text[n - 1] != '\t');
+    if (is_plain) {
         fputs(text, out);
         return;
     }
@@ -28,17 +31,34 @@ static void put_decimal(int64_t value, int64_t scale, FILE *out) {
     fputs(buffer, out);
 }
 
-/* A job that is described by iterations needs no duration: it would be a second copy. */
-static bool has_durations(const struct gsim_trace *trace) {
-    return !(trace->column[GSIM_COL_ITERATIONS] && trace->column[GSIM_COL_GPU_NS]);
+/* What a reader would make of the row without a duration; -1: nothing. */
+static int64_t service_without_duration(const struct gsim_trace *trace, uint32_t job) {
+    int64_t cell[GSIM_COL_COUNT];
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        cell[c] = gsim_trace_get(trace, (enum gsim_column)c, job);
+    if (cell[GSIM_COL_APP] >= 0 || cell[GSIM_COL_REQUESTS] >= 0)
+        return 0;
+    return gsim_service_described(cell);
 }
 
-static void put_row(const struct gsim_trace *trace, uint32_t job, FILE *out) {
+/* Jobs that are described by their iterations need no duration: it would be a second copy. */
+static bool has_durations(const struct gsim_trace *trace) {
+    bool is_described =
+        (trace->column[GSIM_COL_ITERATIONS] &&
+         (trace->column[GSIM_COL_GPU_NS] || trace->column[GSIM_COL_APP])) ||
+        trace->column[GSIM_COL_REQUESTS];
+    for (uint32_t job = 0; job < trace->n_jobs && is_described; job++)
+        is_described = service_without_duration(trace, job) == trace->service_ns[job];
+    return !is_described;
+}
+
+static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_duration,
+                    FILE *out) {
     char cell[GSIM_MAX_FIELD_BYTES + 1];
     put_text(gsim_trace_id(trace, job), out);
     fputc(',', out);
     put_decimal(trace->submit_ns[job], GSIM_NS_PER_S, out);
-    if (has_durations(trace)) {
+    if (has_duration) {
         fputc(',', out);
         put_decimal(trace->service_ns[job], GSIM_NS_PER_S, out);
     }
@@ -58,11 +78,12 @@ static void put_row(const struct gsim_trace *trace, uint32_t job, FILE *out) {
 }
 
 void gsim_trace_write(const struct gsim_trace *trace, FILE *out) {
-    fputs(has_durations(trace) ? "job_id,submit_s,duration_s,gpus" : "job_id,submit_s,gpus", out);
+    bool has_duration = has_durations(trace);
+    fputs(has_duration ? "job_id,submit_s,duration_s,gpus" : "job_id,submit_s,gpus", out);
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         if (trace->column[c] && c != GSIM_COL_SHARE_PPM)
             fprintf(out, ",%s", gsim_columns[c].name);
     fputc('\n', out);
     for (uint32_t job = 0; job < trace->n_jobs; job++)
-        put_row(trace, job, out);
+        put_row(trace, job, has_duration, out);
 }

@@ -1,0 +1,718 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Traces: what a file says is what is read, what is wrong with it is said with line and column,
+ * and what is written reads back as the same. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "sim/base/rng.h"
+#include "traces/distribution.h"
+#include "traces/generate.h"
+#include "traces/read.h"
+
+#define S GSIM_NS_PER_S
+
+/* One file in a folder of its own, read into an arena. */
+struct fixture {
+    char folder[64], path[96];
+    struct gsim_arena *arena;
+    struct gsim_log log;
+    struct gsim_trace trace;
+};
+
+static int open_fixture(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    *state = f;
+    if (!f)
+        return -1;
+    (void)snprintf(f->folder, sizeof f->folder, "/tmp/gsim_test_XXXXXX");
+    f->arena = gsim_arena_new();
+    if (!f->arena || !mkdtemp(f->folder))
+        return -1;
+    (void)snprintf(f->path, sizeof f->path, "%s/trace.csv", f->folder);
+    return 0;
+}
+
+static int close_fixture(void **state) {
+    struct fixture *f = *state;
+    gsim_arena_free(f->arena);
+    (void)unlink(f->path);
+    (void)rmdir(f->folder);
+    free(f);
+    return 0;
+}
+
+static void put(const struct fixture *f, const void *bytes, size_t n) {
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    assert_int_equal(fclose(file), 0);
+}
+
+static enum gsim_status read_put(struct fixture *f) {
+    f->log = (struct gsim_log){0};
+    f->trace = (struct gsim_trace){0};
+    return gsim_trace_read(f->path, NULL, NULL, f->arena, &f->trace, &f->log);
+}
+
+static enum gsim_status read_text(struct fixture *f, const char *text) {
+    put(f, text, strlen(text));
+    return read_put(f);
+}
+
+/* The first error is "FILE:" and then what is expected; all of it stands in the message. */
+static void expect_error(struct fixture *f, const char *expected) {
+    assert_true(f->log.n_errors > 0);
+    char whole[GSIM_LOG_TEXT];
+    (void)snprintf(whole, sizeof whole, "%s:%s", f->path, expected);
+    if (strncmp(f->log.errors[0].text, whole, strlen(whole)) != 0)
+        assert_string_equal(f->log.errors[0].text, whole);
+}
+
+static void refuse(struct fixture *f, const char *text, const char *expected) {
+    assert_int_equal(read_text(f, text), GSIM_BAD_INPUT);
+    expect_error(f, expected);
+}
+
+/* --- the native format ------------------------------------------------------------------------ */
+
+static void test_a_plain_trace(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,gpus\n"
+                                  "a,0,1.5,1\n"
+                                  "b,0.000000001,100,8\n"),
+                     GSIM_OK);
+    const struct gsim_trace *t = &f->trace;
+    assert_int_equal(t->n_jobs, 2);
+    assert_string_equal(t->format, "native");
+    assert_string_equal(gsim_trace_id(t, 1), "b");
+    assert_int_equal(t->submit_ns[1], 1);
+    assert_int_equal(t->service_ns[0], S + S / 2);
+    assert_int_equal(gsim_trace_gpus(t, 1), 8);
+    assert_int_equal(gsim_trace_line(t, 1), 3);
+    assert_null(t->line);
+    assert_null(t->order);
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        assert_null(t->column[c]);
+}
+
+static void test_columns_in_any_order_and_defaults(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "duration_s,user,job_id,mem_gib,submit_s,class\n"
+                                  "3,ann,x,1.5,2,production\n"
+                                  "4,,y,,2,\n"),
+                     GSIM_OK);
+    const struct gsim_trace *t = &f->trace;
+    assert_null(t->gpus);
+    assert_int_equal(gsim_trace_gpus(t, 0), 1);
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_MEM_BYTES, 0), INT64_C(1610612736)); /* 1.5 * 2^30 */
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_MEM_BYTES, 1), -1);
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_CLASS, 0), GSIM_CLASS_PRODUCTION);
+    assert_string_equal(t->names[GSIM_COL_USER].name[gsim_trace_get(t, GSIM_COL_USER, 0)], "ann");
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_USER, 1), -1);
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_VC, 1), -1);
+}
+
+/* 10 * (max(100 ms, 30 ms) + 20 ms) + 1 s = 2.2 s; with 130 ms of host time the host sets the
+ * pace: 10 * (130 + 20) ms + 1 s = 2.5 s. */
+static void test_service_from_iterations(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,submit_s,iterations,gpu_ms,host_gap_ms,host_ms,sync,"
+                                  "host_tail_s\n"
+                                  "a,0,10,100,20,30,iteration,1\n"
+                                  "b,0,10,100,20,130,iteration,1\n"
+                                  "c,0,10,100,,,,\n"),
+                     GSIM_OK);
+    assert_int_equal(f->trace.service_ns[0], 2200000000);
+    assert_int_equal(f->trace.service_ns[1], 2500000000);
+    assert_int_equal(f->trace.service_ns[2], 1000000000);
+}
+
+static void test_shares_of_a_gpu(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,gpus\na,0,1,0.25\nb,0,1,2\nc,0,1,\n"),
+                     GSIM_OK);
+    assert_int_equal(gsim_trace_share(&f->trace, 0), 250000);
+    assert_int_equal(gsim_trace_gpus(&f->trace, 0), 1);
+    assert_int_equal(gsim_trace_share(&f->trace, 1), GSIM_PPM);
+    assert_int_equal(gsim_trace_gpus(&f->trace, 1), 2);
+    assert_int_equal(gsim_trace_gpus(&f->trace, 2), 1);
+}
+
+static void test_arrival_order_is_stable(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s\na,5,1\nb,3,1\nc,5,1\nd,3,1\n"),
+                     GSIM_OK);
+    static const uint32_t expected[] = {1, 3, 0, 2};
+    assert_non_null(f->trace.order);
+    assert_memory_equal(f->trace.order, expected, sizeof expected);
+}
+
+/* A byte order mark (1), a comment with a quote (2), the header (3), a blank line (4), jobs with
+ * CRLF (5, 6), a comment (7), an id over two lines (8, 9), a job without an end of line (10). */
+static void test_lines_are_exact(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "\xef\xbb\xbf# it's \"open\n"
+                                  "# two\n"
+                                  "job_id,submit_s,duration_s\r\n"
+                                  "\n"
+                                  "a,0,1\r\n"
+                                  "b,0,1\r\n"
+                                  "# c,0,1\n"
+                                  "\"d\n#e\",0,1\n"
+                                  "f,0,1"),
+                     GSIM_OK);
+    static const int64_t lines[] = {5, 6, 8, 10};
+    assert_int_equal(f->trace.n_jobs, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(gsim_trace_line(&f->trace, i), lines[i]);
+    assert_string_equal(gsim_trace_id(&f->trace, 2), "d\n#e");
+}
+
+static void test_cells_that_do_not_fit(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *row, *expected;
+    } cases[] = {
+        {"a,0,1,two", "2: column 'gpus': 'two' is not a number of GPUs (1, 2, … or a fraction "
+                      "below 1)"},
+        {"a,0,1,0", "2: column 'gpus': '0' is not a number of GPUs"},
+        {"a,0,1,1.5", "2: column 'gpus': '1.5' is not a number of GPUs"},
+        {"a,0,1,-1", "2: column 'gpus': '-1' is not a number of GPUs"},
+        {"a,0,1,99999999999", "2: column 'gpus': '99999999999' is not a number of GPUs"},
+        {"a,-1,1,1", "2: column 'submit_s': '-1' is not a time in seconds"},
+        {"a,x,1,1", "2: column 'submit_s': 'x' is not a time in seconds"},
+        {"a,,1,1", "2: column 'submit_s': '' is not a time in seconds"},
+        {"a,0,-0.5,1", "2: column 'duration_s': '-0.5' is not a time in seconds"},
+        {"a,0,nan,1", "2: column 'duration_s': 'nan' is not a time in seconds"},
+        {"a,0,1e30,1", "2: column 'duration_s': '1e30' is not a time in seconds"},
+        {"a,9e9,1,1", "2: column 'submit_s'"},
+        {",0,1,1", "2: column 'job_id': '' is not an id"},
+        {"a,0,,1", "2: job 'a' has neither duration_s nor iterations and gpu_ms"},
+        {"a,0,1", "2: 3 fields; the header has 4 columns"},
+        {"a,0,1,1,1", "2: 5 fields; the header has 4 columns"},
+        {"a\"b,0,1,1", "2: a quote where none may stand"},
+        {"\"a,0,1,1", "2: a quote is left open"},
+        {"a,0,1,\x1b[31m\x07", "2: column 'gpus': '?[31m?' is not a number of GPUs"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "job_id,submit_s,duration_s,gpus\n%s\n", cases[i].row);
+        refuse(f, text, cases[i].expected);
+    }
+}
+
+static void test_twenty_errors_are_listed_then_counted(void **state) {
+    struct fixture *f = *state;
+    char text[4096] = "job_id,submit_s,duration_s\n";
+    for (int i = 0; i < 30; i++)
+        (void)snprintf(text + strlen(text), 32, "j%d,0,bad\n", i);
+    assert_int_equal(read_text(f, text), GSIM_BAD_INPUT);
+    assert_int_equal(f->log.n_errors, 30);
+    assert_non_null(strstr(f->log.errors[GSIM_LOG_ENTRIES - 1].text, "trace.csv:21: "));
+}
+
+static void test_headers_that_do_not_do(void **state) {
+    struct fixture *f = *state;
+    refuse(f, "", " the file is empty");
+    refuse(f, "\n\n# nothing\n", " the file is empty");
+    refuse(f, "job_id,submit_s,duration_s\n", " a header but no jobs");
+    refuse(f, "submit_s,duration_s\n0,1\n", "1: no column 'job_id'");
+    refuse(f, "job_id,duration_s\na,1\n", "1: no column 'submit_s'");
+    refuse(f, "job_id,submit_s\na,1\n", "1: no column 'duration_s'");
+    refuse(f, "job_id,submit_s,duration_s,gpus,gpus\na,1,1,1,1\n", "1: column 'gpus' stands twice");
+    refuse(f, "hello\nworld\n", "1: 'hello' is not the header of a known trace format");
+}
+
+static void test_an_unknown_column_is_a_warning(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,uesr\na,0,1,x\nb,0,1,y\n"), GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 1);
+    assert_non_null(strstr(f->log.warnings[0].text, "'uesr'"));
+    assert_non_null(strstr(f->log.warnings[0].text, "did you mean 'user'?"));
+}
+
+static void test_duplicate_ids_name_both_lines(void **state) {
+    struct fixture *f = *state;
+    refuse(f, "job_id,submit_s,duration_s\na,0,1\nb,0,1\n\na,0,1\n",
+           "5: column 'job_id': 'a' stands on line 2 already");
+    refuse(f, "job_id,submit_s,duration_s\n1,0,1\n2,0,1\n1,0,1\n",
+           "4: column 'job_id': '1' stands on line 2 already");
+}
+
+static void test_a_nul_byte_is_refused(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "job_id,submit_s,duration_s\na,0,1\nb,\0,1\n";
+    put(f, text, sizeof text - 1);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "3: a NUL byte");
+}
+
+static void test_ten_million_columns_are_refused(void **state) {
+    struct fixture *f = *state;
+    size_t n = 20000000;
+    char *text = malloc(n);
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i += 2)
+        memcpy(text + i, "a,", 2);
+    memcpy(text, "job_id,", 7);
+    put(f, text, n);
+    free(text);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "1: more than 256 columns");
+}
+
+static void test_a_huge_field_is_refused(void **state) {
+    struct fixture *f = *state;
+    size_t n = 5000000;
+    char *text = malloc(n);
+    assert_non_null(text);
+    memset(text, 'x', n);
+    memcpy(text, "job_id,submit_s,duration_s\n\"", 28);
+    put(f, text, n);
+    free(text);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "2: a field of more than 4096 bytes");
+}
+
+static void test_files_that_cannot_be_read(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, " cannot read it: No such file or directory");
+    f->log = (struct gsim_log){0};
+    assert_int_equal(gsim_trace_read(f->folder, NULL, NULL, f->arena, &f->trace, &f->log),
+                     GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "it is a directory"));
+    if (geteuid() == 0)
+        return; /* root reads everything */
+    put(f, "job_id", 6);
+    assert_int_equal(chmod(f->path, 0), 0);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, " cannot read it: Permission denied");
+}
+
+/* --- compression ------------------------------------------------------------------------------ */
+
+enum { BIG_JOBS = 60000 }; /* about 1 MB: several chunks */
+
+static char *make_big(size_t *n) {
+    size_t size = BIG_JOBS * 32 + 64, at;
+    char *text = malloc(size);
+    assert_non_null(text);
+    at = (size_t)snprintf(text, size, "job_id,submit_s,duration_s\n");
+    for (int i = 0; i < BIG_JOBS; i++) {
+        if (i % 1000 == 0)
+            at += (size_t)snprintf(text + at, size - at, "# %d\n", i);
+        at += (size_t)snprintf(text + at, size - at, "j%d,%d,%d.5\n", i, i, i % 977);
+    }
+    *n = at;
+    return text;
+}
+
+/* The header, and behind it a comment before each thousand jobs. */
+static void expect_big(const struct fixture *f) {
+    assert_int_equal(f->trace.n_jobs, BIG_JOBS);
+    for (uint32_t i = 0; i < BIG_JOBS; i++) {
+        assert_int_equal(f->trace.submit_ns[i], i * S);
+        assert_int_equal(f->trace.service_ns[i], i % 977 * S + S / 2);
+        assert_int_equal(gsim_trace_line(&f->trace, i), 2 + i + i / 1000 + 1);
+        assert_int_equal(strtol(gsim_trace_id(&f->trace, i) + 1, NULL, 10), i);
+    }
+}
+
+static void put_gzip(const struct fixture *f, const char *text, size_t n) {
+    gzFile file = gzopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)n), n);
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static void put_zstd(const struct fixture *f, const char *text, size_t n) {
+    size_t room = ZSTD_compressBound(n);
+    void *packed = malloc(room);
+    assert_non_null(packed);
+    size_t size = ZSTD_compress(packed, room, text, n, 3);
+    assert_false(ZSTD_isError(size));
+    put(f, packed, size);
+    free(packed);
+}
+
+static void test_plain_gzip_and_zstd_are_the_same(void **state) {
+    struct fixture *f = *state;
+    size_t n;
+    char *text = make_big(&n);
+    put(f, text, n);
+    assert_int_equal(read_put(f), GSIM_OK);
+    expect_big(f);
+    put_gzip(f, text, n);
+    assert_int_equal(read_put(f), GSIM_OK);
+    expect_big(f);
+    put_zstd(f, text, n);
+    assert_int_equal(read_put(f), GSIM_OK);
+    expect_big(f);
+    free(text);
+}
+
+static void cut_file(const struct fixture *f) {
+    struct stat about;
+    assert_int_equal(stat(f->path, &about), 0);
+    assert_int_equal(truncate(f->path, about.st_size / 2), 0);
+}
+
+static void test_damaged_compression_is_an_error(void **state) {
+    struct fixture *f = *state;
+    size_t n;
+    char *text = make_big(&n);
+    put_gzip(f, text, n);
+    cut_file(f);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, " cannot read it: the compressed data ends too early");
+    put_zstd(f, text, n);
+    cut_file(f);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, " cannot read it: the compressed data ends too early");
+    put(f, "\x1f\x8bgarbage that is no gzip", 26);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, " cannot read it: the gzip data is damaged");
+    free(text);
+}
+
+/* A chunk may end anywhere: a comment of growing length moves every boundary over the rows. */
+static void test_chunk_boundaries_do_not_show(void **state) {
+    struct fixture *f = *state;
+    size_t n, room;
+    char *text = make_big(&n), *moved = malloc(n + 64);
+    assert_non_null(moved);
+    for (size_t shift = 0; shift < 24; shift++) {
+        room = n + shift + 2;
+        moved[0] = '#';
+        memset(moved + 1, '"', shift);
+        moved[shift + 1] = '\n';
+        memcpy(moved + shift + 2, text, n);
+        put(f, moved, room);
+        assert_int_equal(read_put(f), GSIM_OK);
+        assert_int_equal(f->trace.n_jobs, BIG_JOBS);
+        assert_int_equal(gsim_trace_line(&f->trace, BIG_JOBS - 1), 2 + BIG_JOBS + BIG_JOBS / 1000);
+    }
+    free(text);
+    free(moved);
+}
+
+/* --- assumptions, other formats --------------------------------------------------------------- */
+
+static enum gsim_status read_assuming(struct fixture *f, const char *text, const char *assume) {
+    const char *const list[] = {assume, NULL};
+    struct gsim_trace_options options = {.assume = list};
+    put(f, text, strlen(text));
+    f->log = (struct gsim_log){0};
+    return gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log);
+}
+
+static void test_assumptions_fill_and_are_recorded(void **state) {
+    struct fixture *f = *state;
+    static const char some[] = "job_id,submit_s,duration_s,mem_gib\na,0,1,8\nb,0,1,\n";
+    assert_int_equal(read_assuming(f, some, "mem_gib=20GiB"), GSIM_OK);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 0), 8 * GSIM_GIB);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, 1), 20 * GSIM_GIB);
+    assert_non_null(f->trace.assumed);
+    assert_string_equal(f->trace.assumed[0], "mem_gib=20GiB");
+    assert_int_equal(read_assuming(f, some, "limit_s=2h"), GSIM_OK);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 1), 7200 * S);
+    assert_int_equal(read_assuming(f, some, "mem_gb=1"), GSIM_USAGE);
+    assert_non_null(strstr(f->log.errors[0].text, "did you mean 'mem_gib'?"));
+    assert_int_equal(read_assuming(f, some, "mem_gib=much"), GSIM_USAGE);
+    assert_int_equal(read_assuming(f, some, "mem_gib"), GSIM_USAGE);
+}
+
+static void test_tiresias_files(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,num_gpu,submit_time,iterations,model_name,duration,"
+                                  "interval\n0,8,30,133,vgg11,147,23\n"),
+                     GSIM_OK);
+    assert_string_equal(f->trace.format, "tiresias");
+    assert_int_equal(gsim_trace_gpus(&f->trace, 0), 8);
+    assert_int_equal(f->trace.submit_ns[0], 30 * S);
+    assert_int_equal(f->trace.service_ns[0], 147 * S);
+    assert_string_equal(f->trace.names[GSIM_COL_MODEL].name[0], "vgg11");
+}
+
+/* 32 %: a share; 150 %: two of 75 %; 300 %: three whole ones. CPUs: 1600 % are 16. */
+static void test_pai_files(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "job_id,submit_time,duration,num_gpu_pct,num_cpu_pct,user_dur\n"
+                                  "0,0,10,32,1600,1\n1,0,10,150,50,1\n2,5,10,300,100,1\n"),
+                     GSIM_OK);
+    assert_string_equal(f->trace.format, "pai");
+    static const int64_t gpus[] = {1, 2, 3}, share[] = {320000, 750000, 1000000},
+                         cpus[] = {16000, 500, 1000};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(gsim_trace_gpus(&f->trace, i), gpus[i]);
+        assert_int_equal(gsim_trace_share(&f->trace, i), share[i]);
+        assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CPUS_MILLI, i), cpus[i]);
+    }
+}
+
+/* From 2016-02-28 23:59:59 over the leap day to 2016-03-01 00:00:00: 86401 s. */
+static void test_philly_files(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "timestamp,duration,num_gpus,gpu_time,cluster\n"
+                                  "2016-03-01 00:00:00,66.0,1,66.0,11cb48\n"
+                                  "2016-02-28 23:59:59,2951.0,4,2951.0,6214e9\n"),
+                     GSIM_OK);
+    assert_string_equal(f->trace.format, "philly");
+    assert_int_equal(f->trace.submit_ns[0], 86401 * S);
+    assert_int_equal(f->trace.submit_ns[1], 0);
+    assert_string_equal(gsim_trace_id(&f->trace, 1), "1");
+    assert_int_equal(f->trace.service_ns[1], 2951 * S);
+    assert_string_equal(f->trace.names[GSIM_COL_VC].name[1], "6214e9");
+    refuse(f, "timestamp,duration,num_gpus,gpu_time,cluster\n2016-13-01 00:00:00,1,1,1,a\n",
+           "2: column 'timestamp': '2016-13-01 00:00:00' is not a timestamp");
+    refuse(f, "timestamp,duration,num_gpus,gpu_time,cluster\n2017-02-29 00:00:00,1,1,1,a\n",
+           "2: column 'timestamp': '2017-02-29 00:00:00' is not a timestamp");
+}
+
+static void test_formats_by_name(void **state) {
+    struct fixture *f = *state;
+    put(f, "x", 1);
+    assert_int_equal(gsim_trace_read(f->path, "tiresis", NULL, f->arena, &f->trace, &f->log),
+                     GSIM_USAGE);
+    assert_non_null(strstr(f->log.errors[0].text, "did you mean 'tiresias'?"));
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void expect_same(const struct gsim_trace *a, const struct gsim_trace *b) {
+    assert_int_equal(a->n_jobs, b->n_jobs);
+    for (uint32_t i = 0; i < a->n_jobs; i++) {
+        assert_string_equal(gsim_trace_id(a, i), gsim_trace_id(b, i));
+        assert_int_equal(a->submit_ns[i], b->submit_ns[i]);
+        assert_int_equal(a->service_ns[i], b->service_ns[i]);
+        assert_int_equal(gsim_trace_gpus(a, i), gsim_trace_gpus(b, i));
+        assert_int_equal(gsim_trace_share(a, i), gsim_trace_share(b, i));
+        for (int c = 0; c < GSIM_COL_COUNT; c++) {
+            int64_t x = gsim_trace_get(a, (enum gsim_column)c, i);
+            int64_t y = gsim_trace_get(b, (enum gsim_column)c, i);
+            if (a->names[c].n && x >= 0 && y >= 0)
+                assert_string_equal(a->names[c].name[x], b->names[c].name[y]);
+            else if (c != GSIM_COL_SHARE_PPM)
+                assert_int_equal(x, y);
+        }
+    }
+}
+
+static void write_back(struct fixture *f, const struct gsim_trace *trace) {
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    gsim_trace_write(trace, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void read_back_same(struct fixture *f, const char *text) {
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    struct gsim_trace first = f->trace;
+    write_back(f, &first);
+    assert_int_equal(read_put(f), GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 0);
+    expect_same(&first, &f->trace);
+}
+
+static void test_what_is_written_reads_back(void **state) {
+    struct fixture *f = *state;
+    read_back_same(f, "job_id,submit_s,duration_s,gpus\n"
+                      "\"a, \"\"b\"\"\",0.1,1.000000001,0.123456\n"
+                      "\" c \",2,3,4\n\"#d\",1,1000000,1\n\"e\nf\",3,0,1\n\"\tg\",3,0,1\n");
+    read_back_same(f, "job_id,submit_s,iterations,gpu_ms,mem_gib,hbm_gbps,sm_fraction,class,sync,"
+                      "priority,weight,user,idempotent\n"
+                      "a,0,7,1.000001,0.333333333,123.456789012,0.5,realtime,none,-1,0.125,u,1\n"
+                      "b,0,7,1,,,,,,-5,,\"x,y\",0\n"
+                      "c,0,7,1,,,,,,0,,,\n");
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_PRIORITY, 0), -1);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_PRIORITY, 2), 0);
+    /* a duration beside iterations is kept, where it says something else */
+    read_back_same(f, "job_id,submit_s,duration_s,iterations,gpu_ms\na,0,5,2,1000\nb,0,,2,1000\n");
+}
+
+/* --- generation ------------------------------------------------------------------------------- */
+
+static const struct gsim_generate_spec *spec_of(struct fixture *f, const char *text,
+                                                enum gsim_status expected) {
+    const struct gsim_generate_spec *spec = NULL;
+    put(f, text, strlen(text));
+    f->log = (struct gsim_log){0};
+    assert_int_equal(gsim_generate_spec_read(f->path, f->arena, &spec, &f->log), expected);
+    return spec;
+}
+
+static struct gsim_trace generate(struct fixture *f, const char *text, uint64_t seed,
+                                  uint64_t replication) {
+    struct gsim_trace trace;
+    const struct gsim_generate_spec *spec = spec_of(f, text, GSIM_OK);
+    assert_int_equal(gsim_trace_generate(spec, seed, replication, f->arena, &trace, &f->log),
+                     GSIM_OK);
+    return trace;
+}
+
+#define BASE "[trace]\njobs = 2000\n[arrival]\nprocess = poisson\nrate = 0.5\n" \
+             "[duration]\ndistribution = lognormal\nmu = 2\nsigma = 1\n"
+
+static void test_generation_is_reproducible(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace a = generate(f, BASE, 7, 0), b = generate(f, BASE, 7, 0);
+    expect_same(&a, &b);
+    struct gsim_trace c = generate(f, BASE, 8, 0), d = generate(f, BASE, 7, 1);
+    assert_true(a.submit_ns[0] != c.submit_ns[0]);
+    assert_true(a.submit_ns[0] != d.submit_ns[0]);
+    for (uint32_t i = 0; i < a.n_jobs; i++) {
+        assert_int_equal(a.submit_ns[i] % 1000, 0); /* whole microseconds */
+        assert_int_equal(a.service_ns[i] % 1000, 0);
+    }
+}
+
+static void test_a_new_quantity_changes_no_other(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace a = generate(f, BASE, 7, 0);
+    struct gsim_trace b = generate(f,
+                                   BASE "[gpus]\nchoice = 1, 2\n[mem_gib]\n"
+                                        "distribution = uniform\nlo = 1\nhi = 9\n",
+                                   7, 0);
+    assert_memory_equal(a.submit_ns, b.submit_ns, a.n_jobs * sizeof *a.submit_ns);
+    assert_memory_equal(a.service_ns, b.service_ns, a.n_jobs * sizeof *a.service_ns);
+    assert_non_null(b.gpus);
+}
+
+/* Poisson at 0.5 a second: 2000 jobs take 4000 s, standard deviation sqrt(2000) / 0.5 = 89 s.
+ * The lognormal's mean: exp(2.5) = 12.18, its standard deviation 12.18 sqrt(e - 1) = 15.97, that of
+ * a mean of 2000 0.357. Five of those each. */
+static void test_generated_moments(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace t = generate(f, BASE, 1, 0);
+    double sum = 0;
+    for (uint32_t i = 0; i < t.n_jobs; i++)
+        sum += (double)t.service_ns[i] / 1e9;
+    assert_true(fabs((double)t.submit_ns[t.n_jobs - 1] / 1e9 - 4000) < 5 * 89);
+    assert_true(fabs(sum / t.n_jobs - exp(2.5)) < 5 * 0.357);
+}
+
+/* Load 0.8 of 4 GPUs by jobs of 10 s on 1 or 3 GPUs: mean 20 GPU-s, so a job each 20 / 3.2 =
+ * 6.25 s, always, since deterministic gaps have no spread. */
+static void test_a_load_becomes_a_rate(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace t = generate(f,
+                                   "[trace]\njobs = 3\n[arrival]\nprocess = deterministic\n"
+                                   "load = 0.8\ngpus = 4\n"
+                                   "[duration]\ndistribution = deterministic\nvalue = 10\n"
+                                   "[gpus]\nchoice = 1, 3\nweights = 2, 2\n",
+                                   1, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(t.submit_ns[i], (i + 1) * INT64_C(6250000000));
+}
+
+/* Every mean against the average of 200 000 draws; the tolerance is five standard errors, whose
+ * standard deviation is taken from the draws. */
+static void test_means_are_those_of_the_draws(void **state) {
+    (void)state;
+    static const double value[] = {1, 5}, cumulative[] = {0.25, 1};
+    static const struct gsim_dist dists[] = {
+        {.kind = GSIM_DIST_DETERMINISTIC, .param = {3}},
+        {.kind = GSIM_DIST_UNIFORM, .param = {2, 5}},
+        {.kind = GSIM_DIST_EXPONENTIAL, .param = {7}},
+        {.kind = GSIM_DIST_LOGNORMAL, .param = {1, 0.5}},
+        {.kind = GSIM_DIST_WEIBULL, .param = {2, 0.7}},
+        {.kind = GSIM_DIST_PARETO, .param = {2, 3.5}},
+        {.kind = GSIM_DIST_BOUNDED_PARETO, .param = {1, 1000, 1.3}},
+        {.kind = GSIM_DIST_BOUNDED_PARETO, .param = {1, 1000, 1}},
+        {.kind = GSIM_DIST_CHOICE, .value = value, .cumulative = cumulative, .n = 2},
+        {.kind = GSIM_DIST_EMPIRICAL, .value = value, .n = 2},
+    };
+    enum { N = 200000 };
+    gsl_rng *rng = gsim_rng_stream(1, 0, "means");
+    assert_non_null(rng);
+    for (size_t i = 0; i < sizeof dists / sizeof *dists; i++) {
+        double sum = 0, squares = 0;
+        for (int k = 0; k < N; k++) {
+            double x = gsim_dist_draw(&dists[i], rng);
+            sum += x;
+            squares += x * x;
+        }
+        double mean = sum / N, deviation = sqrt(fabs(squares / N - mean * mean) / N);
+        assert_true(fabs(mean - gsim_dist_mean(&dists[i])) <= 5 * deviation + 1e-9);
+    }
+    gsl_rng_free(rng);
+}
+
+static void test_specs_that_do_not_do(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"[trace]\njobs = 5\n", " no section [arrival]"},
+        {"[trace]\njobs = none\n", "2: key 'jobs': 'none' is not a whole number"},
+        {BASE "[durations]\nmu = 1\n", "11: no section [durations]; did you mean [duration]?"},
+        {BASE "[gpus]\nchoise = 1, 2\n", "11: [gpus] has no key 'choise'; did you mean 'choice'?"},
+        {BASE "[gpus]\nchoice = 1, 2\nweights = 1\n", "12: key 'weights': '1' is not one weight"},
+        {BASE "[gpus]\nchoice = 1, x\n", "11: key 'choice': '1, x' is not a list of numbers"},
+        {BASE "[gpus]\ndistribution = wiebull\n", "11: no distribution is called 'wiebull'; did "
+                                                  "you mean 'weibull'?"},
+        {BASE "[gpus]\ndistribution = uniform\nlo = 1\n", "11: 'uniform' needs the key hi"},
+        {BASE "[gpus]\ndistribution = uniform\nlo = 3\nhi = 1\n", "11: 'uniform' needs 0 <= lo"},
+        {BASE "[gpus]\ndistribution = uniform\nlo = 1\nhi = 2\nmu = 3\n",
+         "14: 'uniform' has no parameter 'mu'"},
+        {BASE "[class]\nchoice = gold\n", "11: key 'choice': 'gold' is not one of production"},
+        {BASE "[class]\ndistribution = uniform\nlo = 1\nhi = 2\n", "11: [class] needs choice ="},
+        {"[trace]\njobs = 5\n[arrival]\nprocess = poisson\nload = 1\ngpus = 1\n[duration]\n"
+         "distribution = pareto\nscale = 1\nalpha = 1\n",
+         "5: load = needs durations and gpus with an exact finite mean"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        (void)spec_of(f, cases[i].text, GSIM_BAD_INPUT);
+        expect_error(f, cases[i].expected);
+    }
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_plain_trace),
+        TEST(test_columns_in_any_order_and_defaults),
+        TEST(test_service_from_iterations),
+        TEST(test_shares_of_a_gpu),
+        TEST(test_arrival_order_is_stable),
+        TEST(test_lines_are_exact),
+        TEST(test_cells_that_do_not_fit),
+        TEST(test_twenty_errors_are_listed_then_counted),
+        TEST(test_headers_that_do_not_do),
+        TEST(test_an_unknown_column_is_a_warning),
+        TEST(test_duplicate_ids_name_both_lines),
+        TEST(test_a_nul_byte_is_refused),
+        TEST(test_ten_million_columns_are_refused),
+        TEST(test_a_huge_field_is_refused),
+        TEST(test_files_that_cannot_be_read),
+        TEST(test_plain_gzip_and_zstd_are_the_same),
+        TEST(test_damaged_compression_is_an_error),
+        TEST(test_chunk_boundaries_do_not_show),
+        TEST(test_assumptions_fill_and_are_recorded),
+        TEST(test_tiresias_files),
+        TEST(test_pai_files),
+        TEST(test_philly_files),
+        TEST(test_formats_by_name),
+        TEST(test_what_is_written_reads_back),
+        TEST(test_generation_is_reproducible),
+        TEST(test_a_new_quantity_changes_no_other),
+        TEST(test_generated_moments),
+        TEST(test_a_load_becomes_a_rate),
+        TEST(test_means_are_those_of_the_draws),
+        TEST(test_specs_that_do_not_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
