@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A cluster of different nodes, as an INI file:
+ *
+ *     [node dgx]
+ *     count = 4          ; nodes of this kind, default 1
+ *     gpus = 8           ; GPUs of each
+ *     device = h200      ; a listed device or FILE.ini, default: --device
+ *     cpus = 128         ; CPUs of each, default: not counted
+ *
+ * Nodes are numbered in the order of the sections. */
+#include <string.h>
+
+#include "sim/app/setup.h"
+#include "sim/base/text.h"
+
+struct reading {
+    struct gsim_cli *cli;
+    const char *path;
+    const char *default_device;
+    struct gsim_node_group *groups;
+    const char **device; /* of each group */
+    int64_t *line;
+    uint32_t n;
+    uint32_t capacity;
+};
+
+static enum gsim_status take_number(struct reading *r, const struct gsim_ini_entry *entry,
+                                    int64_t most, int64_t *out) {
+    if (gsim_parse_int(entry->value, out) == GSIM_PARSE_OK && *out >= 1 && *out <= most)
+        return GSIM_OK;
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' is not a whole number from 1 to %lld", entry->key, entry->value,
+                     (long long)most);
+}
+
+static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
+    static const char *const names[] = {"count", "gpus", "device", "cpus"};
+    struct gsim_node_group *group = &r->groups[r->n - 1];
+    int64_t number = 0;
+    enum gsim_status status = GSIM_OK;
+    if (strcmp(entry->key, "count") == 0) {
+        status = take_number(r, entry, GSIM_MAX_NODES, &number);
+        group->count = (uint32_t)number;
+    } else if (strcmp(entry->key, "gpus") == 0) {
+        status = take_number(r, entry, GSIM_MAX_GPUS_PER_NODE, &number);
+        group->gpus_per_node = (uint32_t)number;
+    } else if (strcmp(entry->key, "cpus") == 0) {
+        status = take_number(r, entry, 1000000, &number);
+        group->cpus_milli = number * 1000;
+    } else if (strcmp(entry->key, "device") == 0) {
+        r->device[r->n - 1] = entry->value;
+    } else {
+        int close = gsim_text_suggest(entry->key, names, 4);
+        status = gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                           "a node has no key '%s'; %s%s", entry->key,
+                           close >= 0 ? "did you mean " : "it has count, gpus, device, cpus",
+                           close >= 0 ? names[close] : "");
+    }
+    return status;
+}
+
+static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *ini) {
+    const char *section = NULL;
+    for (int i = 0; i < ini->n; i++) {
+        const struct gsim_ini_entry *entry = &ini->entries[i];
+        if (strncmp(entry->section, "node", 4) != 0)
+            return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                             "section [%s]: a cluster has sections [node NAME]", entry->section);
+        if (!section || strcmp(section, entry->section) != 0) {
+            section = entry->section;
+            r->device[r->n] = r->default_device;
+            r->line[r->n] = entry->line;
+            r->groups[r->n++].count = 1;
+        }
+        enum gsim_status status = take_entry(r, entry);
+        if (status != GSIM_OK)
+            return status;
+    }
+    for (uint32_t g = 0; g < r->n; g++)
+        if (r->groups[g].gpus_per_node == 0)
+            return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->line[g],
+                             "the node says no 'gpus'; gpus = 8, for example");
+    return r->n ? GSIM_OK
+                : gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, 0,
+                            "no node; a cluster has sections [node NAME] with gpus = N");
+}
+
+/* One profile for each device name; groups point at theirs. */
+static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spec *out) {
+    const struct gsim_profile **profiles =
+        gsim_arena_array(r->cli->arena, r->n, sizeof *profiles);
+    const char **names = gsim_arena_array(r->cli->arena, r->n, sizeof *names);
+    if (!profiles || !names)
+        return gsim_no_memory(r->cli->log, "reading a cluster");
+    uint16_t n = 0;
+    for (uint32_t g = 0; g < r->n; g++) {
+        uint16_t at = 0;
+        while (at < n && strcmp(names[at], r->device[g]) != 0)
+            at++;
+        if (at == n) {
+            enum gsim_status status = gsim_setup_profile(r->cli, r->device[g], &profiles[n]);
+            if (status != GSIM_OK)
+                return status;
+            names[n++] = r->device[g];
+        }
+        r->groups[g].device = at;
+        r->groups[g].hbm_bytes = profiles[at]->value[GSIM_KEY_HBM_BYTES];
+    }
+    *out = (struct gsim_cluster_spec){
+        .groups = r->groups, .n_groups = r->n, .profiles = profiles, .n_profiles = n};
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
+                                        const char *default_device,
+                                        struct gsim_cluster_spec *out) {
+    struct gsim_ini ini;
+    enum gsim_status status = gsim_ini_read_file(path, cli->arena, &ini, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    struct reading r = {.cli = cli, .path = path, .default_device = default_device};
+    size_t most = (size_t)ini.n + 1;
+    r.groups = gsim_arena_array(cli->arena, most, sizeof *r.groups);
+    r.device = gsim_arena_array(cli->arena, most, sizeof *r.device);
+    r.line = gsim_arena_array(cli->arena, most, sizeof *r.line);
+    if (!r.groups || !r.device || !r.line || ini.n > UINT16_MAX)
+        return gsim_no_memory(cli->log, "reading a cluster");
+    status = read_groups(&r, &ini);
+    return status == GSIM_OK ? load_profiles(&r, out) : status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim generate and gsim import: both end in a native trace file. */
+#define _POSIX_C_SOURCE 200809L
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/app/cli.h"
+#include "sim/app/output.h"
+#include "traces/generate.h"
+#include "traces/read.h"
+
+/* Opens -o FILE, or standard output. */
+static enum gsim_status open_output(struct gsim_cli *cli, struct gsim_outfile *out) {
+    const char *path = cli->value[GSIM_OPT_OUTPUT];
+    *out = (struct gsim_outfile){.file = cli->io->out};
+    if (!path || strcmp(path, "-") == 0)
+        return GSIM_OK;
+    if (!gsim_option_is_on(cli, GSIM_OPT_FORCE) && access(path, F_OK) == 0 &&
+        strncmp(path, "/dev/", 5) != 0)
+        return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
+    return gsim_outfile_open(out, path, cli->arena, cli->log);
+}
+
+static enum gsim_status close_output(struct gsim_cli *cli, struct gsim_outfile *out) {
+    return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
+}
+
+enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
+    const struct gsim_generate_spec *spec;
+    struct gsim_trace trace;
+    struct gsim_outfile out;
+    int64_t seed;
+    if (cli->n_operands != 1)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "which spec? gsim generate SPEC.ini -o trace.csv");
+    enum gsim_status status =
+        gsim_generate_spec_read(cli->operand[0], cli->arena, &spec, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_SEED, (int64_t)gsim_generate_seed(spec), 0,
+                                 INT64_MAX, &seed);
+    if (status == GSIM_OK)
+        status = gsim_trace_generate(spec, (uint64_t)seed, 0, cli->arena, &trace, cli->log);
+    if (status == GSIM_OK)
+        status = open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_generate_write(spec, (uint64_t)seed, 0, &trace, out.file, cli->log);
+    enum gsim_status closed = close_output(cli, &out);
+    return status != GSIM_OK ? status : closed;
+}
+
+enum gsim_status gsim_command_import(struct gsim_cli *cli) {
+    struct gsim_trace trace;
+    struct gsim_outfile out;
+    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
+    if (cli->n_operands != 2)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "gsim import FORMAT FILE -o trace.csv; 'gsim list formats' shows the "
+                         "formats");
+    enum gsim_status status = gsim_trace_read(cli->operand[1], cli->operand[0], &options,
+                                              cli->arena, &trace, cli->log);
+    if (status == GSIM_OK)
+        status = open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    gsim_trace_write(&trace, out.file);
+    if (!gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        fprintf(cli->io->err, "gsim: %s: %u jobs\n", cli->operand[1], trace.n_jobs);
+    return close_output(cli, &out);
+}

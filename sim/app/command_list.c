@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim list: policies, devices, formats, and what each of them is made of. */
+#include <string.h>
+
+#include "models/profile.h"
+#include "sim/app/cli.h"
+#include "sim/app/registry.h"
+#include "sim/base/text.h"
+#include "traces/read.h"
+
+enum { MAX_DEVICES = 256 };
+
+static void list_policies(FILE *out) {
+    for (int i = 0; gsim_policies[i]; i++)
+        fprintf(out, "%-14s %s%s\n", gsim_policies[i]->name, gsim_policies[i]->summary,
+                gsim_policies[i]->is_oracle ? " (oracle)" : "");
+}
+
+static void print_range(FILE *out, const struct gsim_param_def *def) {
+    char low[40], high[40];
+    if (def->choices)
+        fprintf(out, " [%s%s]", def->choices,
+                def->type == GSIM_PARAM_CHOICE_TIME ? "|TIME" : "");
+    if (def->min == 0 && def->max == 0)
+        return;
+    gsim_param_format(low, def->type, def->min);
+    gsim_param_format(high, def->type, def->max);
+    if (def->max == INT64_MAX)
+        fprintf(out, " [at least %s]", low);
+    else
+        fprintf(out, " [%s to %s]", low, high);
+}
+
+static void print_policy(FILE *out, const struct gsim_policy *policy) {
+    fprintf(out, "%s: %s\n  source: %s\n  known deviations: %s\n", policy->name, policy->summary,
+            policy->paper, policy->deviations);
+    if (policy->alias)
+        fprintf(out, "  also called: %s\n", policy->alias);
+    if (policy->is_oracle)
+        fputs("  oracle: it knows true durations\n", out);
+    for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
+        if (policy->references & 1u << r)
+            fprintf(out, "  reference=%s: exactly as that public simulator\n",
+                    gsim_reference_name((enum gsim_reference)r));
+    for (const struct gsim_param_def *def = policy->params; def && def->type; def++) {
+        fprintf(out, "  --set %s.%s=%s", policy->name, def->name, def->fallback);
+        print_range(out, def);
+        fprintf(out, "\n      %s\n", def->help);
+    }
+}
+
+static enum gsim_status list_devices(struct gsim_cli *cli) {
+    char names[MAX_DEVICES][48];
+    int n = gsim_profile_names(names, MAX_DEVICES);
+    for (int i = 0; i < n; i++) {
+        struct gsim_profile profile;
+        enum gsim_status status = gsim_profile_load(names[i], cli->arena, &profile, cli->log);
+        if (status != GSIM_OK)
+            return status;
+        fprintf(cli->io->out, "%-12s %s\n", names[i], profile.title);
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
+    struct gsim_profile profile;
+    enum gsim_status status = gsim_profile_load(name, cli->arena, &profile, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    fprintf(cli->io->out, "%s: %s\n", name, profile.title);
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        fprintf(cli->io->out, "%s = %s | %s | %s\n    %s\n", gsim_key_name((enum gsim_key)k),
+                profile.text[k], gsim_tag_name((enum gsim_tag)profile.tag[k]), profile.source[k],
+                gsim_key_help((enum gsim_key)k));
+    return GSIM_OK;
+}
+
+static void list_columns(FILE *out) {
+    fputs("job_id             unique text\n"
+          "submit_s           seconds from the trace's start\n"
+          "duration_s         service time alone on its GPUs (or iterations and gpu_ms)\n"
+          "gpus               gang size, default 1; a fraction below 1 asks for a share\n",
+          out);
+#define GSIM_COLUMN(symbol, name, kind, help)                                                      \
+    if (GSIM_COL_##symbol != GSIM_COL_SHARE_PPM)                                                   \
+        fprintf(out, "%-18s %s\n", name, help);
+#include "sim/api/columns.def"
+#undef GSIM_COLUMN
+}
+
+static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
+    for (int i = 0; gsim_trace_formats[i]; i++) {
+        const struct gsim_trace_format *format = gsim_trace_formats[i];
+        if (!name)
+            fprintf(cli->io->out, "%-10s %s\n", format->name, format->summary);
+        else if (strcmp(name, format->name) == 0) {
+            fprintf(cli->io->out, "%s: %s\n  from: %s\n", format->name, format->summary,
+                    format->source);
+            if (strcmp(name, "native") == 0)
+                list_columns(cli->io->out);
+            return GSIM_OK;
+        }
+    }
+    return name ? gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no trace format is called '%s'", name)
+                : GSIM_OK;
+}
+
+enum gsim_status gsim_command_list(struct gsim_cli *cli) {
+    static const char kinds[] = "policies|devices|formats|apps|figures";
+    const char *kind = cli->n_operands ? cli->operand[0] : "";
+    const char *name = cli->n_operands > 1 ? cli->operand[1] : NULL;
+    const struct gsim_policy *policy;
+    switch (gsim_text_choice(kind, kinds)) {
+    case 0:
+        policy = name ? gsim_policy_find(name, cli->log) : NULL;
+        if (name && !policy)
+            return GSIM_USAGE;
+        if (policy)
+            print_policy(cli->io->out, policy);
+        else
+            list_policies(cli->io->out);
+        return GSIM_OK;
+    case 1:
+        return name ? print_device(cli, name) : list_devices(cli);
+    case 2:
+        return list_formats(cli, name);
+    case 3:
+    case 4:
+        fprintf(cli->io->out, "no %s in this version\n", kind);
+        return GSIM_OK;
+    default:
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "list what? policies, devices, formats, apps or figures%s%s",
+                         *kind ? "; not " : "", kind);
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim run: one policy on one trace. */
+#include "sim/app/report.h"
+
+static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     const struct gsim_result *result) {
+    enum gsim_output_format format;
+    enum gsim_status status = gsim_report_format(cli, &format);
+    if (status != GSIM_OK)
+        return status;
+    FILE *out = cli->io->out;
+    if (format == GSIM_OUTPUT_JSON) {
+        gsim_write_json(out, &result->summary);
+        fputc('\n', out);
+    } else if (format == GSIM_OUTPUT_CSV) {
+        gsim_write_csv_header(out);
+        gsim_write_csv_row(out, &result->summary);
+    } else {
+        gsim_write_summary_table(out, &result->summary, setup->cluster_note);
+    }
+    return gsim_report_by(cli, result, 1);
+}
+
+static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
+                               const struct gsim_result *result, enum gsim_status ran) {
+    gsim_report_notes(cli, &result->summary);
+    enum gsim_status status = write_result(cli, setup, result);
+    if (status == GSIM_OK && cli->value[GSIM_OPT_JOBS_CSV])
+        status = gsim_write_jobs_csv(cli->value[GSIM_OPT_JOBS_CSV], result, cli->arena, cli->log);
+    if (ran == GSIM_INCOMPLETE && status == GSIM_OK)
+        return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
+                         "interrupted: the result above is of what had happened by then%s",
+                         cli->value[GSIM_OPT_DB] ? "; it was not put into the database" : "");
+    return status == GSIM_OK ? gsim_report_db(cli, setup, 0, result) : status;
+}
+
+enum gsim_status gsim_command_run(struct gsim_cli *cli) {
+    struct gsim_setup *setup = gsim_arena_alloc(cli->arena, sizeof *setup);
+    struct gsim_result result;
+    enum gsim_output_format format;
+    bool is_known = false;
+    if (!setup)
+        return gsim_no_memory(cli->log, "starting");
+    if (!cli->value[GSIM_OPT_POLICY])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "which policy? gsim --policy NAME trace.csv; 'gsim list policies' shows "
+                         "them");
+    enum gsim_status status = gsim_report_format(cli, &format);
+    if (status == GSIM_OK)
+        status = gsim_setup_load(cli, cli->value[GSIM_OPT_POLICY], setup);
+    if (status == GSIM_OK && setup->n_contenders > 1)
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                           "--policy takes one policy; gsim compare --policies %s ...",
+                           cli->value[GSIM_OPT_POLICY]);
+    if (status == GSIM_OK)
+        status = gsim_report_check_by(cli, setup);
+    if (status == GSIM_OK)
+        status = gsim_report_is_known(cli, setup, 0, &is_known);
+    if (status == GSIM_OK && is_known) {
+        fprintf(cli->io->err, "gsim: %s has this run already; --force repeats it\n",
+                cli->value[GSIM_OPT_DB]);
+        return GSIM_OK;
+    }
+    if (status == GSIM_OK)
+        status = gsim_setup_run(setup, 0, &setup->trace, cli->io,
+                                !gsim_option_is_on(cli, GSIM_OPT_QUIET), cli->arena, &result,
+                                cli->log);
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
+        return status;
+    return finish(cli, setup, &result, status);
+}

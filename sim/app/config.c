@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts, in a fixed order: versions, seed and replication, policy and its resolved parameters
+ * (sorted by the table), reference, clock, cluster with every value of its devices, the trace's
+ * assumptions and the trace file's bytes. */
+#include "sim/app/config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <nettle/sha2.h>
+#include <string.h>
+
+struct hashing {
+    struct sha256_ctx context;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct hashing *h, const char *format, ...) {
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    sha256_update(&h->context, length + 1, (const uint8_t *)line); /* the NUL ends the part */
+}
+
+static void add_params(struct hashing *h, const struct gsim_params *params) {
+    for (int i = 0; i < params->n; i++) {
+        const struct gsim_param_value *value = &params->values[i];
+        add(h, "%s.%s=%lld", params->owner, params->defs[i].name, (long long)value->value);
+        if (params->defs[i].type == GSIM_PARAM_TEXT)
+            add(h, "%s", value->text);
+        for (int64_t k = 0; value->list && k < value->value; k++)
+            add(h, "%lld", (long long)value->list[k]);
+    }
+}
+
+static void add_profile(struct hashing *h, const struct gsim_profile *profile) {
+    add(h, "device %s", profile->name);
+    for (int k = 0; k < GSIM_KEY_COUNT; k++) {
+        add(h, "%s=%lld", gsim_key_name((enum gsim_key)k), (long long)profile->value[k]);
+        for (int64_t i = 0; profile->curve[k] && i < profile->value[k]; i++)
+            add(h, "%lld:%lld", (long long)profile->curve[k][i].x,
+                (long long)profile->curve[k][i].y);
+    }
+}
+
+static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *cluster) {
+    add(h, "pool=%d cpus=%lld", cluster->is_pool, (long long)cluster->pool_cpus_milli);
+    for (uint32_t g = 0; g < cluster->n_groups; g++) {
+        const struct gsim_node_group *group = &cluster->groups[g];
+        add(h, "nodes %u x %u cpus %lld device %u hbm %lld", group->count, group->gpus_per_node,
+            (long long)group->cpus_milli, group->device, (long long)group->hbm_bytes);
+    }
+    for (uint16_t p = 0; p < cluster->n_profiles; p++)
+        add_profile(h, cluster->profiles[p]);
+}
+
+static enum gsim_status add_file(struct gsim_cli *cli, struct hashing *h, const char *path) {
+    uint8_t bytes[65536];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+    size_t n;
+    while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
+        sha256_update(&h->context, n, bytes);
+    bool is_bad = ferror(file) != 0;
+    (void)fclose(file);
+    return is_bad ? gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
+}
+
+enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                  int contender, uint64_t replication, char hash[65]) {
+    struct hashing h;
+    if (strcmp(setup->trace_path, "-") == 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--db needs a trace file: what came through standard input cannot be "
+                         "recognised again");
+    sha256_init(&h.context);
+    add(&h, "semantics=%d seed=%lld replication=%llu reference=%d until=%lld",
+        GSIM_SEMANTICS_VERSION, (long long)setup->seed, (unsigned long long)replication,
+        (int)setup->reference, (long long)setup->until_ns);
+    add(&h, "policy %s", setup->contender[contender].policy->name);
+    add_params(&h, &setup->contender[contender].params);
+    add_cluster(&h, &setup->cluster);
+    add(&h, "format %s", setup->trace.format ? setup->trace.format : "");
+    for (const char *const *text = setup->trace.assumed; text && *text; text++)
+        add(&h, "assume %s", *text);
+    enum gsim_status status = add_file(cli, &h, setup->trace_path);
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_digest(&h.context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        (void)snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    return status;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables as in the schema below; the columns of `run` are the fields of a result. Rollback journal
+ * (the default): a database that was being written when the machine stopped is whole when it is
+ * next opened. Indexes are made after the first load. */
+#include "sim/app/db.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/app/cli.h"
+
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 1 };
+
+struct gsim_db {
+    sqlite3 *handle;
+    const char *path;
+    struct gsim_arena *arena;
+};
+
+static enum gsim_status fail(const struct gsim_db *db, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_FAILED, db->path, 0,
+                     "%s; nothing of this run was written, earlier runs are untouched",
+                     db->handle ? sqlite3_errmsg(db->handle) : "no memory");
+}
+
+static enum gsim_status execute(struct gsim_db *db, const char *sql, struct gsim_log *log) {
+    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? GSIM_OK : fail(db, log);
+}
+
+static enum gsim_status number_of(struct gsim_db *db, const char *sql, int64_t *out,
+                                  struct gsim_log *log) {
+    sqlite3_stmt *statement = NULL;
+    *out = 0;
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_ROW ? GSIM_OK : fail(db, log);
+}
+
+static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
+    static const char before[] =
+        "BEGIN IMMEDIATE;"
+        "PRAGMA application_id = 1735616877;"
+        "PRAGMA user_version = 1;"
+        "CREATE TABLE run (run_id INTEGER PRIMARY KEY, config TEXT NOT NULL UNIQUE"
+        " CHECK (length(config) = 64), version TEXT NOT NULL, argv TEXT NOT NULL,"
+        " status TEXT NOT NULL CHECK (status IN ('done', 'interrupted'))";
+    static const char after[] =
+        ");"
+        "CREATE TABLE job (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+        " job INTEGER NOT NULL CHECK (job >= 0), job_id TEXT NOT NULL, submit_ns INTEGER NOT NULL"
+        " CHECK (submit_ns >= 0), start_ns INTEGER, end_ns INTEGER, wait_ns INTEGER NOT NULL CHECK"
+        " (wait_ns >= 0), service_ns INTEGER NOT NULL, gpus_ppm INTEGER NOT NULL, preemptions"
+        " INTEGER NOT NULL, migrations INTEGER NOT NULL, faults INTEGER NOT NULL, bytes_in INTEGER"
+        " NOT NULL, bytes_out INTEGER NOT NULL, stall_ns INTEGER NOT NULL);"
+        "CREATE TABLE request (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+        " job INTEGER NOT NULL, request INTEGER NOT NULL, arrive_ns INTEGER NOT NULL,"
+        " latency_ns INTEGER NOT NULL CHECK (latency_ns >= 0));"
+        "CREATE TABLE sample (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+        " time_ns INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL);"
+        "CREATE TABLE gpu (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+        " gpu INTEGER NOT NULL, node INTEGER NOT NULL, device TEXT NOT NULL,"
+        " busy_ns INTEGER NOT NULL);"
+        "CREATE TABLE run_perf (run_id INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,"
+        " wall_s REAL, events INTEGER NOT NULL);"
+        "COMMIT;";
+    char columns[4096] = "";
+    size_t n = 0;
+#define COLUMN(name, type) \
+    n += (size_t)snprintf(columns + n, sizeof columns - n, ", " #name " " type);
+#define GSIM_FIELD_TEXT(name, help) COLUMN(name, "TEXT NOT NULL")
+#define GSIM_FIELD_INT(name, help) COLUMN(name, "INTEGER NOT NULL")
+#define GSIM_FIELD_REAL(name, help) COLUMN(name, "REAL")
+#define GSIM_FIELD_BOOL(name, help) COLUMN(name, "INTEGER NOT NULL CHECK (" #name " IN (0, 1))")
+#include "sim/api/fields.def"
+#undef COLUMN
+    char *sql = gsim_arena_printf(db->arena, "%s%s%s", before, columns, after);
+    return sql ? execute(db, sql, log) : gsim_no_memory(log, "creating a database");
+}
+
+static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
+    int64_t application, version, tables;
+    enum gsim_status status = number_of(db, "PRAGMA application_id", &application, log);
+    if (status == GSIM_OK)
+        status = number_of(db, "PRAGMA user_version", &version, log);
+    if (status == GSIM_OK)
+        status = number_of(db, "SELECT count(*) FROM sqlite_master", &tables, log);
+    if (status != GSIM_OK)
+        return status;
+    if (application == 0 && tables == 0)
+        return create(db, log);
+    if (application != APPLICATION_ID)
+        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
+                         "it is a database, but not one of gsim's; name another file");
+    if (version != SCHEMA_VERSION)
+        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
+                         "it was written with schema %lld, this gsim writes %d; name another file",
+                         (long long)version, SCHEMA_VERSION);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_db_open(const char *path, struct gsim_arena *arena, struct gsim_db **out,
+                              struct gsim_log *log) {
+    struct gsim_db *db = gsim_arena_alloc(arena, sizeof *db);
+    *out = db;
+    if (!db)
+        return gsim_no_memory(log, "opening a database");
+    db->path = path;
+    db->arena = arena;
+    if (sqlite3_open(path, &db->handle) != SQLITE_OK)
+        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot open it: %s",
+                         db->handle ? sqlite3_errmsg(db->handle) : "no memory");
+    (void)sqlite3_busy_timeout(db->handle, 10000);
+    enum gsim_status status = execute(db, "PRAGMA foreign_keys = ON", log);
+    return status == GSIM_OK ? check_file(db, log) : status;
+}
+
+void gsim_db_close(struct gsim_db *db) {
+    if (db)
+        (void)sqlite3_close(db->handle);
+}
+
+enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
+                             struct gsim_log *log) {
+    char sql[160];
+    int64_t n;
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE config = '%.64s'", config);
+    enum gsim_status status = number_of(db, sql, &n, log);
+    *has = n > 0;
+    return status;
+}
+
+/* --- adding ---------------------------------------------------------------------------------------- */
+
+static void bind_real(sqlite3_stmt *statement, int at, double value) {
+    if (isnan(value))
+        (void)sqlite3_bind_null(statement, at);
+    else
+        (void)sqlite3_bind_double(statement, at, value);
+}
+
+static int bind_fields(sqlite3_stmt *statement, int at, const struct gsim_summary *s) {
+#define GSIM_FIELD_TEXT(name, help) sqlite3_bind_text(statement, at++, s->name, -1, SQLITE_STATIC);
+#define GSIM_FIELD_INT(name, help) sqlite3_bind_int64(statement, at++, s->name);
+#define GSIM_FIELD_REAL(name, help) bind_real(statement, at++, s->name);
+#define GSIM_FIELD_BOOL(name, help) sqlite3_bind_int(statement, at++, s->name);
+#include "sim/api/fields.def"
+    return at;
+}
+
+static int add_run(struct gsim_db *db, const char *config, const char *argv,
+                   const struct gsim_result *result) {
+    static const char sql[] = "INSERT INTO run VALUES (NULL, ?, ?, ?, ?"
+#define MARK(name, help) ", ?"
+#define GSIM_FIELD_TEXT MARK
+#define GSIM_FIELD_INT MARK
+#define GSIM_FIELD_REAL MARK
+#define GSIM_FIELD_BOOL MARK
+#include "sim/api/fields.def"
+                              ")";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        /* Wall time depends on the machine: it is kept in run_perf, outside the identity. */
+        struct gsim_summary summary = result->summary;
+        summary.wall_s = (double)NAN;
+        (void)sqlite3_bind_text(statement, 1, config, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(statement, 2, GSIM_VERSION, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(statement, 3, argv, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(statement, 4, "done", -1, SQLITE_STATIC);
+        (void)bind_fields(statement, 5, &summary);
+        code = sqlite3_step(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static int64_t cell_i64(const int64_t *cells, uint32_t job) {
+    return cells ? cells[job] : 0;
+}
+
+static void bind_time(sqlite3_stmt *statement, int at, int64_t time_ns) {
+    if (time_ns < 0)
+        (void)sqlite3_bind_null(statement, at);
+    else
+        (void)sqlite3_bind_int64(statement, at, time_ns);
+}
+
+static int add_job(sqlite3_stmt *statement, const struct gsim_result *result, uint32_t job) {
+    const struct gsim_trace *trace = result->trace;
+    const struct gsim_job_results *r = &result->jobs;
+    (void)sqlite3_bind_int64(statement, 2, job);
+    (void)sqlite3_bind_text(statement, 3, gsim_trace_id(trace, job), -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int64(statement, 4, trace->submit_ns[job]);
+    bind_time(statement, 5, r->start_ns[job]);
+    bind_time(statement, 6, r->end_ns[job]);
+    (void)sqlite3_bind_int64(statement, 7, r->wait_ns[job]);
+    (void)sqlite3_bind_int64(statement, 8, trace->service_ns[job]);
+    (void)sqlite3_bind_int64(statement, 9,
+                             (int64_t)gsim_trace_gpus(trace, job) * gsim_trace_share(trace, job));
+    (void)sqlite3_bind_int64(statement, 10, r->preemptions ? r->preemptions[job] : 0);
+    (void)sqlite3_bind_int64(statement, 11, r->migrations ? r->migrations[job] : 0);
+    (void)sqlite3_bind_int64(statement, 12, cell_i64(r->faults, job));
+    (void)sqlite3_bind_int64(statement, 13, cell_i64(r->bytes_in, job));
+    (void)sqlite3_bind_int64(statement, 14, cell_i64(r->bytes_out, job));
+    (void)sqlite3_bind_int64(statement, 15, cell_i64(r->stall_ns, job));
+    int code = sqlite3_step(statement);
+    (void)sqlite3_reset(statement);
+    return code;
+}
+
+static int add_jobs(struct gsim_db *db, const struct gsim_result *result) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(
+        db->handle, "INSERT INTO job VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
+        &statement, NULL);
+    if (code == SQLITE_OK)
+        (void)sqlite3_bind_int64(statement, 1, sqlite3_last_insert_rowid(db->handle));
+    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    for (uint32_t job = 0; job < result->jobs.n && code == SQLITE_DONE; job++)
+        code = add_job(statement, result, job);
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO run_perf VALUES (?, ?, ?)", -1,
+                                  &statement, NULL);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_bind_int64(statement, 1, run_id);
+        bind_real(statement, 2, summary->wall_s);
+        (void)sqlite3_bind_int64(statement, 3, summary->events);
+        code = sqlite3_step(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
+    enum gsim_status status = fail(db, log);
+    (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+enum gsim_status gsim_db_add(struct gsim_db *db, const char *config, const char *argv,
+                             const struct gsim_result *result, struct gsim_log *log) {
+    char delete_old[128];
+    (void)snprintf(delete_old, sizeof delete_old, "DELETE FROM run WHERE config = '%.64s'", config);
+    enum gsim_status status = execute(db, "BEGIN IMMEDIATE", log);
+    if (status != GSIM_OK)
+        return status;
+    if (sqlite3_exec(db->handle, delete_old, NULL, NULL, NULL) != SQLITE_OK ||
+        add_run(db, config, argv, result) != SQLITE_DONE)
+        return roll_back(db, log);
+    int64_t run_id = sqlite3_last_insert_rowid(db->handle);
+    if (add_jobs(db, result) != SQLITE_DONE ||
+        add_perf(db, run_id, &result->summary) != SQLITE_DONE ||
+        sqlite3_exec(db->handle, "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)", NULL,
+                     NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        return roll_back(db, log);
+    return GSIM_OK;
+}

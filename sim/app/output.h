@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results as text: table, CSV, JSON, and the per-job CSV. */
+#ifndef GSIM_APP_OUTPUT_H
+#define GSIM_APP_OUTPUT_H
+
+#include <stdio.h>
+
+#include "sim/api/sink.h"
+
+enum gsim_output_format { GSIM_OUTPUT_TABLE = 0, GSIM_OUTPUT_CSV, GSIM_OUTPUT_JSON };
+
+/* The shortest decimal that reads back as the same double; "null" for NaN. */
+int gsim_format_real(char *buffer, double value);
+/* "1.5 h", "250 s", "3.2 ms": three digits for people. */
+int gsim_format_humane(char *buffer, double seconds);
+
+void gsim_write_json(FILE *out, const struct gsim_summary *summary);
+void gsim_write_csv_header(FILE *out);
+void gsim_write_csv_row(FILE *out, const struct gsim_summary *summary);
+void gsim_write_summary_table(FILE *out, const struct gsim_summary *summary,
+                              const char *cluster_note);
+/* One row a result, ratios of the mean JCT to the first. */
+void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int n);
+
+/* A file that appears only when it is complete: written beside, then renamed. */
+struct gsim_outfile {
+    FILE *file;
+    const char *path;
+    char *beside;
+};
+enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
+                                   struct gsim_arena *arena, struct gsim_log *log);
+enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
+
+enum gsim_status gsim_write_jobs_csv(const char *path, const struct gsim_result *result,
+                                     struct gsim_arena *arena, struct gsim_log *log);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/app/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/app/config.h"
+#include "sim/base/sort.h"
+#include "sim/base/text.h"
+#include "sim/core/stats.h"
+
+enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out) {
+    const char *text = cli->value[GSIM_OPT_FORMAT];
+    int choice = text ? gsim_text_choice(text, "table|csv|json") : 0;
+    *out = (enum gsim_output_format)choice;
+    if (choice >= 0)
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format: '%s' is not one of table, csv, json",
+                     text);
+}
+
+void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *s) {
+    FILE *err = cli->io->err;
+    if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        return;
+    if (*s->assumed)
+        fprintf(err, "gsim: %s: assumed, not known: %s\n", s->policy, s->assumed);
+    if (*s->outside_validated)
+        fprintf(err, "gsim: %s: outside what was validated: %s\n", s->policy,
+                s->outside_validated);
+    if (s->unfinished)
+        fprintf(err, "gsim: %s: %lld of %lld jobs did not finish; means and quantiles are of the "
+                     "others\n",
+                s->policy, (long long)s->unfinished, (long long)s->jobs);
+}
+
+/* --- --by --------------------------------------------------------------------------------------------- */
+
+static const char *const class_names[] = {"batch", "production", "opportunistic", "realtime"};
+
+static int by_column(const struct gsim_cli *cli) {
+    static const enum gsim_column columns[] = {GSIM_COL_CLASS, GSIM_COL_USER, GSIM_COL_VC,
+                                               GSIM_COL_MODEL};
+    int choice = gsim_text_choice(cli->value[GSIM_OPT_BY], "class|user|vc|model");
+    return choice < 0 ? -1 : (int)columns[choice];
+}
+
+enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_setup *setup) {
+    const char *by = cli->value[GSIM_OPT_BY];
+    if (!by)
+        return GSIM_OK;
+    int column = by_column(cli);
+    if (column < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--by: '%s' is not one of class, user, vc, model", by);
+    if (!setup->trace.column[column])
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, setup->trace_path, 0,
+                         "--by %s: the trace has no column '%s'", by, by);
+    return GSIM_OK;
+}
+
+struct slice {
+    double *jct;
+    size_t n;
+    double sum;
+    int64_t n_jobs;
+};
+
+static void take_slice(const struct gsim_result *result, int column, int64_t value,
+                       struct slice *slice) {
+    slice->n = 0;
+    slice->sum = 0;
+    slice->n_jobs = 0;
+    for (uint32_t job = 0; job < result->jobs.n; job++) {
+        if (result->trace->column[column][job] != value)
+            continue;
+        slice->n_jobs++;
+        if (result->jobs.end_ns[job] < 0)
+            continue;
+        int64_t jct_ns = result->jobs.end_ns[job] - result->trace->submit_ns[job];
+        slice->jct[slice->n++] = (double)jct_ns / 1e9;
+        slice->sum += (double)jct_ns / 1e9;
+    }
+}
+
+static void slice_row(FILE *out, const struct gsim_result *result, const char *name,
+                      const struct slice *slice, bool is_csv) {
+    double mean = slice->n ? slice->sum / (double)slice->n : (double)NAN;
+    double p50 = gsim_quantile_sorted(slice->jct, slice->n, 0.5);
+    double p95 = gsim_quantile_sorted(slice->jct, slice->n, 0.95);
+    double p99 = gsim_quantile_sorted(slice->jct, slice->n, 0.99);
+    fprintf(out,
+            is_csv ? "%s,%s,%lld,%zu,%.9f,%.9f,%.9f,%.9f\n"
+                   : "%-14s %-20s %8lld %8zu %14.3f %14.3f %14.3f %14.3f\n",
+            result->summary.policy, name, (long long)slice->n_jobs, slice->n, mean, p50, p95, p99);
+}
+
+enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *results, int n) {
+    const char *by = cli->value[GSIM_OPT_BY];
+    enum gsim_output_format format;
+    (void)gsim_report_format(cli, &format);
+    if (!by || format == GSIM_OUTPUT_JSON)
+        return GSIM_OK;
+    bool is_csv = format == GSIM_OUTPUT_CSV;
+    int column = by_column(cli);
+    uint32_t n_values = column == GSIM_COL_CLASS ? GSIM_CLASS_COUNT
+                                                 : results[0].trace->names[column].n;
+    struct slice slice = {.jct = gsim_arena_array(cli->arena, results[0].jobs.n, sizeof(double))};
+    if (!slice.jct)
+        return gsim_no_memory(cli->log, "breaking results down");
+    fprintf(cli->io->out,
+            is_csv ? "policy,%s,jobs,completed,jct_mean_s,jct_p50_s,jct_p95_s,jct_p99_s\n"
+                   : "\npolicy         %-20s     jobs     done       JCT mean         median"
+                     "            p95            p99\n",
+            by);
+    for (uint32_t value = 0; value < n_values; value++)
+        for (int i = 0; i < n; i++) {
+            take_slice(&results[i], column, value, &slice);
+            if (slice.n_jobs == 0 || !gsim_sort_f64(slice.jct, slice.n))
+                continue;
+            slice_row(cli->io->out, &results[i],
+                      column == GSIM_COL_CLASS ? class_names[value]
+                                               : results[i].trace->names[column].name[value],
+                      &slice, is_csv);
+        }
+    return GSIM_OK;
+}
+
+/* --- --db ---------------------------------------------------------------------------------------------- */
+
+enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                      int contender, bool *is_known) {
+    const char *path = cli->value[GSIM_OPT_DB];
+    struct gsim_db *db;
+    char config[65];
+    *is_known = false;
+    if (!path || gsim_option_is_on(cli, GSIM_OPT_FORCE))
+        return GSIM_OK;
+    enum gsim_status status = gsim_config_hash(cli, setup, contender, 0, config);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_db_open(path, cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_db_has(db, config, is_known, cli->log);
+    gsim_db_close(db);
+    return status;
+}
+
+static const char *join_arguments(const struct gsim_cli *cli) {
+    const char *text = "gsim";
+    for (int i = 1; i < cli->argc && text; i++)
+        text = gsim_arena_printf(cli->arena, "%s %s", text, cli->argv[i]);
+    return text ? text : "gsim";
+}
+
+enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                int contender, const struct gsim_result *result) {
+    const char *path = cli->value[GSIM_OPT_DB];
+    struct gsim_db *db;
+    char config[65];
+    if (!path)
+        return GSIM_OK;
+    enum gsim_status status = gsim_config_hash(cli, setup, contender, 0, config);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_db_open(path, cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_db_add(db, config, join_arguments(cli), result, cli->log);
+    gsim_db_close(db);
+    return status;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/app/setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "models/device.h"
+#include "sim/base/text.h"
+#include "traces/read.h"
+
+/* The PAI simulator's cluster: 300 GPUs and 6966 CPUs (its README). */
+enum { PAI_GPUS = 300, PAI_CPUS_MILLI_PER_GPU = 23220 };
+
+/* --- --set ------------------------------------------------------------------------------------- */
+
+static enum gsim_status cut_set(struct gsim_cli *cli, const char *text, const char **key,
+                                const char **value) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--set: '%s' is not of the form KEY=VALUE",
+                         text);
+    *key = gsim_arena_strndup(cli->arena, text, (size_t)(equals - text));
+    *value = equals + 1;
+    return *key ? GSIM_OK : gsim_no_memory(cli->log, "reading --set");
+}
+
+static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *setup,
+                                      const char *value) {
+    int choice = gsim_text_choice(value, "none|tiresias|pai|helios");
+    if (choice < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "reference: '%s' is not one of tiresias, pai, helios", value);
+    setup->reference = (enum gsim_reference)choice;
+    for (int c = 0; c < setup->n_contenders && choice > 0; c++)
+        if (!(setup->contender[c].policy->references & 1u << choice))
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                             "policy '%s' has no reference=%s; 'gsim list policies %s' shows what "
+                             "it has",
+                             setup->contender[c].policy->name, value,
+                             setup->contender[c].policy->name);
+    return GSIM_OK;
+}
+
+static bool is_profile_key(const char *key) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        if (strcmp(gsim_key_name((enum gsim_key)k), key) == 0)
+            return true;
+    return false;
+}
+
+/* "las.quantum" for policy las, or "quantum" for any. */
+static const char *param_name(const struct gsim_policy *policy, const char *key) {
+    size_t n = strlen(policy->name);
+    return strncmp(key, policy->name, n) == 0 && key[n] == '.' ? key + n + 1 : key;
+}
+
+static enum gsim_status unknown_set(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                    const char *key) {
+    const char *names[GSIM_KEY_COUNT + 512];
+    int n = 0;
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        names[n++] = gsim_key_name((enum gsim_key)k);
+    for (int c = 0; c < setup->n_contenders; c++)
+        for (int i = 0; i < setup->contender[c].params.n && n < GSIM_KEY_COUNT + 512; i++)
+            names[n++] = setup->contender[c].params.defs[i].name;
+    const char *dot = strchr(key, '.');
+    int close = gsim_text_suggest(key, names, n);
+    if (close < 0 && dot)
+        close = gsim_text_suggest(dot + 1, names, n);
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "--set: neither the policy nor the device knows '%s'%s%s%s", key,
+                     close >= 0 ? "; did you mean '" : "; see 'gsim list policies NAME' and 'gsim "
+                                                       "list devices NAME'",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status set_one(struct gsim_cli *cli, struct gsim_setup *setup, const char *key,
+                                const char *value) {
+    bool is_known = is_profile_key(key);
+    if (strcmp(key, "reference") == 0)
+        return set_reference(cli, setup, value);
+    for (int c = 0; c < setup->n_contenders; c++) {
+        struct gsim_params *params = &setup->contender[c].params;
+        const char *name = param_name(setup->contender[c].policy, key);
+        if (gsim_params_find(params, name) < 0)
+            continue;
+        if (is_profile_key(key))
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                             "--set: '%s' is known to the policy and to the device; say %s.%s", key,
+                             params->owner, key);
+        enum gsim_status status = gsim_params_set(params, name, value, cli->arena, cli->log);
+        if (status != GSIM_OK)
+            return status;
+        is_known = true;
+    }
+    return is_known ? GSIM_OK : unknown_set(cli, setup, key);
+}
+
+static enum gsim_status apply_sets(struct gsim_cli *cli, struct gsim_setup *setup) {
+    for (const char *const *text = cli->repeats[GSIM_OPT_SET]; *text; text++) {
+        const char *key, *value;
+        enum gsim_status status = cut_set(cli, *text, &key, &value);
+        if (status == GSIM_OK)
+            status = set_one(cli, setup, key, value);
+        if (status != GSIM_OK)
+            return status;
+    }
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
+                                    const struct gsim_profile **out) {
+    struct gsim_profile *profile = gsim_arena_alloc(cli->arena, sizeof *profile);
+    if (!profile)
+        return gsim_no_memory(cli->log, "reading a device");
+    enum gsim_status status = gsim_profile_load(name, cli->arena, profile, cli->log);
+    for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
+        const char *key, *value;
+        bool is_known;
+        status = cut_set(cli, *text, &key, &value);
+        if (status == GSIM_OK)
+            status = gsim_profile_set(profile, key, value, &is_known, cli->arena, cli->log);
+    }
+    *out = profile;
+    return status;
+}
+
+/* --- policies, cluster, trace -------------------------------------------------------------------- */
+
+static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
+                                      const char *name) {
+    const struct gsim_policy *policy = gsim_policy_find(name, cli->log);
+    if (!policy)
+        return GSIM_USAGE;
+    for (int c = 0; c < setup->n_contenders; c++)
+        if (setup->contender[c].policy == policy)
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "policy '%s' is named twice", name);
+    if (setup->n_contenders == GSIM_MAX_COMPARED)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "more than %d policies", GSIM_MAX_COMPARED);
+    struct gsim_contender *contender = &setup->contender[setup->n_contenders++];
+    contender->policy = policy;
+    return gsim_params_init(&contender->params, policy->name, policy->params, cli->arena,
+                            cli->log);
+}
+
+static enum gsim_status add_contenders(struct gsim_cli *cli, struct gsim_setup *setup,
+                                       const char *names) {
+    enum gsim_status status = GSIM_OK;
+    for (const char *p = names; status == GSIM_OK && p; p = strchr(p, ',')) {
+        p += *p == ',';
+        char *name = gsim_arena_strndup(cli->arena, p, strcspn(p, ","));
+        status = name ? add_contender(cli, setup, name) : gsim_no_memory(cli->log, "reading");
+    }
+    return status;
+}
+
+static enum gsim_status load_trace(struct gsim_cli *cli, struct gsim_setup *setup) {
+    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
+    const char *path = setup->trace_path;
+    size_t n = strlen(path);
+    if (n < 4 || strcmp(path + n - 4, ".ini") != 0) {
+        setup->seed = 1;
+        return gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], &options, cli->arena,
+                               &setup->trace, cli->log);
+    }
+    if (*options.assume)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--assume fills gaps of a trace; a generated one has none: set the "
+                         "column in the spec");
+    enum gsim_status status = gsim_generate_spec_read(path, cli->arena, &setup->spec, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    setup->seed = (int64_t)gsim_generate_seed(setup->spec);
+    status = gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
+    if (status != GSIM_OK)
+        return status;
+    return gsim_trace_generate(setup->spec, (uint64_t)setup->seed, 0, cli->arena, &setup->trace,
+                               cli->log);
+}
+
+static uint32_t widest_gang(const struct gsim_trace *trace) {
+    uint32_t widest = 1;
+    for (uint32_t job = 0; trace->gpus && job < trace->n_jobs; job++)
+        if (trace->gpus[job] > widest)
+            widest = trace->gpus[job];
+    return widest;
+}
+
+static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
+    int64_t nodes, gpus, cpus, default_gpus = 1;
+    bool is_pai = setup->reference == GSIM_REFERENCE_PAI;
+    bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
+    if (is_default)
+        default_gpus = is_pai ? PAI_GPUS : widest_gang(&setup->trace);
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
+                                 GSIM_MAX_GPUS_PER_NODE, &gpus);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_CPUS_PER_NODE, 0, 1, 1000000, &cpus);
+    const struct gsim_profile **profiles = gsim_arena_alloc(cli->arena, sizeof *profiles);
+    struct gsim_node_group *group = gsim_arena_alloc(cli->arena, sizeof *group);
+    if (status == GSIM_OK && (!profiles || !group))
+        status = gsim_no_memory(cli->log, "building the cluster");
+    if (status == GSIM_OK)
+        status = gsim_setup_profile(cli, setup->device_name, &profiles[0]);
+    if (status != GSIM_OK)
+        return status;
+    *group = (struct gsim_node_group){.count = (uint32_t)nodes,
+                                      .gpus_per_node = (uint32_t)gpus,
+                                      .cpus_milli = cpus * 1000,
+                                      .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES]};
+    setup->cluster = (struct gsim_cluster_spec){
+        .groups = group, .n_groups = 1, .profiles = profiles, .n_profiles = 1, .is_pool = is_pai};
+    if (is_pai)
+        setup->cluster.pool_cpus_milli =
+            cpus ? nodes * cpus * 1000 : nodes * gpus * PAI_CPUS_MILLI_PER_GPU;
+    setup->cluster_note = gsim_arena_printf(
+        cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes, nodes == 1 ? "" : "s",
+        (long long)gpus, gpus == 1 ? "" : "s",
+        !is_default ? "" : is_pai ? " (the PAI simulator's)" : " (default: the widest gang)");
+    return GSIM_OK;
+}
+
+static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
+    const char *device = cli->value[GSIM_OPT_DEVICE];
+    setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
+    const char *file = cli->value[GSIM_OPT_CLUSTER];
+    if (!file)
+        return homogeneous(cli, setup);
+    if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
+        cli->value[GSIM_OPT_CPUS_PER_NODE])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--cluster says what nodes there are; leave out --nodes, "
+                         "--gpus-per-node and --cpus-per-node");
+    setup->cluster_note = file;
+    return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
+}
+
+static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setup) {
+    setup->until_ns = GSIM_NEVER;
+    const char *until = cli->value[GSIM_OPT_UNTIL];
+    if (until && (gsim_parse_time(until, GSIM_NS_PER_S, &setup->until_ns) != GSIM_PARSE_OK ||
+                  setup->until_ns <= 0))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--until: '%s' is not a time above 0, such as 3600, 30min or 7d", until);
+    return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
+}
+
+enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
+                                 struct gsim_setup *setup) {
+    *setup = (struct gsim_setup){0};
+    if (cli->n_operands != 1)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         cli->n_operands ? "one trace at a time; '%s' is too many"
+                                         : "which trace? gsim --policy NAME trace.csv%s",
+                         cli->n_operands ? cli->operand[1] : "");
+    setup->trace_path = cli->operand[0];
+    enum gsim_status status = add_contenders(cli, setup, names);
+    if (status == GSIM_OK)
+        status = apply_sets(cli, setup);
+    if (status == GSIM_OK)
+        status = load_trace(cli, setup);
+    if (status == GSIM_OK)
+        status = load_cluster(cli, setup);
+    return status == GSIM_OK ? load_clock(cli, setup) : status;
+}
+
+/* --- running -------------------------------------------------------------------------------------- */
+
+static double now_s(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void show_progress(void *arg, uint32_t n_done, uint32_t n_jobs) {
+    const struct gsim_io *io = arg;
+    fprintf(io->err, "\r%u of %u jobs done (%.0f %%) ", n_done, n_jobs,
+            100.0 * n_done / (n_jobs ? n_jobs : 1));
+    (void)fflush(io->err);
+}
+
+enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
+                                const struct gsim_trace *trace, const struct gsim_io *io,
+                                bool shows_progress, struct gsim_arena *arena,
+                                struct gsim_result *result, struct gsim_log *log) {
+    struct gsim_io progress_io = *io;
+    struct gsim_run_options options = {.trace = trace,
+                                       .cluster = &setup->cluster,
+                                       .policy = setup->contender[contender].policy,
+                                       .policy_params = &setup->contender[contender].params,
+                                       .model = &gsim_model_device,
+                                       .reference = setup->reference,
+                                       .device_name = setup->device_name,
+                                       .seed = setup->seed,
+                                       .until_ns = setup->until_ns,
+                                       .stop = io->stop};
+    if (shows_progress && io->is_err_terminal) {
+        options.progress = show_progress;
+        options.progress_arg = &progress_io;
+    }
+    double begin_s = now_s();
+    enum gsim_status status = gsim_run(&options, arena, result, log);
+    if (options.progress)
+        fputs("\r\033[K", io->err);
+    if (status == GSIM_OK || status == GSIM_INCOMPLETE)
+        result->summary.wall_s = now_s() - begin_s;
+    return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From options to what a run needs: the trace, the cluster, the device, the policies with their
+ * parameters. Loaded once, then shared by all runs of the command. */
+#ifndef GSIM_APP_SETUP_H
+#define GSIM_APP_SETUP_H
+
+#include "models/profile.h"
+#include "sim/app/cli.h"
+#include "sim/app/registry.h"
+#include "sim/core/run.h"
+#include "traces/generate.h"
+
+enum { GSIM_MAX_COMPARED = 64 };
+
+struct gsim_contender {
+    const struct gsim_policy *policy;
+    struct gsim_params params;
+};
+
+struct gsim_setup {
+    const char *trace_path;
+    struct gsim_trace trace;
+    const struct gsim_generate_spec *spec; /* the trace is generated; NULL: read */
+    struct gsim_cluster_spec cluster;
+    const char *device_name;
+    const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
+    enum gsim_reference reference;
+    int64_t seed, until_ns;
+    struct gsim_contender contender[GSIM_MAX_COMPARED];
+    int n_contenders;
+};
+
+/* names: policies separated by commas. */
+enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
+                                 struct gsim_setup *setup);
+/* One run of a contender. arena and log are the run's own; wall time is filled in. */
+enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
+                                const struct gsim_trace *trace, const struct gsim_io *io,
+                                bool shows_progress, struct gsim_arena *arena,
+                                struct gsim_result *result, struct gsim_log *log);
+
+/* cluster_file.c: [node NAME] sections with count, gpus, device, cpus. Devices that the file does
+ * not name are the default one. */
+enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
+                                        const char *default_device,
+                                        struct gsim_cluster_spec *out);
+/* A profile with the --set keys of the command line applied. */
+enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
+                                    const struct gsim_profile **out);
+
+#endif
