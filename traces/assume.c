@@ -7,8 +7,7 @@
 #include "traces/cells.h"
 
 /* As in a cell, or with a unit where the column has one. */
-static bool parse(struct gsim_builder *b, enum gsim_column column, const char *text,
-                  int64_t *out) {
+static bool parse(struct gsim_builder *b, enum gsim_column column, const char *text, int64_t *out) {
     if (gsim_cell_parse(b, column, text, strlen(text), out))
         return true;
     enum gsim_cell_kind kind = gsim_columns[column].kind;
@@ -25,7 +24,8 @@ static enum gsim_status unknown(struct gsim_builder *b, const char *name) {
         names[c] = gsim_columns[c].name;
     int close = gsim_text_suggest(name, names, GSIM_COL_COUNT);
     return gsim_fail(b->log, GSIM_USAGE, NULL, 0, "--assume: a trace has no column '%s'%s%s%s",
-                     name, close >= 0 ? "; did you mean '" : "; 'gsim list formats native' shows them",
+                     name,
+                     close >= 0 ? "; did you mean '" : "; 'gsim list formats native' shows them",
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
@@ -39,8 +39,8 @@ static enum gsim_status read_one(struct gsim_builder *b, const char *text,
     if (!name)
         return gsim_no_memory(b->log, "reading --assume");
     for (int c = 0; c < GSIM_COL_COUNT; c++) {
-        if (strcmp(gsim_columns[c].name, name) != 0)
-            continue;
+        if (c == GSIM_COL_SHARE_PPM || strcmp(gsim_columns[c].name, name) != 0)
+            continue; /* gpus: an empty cell is one GPU already */
         *out = (struct gsim_assumption){.column = (enum gsim_column)c, .text = text};
         if (parse(b, out->column, equals + 1, &out->value))
             return GSIM_OK;

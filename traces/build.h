@@ -23,7 +23,7 @@ struct gsim_builder {
     const char *path;
     struct gsim_row row;
     bool has_column[GSIM_COL_COUNT]; /* cells are kept for these */
-    bool is_used[GSIM_COL_COUNT];    /* and some cell was not empty */
+    bool is_used[GSIM_COL_COUNT]; /* and some cell was not empty */
     uint32_t n, capacity;
     int64_t *submit_ns, *service_ns;
     uint32_t *gpus, *id_at, *line;
@@ -31,10 +31,10 @@ struct gsim_builder {
     char *id_text;
     size_t id_used, id_capacity;
     int64_t first_line;
-    bool is_wide;       /* some gang is larger than one */
-    bool is_irregular;  /* lines are not first_line + index */
+    bool is_wide; /* some gang is larger than one */
+    bool is_irregular; /* lines are not first_line + index */
     bool is_unsorted;
-    bool is_numbered;   /* ids so far are rising whole numbers: they cannot repeat */
+    bool is_numbered; /* ids so far are rising whole numbers: they cannot repeat */
     int64_t last_number;
     struct gsim_names names[GSIM_COL_COUNT];
     uint32_t names_capacity[GSIM_COL_COUNT];

@@ -14,7 +14,7 @@ const struct gsim_column_def gsim_columns[GSIM_COL_COUNT] = {
 };
 
 static const char class_names[] = "batch|production|opportunistic|realtime"; /* enum gsim_class */
-static const char sync_names[] = "iteration|kernel|none";                     /* enum gsim_sync */
+static const char sync_names[] = "iteration|kernel|none"; /* enum gsim_sync */
 
 const char *gsim_cell_form(enum gsim_cell_kind kind) {
     static const char *const forms[] = {
@@ -131,11 +131,16 @@ static void copy_choice(char *buffer, size_t size, const char *choices, int64_t 
 
 void gsim_cell_format(const struct gsim_trace *trace, enum gsim_column column, int64_t value,
                       char *buffer, size_t size) {
-    static const int64_t scales[] = {
-        [GSIM_CELL_COUNT] = 1,      [GSIM_CELL_MS] = GSIM_NS_PER_MS, [GSIM_CELL_SECONDS] = GSIM_NS_PER_S,
-        [GSIM_CELL_GIB] = GSIM_GIB, [GSIM_CELL_SHARE] = GSIM_PPM,    [GSIM_CELL_MILLI] = 1000,
-        [GSIM_CELL_RATIO] = GSIM_PPM, [GSIM_CELL_GBPS] = 1000000000, [GSIM_CELL_SIGNED] = 1,
-        [GSIM_CELL_BOOL] = 1};
+    static const int64_t scales[] = {[GSIM_CELL_COUNT] = 1,
+                                     [GSIM_CELL_MS] = GSIM_NS_PER_MS,
+                                     [GSIM_CELL_SECONDS] = GSIM_NS_PER_S,
+                                     [GSIM_CELL_GIB] = GSIM_GIB,
+                                     [GSIM_CELL_SHARE] = GSIM_PPM,
+                                     [GSIM_CELL_MILLI] = 1000,
+                                     [GSIM_CELL_RATIO] = GSIM_PPM,
+                                     [GSIM_CELL_GBPS] = 1000000000,
+                                     [GSIM_CELL_SIGNED] = 1,
+                                     [GSIM_CELL_BOOL] = 1};
     enum gsim_cell_kind kind = gsim_columns[column].kind;
     *buffer = '\0';
     if (value == -1 && kind != GSIM_CELL_SIGNED)

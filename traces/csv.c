@@ -11,9 +11,9 @@ struct reader {
     struct gsim_arena *arena;
     struct gsim_log *log;
     const char *path;
-    int64_t line;      /* of what is being read */
-    int64_t row_line;  /* where the row began */
-    uint32_t column;   /* the next field's */
+    int64_t line; /* of what is being read */
+    int64_t row_line; /* where the row began */
+    uint32_t column; /* the next field's */
     uint32_t n_columns; /* of the header; 0: not read yet */
     bool has_header, is_after_cr, is_in_comment;
     const char *names[GSIM_MAX_FIELD_COLUMNS];
@@ -45,9 +45,9 @@ static void on_field(void *text, size_t length, void *arg) {
         r->row_line = r->line;
     uint32_t column = r->column++;
     if (length > GSIM_MAX_FIELD_BYTES) {
-        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
-                          "a field of %zu bytes; at most %d are read", length,
-                          GSIM_MAX_FIELD_BYTES));
+        stop(r,
+             gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                       "a field of %zu bytes; at most %d are read", length, GSIM_MAX_FIELD_BYTES));
         return;
     }
     for (const char *p = text; (p = memchr(p, '\n', (size_t)((char *)text + length - p))); p++)
@@ -152,15 +152,13 @@ static void feed_chunk(struct reader *r, struct csv_parser *parser, const char *
     feed(r, parser, p, (size_t)(end - p));
 }
 
-static void check_chunk(struct reader *r, struct csv_parser *parser, const char *bytes,
-                        size_t n) {
+static void check_chunk(struct reader *r, struct csv_parser *parser, const char *bytes, size_t n) {
     const char *nul = memchr(bytes, '\0', n);
     if (nul) {
         int64_t line = r->line;
         for (const char *p = bytes; p < nul; p++)
             line += *p == '\n';
-        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
-                          "a NUL byte; a trace is text"));
+        stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line, "a NUL byte; a trace is text"));
     }
     if (csv_get_buffer_size(parser) > GSIM_MAX_FIELD_BYTES + 2 * GSIM_INPUT_CHUNK)
         stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, row_begin(r),

@@ -11,14 +11,14 @@ enum { GSIM_DIST_PARAMS = 3 };
 
 enum gsim_dist_kind {
     GSIM_DIST_DETERMINISTIC, /* value */
-    GSIM_DIST_UNIFORM,       /* lo, hi */
-    GSIM_DIST_EXPONENTIAL,   /* mean */
-    GSIM_DIST_LOGNORMAL,     /* mu, sigma of the logarithm */
-    GSIM_DIST_WEIBULL,       /* scale, shape */
-    GSIM_DIST_PARETO,        /* scale (the least value), alpha */
-    GSIM_DIST_BOUNDED_PARETO,/* lo, hi, alpha */
-    GSIM_DIST_CHOICE,        /* values with weights */
-    GSIM_DIST_EMPIRICAL,     /* values from a file, all as likely */
+    GSIM_DIST_UNIFORM, /* lo, hi */
+    GSIM_DIST_EXPONENTIAL, /* mean */
+    GSIM_DIST_LOGNORMAL, /* mu, sigma of the logarithm */
+    GSIM_DIST_WEIBULL, /* scale, shape */
+    GSIM_DIST_PARETO, /* scale (the least value), alpha */
+    GSIM_DIST_BOUNDED_PARETO, /* lo, hi, alpha */
+    GSIM_DIST_CHOICE, /* values with weights */
+    GSIM_DIST_EMPIRICAL, /* values from a file, all as likely */
     GSIM_DIST_COUNT
 };
 

@@ -180,8 +180,8 @@ static void open_columns(struct generator *g) {
 static bool open_streams(struct generator *g, uint64_t seed, uint64_t replication) {
     bool ok = (g->kind_rng = gsim_rng_stream(seed, replication, "trace/kind")) != NULL;
     for (uint32_t i = 0; ok && i < g->spec->n_quantities; i++)
-        ok = (g->rng[i] = gsim_rng_stream(seed, replication, g->spec->quantities[i].stream)) !=
-             NULL;
+        ok =
+            (g->rng[i] = gsim_rng_stream(seed, replication, g->spec->quantities[i].stream)) != NULL;
     return ok;
 }
 

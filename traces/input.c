@@ -107,7 +107,8 @@ const char *gsim_input_path(const struct gsim_input *input) {
     return input->path;
 }
 
-/* --- decompression: fills text, returns how much ------------------------------------------------ */
+/* --- decompression: fills text, returns how much ------------------------------------------------
+ */
 
 static enum gsim_status inflate_some(struct gsim_input *input, size_t *length,
                                      struct gsim_log *log) {
@@ -153,8 +154,7 @@ static enum gsim_status decode_some(struct gsim_input *input, size_t *length,
     return input->coding == ZSTD ? unzstd_some(input, length, log) : copy_some(input, length);
 }
 
-static enum gsim_status read_text(struct gsim_input *input, size_t *length,
-                                  struct gsim_log *log) {
+static enum gsim_status read_text(struct gsim_input *input, size_t *length, struct gsim_log *log) {
     for (*length = 0;;) {
         enum gsim_status status = GSIM_OK;
         if (input->raw_at == input->raw_n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, told by their first bytes. */
+/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, told by their first bytes.
+ */
 #ifndef GSIM_TRACES_INPUT_H
 #define GSIM_TRACES_INPUT_H
 

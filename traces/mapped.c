@@ -41,8 +41,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
             is_there = m->of_field[i] == mapping;
         if (!is_there)
             return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line,
-                             "no column '%s', which the format '%s' has", mapping->name,
-                             m->format);
+                             "no column '%s', which the format '%s' has", mapping->name, m->format);
     }
     return gsim_assume_read(m->b, m->options, m->assumed, &m->n_assumed);
 }

@@ -147,9 +147,8 @@ static bool parse_field(struct native *n, int target, const char *text, size_t l
         return gsim_cell_seconds(text, length, &row->submit_ns) == GSIM_PARSE_OK &&
                row->submit_ns >= 0;
     case TO_DURATION:
-        return length == 0 ||
-               (gsim_cell_seconds(text, length, &row->service_ns) == GSIM_PARSE_OK &&
-                row->service_ns >= 0);
+        return length == 0 || (gsim_cell_seconds(text, length, &row->service_ns) == GSIM_PARSE_OK &&
+                               row->service_ns >= 0);
     case TO_GPUS:
         return length == 0 || parse_gpus(row, text, length);
     case TO_ID:
@@ -159,8 +158,8 @@ static bool parse_field(struct native *n, int target, const char *text, size_t l
     case TO_NOTHING:
         return true;
     default:
-        return length == 0 || gsim_cell_parse(n->b, (enum gsim_column)target, text, length,
-                                              &row->cell[target]);
+        return length == 0 ||
+               gsim_cell_parse(n->b, (enum gsim_column)target, text, length, &row->cell[target]);
     }
 }
 

@@ -37,8 +37,7 @@ static const struct gsim_mapping mappings[] = {
     {0},
 };
 
-static enum gsim_status read_pai(struct gsim_input *input,
-                                 const struct gsim_trace_options *options,
+static enum gsim_status read_pai(struct gsim_input *input, const struct gsim_trace_options *options,
                                  struct gsim_arena *arena, struct gsim_trace *out,
                                  struct gsim_log *log) {
     return gsim_mapped_read(input, "pai", mappings, NULL, options, arena, out, log);

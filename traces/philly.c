@@ -37,8 +37,9 @@ static bool take_timestamp(struct gsim_builder *builder, const char *text, size_
         text[13] != ':' || text[16] != ':')
         return false;
     if (!digits(text, 4, 1970, 2099, &year) || !digits(text + 5, 2, 1, 12, &month) ||
-        !digits(text + 8, 2, 1, days_in_month(year, month), &day) || !digits(text + 11, 2, 0, 23, &hour) ||
-        !digits(text + 14, 2, 0, 59, &minute) || !digits(text + 17, 2, 0, 60, &second))
+        !digits(text + 8, 2, 1, days_in_month(year, month), &day) ||
+        !digits(text + 11, 2, 0, 23, &hour) || !digits(text + 14, 2, 0, 59, &minute) ||
+        !digits(text + 17, 2, 0, 60, &second))
         return false;
     int64_t seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
     builder->row.submit_ns = seconds * GSIM_NS_PER_S;

@@ -35,8 +35,8 @@ static enum gsim_status find_named(const char *name, const struct gsim_trace_for
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
-static enum gsim_status find_sniffed(struct gsim_input *input,
-                                     const struct gsim_trace_format **out, struct gsim_log *log) {
+static enum gsim_status find_sniffed(struct gsim_input *input, const struct gsim_trace_format **out,
+                                     struct gsim_log *log) {
     const char *header;
     int surest = 0;
     enum gsim_status status = gsim_input_peek_line(input, &header, log);
@@ -60,9 +60,8 @@ static enum gsim_status find_sniffed(struct gsim_input *input,
 }
 
 enum gsim_status gsim_trace_read(const char *path, const char *format,
-                                 const struct gsim_trace_options *options,
-                                 struct gsim_arena *arena, struct gsim_trace *out,
-                                 struct gsim_log *log) {
+                                 const struct gsim_trace_options *options, struct gsim_arena *arena,
+                                 struct gsim_trace *out, struct gsim_log *log) {
     struct gsim_input *input = NULL;
     const struct gsim_trace_format *reader = NULL;
     enum gsim_status status = gsim_input_open(path, arena, &input, log);

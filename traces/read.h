@@ -12,9 +12,8 @@ extern const struct gsim_trace_format *const gsim_trace_formats[];
 
 /* format NULL: told from the header. options may be NULL. */
 enum gsim_status gsim_trace_read(const char *path, const char *format,
-                                 const struct gsim_trace_options *options,
-                                 struct gsim_arena *arena, struct gsim_trace *out,
-                                 struct gsim_log *log);
+                                 const struct gsim_trace_options *options, struct gsim_arena *arena,
+                                 struct gsim_trace *out, struct gsim_log *log);
 /* Writes a native CSV of the columns that the trace has; reading it gives the same trace. The
  * caller checks the stream for errors. */
 void gsim_trace_write(const struct gsim_trace *trace, FILE *out);

@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads a spec in two passes: every entry must be a key that its section knows, then each section
- * is read by its keys. */
-#include "traces/spec.h"
-
-#include <ctype.h>
+/* Reads a spec section by section; every entry must be a key that its section knows. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/text.h"
 #include "traces/generate.h"
-
-struct spec_reader {
-    const struct gsim_ini *ini;
-    struct gsim_generate_spec *spec;
-    struct gsim_arena *arena;
-    struct gsim_log *log;
-};
-
-static enum gsim_status fail_at(const struct spec_reader *r, const struct gsim_ini_entry *entry,
-                                const char *accepted) {
-    return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line,
-                     "key '%s': '%.60s' is not %s", entry->key, entry->value, accepted);
-}
+#include "traces/spec_reader.h"
 
 const char *gsim_quantity_name(int target) {
     if (target == GSIM_OF_DURATION)
@@ -32,261 +15,28 @@ const char *gsim_quantity_name(int target) {
     return target == GSIM_OF_GAP ? "arrival" : gsim_columns[target].name;
 }
 
-/* --- entries ---------------------------------------------------------------------------------- */
-
-static const struct gsim_ini_entry *find(const struct spec_reader *r, const char *section,
-                                         const char *key) {
-    return gsim_ini_find(r->ini, section, key);
-}
-
-static bool parse_number(const char *text, double *out) {
-    char *end;
-    *out = strtod(text, &end);
-    return end != text && !*end && isfinite(*out);
-}
-
-/* Leaves *out alone when the key is not there. */
-static enum gsim_status read_number(const struct spec_reader *r, const char *section,
-                                    const char *key, double least, double *out) {
-    const struct gsim_ini_entry *entry = find(r, section, key);
-    if (!entry)
-        return GSIM_OK;
-    if (!parse_number(entry->value, out))
-        return fail_at(r, entry, "a number");
-    return *out >= least ? GSIM_OK : fail_at(r, entry, "a number that is large enough");
-}
-
-static enum gsim_status read_whole(const struct spec_reader *r, const char *section,
-                                   const char *key, int64_t least, int64_t most, int64_t *out) {
-    const struct gsim_ini_entry *entry = find(r, section, key);
-    if (!entry)
-        return GSIM_OK;
-    if (gsim_parse_int(entry->value, out) != GSIM_PARSE_OK || *out < least || *out > most)
-        return fail_at(r, entry, "a whole number in range");
-    return GSIM_OK;
-}
-
-/* Splits "a, b, c" without the spaces around; returns how many, or -1 without memory. */
-static int split(const struct spec_reader *r, const char *list, const char ***out) {
-    int n = 1;
-    for (const char *p = list; *p; p++)
-        n += *p == ',';
-    const char **parts = gsim_arena_array(r->arena, (size_t)n, sizeof *parts);
-    for (int i = 0; parts && i < n; i++) {
-        size_t length = strcspn(list, ",");
-        const char *from = list, *to = list + length;
-        while (from < to && isspace((unsigned char)*from))
-            from++;
-        while (to > from && isspace((unsigned char)to[-1]))
-            to--;
-        parts[i] = gsim_arena_strndup(r->arena, from, (size_t)(to - from));
-        if (!parts[i])
-            return -1;
-        list += length + (list[length] == ',');
-    }
-    *out = parts;
-    return parts ? n : -1;
-}
-
-static enum gsim_status split_entry(const struct spec_reader *r,
-                                    const struct gsim_ini_entry *entry, const char ***out,
-                                    uint32_t *n) {
-    int count = split(r, entry->value, out);
-    *n = count < 0 ? 0 : (uint32_t)count;
-    return count < 0 ? gsim_no_memory(r->log, "reading a spec") : GSIM_OK;
-}
-
-/* --- distributions ---------------------------------------------------------------------------- */
-
-static bool is_text(int target) {
-    if (target >= GSIM_COL_COUNT)
-        return false;
-    enum gsim_cell_kind kind = gsim_columns[target].kind;
-    return kind == GSIM_CELL_NAME || kind == GSIM_CELL_CLASS || kind == GSIM_CELL_SYNC ||
-           kind == GSIM_CELL_BOOL;
-}
-
-/* weights = (all the same without) as shares that add up to one. */
-static enum gsim_status read_weights(const struct spec_reader *r, const char *section,
-                                     const char *key, uint32_t n, const double **out) {
-    const struct gsim_ini_entry *entry = find(r, section, key);
-    double *cumulative = gsim_arena_array(r->arena, n, sizeof *cumulative), sum = 0;
-    const char **parts = NULL;
-    uint32_t count = n;
-    if (!cumulative || (entry && split_entry(r, entry, &parts, &count) != GSIM_OK))
-        return gsim_no_memory(r->log, "reading a spec");
-    if (count != n)
-        return fail_at(r, entry, "one weight for each choice");
-    for (uint32_t i = 0; i < n; i++) {
-        double weight = 1;
-        if (parts && (!parse_number(parts[i], &weight) || weight < 0))
-            return fail_at(r, entry, "a list of numbers, 0 or more");
-        sum += weight;
-        cumulative[i] = sum;
-    }
-    if (!(sum > 0))
-        return fail_at(r, entry, "a list with a number above 0");
-    for (uint32_t i = 0; i < n; i++)
-        cumulative[i] /= sum;
-    *out = cumulative;
-    return GSIM_OK;
-}
-
-/* Texts must be words that the column's cells may hold. */
-static enum gsim_status check_texts(const struct spec_reader *r,
-                                    const struct gsim_ini_entry *entry,
-                                    const struct gsim_quantity *q) {
-    struct gsim_builder *scratch = gsim_arena_alloc(r->arena, sizeof *scratch);
-    if (!scratch)
-        return gsim_no_memory(r->log, "reading a spec");
-    gsim_build_init(scratch, r->spec->path, r->arena, r->log);
-    int64_t value;
-    for (uint32_t i = 0; i < q->dist.n; i++)
-        if (!*q->text[i] || !gsim_cell_parse(scratch, (enum gsim_column)q->target, q->text[i],
-                                             strlen(q->text[i]), &value))
-            return fail_at(r, entry, gsim_cell_form(gsim_columns[q->target].kind));
-    return GSIM_OK;
-}
-
-static enum gsim_status read_choice(const struct spec_reader *r, const char *section,
-                                    struct gsim_quantity *q) {
-    const struct gsim_ini_entry *entry = find(r, section, "choice");
-    q->dist.kind = GSIM_DIST_CHOICE;
-    enum gsim_status status = split_entry(r, entry, &q->text, &q->dist.n);
-    if (status == GSIM_OK)
-        status = read_weights(r, section, "weights", q->dist.n, &q->dist.cumulative);
-    if (status != GSIM_OK)
-        return status;
-    if (is_text(q->target))
-        return check_texts(r, entry, q);
-    double *value = gsim_arena_array(r->arena, q->dist.n, sizeof *value);
-    if (!value)
-        return gsim_no_memory(r->log, "reading a spec");
-    for (uint32_t i = 0; i < q->dist.n; i++)
-        if (!parse_number(q->text[i], &value[i]) || value[i] < 0)
-            return fail_at(r, entry, "a list of numbers, 0 or more");
-    q->dist.value = value;
-    return GSIM_OK;
-}
-
-/* A file's name is relative to the spec's folder. */
-static enum gsim_status read_empirical(const struct spec_reader *r, const char *section,
-                                       struct gsim_dist *dist) {
-    const struct gsim_ini_entry *file = find(r, section, "file");
-    const struct gsim_ini_entry *column = find(r, section, "column");
-    if (!file)
-        return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path,
-                         find(r, section, "distribution")->line,
-                         "empirical needs file = (one value a line, or a CSV and column =)");
-    const char *slash = strrchr(r->spec->path, '/');
-    int folder = *file->value == '/' || !slash ? 0 : (int)(slash - r->spec->path) + 1;
-    const char *path = gsim_arena_printf(r->arena, "%.*s%s", folder, r->spec->path, file->value);
-    if (!path)
-        return gsim_no_memory(r->log, "reading a spec");
-    return gsim_values_read(path, column ? column->value : NULL, r->arena, &dist->value, &dist->n,
-                            r->log);
-}
-
-static enum gsim_status find_kind(const struct spec_reader *r, const struct gsim_ini_entry *entry,
-                                  struct gsim_dist *dist) {
-    const char *names[GSIM_DIST_COUNT];
-    for (int i = 0; i < GSIM_DIST_COUNT; i++) {
-        names[i] = gsim_dists[i].name;
-        dist->kind = (enum gsim_dist_kind)i;
-        if (strcmp(entry->value, names[i]) == 0 && i != GSIM_DIST_CHOICE)
-            return GSIM_OK;
-    }
-    dist->kind = GSIM_DIST_EXPONENTIAL;
-    if (strcmp(entry->value, "poisson") == 0 && strcmp(entry->key, "process") == 0)
-        return GSIM_OK;
-    int close = gsim_text_suggest(entry->value, names, GSIM_DIST_COUNT);
-    return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line,
-                     "no distribution is called '%.40s'%s%s%s", entry->value,
-                     close >= 0 ? "; did you mean '"
-                                : "; there are deterministic, uniform, exponential, lognormal, "
-                                  "weibull, pareto, bounded-pareto, empirical, and choice =",
-                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
-}
-
-/* Parameters of other distributions are mistakes. */
-static enum gsim_status check_foreign(const struct spec_reader *r, const char *section,
-                                      const struct gsim_dist_def *own) {
-    for (int kind = 0; kind < GSIM_DIST_COUNT; kind++)
-        for (int i = 0; i < GSIM_DIST_PARAMS; i++) {
-            const char *name = gsim_dists[kind].param[i];
-            const struct gsim_ini_entry *entry = name ? find(r, section, name) : NULL;
-            bool is_own = false;
-            for (int j = 0; entry && j < GSIM_DIST_PARAMS; j++)
-                is_own |= own->param[j] && strcmp(own->param[j], name) == 0;
-            if (entry && !is_own)
-                return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line,
-                                 "'%s' has no parameter '%s'; it takes %s", own->name, name,
-                                 own->accepts);
-        }
-    return GSIM_OK;
-}
-
-/* `lacks_scale`: an arrival that is scaled to a rate may leave its parameters at 1. */
-static enum gsim_status read_params(const struct spec_reader *r, const char *section,
-                                    int64_t line, bool lacks_scale, struct gsim_dist *dist) {
-    const struct gsim_dist_def *def = &gsim_dists[dist->kind];
-    for (int i = 0; i < GSIM_DIST_PARAMS && def->param[i]; i++) {
-        dist->param[i] = lacks_scale ? 1 : NAN;
-        enum gsim_status status =
-            read_number(r, section, def->param[i], -INFINITY, &dist->param[i]);
-        if (status != GSIM_OK)
-            return status;
-        if (isnan(dist->param[i]))
-            return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, line,
-                             "'%s' needs the key %s; it takes %s", def->name, def->param[i],
-                             def->accepts);
-    }
-    if (!gsim_dist_is_valid(dist))
-        return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, line, "'%s' needs %s", def->name,
-                         def->accepts);
-    return check_foreign(r, section, def);
-}
-
-static enum gsim_status read_distribution(const struct spec_reader *r, const char *section,
-                                          int64_t line, struct gsim_quantity *q) {
-    if (find(r, section, "choice"))
-        return read_choice(r, section, q);
-    bool is_gap = q->target == GSIM_OF_GAP;
-    const struct gsim_ini_entry *entry = find(r, section, is_gap ? "process" : "distribution");
-    if (!entry || is_text(q->target))
-        return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, line, "[%s] needs %s", section,
-                         is_text(q->target) ? "choice = A, B, ..."
-                         : is_gap           ? "process = poisson or another distribution"
-                                            : "distribution = NAME or choice = A, B, ...");
-    enum gsim_status status = find_kind(r, entry, &q->dist);
-    if (status == GSIM_OK && q->dist.kind == GSIM_DIST_EMPIRICAL)
-        status = read_empirical(r, section, &q->dist);
-    bool lacks_scale = is_gap && (find(r, section, "rate") || find(r, section, "load"));
-    return status == GSIM_OK ? read_params(r, section, entry->line, lacks_scale, &q->dist) : status;
-}
-
 /* --- sections --------------------------------------------------------------------------------- */
 
-static enum gsim_status read_word(const struct spec_reader *r, const char *section,
+static enum gsim_status read_word(const struct gsim_spec_reader *r, const char *section,
                                   const char *key, const char *word, bool *out) {
-    const struct gsim_ini_entry *entry = find(r, section, key);
+    const struct gsim_ini_entry *entry = gsim_spec_find(r, section, key);
     *out = entry != NULL;
-    return !entry || strcmp(entry->value, word) == 0 ? GSIM_OK : fail_at(r, entry, word);
+    return !entry || strcmp(entry->value, word) == 0 ? GSIM_OK : gsim_spec_fail(r, entry, word);
 }
 
-static enum gsim_status read_quantity(const struct spec_reader *r, const char *section,
+static enum gsim_status read_quantity(const struct gsim_spec_reader *r, const char *section,
                                       int64_t line, struct gsim_quantity *q) {
     q->stream = section;
     q->probability = 1;
-    enum gsim_status status = read_distribution(r, section, line, q);
+    enum gsim_status status = gsim_spec_distribution(r, section, line, q);
     if (status == GSIM_OK)
-        status = read_number(r, section, "min", 0, &q->min);
+        status = gsim_spec_number(r, section, "min", 0, &q->min);
     if (status == GSIM_OK)
-        status = read_number(r, section, "max", 0, &q->max);
+        status = gsim_spec_number(r, section, "max", 0, &q->max);
     if (status == GSIM_OK)
-        status = read_number(r, section, "round", 0, &q->round);
+        status = gsim_spec_number(r, section, "round", 0, &q->round);
     if (status == GSIM_OK)
-        status = read_number(r, section, "probability", 0, &q->probability);
+        status = gsim_spec_number(r, section, "probability", 0, &q->probability);
     if (status == GSIM_OK)
         status = read_word(r, section, "times", "duration", &q->times_duration);
     if (status == GSIM_OK)
@@ -294,17 +44,18 @@ static enum gsim_status read_quantity(const struct spec_reader *r, const char *s
     return status;
 }
 
-static enum gsim_status unknown_section(const struct spec_reader *r,
+static enum gsim_status unknown_section(const struct gsim_spec_reader *r,
                                         const struct gsim_ini_entry *entry, const char *name) {
     const char *names[GSIM_OF_COUNT + 1];
     for (int t = 0; t < GSIM_OF_COUNT; t++)
         names[t] = gsim_quantity_name(t);
     names[GSIM_OF_COUNT] = "trace";
     int close = gsim_text_suggest(name, names, GSIM_OF_COUNT + 1);
-    return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line,
-                     "no section [%.60s]%s%s%s", entry->section,
-                     close >= 0 ? "; did you mean [" : "; there are trace, arrival, duration, gpus "
-                                                       "and the columns of a native trace",
+    return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line, "no section [%.60s]%s%s%s",
+                     entry->section,
+                     close >= 0 ? "; did you mean ["
+                                : "; there are trace, arrival, duration, gpus "
+                                  "and the columns of a native trace",
                      close >= 0 ? names[close] : "", close >= 0 ? "]?" : "");
 }
 
@@ -314,7 +65,7 @@ static bool can_generate(int target) {
            target != GSIM_COL_REQUESTS && target != GSIM_COL_APP;
 }
 
-static enum gsim_status find_section(const struct spec_reader *r,
+static enum gsim_status find_section(const struct gsim_spec_reader *r,
                                      const struct gsim_ini_entry *entry, uint32_t *kind,
                                      int *target) {
     const char *slash = strchr(entry->section, '/');
@@ -350,12 +101,13 @@ static void set_quantity(struct gsim_generate_spec *spec, uint32_t kind,
     }
 }
 
-static enum gsim_status check_key(const struct spec_reader *r, const struct gsim_ini_entry *entry) {
+static enum gsim_status check_key(const struct gsim_spec_reader *r,
+                                  const struct gsim_ini_entry *entry) {
     static const char *const keys[] = {
-        "jobs",  "seed",  "kinds", "kind_weights", "process", "rate",  "load",  "gpus",
-        "distribution", "choice", "weights", "file", "column", "min", "max", "round",
-        "probability", "times", "after", "value", "lo", "hi", "mean", "mu", "sigma", "scale",
-        "shape", "alpha"};
+        "jobs", "seed",         "kinds",       "kind_weights", "process", "rate",   "load",
+        "gpus", "distribution", "choice",      "weights",      "file",    "column", "min",
+        "max",  "round",        "probability", "times",        "after",   "value",  "lo",
+        "hi",   "mean",         "mu",          "sigma",        "scale",   "shape",  "alpha"};
     enum { TRACE = 4, ARRIVAL = 4, ALL = sizeof keys / sizeof *keys };
     bool is_trace = strcmp(entry->section, "trace") == 0;
     bool is_arrival = strcmp(entry->section, "arrival") == 0;
@@ -371,7 +123,7 @@ static enum gsim_status check_key(const struct spec_reader *r, const struct gsim
                      close >= 0 ? "'?" : "");
 }
 
-static enum gsim_status read_sections(const struct spec_reader *r) {
+static enum gsim_status read_sections(const struct gsim_spec_reader *r) {
     for (int i = 0; i < r->ini->n; i++) {
         const struct gsim_ini_entry *entry = &r->ini->entries[i];
         uint32_t kind = 0;
@@ -399,24 +151,24 @@ static enum gsim_status read_sections(const struct spec_reader *r) {
     return GSIM_OK;
 }
 
-static enum gsim_status read_kinds(const struct spec_reader *r) {
-    const struct gsim_ini_entry *entry = find(r, "trace", "kinds");
+static enum gsim_status read_kinds(const struct gsim_spec_reader *r) {
+    const struct gsim_ini_entry *entry = gsim_spec_find(r, "trace", "kinds");
     struct gsim_generate_spec *spec = r->spec;
     const char **names;
     spec->n_kinds = 1;
     spec->kinds[0].name = "";
     spec->kind_of.kind = GSIM_DIST_CHOICE;
     if (entry) {
-        enum gsim_status status = split_entry(r, entry, &names, &spec->n_kinds);
+        enum gsim_status status = gsim_spec_split(r, entry, &names, &spec->n_kinds);
         if (status != GSIM_OK)
             return status;
         if (spec->n_kinds > GSIM_MAX_KINDS)
-            return fail_at(r, entry, "a list of at most 16 kinds");
+            return gsim_spec_fail(r, entry, "a list of at most 16 kinds");
         for (uint32_t k = 0; k < spec->n_kinds; k++)
             spec->kinds[k].name = names[k];
     }
     spec->kind_of.n = spec->n_kinds;
-    return read_weights(r, "trace", "kind_weights", spec->n_kinds, &spec->kind_of.cumulative);
+    return gsim_spec_weights(r, "trace", "kind_weights", spec->n_kinds, &spec->kind_of.cumulative);
 }
 
 /* --- the arrival rate ------------------------------------------------------------------------- */
@@ -446,17 +198,17 @@ static bool mean_demand(const struct gsim_job_kind *kind, double *out) {
     return *out > 0;
 }
 
-static enum gsim_status read_load(const struct spec_reader *r,
+static enum gsim_status read_load(const struct gsim_spec_reader *r,
                                   const struct gsim_ini_entry *entry) {
     struct gsim_generate_spec *spec = r->spec;
     double load = 0, gpus = 0, demand = 0, before = 0;
-    enum gsim_status status = read_number(r, "arrival", "load", 0, &load);
+    enum gsim_status status = gsim_spec_number(r, "arrival", "load", 0, &load);
     if (status == GSIM_OK)
-        status = read_number(r, "arrival", "gpus", 0, &gpus);
+        status = gsim_spec_number(r, "arrival", "gpus", 0, &gpus);
     if (status != GSIM_OK)
         return status;
     if (!(load > 0) || !(gpus > 0))
-        return fail_at(r, entry, "a load above 0 together with gpus =, of how many GPUs");
+        return gsim_spec_fail(r, entry, "a load above 0 together with gpus =, of how many GPUs");
     for (uint32_t k = 0; k < spec->n_kinds; k++) {
         double one;
         if (!mean_demand(&spec->kinds[k], &one))
@@ -470,17 +222,17 @@ static enum gsim_status read_load(const struct spec_reader *r,
     return GSIM_OK;
 }
 
-static enum gsim_status read_rate(const struct spec_reader *r) {
-    const struct gsim_ini_entry *rate = find(r, "arrival", "rate");
-    const struct gsim_ini_entry *load = find(r, "arrival", "load");
+static enum gsim_status read_rate(const struct gsim_spec_reader *r) {
+    const struct gsim_ini_entry *rate = gsim_spec_find(r, "arrival", "rate");
+    const struct gsim_ini_entry *load = gsim_spec_find(r, "arrival", "load");
     const struct gsim_quantity *gap = r->spec->kinds[0].quantity[GSIM_OF_GAP];
     double per_second = 0;
     if (rate && load)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, load->line,
                          "rate = and load = say the same thing; give one of them");
-    enum gsim_status status = read_number(r, "arrival", "rate", 0, &per_second);
+    enum gsim_status status = gsim_spec_number(r, "arrival", "rate", 0, &per_second);
     if (status == GSIM_OK && rate && !(per_second > 0))
-        status = fail_at(r, rate, "a number of jobs a second, above 0");
+        status = gsim_spec_fail(r, rate, "a number of jobs a second, above 0");
     if (status == GSIM_OK && rate)
         r->spec->mean_gap_s = 1 / per_second;
     if (status == GSIM_OK && load)
@@ -495,7 +247,7 @@ static enum gsim_status read_rate(const struct spec_reader *r) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static enum gsim_status check_whole(const struct spec_reader *r) {
+static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
     const struct gsim_generate_spec *spec = r->spec;
     if (!spec->kinds[0].quantity[GSIM_OF_GAP])
         return gsim_fail(r->log, GSIM_BAD_INPUT, spec->path, 0,
@@ -521,14 +273,14 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
     struct gsim_generate_spec *spec = gsim_arena_alloc(arena, sizeof *spec);
     if (!spec)
         return gsim_no_memory(log, "reading a spec");
-    struct spec_reader reader = {&ini, spec, arena, log};
+    struct gsim_spec_reader reader = {&ini, spec, arena, log};
     int64_t jobs = 0, seed = 1;
     spec->path = ini.path;
-    status = read_whole(&reader, "trace", "jobs", 1, GSIM_MAX_JOBS, &jobs);
+    status = gsim_spec_whole(&reader, "trace", "jobs", 1, GSIM_MAX_JOBS, &jobs);
     if (status == GSIM_OK && jobs == 0)
         status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "[trace] needs jobs =, how many");
     if (status == GSIM_OK)
-        status = read_whole(&reader, "trace", "seed", 0, INT64_MAX, &seed);
+        status = gsim_spec_whole(&reader, "trace", "seed", 0, INT64_MAX, &seed);
     if (status == GSIM_OK)
         status = read_kinds(&reader);
     if (status == GSIM_OK)

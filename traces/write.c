@@ -43,17 +43,15 @@ static int64_t service_without_duration(const struct gsim_trace *trace, uint32_t
 
 /* Jobs that are described by their iterations need no duration: it would be a second copy. */
 static bool has_durations(const struct gsim_trace *trace) {
-    bool is_described =
-        (trace->column[GSIM_COL_ITERATIONS] &&
-         (trace->column[GSIM_COL_GPU_NS] || trace->column[GSIM_COL_APP])) ||
-        trace->column[GSIM_COL_REQUESTS];
+    bool is_described = (trace->column[GSIM_COL_ITERATIONS] &&
+                         (trace->column[GSIM_COL_GPU_NS] || trace->column[GSIM_COL_APP])) ||
+                        trace->column[GSIM_COL_REQUESTS];
     for (uint32_t job = 0; job < trace->n_jobs && is_described; job++)
         is_described = service_without_duration(trace, job) == trace->service_ns[job];
     return !is_described;
 }
 
-static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_duration,
-                    FILE *out) {
+static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_duration, FILE *out) {
     char cell[GSIM_MAX_FIELD_BYTES + 1];
     put_text(gsim_trace_id(trace, job), out);
     fputc(',', out);

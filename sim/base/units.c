@@ -152,15 +152,9 @@ static const struct unit time_units[] = {
 };
 
 static const struct unit byte_units[] = {
-    {"B", 1},
-    {"kB", 1000},
-    {"MB", 1000000},
-    {"GB", 1000000000},
-    {"TB", 1000000000000},
-    {"KiB", 1024},
-    {"MiB", GSIM_MIB},
-    {"GiB", GSIM_GIB},
-    {"TiB", GSIM_GIB * 1024},
+    {"B", 1},           {"kB", 1000},          {"MB", 1000000},
+    {"GB", 1000000000}, {"TB", 1000000000000}, {"KiB", 1024},
+    {"MiB", GSIM_MIB},  {"GiB", GSIM_GIB},     {"TiB", GSIM_GIB * 1024},
     {NULL, 0},
 };
 
@@ -254,8 +248,12 @@ static int format_best(char *buffer, int64_t value, const struct unit *const *un
 }
 
 int gsim_format_time(char *buffer, int64_t time_ns) {
-    static const struct unit *const best[] = {&time_units[7], &time_units[6], &time_units[3],
-                                              &time_units[2], &time_units[1], &time_units[0],
+    static const struct unit *const best[] = {&time_units[7],
+                                              &time_units[6],
+                                              &time_units[3],
+                                              &time_units[2],
+                                              &time_units[1],
+                                              &time_units[0],
                                               NULL};
     return format_best(buffer, time_ns, best);
 }

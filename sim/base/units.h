@@ -21,7 +21,7 @@
 enum gsim_parse {
     GSIM_PARSE_OK = 0,
     GSIM_PARSE_SYNTAX, /* not a number, or an unknown unit */
-    GSIM_PARSE_RANGE,  /* does not fit in 63 bits after scaling */
+    GSIM_PARSE_RANGE, /* does not fit in 63 bits after scaling */
 };
 
 /* Plain decimal (sign, digits, optional fraction and exponent; no unit, no spaces, no "inf"),

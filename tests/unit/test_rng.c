@@ -19,10 +19,9 @@ static void test_the_generator_is_xoshiro256starstar(void **state) {
     gsl_rng *rng = gsim_rng_stream(1, 0, "x");
     assert_non_null(rng);
     gsl_rng_set(rng, 42);
-    static const uint64_t expected[] = {
-        UINT64_C(0x15780B2E0C2EC716), UINT64_C(0x6104D9866D113A7E),
-        UINT64_C(0xAE17533239E499A1), UINT64_C(0xECB8AD4703B360A1),
-        UINT64_C(0xFDE6DC7FE2EC5E64), UINT64_C(0xC50DA53101795238)};
+    static const uint64_t expected[] = {UINT64_C(0x15780B2E0C2EC716), UINT64_C(0x6104D9866D113A7E),
+                                        UINT64_C(0xAE17533239E499A1), UINT64_C(0xECB8AD4703B360A1),
+                                        UINT64_C(0xFDE6DC7FE2EC5E64), UINT64_C(0xC50DA53101795238)};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_true(gsl_rng_get(rng) == expected[i]);
     gsl_rng_free(rng);

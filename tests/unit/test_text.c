@@ -14,13 +14,14 @@ static void test_distance_counts_edits(void **state) {
     assert_int_equal(gsim_text_distance("fifo", "fifo"), 0);
     assert_int_equal(gsim_text_distance("", "abc"), 3);
     assert_int_equal(gsim_text_distance("kitten", "sitting"), 3); /* the textbook's example */
-    assert_int_equal(gsim_text_distance("srtf", "strf"), 1);      /* a swap of neighbours */
+    assert_int_equal(gsim_text_distance("srtf", "strf"), 1); /* a swap of neighbours */
     assert_int_equal(gsim_text_distance("ca", "abc"), 3); /* a part is edited once at most */
 }
 
 static void test_long_words_are_far_from_everything(void **state) {
     (void)state;
-    static const char word[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static const char word[] =
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     assert_int_equal(gsim_text_distance(word, "a"), 255);
 }
 

@@ -20,6 +20,7 @@
 #include "traces/distribution.h"
 #include "traces/generate.h"
 #include "traces/read.h"
+#include "traces/spec.h"
 
 #define S GSIM_NS_PER_S
 
@@ -116,7 +117,8 @@ static void test_columns_in_any_order_and_defaults(void **state) {
     const struct gsim_trace *t = &f->trace;
     assert_null(t->gpus);
     assert_int_equal(gsim_trace_gpus(t, 0), 1);
-    assert_int_equal(gsim_trace_get(t, GSIM_COL_MEM_BYTES, 0), INT64_C(1610612736)); /* 1.5 * 2^30 */
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_MEM_BYTES, 0),
+                     INT64_C(1610612736)); /* 1.5 * 2^30 */
     assert_int_equal(gsim_trace_get(t, GSIM_COL_MEM_BYTES, 1), -1);
     assert_int_equal(gsim_trace_get(t, GSIM_COL_CLASS, 0), GSIM_CLASS_PRODUCTION);
     assert_string_equal(t->names[GSIM_COL_USER].name[gsim_trace_get(t, GSIM_COL_USER, 0)], "ann");
@@ -433,6 +435,7 @@ static void test_assumptions_fill_and_are_recorded(void **state) {
     assert_non_null(strstr(f->log.errors[0].text, "did you mean 'mem_gib'?"));
     assert_int_equal(read_assuming(f, some, "mem_gib=much"), GSIM_USAGE);
     assert_int_equal(read_assuming(f, some, "mem_gib"), GSIM_USAGE);
+    assert_int_equal(read_assuming(f, some, "gpus=0.5"), GSIM_USAGE);
 }
 
 static void test_tiresias_files(void **state) {
@@ -563,8 +566,9 @@ static struct gsim_trace generate(struct fixture *f, const char *text, uint64_t 
     return trace;
 }
 
-#define BASE "[trace]\njobs = 2000\n[arrival]\nprocess = poisson\nrate = 0.5\n" \
-             "[duration]\ndistribution = lognormal\nmu = 2\nsigma = 1\n"
+#define BASE                                                                                       \
+    "[trace]\njobs = 2000\n[arrival]\nprocess = poisson\nrate = 0.5\n"                             \
+    "[duration]\ndistribution = lognormal\nmu = 2\nsigma = 1\n"
 
 static void test_generation_is_reproducible(void **state) {
     struct fixture *f = *state;
@@ -680,6 +684,124 @@ static void test_specs_that_do_not_do(void **state) {
     }
 }
 
+/* Without weights a kind is as likely as the other: 1000 of 2000, standard deviation 22.4. What a
+ * kind has of its own goes before the common section. */
+static void test_kinds_of_jobs(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace t = generate(f,
+                                   "[trace]\njobs = 2000\nkinds = a, b\n[arrival]\n"
+                                   "process = poisson\nrate = 1\n[b/duration]\n"
+                                   "distribution = deterministic\nvalue = 2\n[duration]\n"
+                                   "distribution = deterministic\nvalue = 1\n[b/class]\n"
+                                   "choice = realtime\n[limit_s]\ndistribution = deterministic\n"
+                                   "value = 3\ntimes = duration\n",
+                                   1, 0);
+    int n_b = 0;
+    for (uint32_t i = 0; i < t.n_jobs; i++) {
+        bool is_b = t.service_ns[i] == 2 * S;
+        n_b += is_b;
+        assert_int_equal(t.service_ns[i], is_b ? 2 * S : S);
+        assert_int_equal(gsim_trace_get(&t, GSIM_COL_CLASS, i), is_b ? GSIM_CLASS_REALTIME : -1);
+        assert_int_equal(gsim_trace_get(&t, GSIM_COL_LIMIT_NS, i), 3 * t.service_ns[i]);
+    }
+    assert_true(n_b > 1000 - 5 * 22.4 && n_b < 1000 + 5 * 22.4);
+}
+
+static void test_empirical_values(void **state) {
+    struct fixture *f = *state;
+    const double *value;
+    uint32_t n;
+    static const char *const files[] = {"121\n7.5\n", "duration\r\n121\r\n7.5\r\n",
+                                        "id,d\na,121\nb,7.5\n"};
+    for (int i = 0; i < 3; i++) {
+        put(f, files[i], strlen(files[i]));
+        assert_int_equal(
+            gsim_values_read(f->path, i == 2 ? "d" : NULL, f->arena, &value, &n, &f->log), GSIM_OK);
+        assert_int_equal(n, 2);
+        assert_true(value[0] == 121 && value[1] == 7.5);
+    }
+    put(f, "1\nx\n", 4);
+    assert_int_equal(gsim_values_read(f->path, NULL, f->arena, &value, &n, &f->log),
+                     GSIM_BAD_INPUT);
+    expect_error(f, "2: 'x' is not a value");
+}
+
+/* --- files beside the tests ------------------------------------------------------------------- */
+
+static char *slurp(const char *path, size_t *n) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    char *text = malloc(1 << 20);
+    assert_non_null(text);
+    *n = fread(text, 1, 1 << 20, file);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static void expect_sample(struct fixture *f, const char *name) {
+    char spec_path[96], csv_path[96];
+    (void)snprintf(spec_path, sizeof spec_path, "traces/samples/%s.ini", name);
+    (void)snprintf(csv_path, sizeof csv_path, "traces/samples/%s.csv", name);
+    const struct gsim_generate_spec *spec;
+    assert_int_equal(gsim_generate_spec_read(spec_path, f->arena, &spec, &f->log), GSIM_OK);
+    uint64_t seed = gsim_generate_seed(spec);
+    assert_int_equal(gsim_trace_generate(spec, seed, 0, f->arena, &f->trace, &f->log), GSIM_OK);
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gsim_generate_write(spec, seed, 0, &f->trace, file, &f->log), GSIM_OK);
+    assert_int_equal(fclose(file), 0);
+    size_t n, n_expected;
+    char *text = slurp(f->path, &n), *expected = slurp(csv_path, &n_expected);
+    assert_non_null(text);
+    assert_non_null(expected);
+    assert_int_equal(n, n_expected);
+    assert_memory_equal(text, expected, n);
+    free(text);
+    free(expected);
+    struct gsim_trace generated = f->trace;
+    assert_int_equal(read_put(f), GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 0);
+    expect_same(&generated, &f->trace);
+}
+
+static void test_samples_are_what_their_specs_give(void **state) {
+    struct fixture *f = *state;
+    static const char *const names[] = {"bursty",     "cluster",  "fractions",
+                                        "heavy_tail", "memory",   "realtime",
+                                        "small_lab",  "training", "users"};
+    if (access("traces/samples/cluster.ini", R_OK) != 0) {
+        print_message("not run from the repository's root: no samples\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_sample(f, names[i]);
+}
+
+/* Jobs of the public traces, counted with wc -l less the header. */
+static void test_public_traces(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *path, *format;
+        uint32_t n_jobs;
+    } files[] = {
+        {"../shared/traces/tiresias/60_job.csv", "tiresias", 60},
+        {"../shared/traces/derived/phillymix5000_job.csv", "tiresias", 5000},
+        {"../shared/traces/derived/openb_pai_effective_7000.csv", "pai", 7000},
+        {"../shared/traces/philly_via_pollux/philly.csv", "philly", 82247},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (access(files[i].path, R_OK) != 0) {
+            print_message("no %s: the public traces are not here\n", files[i].path);
+            skip();
+        }
+        assert_int_equal(gsim_trace_read(files[i].path, NULL, NULL, f->arena, &f->trace, &f->log),
+                         GSIM_OK);
+        assert_string_equal(f->trace.format, files[i].format);
+        assert_int_equal(f->trace.n_jobs, files[i].n_jobs);
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
     const struct CMUnitTest tests[] = {
@@ -713,6 +835,10 @@ int main(void) {
         TEST(test_a_load_becomes_a_rate),
         TEST(test_means_are_those_of_the_draws),
         TEST(test_specs_that_do_not_do),
+        TEST(test_kinds_of_jobs),
+        TEST(test_empirical_values),
+        TEST(test_samples_are_what_their_specs_give),
+        TEST(test_public_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

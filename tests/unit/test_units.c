@@ -55,7 +55,7 @@ static void test_exponents(void **state) {
 
 static void test_what_is_not_a_number(void **state) {
     (void)state;
-    static const char *const bad[] = {"",    " 1",  "1 ",   "two", "1.2.3", "--1", "0x10",
+    static const char *const bad[] = {"",    " 1",  "1 ",  "two", "1.2.3", "--1",  "0x10",
                                       "inf", "nan", "1,5", ".",   "-",     "1e1.5"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         (void)decimal(bad[i], 1, GSIM_PARSE_SYNTAX);
@@ -75,10 +75,10 @@ static void test_times(void **state) {
     static const struct {
         const char *text;
         int64_t ns;
-    } good[] = {{"10ms", 10000000},       {"30s", 30000000000},    {"30 s", 30000000000},
-                {"2h", 7200000000000},    {"1.5us", 1500},         {"7ns", 7},
-                {"1m", 60000000000},      {"1min", 60000000000},   {"1d", 86400000000000},
-                {"1w", 604800000000000},  {"2", 2000000000},       {"2.08ms", 2080000}};
+    } good[] = {{"10ms", 10000000},      {"30s", 30000000000},  {"30 s", 30000000000},
+                {"2h", 7200000000000},   {"1.5us", 1500},       {"7ns", 7},
+                {"1m", 60000000000},     {"1min", 60000000000}, {"1d", 86400000000000},
+                {"1w", 604800000000000}, {"2", 2000000000},     {"2.08ms", 2080000}};
     int64_t ns;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(gsim_parse_time(good[i].text, GSIM_NS_PER_S, &ns), GSIM_PARSE_OK);
@@ -153,9 +153,20 @@ static void test_short_forms(void **state) {
 /* Whatever is written must read as the same value. */
 static void test_forms_read_back(void **state) {
     (void)state;
-    static const int64_t values[] = {0,         1,      7,        999,         1000,      1001,
-                                     123456789, 2080000, INT64_C(86400000000000), 1536, 1 << 20,
-                                     INT64_C(1) << 40, INT64_C(7200000000001), INT64_MAX / 4};
+    static const int64_t values[] = {0,
+                                     1,
+                                     7,
+                                     999,
+                                     1000,
+                                     1001,
+                                     123456789,
+                                     2080000,
+                                     INT64_C(86400000000000),
+                                     1536,
+                                     1 << 20,
+                                     INT64_C(1) << 40,
+                                     INT64_C(7200000000001),
+                                     INT64_MAX / 4};
     char text[64];
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         int64_t value;

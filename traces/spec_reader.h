@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Keys of a spec's section, shared by the files that read one. Every function names the file, the
+ * line and the key in the error that it records. */
+#ifndef GSIM_TRACES_SPEC_READER_H
+#define GSIM_TRACES_SPEC_READER_H
+
+#include "traces/spec.h"
+
+struct gsim_spec_reader {
+    const struct gsim_ini *ini;
+    struct gsim_generate_spec *spec;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+};
+
+/* The entry's value is not what is accepted. */
+enum gsim_status gsim_spec_fail(const struct gsim_spec_reader *r,
+                                const struct gsim_ini_entry *entry, const char *accepted);
+/* NULL when the section has no such key. */
+const struct gsim_ini_entry *gsim_spec_find(const struct gsim_spec_reader *r, const char *section,
+                                            const char *key);
+/* These leave *out alone when the key is not there. */
+enum gsim_status gsim_spec_number(const struct gsim_spec_reader *r, const char *section,
+                                  const char *key, double least, double *out);
+enum gsim_status gsim_spec_whole(const struct gsim_spec_reader *r, const char *section,
+                                 const char *key, int64_t least, int64_t most, int64_t *out);
+/* "a, b, c" as texts. */
+enum gsim_status gsim_spec_split(const struct gsim_spec_reader *r,
+                                 const struct gsim_ini_entry *entry, const char ***out,
+                                 uint32_t *n);
+/* The key's n weights (all the same without it) as shares that add up to one, each with those
+ * before it. */
+enum gsim_status gsim_spec_weights(const struct gsim_spec_reader *r, const char *section,
+                                   const char *key, uint32_t n, const double **out);
+/* The section's distribution, into quantity->dist and ->text. */
+enum gsim_status gsim_spec_distribution(const struct gsim_spec_reader *r, const char *section,
+                                        int64_t line, struct gsim_quantity *q);
+
+#endif
