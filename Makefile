@@ -4,9 +4,10 @@
 CC       = gcc
 OPT      = -O2
 PREFIX   = /usr/local
-VARIANT  = $(notdir $(CC))$(subst $(empty) ,,$(OPT))$(if $(SAN),-san)
+VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)
 BUILD    = build/$(VARIANT)
 
+# SPDX-License-Identifier: GPL-3.0-or-later
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 comma    = ,
@@ -19,7 +20,7 @@ LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 EMBEDDED = $(sort $(wildcard models/devices/*.ini))
 VERSION  = 0.1.0
 
-.PHONY: all lib demo check bench golden-update samples man install clean help format tidy suites
+.PHONY: all demo check bench golden-update samples man install clean help format tidy suites
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -51,9 +52,61 @@ TEST_SRC = $(wildcard tests/unit/*.c tests/property/*.c tests/analytic/*.c tests
 TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
 SKELETON_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/skeletons/*.c))
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
+$(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
 	$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
+
 suites: $(BUILD)/gsim $(TESTS) $(SKELETON_OBJ)
+
+# Each variant is a build of its own; the first one is the one that users get.
+VARIANTS = build/gcc-O2 build/gcc-O0-san build/clang-O3
+check:
+	@sh tools/setup.sh test
+	@$(MAKE) -s -j2 WERROR=1 CC=gcc OPT=-O2 gsim suites
+	@$(MAKE) -s -j2 WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
+	@$(MAKE) -s -j2 WERROR=1 CC=clang OPT=-O3 suites
+	@BUILDS="$(VARIANTS)" sh tests/run.sh
+
+golden-update: gsim
+	sh tests/golden/run.sh ./gsim update
+
+# --- for users -----------------------------------------------------------------------------------
+demo:
+	@sh tools/setup.sh build
+	@$(MAKE) -s -j2 gsim
+	./gsim compare --policies fifo,backfill,easy-backfill,sjf,srtf,las --nodes 2 --gpus-per-node 8 traces/samples/training.csv
+
+samples: gsim
+	for spec in traces/samples/*.ini; do ./gsim generate $$spec --force -o $${spec%.ini}.csv || exit 1; done
+
+man: gsim
+	./gsim man >man/gsim.1
+
+HEADERS = $(wildcard sim/base/*.h sim/api/*.h sim/api/*.def sim/core/run.h sim/core/cluster.h sim/core/bitset.h models/profile.h models/device.h models/keys.def traces/read.h traces/generate.h)
+install: gsim
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim
+	install -m 644 libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
+	install -m 644 man/gsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/gsim.1
+	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/gsim/$$h || exit 1; done
+	printf 'prefix=%s\nName: gsim\nDescription: trace-driven simulator of GPU scheduling\nVersion: %s\nRequires: gsl sqlite3 zlib libzstd nettle\nCflags: -I$${prefix}/include/gsim\nLibs: -L$${prefix}/lib -lgsim -linih -lcsv -lm -lpthread\n' '$(PREFIX)' '$(VERSION)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
+
+bench: gsim
+	@$(MAKE) -s WERROR=1 $(BUILD)/tests/bench/bench
+	@$(BUILD)/tests/bench/bench ./gsim
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+tidy:
+	clang-tidy $$(git ls-files '*.c' | grep -v tests) -- -std=c11 -I.
+clean:
+	rm -rf build gsim libgsim.a
+help:
+	@echo 'make            build ./gsim and ./libgsim.a'
+	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
+	@echo 'make check      install what is missing, build with -Werror, run every test'
+	@echo 'make bench      timings, as ratios'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make golden-update samples man format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# On the object files of libgsim.a: no mutable globals, no exit, no printing to standard streams.
+set -u
+build=$1
+check_globals() { # archive
+    size -A "$1" | awk '
+        /:$/ || / :/ || /ex / { object = $1 }
+        $1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ && $2 > 0 { print object, $1, $2 }'
+}
+check_calls() { # archive
+    nm -A -u "$1" | grep -E ' U (exit|_exit|_Exit|quick_exit|abort|printf|vprintf|puts|putchar|perror|stdout|stderr|stdin)(@.*)?$'
+}
+breaches=$(check_globals "$build/libgsim.a")
+if [ -z "$breaches" ]; then echo "ok no mutable globals"; else printf 'not ok no mutable globals\n%s\n' "$breaches"; fi
+breaches=$(check_calls "$build/libgsim.a")
+if [ -z "$breaches" ]; then echo "ok the library never exits or prints"; else printf 'not ok the library never exits or prints\n%s\n' "$breaches"; fi
+# the rules can fail
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+cat >"$tmp/bad.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int counter = 3;
+void bad(void) { counter++; printf("%d\n", counter); exit(1); }
+C
+gcc -c -o "$tmp/bad.o" "$tmp/bad.c" && ar rcs "$tmp/bad.a" "$tmp/bad.o"
+if [ -n "$(check_globals "$tmp/bad.a")" ] && [ -n "$(check_calls "$tmp/bad.a")" ]; then
+    echo "ok the object rules find breaches"
+else
+    echo "not ok the object rules find breaches"
+fi

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# setup.sh build|test: installs the Debian packages that are missing, and says which before it does.
+# Does nothing when everything is there.
+set -eu
+mode=${1:-build}
+packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
+if [ "$mode" = test ]; then
+    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip time binutils python3-minimal"
+fi
+command -v dpkg-query >/dev/null 2>&1 || {
+    echo "setup: this is no Debian; install what provides: $packages" >&2
+    exit 0
+}
+missing=
+for package in $packages; do
+    state=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
+    case $state in ii*) ;; *) missing="$missing $package" ;; esac
+done
+# a Python or a clang that came from elsewhere will do
+for pair in python3:python3-minimal clang:clang zstd:zstd sqlite3:sqlite3; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 && missing=$(printf '%s' "$missing" | sed "s/ ${pair#*:}\( \|\$\)/\1/")
+done
+[ -n "$(printf '%s' "$missing" | tr -d ' ')" ] || exit 0
+run=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "setup: missing:$missing; install them as root (no sudo here)" >&2
+        exit 1
+    }
+    run=sudo
+fi
+echo "setup: about to install:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$run apt-get update -qq || { echo "setup: apt-get update failed" >&2; exit 1; }
+# shellcheck disable=SC2086
+$run apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+    echo "setup: could not install:$missing" >&2
+    exit 1
+}
