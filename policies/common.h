@@ -130,6 +130,13 @@ struct gsim_easy {
     int64_t (*limit_ns)(const struct gsim_ctx *ctx, gsim_slot slot);
     struct gsim_index *ending; /* running jobs by latest end; kept by the policy */
 };
+/* limit_s, or the true service time where the trace has none: then the policy is an oracle. Jobs are
+ * never killed at their limit, since a trace says how long they really ran. */
+int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+/* Says once that true durations stand in for limits, if they do. */
+void gsim_easy_warn(struct gsim_ctx *ctx, const char *policy);
+/* Books jobs that began to run; the policy removes those that complete. */
+void gsim_easy_settled(struct gsim_index *ending, const struct gsim_ctx *ctx);
 /* Marks placed jobs in is_placed (n entries). */
 void gsim_easy_pass(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                     bool *is_placed);

@@ -4,12 +4,12 @@
  * (2008); for clusters the continuous form of Tiresias' 2D-LAS without the width.
  *
  * quantum=share: jobs of equal attained service share the GPU as in the theory (processor
- * sharing); this needs a cluster of one GPU and one-GPU jobs. quantum=TIME: a running job keeps its
- * GPUs until it is a quantum ahead of a waiting one. auto: share where it is possible, else 60 s,
- * which is Gandiva's slice; the theory's limit of small quanta would preempt all the time. */
+ * sharing); this needs a cluster of one GPU, one-GPU jobs and no memory column. quantum=TIME: a running job keeps its
+ * GPUs until it is a quantum ahead of a waiting one. auto: share where it is possible, else 3250 s,
+ * the first queue limit of Tiresias; the theory's limit of small quanta would preempt all the time. */
 #include "policies/common.h"
 
-#define DEFAULT_QUANTUM_NS (60 * GSIM_NS_PER_S)
+#define DEFAULT_QUANTUM_NS (3250 * GSIM_NS_PER_S) /* the first queue limit of Tiresias */
 
 struct state {
     struct gsim_ranked ranked;
@@ -29,7 +29,7 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
 static bool can_share(const struct gsim_view *view) {
     const struct gsim_trace *trace = view->trace;
     return view->n_gpus == 1 && !view->is_pool && !trace->gpus &&
-           !trace->column[GSIM_COL_SHARE_PPM];
+           !trace->column[GSIM_COL_SHARE_PPM] && !trace->column[GSIM_COL_MEM_BYTES];
 }
 
 static enum gsim_status open_las(struct gsim_ctx *ctx) {
@@ -38,8 +38,9 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     state->is_sharing = quantum == SHARE || (quantum == AUTO && can_share(ctx->view));
     if (state->is_sharing && !can_share(ctx->view))
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "las.quantum=share needs one GPU and jobs of one whole GPU; give a time, "
-                         "such as las.quantum=60s");
+                         "las.quantum=share needs one GPU, jobs of one whole GPU, and no column "
+                         "mem_gib (who shares stays resident); give a time, such as "
+                         "las.quantum=60s");
     state->quantum_ns = quantum > 0 ? quantum : DEFAULT_QUANTUM_NS;
     gsim_index_init(&state->waiting, ctx->arena);
     gsim_index_init(&state->sharing, ctx->arena);
