@@ -252,9 +252,28 @@ static void take_again(struct gsim_core *core, gsim_slot slot) {
     gsim_cluster_take(&core->cluster, &own->request, job->units, job->n_units);
 }
 
+/* A size that the trace does not give is the input's fault, not the policy's. */
+static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
+                         enum gsim_keep keep, const char *why) {
+    struct gsim_core *core = plan->core;
+    if (!is_slot(plan, slot) || core->jobs.state[slot] != GSIM_RUNNING)
+        return false;
+    struct gsim_quote quote =
+        core->ops->quote(core->model, slot, stop, keep, NULL, 0, core->view.now_ns);
+    if (!quote.missing)
+        return false;
+    core->status = gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path, 0,
+                             "policy '%s' wants to stop job '%s': %s", core->options->policy->name,
+                             gsim_trace_id(core->trace, core->jobs.job[slot]), why);
+    plan->is_broken = true;
+    return true;
+}
+
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep) {
     const char *why = cannot_stop(plan, job, stop, keep);
+    if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
+        return false;
     if (why)
         return broke(plan, job, "preempting", why);
     struct gsim_op *op = append(plan, GSIM_OP_PREEMPT, job);

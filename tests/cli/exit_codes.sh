@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The program as a user meets it: exit codes, messages, and nothing lost. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
+expect() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    if [ $got -ne "$code" ]; then
+        echo "not ok $name: exit $got, not $code"
+        sed 's/^/# /' "$tmp/out" | head -5
+    elif ! grep -q -e "$pattern" "$tmp/out"; then
+        echo "not ok $name: no '$pattern' in"
+        sed 's/^/# /' "$tmp/out" | head -5
+    else
+        echo "ok $name"
+    fi
+}
+
+t=traces/samples/cluster.csv
+expect "no arguments" 2 "gsim --policy" "$gsim"
+expect "help" 0 "compare" "$gsim" --help
+expect "help of a command" 0 "--policies" "$gsim" compare --help
+expect "version" 0 "^gsim " "$gsim" --version
+expect "bare run" 0 "JCT mean" "$gsim" --policy fifo $t
+expect "run" 0 "JCT mean" "$gsim" run --policy fifo $t
+expect "options after the trace, with =" 0 "2 nodes x 8 GPUs" "$gsim" $t --policy=fifo --nodes=2 --gpus-per-node 8
+expect "unknown option" 2 "did you mean '--policy'" "$gsim" --polcy fifo $t
+expect "unknown policy" 2 "did you mean 'srtf'" "$gsim" --policy srft $t
+expect "unknown command" 2 "did you mean 'compare'" "$gsim" comapre
+expect "planned command" 2 "not in this version" "$gsim" sweep grid.ini
+expect "unknown device" 2 "did you mean 'h200'" "$gsim" --policy fifo --device h20 $t
+expect "unknown key" 2 "did you mean 'quantum'" "$gsim" --policy las --set las.quantm=3s $t
+expect "key of another policy" 2 "neither the policy nor the device" "$gsim" --policy fifo --set frobnicate=3s $t
+expect "value that does not fit" 2 "is not a time" "$gsim" --policy las --set quantum=soon $t
+expect "profile key" 0 "JCT" "$gsim" --policy fifo --set hbm_bytes=200GB $t
+expect "reference the policy has not" 2 "has no reference" "$gsim" --policy las --set reference=pai $t
+expect "option without value" 2 "needs a value" "$gsim" --policy
+expect "zero nodes" 2 "from 1 to" "$gsim" --policy fifo --nodes 0 $t
+expect "no policy" 2 "which policy" "$gsim" $t
+expect "two traces" 2 "one trace" "$gsim" --policy fifo $t $t
+expect "missing trace" 3 "No such file" "$gsim" --policy fifo "$tmp/nothing.csv"
+expect "a directory" 3 "directory" "$gsim" --policy fifo "$tmp/"
+: >"$tmp/empty.csv"
+expect "an empty file" 3 "empty" "$gsim" --policy fifo "$tmp/empty.csv"
+echo 'job_id,submit_s,duration_s' >"$tmp/header.csv"
+expect "a header only" 3 "no jobs" "$gsim" --policy fifo "$tmp/header.csv"
+printf 'job_id,duration_s\na,1\n' >"$tmp/missing.csv"
+expect "a missing column" 3 "no column 'submit_s'" "$gsim" --policy fifo "$tmp/missing.csv"
+printf 'job_id,submit_s,duration_s\na,0,-5\n' >"$tmp/negative.csv"
+expect "a negative time" 3 "negative.csv:2: column 'duration_s'" "$gsim" --policy fifo "$tmp/negative.csv"
+printf 'job_id,submit_s,duration_s\na,0,9999999999999\n' >"$tmp/over.csv"
+expect "an overflowing time" 3 "over.csv:2:" "$gsim" --policy fifo "$tmp/over.csv"
+printf 'job_id,submit_s,duration_s\na,0,5\nb,0,5\na,1,5\n' >"$tmp/twice.csv"
+expect "a duplicate id" 3 "twice.csv:4:.*line 2" "$gsim" --policy fifo "$tmp/twice.csv"
+printf 'job_id,submit_s,duration_s\na,0,\0005\n' >"$tmp/nul.csv"
+expect "a NUL byte" 3 "nul.csv:2: a NUL byte" "$gsim" --policy fifo "$tmp/nul.csv"
+printf '\357\273\277job_id,submit_s,duration_s\r\na,0,5\r\n' >"$tmp/bom.csv"
+expect "a BOM and CRLF" 0 "1 completed" "$gsim" --policy fifo "$tmp/bom.csv"
+awk 'BEGIN { printf "job_id,"; for (i = 0; i < 10000000; i++) printf "c,"; print "c" }' >"$tmp/wide.csv"
+expect "ten million columns" 3 "columns" "$gsim" --policy fifo "$tmp/wide.csv"
+expect "a job wider than the cluster" 3 "asks for" "$gsim" --policy fifo --nodes 1 --gpus-per-node 1 $t
+gzip -c $t >"$tmp/t.csv.gz"
+expect "gzip" 0 "JCT mean" "$gsim" --policy fifo "$tmp/t.csv.gz"
+zstd -q -c $t >"$tmp/t.csv.zst"
+expect "zstd" 0 "JCT mean" "$gsim" --policy fifo "$tmp/t.csv.zst"
+head -c 200 "$tmp/t.csv.gz" >"$tmp/cut.csv.gz"
+expect "a cut gzip file" 3 "ends too early" "$gsim" --policy fifo "$tmp/cut.csv.gz"
+expect "standard input" 0 "JCT mean" sh -c "'$gsim' --policy fifo - <$t"
+expect "standard output full" 1 "cannot write" sh -c "'$gsim' --policy fifo $t >/dev/full"
+expect "--jobs-csv to a full disk" 1 "No space left" "$gsim" --policy fifo --jobs-csv /dev/full $t
+expect "--jobs-csv to nowhere" 1 "No such file" "$gsim" --policy fifo --jobs-csv "$tmp/no/where.csv" $t
+expect "until" 0 "did not finish" "$gsim" --policy fifo --until 1h $t
+expect "json" 0 '"schema":"gsim-result-1"' "$gsim" --policy fifo --format json $t
+expect "unknown format" 2 "table, csv, json" "$gsim" --policy fifo --format xml $t
+expect "compare" 0 "verdict:" "$gsim" compare --policies fifo,srtf $t
+expect "compare with replications" 0 "Student" "$gsim" compare --policies fifo,srtf --reps 3 traces/samples/heavy_tail.ini
+expect "by user" 0 "JCT" "$gsim" --policy fifo --by user traces/samples/users.csv
+expect "by a missing column" 3 "no column 'user'" "$gsim" --policy fifo --by user tests/golden/two.csv
+expect "memory that is assumed" 0 "mem_gib=10GiB" "$gsim" --policy srtf --assume mem_gib=10GiB tests/golden/two.csv
+expect "suspension without memory" 3 "mem_gib" "$gsim" --policy srtf --set preempt=suspend tests/golden/two.csv
+expect "list policies" 0 "^srtf" "$gsim" list policies
+expect "list a policy" 0 "las.quantum" "$gsim" list policies las
+expect "list devices" 0 "^h200" "$gsim" list devices
+expect "list a device" 0 "measured" "$gsim" list devices h200
+expect "list formats" 0 "^tiresias" "$gsim" list formats
+expect "generate" 0 "job_id" "$gsim" generate traces/samples/bursty.ini
+expect "generate does not overwrite" 2 "force" "$gsim" generate traces/samples/bursty.ini -o "$tmp/empty.csv"
+printf 'job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,2,5,0,vgg,60,0\n' >"$tmp/t60.csv"
+expect "import" 0 "^0,5,60,2" "$gsim" import tiresias "$tmp/t60.csv"
+expect "database" 0 "JCT" "$gsim" --policy fifo --db "$tmp/r.db" $t
+expect "a run that is there" 0 "already" "$gsim" --policy fifo --db "$tmp/r.db" $t
+expect "another run" 0 "JCT" "$gsim" --policy srtf --db "$tmp/r.db" $t
+expect "two runs in the database" 0 "^2$" sqlite3 "$tmp/r.db" "select count(*) from run"
+expect "its identity" 0 "^1735616877$" sqlite3 "$tmp/r.db" "pragma application_id"
+expect "jobs in the database" 0 "^0$" sqlite3 "$tmp/r.db" "select sum(end_ns < submit_ns + service_ns) from job"
+echo text >"$tmp/text.db"
+expect "a file that is no database" 1 "not a database" "$gsim" --policy fifo --db "$tmp/text.db" $t
+sqlite3 "$tmp/other.db" "create table x (y)"
+expect "another program's database" 3 "not one of gsim" "$gsim" --policy fifo --db "$tmp/other.db" $t
+printf '[node a]\ncount = 2\ngpus = 8\n[node b]\ngpus = 4\ndevice = v100\n' >"$tmp/c.ini"
+expect "a cluster file" 0 "JCT mean" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
+printf '[node a]\ngups = 8\n' >"$tmp/bad.ini"
+expect "a wrong cluster file" 3 "bad.ini:2:.*gpus" "$gsim" --policy fifo --cluster "$tmp/bad.ini" $t
+if "$gsim" man | cmp -s - man/gsim.1; then echo "ok the man page is up to date"; else echo "not ok the man page is up to date (make man)"; fi
