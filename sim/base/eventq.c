@@ -4,10 +4,14 @@
 
 #include <assert.h>
 
+#include "sim/base/wide.h"
+
 enum { ARITY = 4 };
 
+/* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. */
 static inline bool key_before(struct gsim_event_key a, struct gsim_event_key b) {
-    return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.order < b.order);
+    gsim_i128 x = (gsim_i128)a.time_ns << 64 | a.order, y = (gsim_i128)b.time_ns << 64 | b.order;
+    return x < y;
 }
 
 static inline void put(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
@@ -33,8 +37,7 @@ static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t fir
     uint32_t end = first + ARITY < queue->n ? first + ARITY : queue->n;
     uint32_t least = first;
     for (uint32_t child = first + 1; child < end; child++)
-        if (key_before(queue->key[child], queue->key[least]))
-            least = child;
+        least = key_before(queue->key[child], queue->key[least]) ? child : least;
     return least;
 }
 

@@ -47,7 +47,8 @@ static bool allocate(struct gsim_cluster *c) {
     c->node_cpus_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_cpus_free);
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
-    bool ok = c->node_of_gpu && c->node_first_gpu && c->type_of_gpu && c->gpu_hbm_bytes &&
+    c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
+    bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu && c->gpu_hbm_bytes &&
               c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged && c->gpu_clients &&
               c->node_cpus_free && c->node_idle && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
@@ -58,11 +59,15 @@ static bool allocate(struct gsim_cluster *c) {
 
 static void node_set_idle(struct gsim_cluster *c, uint32_t node, uint32_t idle) {
     uint32_t was = c->node_idle[node];
-    gsim_bitset_remove(&c->nodes_with[was], node);
-    if (gsim_bitset_next(&c->nodes_with[was], 0) == UINT32_MAX)
-        gsim_bitset_remove(&c->counts, was);
+    /* When a cluster opens, nodes are in no bucket yet: taking them out of bucket 0 is harmless. */
+    if (gsim_bitset_has(&c->nodes_with[was], node)) {
+        gsim_bitset_remove(&c->nodes_with[was], node);
+        if (--c->n_nodes_with[was] == 0)
+            gsim_bitset_remove(&c->counts, was);
+    }
     gsim_bitset_add(&c->nodes_with[idle], node);
-    gsim_bitset_add(&c->counts, idle);
+    if (c->n_nodes_with[idle]++ == 0)
+        gsim_bitset_add(&c->counts, idle);
     c->node_idle[node] = idle;
     c->n_idle += idle - was;
 }
@@ -137,20 +142,32 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
     return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
 }
 
+/* Whole GPUs, and nothing else is counted: most requests of most traces. */
+static bool is_plain(const struct gsim_request *request) {
+    return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
+           request->shape.share_ppm == PPM;
+}
+
+static int charge_plain(struct gsim_cluster *c, uint32_t gpu, bool is_taken) {
+    c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
+    if (c->gpu_is_arranged[gpu])
+        return 0;
+    c->gpu_free_ppm[gpu] = is_taken ? 0 : PPM;
+    return is_taken ? -1 : 1;
+}
+
 /* Units of one node mostly stand together: its bucket is changed once for all of them. */
 static void charge(struct gsim_cluster *c, const struct gsim_request *request,
                    const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
-    uint32_t node = UINT32_MAX;
-    int idle = 0;
-    for (uint32_t u = 0; u < n_units; u++) {
-        if (c->node_of_gpu[units[u].gpu] != node) {
-            node_add_idle(c, node, idle);
-            node = c->node_of_gpu[units[u].gpu];
-            idle = 0;
-        }
-        idle += charge_gpu(c, request, units[u].gpu, is_taken);
+    bool plain = is_plain(request);
+    for (uint32_t u = 0; u < n_units;) {
+        uint32_t node = c->node_of_gpu[units[u].gpu], end = c->node_first_gpu[node + 1];
+        int idle = 0;
+        for (; u < n_units && units[u].gpu < end && units[u].gpu >= c->node_first_gpu[node]; u++)
+            idle += plain ? charge_plain(c, units[u].gpu, is_taken)
+                          : charge_gpu(c, request, units[u].gpu, is_taken);
+        node_add_idle(c, node, idle);
     }
-    node_add_idle(c, node, idle);
 }
 
 static int64_t pool_ppm(const struct gsim_request *request) {

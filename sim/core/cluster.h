@@ -62,6 +62,7 @@ struct gsim_cluster {
     uint32_t *node_idle;     /* its wholly free GPUs */
     uint32_t n_idle;
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
+    uint32_t *n_nodes_with;         /* how many those are */
     struct gsim_bitset counts;      /* idle counts that have nodes */
     struct gsim_index partial;      /* GPUs partly free, by free share */
     bool is_pool;

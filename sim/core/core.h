@@ -18,6 +18,7 @@ struct gsim_core_job {
     uint8_t keep;       /* enum gsim_keep of its last preemption */
     bool is_admitted;   /* holds its units physically */
     bool is_waiting;    /* placed, waits for its units to clear */
+    bool is_vacating;   /* stopping or saving: its units are reserved by others, but not clear */
     bool is_pinned;     /* paused: its memory stays on last_units */
     uint32_t wait_next; /* in the list of waiting jobs */
     int64_t held_since_ns;
@@ -113,6 +114,7 @@ struct gsim_core {
     uint32_t *physical_ppm;
     uint32_t *n_waiting_on; /* jobs placed on a GPU that wait for it to clear */
     uint32_t waiting_first, waiting_last;
+    uint32_t n_vacating; /* jobs that still hold units which they have given up */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
     int64_t *shared_since_ns;
     struct gsim_unit *free_units[GSIM_UNIT_CLASSES];

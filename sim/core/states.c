@@ -70,6 +70,8 @@ static gsim_i128 drop_unit(struct gsim_core *core, uint32_t gpu, uint32_t share_
 
 static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
+    if (core->n_vacating == 0) /* who holds a reservation and nobody leaves: it is clear */
+        return true;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
         if (!core->cluster.gpu_is_arranged[gpu] &&
@@ -168,6 +170,8 @@ static void vacate(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
     assert(own->is_admitted);
     own->is_admitted = false;
+    core->n_vacating -= own->is_vacating;
+    own->is_vacating = false;
     bool is_awaited = false;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
@@ -221,10 +225,13 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
                       enum gsim_keep keep) {
     core->jobs.core[slot].keep = (uint8_t)keep;
     core->metrics.preemptions[core->jobs.job[slot]]++;
-    if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE)
+    if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE) {
         cleared(core, slot);
-    else
+    } else {
         set_state(core, slot, GSIM_STOPPING);
+        core->jobs.core[slot].is_vacating = true;
+        core->n_vacating++;
+    }
 }
 
 void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
