@@ -74,7 +74,7 @@ golden-update: gsim
 demo:
 	@sh tools/setup.sh build
 	@$(MAKE) -s -j2 gsim
-	./gsim compare --policies fifo,backfill,easy-backfill,sjf,srtf,las --nodes 2 --gpus-per-node 8 traces/samples/training.csv
+	./gsim compare --policies fifo,backfill,easy-backfill,sjf,srtf,las --quiet --nodes 2 --gpus-per-node 8 traces/samples/cluster.csv
 
 samples: gsim
 	for spec in traces/samples/*.ini; do ./gsim generate $$spec --force -o $${spec%.ini}.csv || exit 1; done

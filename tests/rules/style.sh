@@ -31,3 +31,5 @@ if [ -z "$unlisted" ]; then echo "ok every policy is listed"; else echo "not ok 
 tmp=$(mktemp) && trap 'rm -f "$tmp"' EXIT
 { echo 'void f(void) {'; seq 1 80; echo '}'; } >"$tmp"
 if [ -n "$(long_functions "$tmp")" ]; then echo "ok the length rule finds breaches"; else echo "not ok the length rule finds breaches"; fi
+shown=$(sed -n 's/^    //p' README.md | sed -n '/^traces\/samples\/cluster.csv:/,/^verdict/p' | sed '/^$/d')
+if [ "$shown" = "$(sed '/^$/d' tests/golden/demo.out)" ]; then echo "ok the README shows what make demo prints"; else echo "not ok the README shows what make demo prints"; fi

@@ -34,7 +34,7 @@ const struct gsim_policy *test_policy(const char *name) {
 
 enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                           struct gsim_result *result, struct gsim_log *log) {
-    const struct gsim_policy *policy = test_policy(run->policy);
+    const struct gsim_policy *policy = run->custom ? run->custom : test_policy(run->policy);
     struct gsim_params *params = gsim_arena_alloc(arena, sizeof *params);
     struct gsim_profile *profile = gsim_arena_alloc(arena, sizeof *profile);
     const char *device = run->device ? run->device : "ideal";

@@ -8,6 +8,7 @@
 struct test_run {
     const struct gsim_trace *trace;
     const char *policy;
+    const struct gsim_policy *custom; /* NULL: the listed one of that name */
     const char *device;       /* NULL: ideal */
     const char *const *sets;  /* "key=value" of the policy, NULL-terminated; may be NULL */
     enum gsim_reference reference;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What must hold of any run: every listed policy over every sample, and over random small traces.
+ * Work, time and capacity are conserved; scaling all times scales the result; looking in between
+ * changes nothing. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <glob.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/base/sort.h"
+#include "tests/support/runner.h"
+
+static const char *const policies[] = {"exclusive", "fifo",  "backfill", "easy-backfill",
+                                       "fairshare", "sjf",   "srtf",     "srsf",
+                                       "las"};
+#define N_POLICIES (sizeof policies / sizeof *policies)
+
+static uint32_t widest(const struct gsim_trace *trace) {
+    uint32_t n = 1;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_trace_gpus(trace, job) > n)
+            n = gsim_trace_gpus(trace, job);
+    return n;
+}
+
+/* jct = wait + stall + service, to the nanosecond, when nobody shares a GPU in time. */
+static void check_times(const struct gsim_result *result, bool shares) {
+    const struct gsim_trace *trace = result->trace;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        int64_t jct = result->jobs.end_ns[job] - trace->submit_ns[job];
+        int64_t stall = result->jobs.stall_ns ? result->jobs.stall_ns[job] : 0;
+        assert_true(result->jobs.end_ns[job] >= 0);
+        assert_true(result->jobs.start_ns[job] >= trace->submit_ns[job]);
+        if (shares)
+            assert_true(jct >= result->jobs.wait_ns[job] + stall + trace->service_ns[job]);
+        else
+            assert_int_equal(jct, result->jobs.wait_ns[job] + stall + trace->service_ns[job]);
+    }
+}
+
+/* Where nobody is preempted, a job holds its GPUs from start to end: at no time more than all. */
+static void check_capacity(const struct gsim_result *result, uint32_t gpus,
+                           struct gsim_arena *arena) {
+    uint32_t n = result->trace->n_jobs;
+    int64_t *times = gsim_arena_array(arena, 2 * n, sizeof *times);
+    uint32_t *order = gsim_arena_array(arena, 2 * n, sizeof *order);
+    if (result->summary.preemptions)
+        return;
+    for (uint32_t job = 0; job < n; job++) { /* ends before starts at the same time */
+        times[job] = result->jobs.start_ns[job] * 2 + 1;
+        times[n + job] = result->jobs.end_ns[job] * 2;
+    }
+    assert_true(gsim_sort_order(times, order, 2 * n));
+    int64_t held = 0;
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        uint32_t job = order[i] % n;
+        int64_t ppm = (int64_t)gsim_trace_gpus(result->trace, job) *
+                      gsim_trace_share(result->trace, job);
+        bool is_instant = result->jobs.start_ns[job] == result->jobs.end_ns[job];
+        held += is_instant ? 0 : order[i] < n ? ppm : -ppm;
+        assert_true(held >= 0 && held <= (int64_t)gpus * GSIM_PPM);
+    }
+}
+
+static void check_run(const struct gsim_trace *trace, const char *policy, const char *device,
+                      uint32_t nodes, struct gsim_arena *arena) {
+    struct test_run run = {.trace = trace,
+                           .policy = policy,
+                           .device = device,
+                           .nodes = nodes,
+                           .gpus_per_node = widest(trace)};
+    struct gsim_result result = test_run(&run, arena);
+    bool shares = strcmp(policy, "las") == 0 && nodes * widest(trace) == 1;
+    assert_int_equal(result.summary.completed, trace->n_jobs);
+    assert_true(result.summary.gpu_useful <= result.summary.gpu_busy + 1e-9);
+    assert_true(result.summary.gpu_busy <= 1 + 1e-9);
+    check_times(&result, shares);
+    check_capacity(&result, nodes * widest(trace), arena);
+}
+
+static void test_every_policy_over_every_sample(void **state) {
+    (void)state;
+    glob_t files;
+    assert_int_equal(glob("traces/samples/*.csv", 0, NULL, &files), 0);
+    for (size_t f = 0; f < files.gl_pathc; f++)
+        for (size_t p = 0; p < N_POLICIES; p++)
+            for (uint32_t nodes = 1; nodes <= 2; nodes++) {
+                struct gsim_arena *arena = gsim_arena_new();
+                struct gsim_trace trace = test_read(files.gl_pathv[f], arena);
+                check_run(&trace, policies[p], nodes == 1 ? "h200" : "ideal", nodes, arena);
+                gsim_arena_free(arena);
+            }
+    globfree(&files);
+}
+
+/* --- random small traces: many ties, zero services, gangs, boundaries, memory ------------------- */
+
+enum { SMALL = 40 };
+
+static int64_t *draw_column(gsl_rng *rng, struct gsim_arena *arena, int64_t step, uint64_t most) {
+    int64_t *cells = gsim_arena_array(arena, SMALL, sizeof *cells);
+    for (int i = 0; i < SMALL; i++)
+        cells[i] = step * (int64_t)gsl_rng_uniform_int(rng, most);
+    return cells;
+}
+
+static struct gsim_trace small_trace(uint64_t seed, int64_t scale, struct gsim_arena *arena) {
+    gsl_rng *rng = gsim_rng_stream(seed, 0, "small");
+    struct gsim_trace trace = {.path = "random", .n_jobs = SMALL, .id_text = ""};
+    trace.id_at = gsim_arena_array(arena, SMALL, sizeof *trace.id_at);
+    trace.submit_ns = draw_column(rng, arena, scale, 40);
+    trace.service_ns = draw_column(rng, arena, scale, 20);
+    uint32_t *gpus = gsim_arena_array(arena, SMALL, sizeof *gpus);
+    uint32_t *order = gsim_arena_array(arena, SMALL, sizeof *order);
+    for (int i = 0; i < SMALL; i++)
+        gpus[i] = 1 + (uint32_t)gsl_rng_uniform_int(rng, 6);
+    assert_true(gsim_sort_order(trace.submit_ns, order, SMALL));
+    trace.gpus = gpus;
+    trace.order = order;
+    trace.column[GSIM_COL_MEM_BYTES] = draw_column(rng, arena, GSIM_GIB, 100);
+    gsl_rng_free(rng);
+    return trace;
+}
+
+static void test_random_traces(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        for (size_t p = 0; p < N_POLICIES; p++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S, arena);
+            check_run(&trace, policies[p], seed % 2 ? "h200" : "ideal", (uint32_t)(1 + seed % 3), arena);
+            gsim_arena_free(arena);
+        }
+}
+
+/* Policies without an absolute time among their parameters: twice the times, twice the ends. */
+static void test_time_scale(void **state) {
+    (void)state;
+    static const char *const scalable[] = {"exclusive", "fifo", "backfill", "easy-backfill",
+                                           "sjf",       "srtf", "srsf"};
+    for (uint64_t seed = 1; seed <= 50; seed++)
+        for (size_t p = 0; p < sizeof scalable / sizeof *scalable; p++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace one = small_trace(seed, 1000003, arena);
+            struct gsim_trace two = small_trace(seed, 2000006, arena);
+            struct test_run run = {.policy = scalable[p], .nodes = 2, .gpus_per_node = 6};
+            run.trace = &one;
+            struct gsim_result a = test_run(&run, arena);
+            run.trace = &two;
+            struct gsim_result b = test_run(&run, arena);
+            for (uint32_t job = 0; job < SMALL; job++)
+                assert_int_equal(b.jobs.end_ns[job], 2 * a.jobs.end_ns[job]);
+            gsim_arena_free(arena);
+        }
+}
+
+/* --- looking in between ---------------------------------------------------------------------------- */
+
+static const struct gsim_policy *looked_at;
+
+static void decide_and_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    looked_at->decide(ctx, plan);
+    if (ctx->view->n_active > ctx->view->n_completed)
+        gsim_plan_wake(plan, ctx->view->now_ns + 314159265);
+}
+
+/* A policy that is woken every 0.3 s for nothing gets the same result: advance(a + b) equals
+ * advance(a), advance(b). las sets timers of its own, so it is left out. */
+static void test_looking_changes_nothing(void **state) {
+    (void)state;
+    static const char *const timerless[] = {"fifo", "backfill", "sjf", "srtf", "srsf"};
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        for (size_t p = 0; p < sizeof timerless / sizeof *timerless; p++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S, arena);
+            struct test_run run = {
+                .trace = &trace, .policy = timerless[p], .device = "h200", .gpus_per_node = 6};
+            struct gsim_result plain = test_run(&run, arena);
+            looked_at = test_policy(timerless[p]);
+            struct gsim_policy looking = *looked_at;
+            looking.decide = decide_and_look;
+            run.custom = &looking;
+            struct gsim_result looked = test_run(&run, arena);
+            assert_true(looked.summary.events > plain.summary.events);
+            assert_memory_equal(plain.jobs.end_ns, looked.jobs.end_ns, SMALL * sizeof(int64_t));
+            gsim_arena_free(arena);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_policy_over_every_sample),
+        cmocka_unit_test(test_random_traces),
+        cmocka_unit_test(test_time_scale),
+        cmocka_unit_test(test_looking_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
