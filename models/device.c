@@ -20,10 +20,10 @@ enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
 enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED };
 
 struct job {
-    gsim_work need;      /* total work */
-    gsim_work stop_at;   /* while stopping: the boundary */
-    gsim_work kept;      /* work that a discard falls back to */
-    int64_t clear_ns;    /* while saving: when it is over */
+    gsim_work need; /* total work */
+    gsim_work stop_at; /* while stopping: the boundary */
+    gsim_work kept; /* work that a discard falls back to */
+    int64_t clear_ns; /* while saving: when it is over */
     int64_t iteration_ns, kernel_ns; /* 0: unknown */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     int64_t bytes_in, bytes_out;
@@ -89,9 +89,8 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
     if (!jobs)
         return false;
     model->jobs = jobs;
-    struct gsim_progress *progress =
-        gsim_arena_grow(arena, model->progress, model->capacity * sizeof *progress,
-                        capacity * sizeof *progress);
+    struct gsim_progress *progress = gsim_arena_grow(
+        arena, model->progress, model->capacity * sizeof *progress, capacity * sizeof *progress);
     if (!progress)
         return false;
     model->progress = progress;
@@ -137,9 +136,8 @@ static void fill_boundaries(const struct gsim_model *model, struct job *job, uin
 static void enter(struct gsim_model *model, gsim_slot slot) {
     struct job *job = &model->jobs[slot];
     const struct gsim_job *about = info(model, slot);
-    *job = (struct job){.need = gsim_work_of_ns(about->service_ns),
-                        .threshold_ns = -1,
-                        .sharing_gpu = UINT32_MAX};
+    *job = (struct job){
+        .need = gsim_work_of_ns(about->service_ns), .threshold_ns = -1, .sharing_gpu = UINT32_MAX};
     model->progress[slot] = (struct gsim_progress){0};
     if (model->setup.trace->column[GSIM_COL_ITERATIONS])
         fill_boundaries(model, job, about->index);
@@ -219,7 +217,8 @@ static void expect_progress(struct gsim_model *model, gsim_slot slot) {
 static void set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32, int64_t now_ns) {
     struct gsim_progress *progress = &model->progress[slot];
     progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
-    if (progress->done > model->jobs[slot].need) /* the last nanosecond may hold more than was left */
+    if (progress->done >
+        model->jobs[slot].need) /* the last nanosecond may hold more than was left */
         progress->done = model->jobs[slot].need;
     progress->since_ns = now_ns;
     progress->rate_q32 = rate_q32;
@@ -304,15 +303,14 @@ static int64_t start_ns(struct gsim_model *model, gsim_slot slot, enum gsim_stat
     struct job *job = &model->jobs[slot];
     const struct gsim_profile *profile = profile_of(model, slot);
     if (from == GSIM_QUEUED) {
-        int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES,
-                                       info(model, slot)->index);
+        int64_t bytes =
+            gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, info(model, slot)->index);
         model->has_loaded |= bytes > 0;
         job->bytes_in += bytes > 0 ? bytes * info(model, slot)->gpus : 0;
         return gsim_load_ns(profile, bytes);
     }
-    struct gsim_suspend_cost cost = gsim_suspend_cost(profile, job->stop, job->keep,
-                                                      mem_bytes(model, slot),
-                                                      info(model, slot)->is_moved);
+    struct gsim_suspend_cost cost = gsim_suspend_cost(
+        profile, job->stop, job->keep, mem_bytes(model, slot), info(model, slot)->is_moved);
     job->bytes_in += cost.bytes_in * info(model, slot)->gpus;
     if (from == GSIM_PAUSED) /* of a pause, both directions move now, when it is moved at all */
         job->bytes_out += cost.bytes_out * info(model, slot)->gpus;
@@ -332,8 +330,8 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_LATER;
 }
 
-static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot,
-                                enum gsim_stop stop, enum gsim_keep keep) {
+static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                                enum gsim_keep keep) {
     if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
         return "this model stops at a kernel, at an iteration, or saves at once";
     if (keep == GSIM_KEEP_PAGEABLE)
@@ -515,17 +513,16 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
 /* --- questions -------------------------------------------------------------------------------- */
 
 static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                               enum gsim_keep keep, const struct gsim_unit *units,
-                               uint32_t n_units, int64_t now_ns) {
+                               enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
+                               int64_t now_ns) {
     const struct job *job = &model->jobs[slot];
     struct gsim_progress progress = model->progress[slot];
-    gsim_work done =
-        progress.done + gsim_work_done(progress.rate_q32, now_ns - progress.since_ns);
+    gsim_work done = progress.done + gsim_work_done(progress.rate_q32, now_ns - progress.since_ns);
     if (refuses_stop(model, slot, stop, keep))
         return (struct gsim_quote){
             .missing = keep == GSIM_KEEP_HOST && mem_bytes(model, slot) < 0 ? "mem_gib" : NULL};
-    const struct gsim_profile *there = units ? profile_on(model, units, n_units)
-                                             : profile_of(model, slot);
+    const struct gsim_profile *there =
+        units ? profile_on(model, units, n_units) : profile_of(model, slot);
     bool is_moved = units && (info(model, slot)->n_units != n_units ||
                               info(model, slot)->units[0].gpu != units[0].gpu);
     struct gsim_suspend_cost cost =
@@ -595,7 +592,8 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
         for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++) {
             if (!model->is_charged[stop][keep])
                 continue;
-            const enum gsim_key *key = gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
+            const enum gsim_key *key =
+                gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
             for (; *key != GSIM_KEY_COUNT; key++)
                 is_used[*key] |= profile->tag[*key] == GSIM_TAG_ASSUMED;
         }
@@ -613,8 +611,8 @@ static const char *const *assumed(const struct gsim_model *model) {
         for (int key = 0; key < GSIM_KEY_COUNT; key++)
             if (is_used[key])
                 list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
-                                              gsim_key_name((enum gsim_key)key),
-                                              profile->text[key], profile->name);
+                                              gsim_key_name((enum gsim_key)key), profile->text[key],
+                                              profile->name);
     }
     return list;
 }

@@ -15,10 +15,10 @@ enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
 struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
     static const struct gsim_preemption by_choice[] = {
         {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* auto, without memory columns */
-        {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT},   /* pause */
-        {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},    /* suspend */
+        {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT}, /* pause */
+        {GSIM_STOP_ITERATION, GSIM_KEEP_HOST}, /* suspend */
         {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* restart */
-        {GSIM_STOP_SAVE, GSIM_KEEP_DISCARD},      /* discard */
+        {GSIM_STOP_SAVE, GSIM_KEEP_DISCARD}, /* discard */
     };
     if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
         return (struct gsim_preemption){GSIM_STOP_SAVE, GSIM_KEEP_STORAGE};
@@ -40,8 +40,7 @@ int64_t gsim_common_times(int64_t a, int64_t b) {
 }
 
 bool gsim_common_is_full(const struct gsim_view *view) {
-    return view->n_idle_gpus == 0 && !view->is_pool &&
-           !view->trace->column[GSIM_COL_SHARE_PPM];
+    return view->n_idle_gpus == 0 && !view->is_pool && !view->trace->column[GSIM_COL_SHARE_PPM];
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */

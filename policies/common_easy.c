@@ -94,7 +94,8 @@ void gsim_easy_pass(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct g
     gsim_arena_drop(ctx->arena, r.units);
 }
 
-/* --- the running jobs, and the limits --------------------------------------------------------------- */
+/* --- the running jobs, and the limits
+ * --------------------------------------------------------------- */
 
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t limit = gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->job[slot]);

@@ -39,8 +39,7 @@ static void out_of_memory(struct gsim_ctx *ctx) {
 }
 
 static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t rank =
-        gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
+    int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
     if (!gsim_index_insert(&ranked->waiting, slot, rank, ctx->view->job[slot]))
         out_of_memory(ctx);
 }
@@ -90,8 +89,8 @@ static gsim_slot worst_running(const struct gsim_ranked *ranked, const struct gs
         gsim_slot last = gsim_index_last(&group->running);
         if (last == GSIM_NO_SLOT)
             continue;
-        int64_t value = gsim_index_key(&group->running, last) +
-                        ranked->slope_sign * ctx->view->now_ns;
+        int64_t value =
+            gsim_index_key(&group->running, last) + ranked->slope_sign * ctx->view->now_ns;
         int64_t group_rank = gsim_common_times(value, group->weight);
         if (worst == GSIM_NO_SLOT || group_rank > *rank) {
             worst = last;
@@ -104,9 +103,9 @@ static gsim_slot worst_running(const struct gsim_ranked *ranked, const struct gs
 static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     if (ranked->n_victims == ranked->victims_capacity) {
         uint32_t capacity = ranked->victims_capacity ? ranked->victims_capacity * 2 : 64;
-        gsim_slot *grown = gsim_arena_grow(ctx->arena, ranked->victims,
-                                           ranked->victims_capacity * sizeof *grown,
-                                           capacity * sizeof *grown);
+        gsim_slot *grown =
+            gsim_arena_grow(ctx->arena, ranked->victims, ranked->victims_capacity * sizeof *grown,
+                            capacity * sizeof *grown);
         if (!grown) {
             out_of_memory(ctx);
             return false;
@@ -164,8 +163,7 @@ static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_
     for (uint32_t v = 0; v < ranked->n_victims; v++) {
         gsim_slot victim = ranked->victims[v];
         if (overlaps(plan, victim, units, n_units))
-            (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop,
-                                    ranked->preemption.keep);
+            (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep);
         else
             book_running(ranked, ctx, victim);
     }
@@ -173,8 +171,8 @@ static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_
     assert(is_placed);
 }
 
-static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                           struct gsim_plan *plan, gsim_slot slot, int64_t rank) {
+static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                           gsim_slot slot, int64_t rank) {
     uint32_t mark = gsim_plan_mark(plan);
     if (push_out(ranked, ctx, plan, slot, rank)) {
         spare(ranked, ctx, plan, slot, mark);
@@ -182,8 +180,9 @@ static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     }
     gsim_plan_rollback(plan, mark);
     for (uint32_t v = 0; v < ranked->n_victims; v++)
-        if (!gsim_index_has(&group_of(ranked, ctx, weight_of(ranked, ctx, ranked->victims[v]))->running,
-                            ranked->victims[v]))
+        if (!gsim_index_has(
+                &group_of(ranked, ctx, weight_of(ranked, ctx, ranked->victims[v]))->running,
+                ranked->victims[v]))
             book_running(ranked, ctx, ranked->victims[v]);
     return false;
 }
@@ -223,8 +222,7 @@ static void try_job(struct pass *p, gsim_slot slot) {
 /* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
 static bool is_over(const struct pass *p, gsim_slot slot) {
     int64_t worst_rank;
-    if (!gsim_common_is_full(p->ctx->view) &&
-        !(p->misfits.is_size_all && p->misfits.smallest == 1))
+    if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
     if (!p->ranked->is_preemptive)
         return true;

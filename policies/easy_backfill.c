@@ -41,8 +41,7 @@ static bool reserve_order(struct state *state, struct gsim_ctx *ctx) {
     gsim_slot *order = gsim_arena_grow_raw(ctx->arena, state->order, capacity * sizeof *order);
     if (order)
         state->order = order;
-    bool *is_placed =
-        order ? gsim_arena_grow_raw(ctx->arena, state->is_placed, capacity) : NULL;
+    bool *is_placed = order ? gsim_arena_grow_raw(ctx->arena, state->is_placed, capacity) : NULL;
     if (!is_placed)
         return false;
     state->is_placed = is_placed;
@@ -82,7 +81,8 @@ static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_easy_backfill = {
     .name = "easy-backfill",
-    .summary = "in order of arrival with a reservation for the head; others pass if they do not delay it",
+    .summary =
+        "in order of arrival with a reservation for the head; others pass if they do not delay it",
     .paper = "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; Slurm's sched/backfill",
     .deviations = "jobs are not killed at limit_s; one reservation, for the head",
     .is_oracle = true,

@@ -44,8 +44,7 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
                   "fairshare: the trace has neither a column 'user' nor 'vc'; all jobs share one "
                   "account, which leaves age and size");
     state->n_accounts = trace->names[state->owner].n + 1; /* the last: jobs without an owner */
-    state->accounts =
-        gsim_arena_array(ctx->arena, state->n_accounts, sizeof *state->accounts);
+    state->accounts = gsim_arena_array(ctx->arena, state->n_accounts, sizeof *state->accounts);
     state->rule = gsim_common_rule(ctx);
     state->half_life_ns = gsim_param(ctx->params, "half_life");
     state->max_age_ns = gsim_param(ctx->params, "max_age");
@@ -154,8 +153,7 @@ static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsi
         return;
     }
     for (uint32_t i = 0; i < n && !gsim_common_is_full(ctx->view); i++) {
-        state->is_placed[i] =
-            gsim_misfits_place(&misfits, ctx, plan, state->order[i], state->rule);
+        state->is_placed[i] = gsim_misfits_place(&misfits, ctx, plan, state->order[i], state->rule);
         if (!state->is_placed[i] && state->mode == OFF)
             return;
     }
@@ -187,17 +185,37 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 #define WEIGHT_MAX 1000000
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
-    {.name = "half_life", .type = GSIM_PARAM_TIME, .fallback = "7d", .min = 1, .max = INT64_MAX,
+    {.name = "half_life",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "7d",
+     .min = 1,
+     .max = INT64_MAX,
      .help = "in which past usage counts half (Slurm's PriorityDecayHalfLife)"},
-    {.name = "max_age", .type = GSIM_PARAM_TIME, .fallback = "7d", .min = 1, .max = INT64_MAX,
+    {.name = "max_age",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "7d",
+     .min = 1,
+     .max = INT64_MAX,
      .help = "at which the age factor is 1 (Slurm's PriorityMaxAge)"},
-    {.name = "weight_fairshare", .type = GSIM_PARAM_INT, .fallback = "100000", .max = WEIGHT_MAX,
+    {.name = "weight_fairshare",
+     .type = GSIM_PARAM_INT,
+     .fallback = "100000",
+     .max = WEIGHT_MAX,
      .help = "weight of the fair-share factor"},
-    {.name = "weight_age", .type = GSIM_PARAM_INT, .fallback = "1000", .max = WEIGHT_MAX,
+    {.name = "weight_age",
+     .type = GSIM_PARAM_INT,
+     .fallback = "1000",
+     .max = WEIGHT_MAX,
      .help = "weight of the age factor"},
-    {.name = "weight_size", .type = GSIM_PARAM_INT, .fallback = "0", .max = WEIGHT_MAX,
+    {.name = "weight_size",
+     .type = GSIM_PARAM_INT,
+     .fallback = "0",
+     .max = WEIGHT_MAX,
      .help = "weight of the size factor (wide jobs first)"},
-    {.name = "backfill", .type = GSIM_PARAM_CHOICE, .fallback = "skip", .choices = "off|skip|easy",
+    {.name = "backfill",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "skip",
+     .choices = "off|skip|easy",
      .help = "when the first does not fit: wait, pass it over, or EASY with a reservation"},
     {0}};
 

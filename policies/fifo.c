@@ -19,8 +19,8 @@ const struct gsim_policy gsim_policy_fifo = {
     .summary = "strict first in, first out: the head of the line blocks",
     .paper = "the classic baseline",
     .deviations = "none known",
-    .references = 1u << GSIM_REFERENCE_TIRESIAS | 1u << GSIM_REFERENCE_PAI |
-                  1u << GSIM_REFERENCE_HELIOS,
+    .references =
+        1u << GSIM_REFERENCE_TIRESIAS | 1u << GSIM_REFERENCE_PAI | 1u << GSIM_REFERENCE_HELIOS,
     .params = params,
     .state_size = sizeof(struct gsim_line),
     .job_size = sizeof(struct gsim_link),

@@ -4,9 +4,10 @@
  * (2008); for clusters the continuous form of Tiresias' 2D-LAS without the width.
  *
  * quantum=share: jobs of equal attained service share the GPU as in the theory (processor
- * sharing); this needs a cluster of one GPU, one-GPU jobs and no memory column. quantum=TIME: a running job keeps its
- * GPUs until it is a quantum ahead of a waiting one. auto: share where it is possible, else 3250 s,
- * the first queue limit of Tiresias; the theory's limit of small quanta would preempt all the time. */
+ * sharing); this needs a cluster of one GPU, one-GPU jobs and no memory column. quantum=TIME: a
+ * running job keeps its GPUs until it is a quantum ahead of a waiting one. auto: share where it is
+ * possible, else 3250 s, the first queue limit of Tiresias; the theory's limit of small quanta
+ * would preempt all the time. */
 #include "policies/common.h"
 
 #define DEFAULT_QUANTUM_NS (3250 * GSIM_NS_PER_S) /* the first queue limit of Tiresias */

@@ -53,7 +53,8 @@ const struct gsim_policy gsim_policy_srsf = {
     .name = "srsf",
     .summary = "shortest remaining service (time x GPUs) first, preemptive",
     .paper = "Gu et al., Tiresias, NSDI 2019 (baseline)",
-    .deviations = "greedy over gangs; victims are chosen worst first; more than 64 gang sizes: the rest are never victims",
+    .deviations = "greedy over gangs; victims are chosen worst first; more than 64 gang sizes: the "
+                  "rest are never victims",
     .is_oracle = true,
     .references = 1u << GSIM_REFERENCE_TIRESIAS,
     .params = params,

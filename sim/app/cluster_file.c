@@ -87,8 +87,7 @@ static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *in
 
 /* One profile for each device name; groups point at theirs. */
 static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spec *out) {
-    const struct gsim_profile **profiles =
-        gsim_arena_array(r->cli->arena, r->n, sizeof *profiles);
+    const struct gsim_profile **profiles = gsim_arena_array(r->cli->arena, r->n, sizeof *profiles);
     const char **names = gsim_arena_array(r->cli->arena, r->n, sizeof *names);
     if (!profiles || !names)
         return gsim_no_memory(r->cli->log, "reading a cluster");
@@ -112,8 +111,7 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
 }
 
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
-                                        const char *default_device,
-                                        struct gsim_cluster_spec *out) {
+                                        const char *default_device, struct gsim_cluster_spec *out) {
     struct gsim_ini ini;
     enum gsim_status status = gsim_ini_read_file(path, cli->arena, &ini, cli->log);
     if (status != GSIM_OK)

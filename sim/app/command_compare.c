@@ -41,9 +41,9 @@ static void *work(void *arg) {
         struct task *task = &c->tasks[at];
         task->arena = gsim_arena_new();
         if (task->arena)
-            task->status = gsim_setup_run(c->setup, task->contender, &c->traces[task->replication],
-                                          c->cli->io, false, task->arena, &task->result,
-                                          &task->log);
+            task->status =
+                gsim_setup_run(c->setup, task->contender, &c->traces[task->replication], c->cli->io,
+                               false, task->arena, &task->result, &task->log);
         else
             task->status = gsim_no_memory(&task->log, "starting a run");
     }
@@ -60,7 +60,8 @@ static void run_all(struct compare *c, int n_threads) {
         (void)pthread_join(threads[--started], NULL);
 }
 
-/* --- replications ------------------------------------------------------------------------------------ */
+/* --- replications
+ * ------------------------------------------------------------------------------------ */
 
 static enum gsim_status make_traces(struct compare *c) {
     c->traces = gsim_arena_array(c->cli->arena, (size_t)c->n_reps, sizeof *c->traces);
@@ -105,7 +106,8 @@ static void write_intervals(const struct compare *c, FILE *out) {
     }
 }
 
-/* --- what is printed ------------------------------------------------------------------------------------ */
+/* --- what is printed
+ * ------------------------------------------------------------------------------------ */
 
 static void write_verdict(const struct compare *c, FILE *out) {
     int n = c->setup->n_contenders, best = 0, second = -1;
@@ -162,7 +164,8 @@ static enum gsim_status write_by(const struct compare *c) {
     return gsim_report_by(c->cli, results, c->setup->n_contenders);
 }
 
-/* --- the command ---------------------------------------------------------------------------------------- */
+/* --- the command
+ * ---------------------------------------------------------------------------------------- */
 
 static void merge_log(struct gsim_log *into, const struct gsim_log *from) {
     for (int64_t i = 0; i < from->n_errors && i < GSIM_LOG_ENTRIES; i++)

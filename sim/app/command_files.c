@@ -33,8 +33,7 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     if (cli->n_operands != 1)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which spec? gsim generate SPEC.ini -o trace.csv");
-    enum gsim_status status =
-        gsim_generate_spec_read(cli->operand[0], cli->arena, &spec, cli->log);
+    enum gsim_status status = gsim_generate_spec_read(cli->operand[0], cli->arena, &spec, cli->log);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_SEED, (int64_t)gsim_generate_seed(spec), 0,
                                  INT64_MAX, &seed);
@@ -57,8 +56,8 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "gsim import FORMAT FILE -o trace.csv; 'gsim list formats' shows the "
                          "formats");
-    enum gsim_status status = gsim_trace_read(cli->operand[1], cli->operand[0], &options,
-                                              cli->arena, &trace, cli->log);
+    enum gsim_status status =
+        gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);
     if (status == GSIM_OK)
         status = open_output(cli, &out);
     if (status != GSIM_OK)

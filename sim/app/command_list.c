@@ -19,8 +19,7 @@ static void list_policies(FILE *out) {
 static void print_range(FILE *out, const struct gsim_param_def *def) {
     char low[40], high[40];
     if (def->choices)
-        fprintf(out, " [%s%s]", def->choices,
-                def->type == GSIM_PARAM_CHOICE_TIME ? "|TIME" : "");
+        fprintf(out, " [%s%s]", def->choices, def->type == GSIM_PARAM_CHOICE_TIME ? "|TIME" : "");
     if (def->min == 0 && def->max == 0)
         return;
     gsim_param_format(low, def->type, def->min);

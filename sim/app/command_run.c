@@ -62,9 +62,9 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
         return GSIM_OK;
     }
     if (status == GSIM_OK)
-        status = gsim_setup_run(setup, 0, &setup->trace, cli->io,
-                                !gsim_option_is_on(cli, GSIM_OPT_QUIET), cli->arena, &result,
-                                cli->log);
+        status =
+            gsim_setup_run(setup, 0, &setup->trace, cli->io,
+                           !gsim_option_is_on(cli, GSIM_OPT_QUIET), cli->arena, &result, cli->log);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     return finish(cli, setup, &result, status);

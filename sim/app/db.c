@@ -71,7 +71,7 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
         "COMMIT;";
     char columns[4096] = "";
     size_t n = 0;
-#define COLUMN(name, type) \
+#define COLUMN(name, type)                                                                         \
     n += (size_t)snprintf(columns + n, sizeof columns - n, ", " #name " " type);
 #define GSIM_FIELD_TEXT(name, help) COLUMN(name, "TEXT NOT NULL")
 #define GSIM_FIELD_INT(name, help) COLUMN(name, "INTEGER NOT NULL")
@@ -135,7 +135,8 @@ enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
     return status;
 }
 
-/* --- adding ---------------------------------------------------------------------------------------- */
+/* --- adding
+ * ---------------------------------------------------------------------------------------- */
 
 static void bind_real(sqlite3_stmt *statement, int at, double value) {
     if (isnan(value))

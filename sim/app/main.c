@@ -22,9 +22,7 @@ static void catch_signal(int signal_number) {
 int main(int argc, char **argv) {
     catch_signal(SIGINT);
     catch_signal(SIGTERM);
-    struct gsim_io io = {.out = stdout,
-                         .err = stderr,
-                         .is_err_terminal = isatty(STDERR_FILENO) == 1,
-                         .stop = &stop};
+    struct gsim_io io = {
+        .out = stdout, .err = stderr, .is_err_terminal = isatty(STDERR_FILENO) == 1, .stop = &stop};
     return gsim_cli(argc, argv, &io);
 }

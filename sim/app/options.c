@@ -174,7 +174,8 @@ void gsim_print_help(FILE *out, const struct gsim_command *command) {
     fputs("\nexit codes: 0 done, 1 a run failed, 2 usage, 3 bad input, 4 interrupted\n", out);
 }
 
-/* --- the man page ------------------------------------------------------------------------------ */
+/* --- the man page ------------------------------------------------------------------------------
+ */
 
 /* A leading dot or quote would be a roff request, a hyphen a soft one. */
 static void put_roff(FILE *out, const char *text) {

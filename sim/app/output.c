@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- numbers and text ------------------------------------------------------------------------------ */
+/* --- numbers and text
+ * ------------------------------------------------------------------------------ */
 
 int gsim_format_real(char *buffer, double value) {
     if (isnan(value) || isinf(value))
@@ -64,7 +65,8 @@ static void put_real(FILE *out, double value, bool is_json) {
     fputs(!is_json && (isnan(value) || isinf(value)) ? "" : buffer, out);
 }
 
-/* --- the summary ------------------------------------------------------------------------------------- */
+/* --- the summary
+ * ------------------------------------------------------------------------------------- */
 
 void gsim_write_json(FILE *out, const struct gsim_summary *s) {
     fputs("{\"schema\":\"gsim-result-1\"", out);
@@ -152,7 +154,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
         fprintf(out, "  outside what was validated: %s\n", s->outside_validated);
 }
 
-/* --- several results ---------------------------------------------------------------------------------- */
+/* --- several results
+ * ---------------------------------------------------------------------------------- */
 
 static void comparison_row(FILE *out, const struct gsim_summary *s, double first_mean, int width) {
     char mean[40], p50[40], p95[40], p99[40], wait[40], makespan[40];
@@ -179,7 +182,8 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int 
         comparison_row(out, &summaries[i], summaries[0].jct_mean_s, width);
 }
 
-/* --- files -------------------------------------------------------------------------------------------- */
+/* --- files
+ * -------------------------------------------------------------------------------------------- */
 
 static enum gsim_status cannot_write(const struct gsim_outfile *out, struct gsim_log *log) {
     int error = errno;
@@ -216,7 +220,8 @@ enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *l
     return GSIM_OK;
 }
 
-/* --- the per-job CSV ------------------------------------------------------------------------------------ */
+/* --- the per-job CSV
+ * ------------------------------------------------------------------------------------ */
 
 static void put_seconds(FILE *out, int64_t time_ns) {
     char buffer[40];

@@ -26,15 +26,16 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *s)
     if (*s->assumed)
         fprintf(err, "gsim: %s: assumed, not known: %s\n", s->policy, s->assumed);
     if (*s->outside_validated)
-        fprintf(err, "gsim: %s: outside what was validated: %s\n", s->policy,
-                s->outside_validated);
+        fprintf(err, "gsim: %s: outside what was validated: %s\n", s->policy, s->outside_validated);
     if (s->unfinished)
-        fprintf(err, "gsim: %s: %lld of %lld jobs did not finish; means and quantiles are of the "
-                     "others\n",
+        fprintf(err,
+                "gsim: %s: %lld of %lld jobs did not finish; means and quantiles are of the "
+                "others\n",
                 s->policy, (long long)s->unfinished, (long long)s->jobs);
 }
 
-/* --- --by --------------------------------------------------------------------------------------------- */
+/* --- --by
+ * --------------------------------------------------------------------------------------------- */
 
 static const char *const class_names[] = {"batch", "production", "opportunistic", "realtime"};
 
@@ -103,8 +104,8 @@ enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *
         return GSIM_OK;
     bool is_csv = format == GSIM_OUTPUT_CSV;
     int column = by_column(cli);
-    uint32_t n_values = column == GSIM_COL_CLASS ? GSIM_CLASS_COUNT
-                                                 : results[0].trace->names[column].n;
+    uint32_t n_values =
+        column == GSIM_COL_CLASS ? GSIM_CLASS_COUNT : results[0].trace->names[column].n;
     struct slice slice = {.jct = gsim_arena_array(cli->arena, results[0].jobs.n, sizeof(double))};
     if (!slice.jct)
         return gsim_no_memory(cli->log, "breaking results down");
@@ -126,7 +127,8 @@ enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *
     return GSIM_OK;
 }
 
-/* --- --db ---------------------------------------------------------------------------------------------- */
+/* --- --db
+ * ---------------------------------------------------------------------------------------------- */
 
 enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
                                       int contender, bool *is_known) {
@@ -153,8 +155,8 @@ static const char *join_arguments(const struct gsim_cli *cli) {
     return text ? text : "gsim";
 }
 
-enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                int contender, const struct gsim_result *result) {
+enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
+                                const struct gsim_result *result) {
     const char *path = cli->value[GSIM_OPT_DB];
     struct gsim_db *db;
     char config[65];

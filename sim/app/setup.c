@@ -13,7 +13,8 @@
 /* The PAI simulator's cluster: 300 GPUs and 6966 CPUs (its README). */
 enum { PAI_GPUS = 300, PAI_CPUS_MILLI_PER_GPU = 23220 };
 
-/* --- --set ------------------------------------------------------------------------------------- */
+/* --- --set -------------------------------------------------------------------------------------
+ */
 
 static enum gsim_status cut_set(struct gsim_cli *cli, const char *text, const char **key,
                                 const char **value) {
@@ -71,8 +72,9 @@ static enum gsim_status unknown_set(struct gsim_cli *cli, const struct gsim_setu
         close = gsim_text_suggest(dot + 1, names, n);
     return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                      "--set: neither the policy nor the device knows '%s'%s%s%s", key,
-                     close >= 0 ? "; did you mean '" : "; see 'gsim list policies NAME' and 'gsim "
-                                                       "list devices NAME'",
+                     close >= 0 ? "; did you mean '"
+                                : "; see 'gsim list policies NAME' and 'gsim "
+                                  "list devices NAME'",
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
@@ -127,7 +129,8 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
     return status;
 }
 
-/* --- policies, cluster, trace -------------------------------------------------------------------- */
+/* --- policies, cluster, trace --------------------------------------------------------------------
+ */
 
 static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *name) {
@@ -141,8 +144,7 @@ static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *s
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "more than %d policies", GSIM_MAX_COMPARED);
     struct gsim_contender *contender = &setup->contender[setup->n_contenders++];
     contender->policy = policy;
-    return gsim_params_init(&contender->params, policy->name, policy->params, cli->arena,
-                            cli->log);
+    return gsim_params_init(&contender->params, policy->name, policy->params, cli->arena, cli->log);
 }
 
 static enum gsim_status add_contenders(struct gsim_cli *cli, struct gsim_setup *setup,
@@ -194,8 +196,7 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
     if (is_default)
         default_gpus = is_pai ? PAI_GPUS : widest_gang(&setup->trace);
-    enum gsim_status status =
-        gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
+    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
                                  GSIM_MAX_GPUS_PER_NODE, &gpus);
@@ -218,10 +219,12 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     if (is_pai)
         setup->cluster.pool_cpus_milli =
             cpus ? nodes * cpus * 1000 : nodes * gpus * PAI_CPUS_MILLI_PER_GPU;
-    setup->cluster_note = gsim_arena_printf(
-        cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes, nodes == 1 ? "" : "s",
-        (long long)gpus, gpus == 1 ? "" : "s",
-        !is_default ? "" : is_pai ? " (the PAI simulator's)" : " (default: the widest gang)");
+    setup->cluster_note =
+        gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
+                          nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
+                          !is_default ? ""
+                          : is_pai    ? " (the PAI simulator's)"
+                                      : " (default: the widest gang)");
     return GSIM_OK;
 }
 
@@ -269,7 +272,8 @@ enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
     return status == GSIM_OK ? load_clock(cli, setup) : status;
 }
 
-/* --- running -------------------------------------------------------------------------------------- */
+/* --- running
+ * -------------------------------------------------------------------------------------- */
 
 static double now_s(void) {
     struct timespec now;

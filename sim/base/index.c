@@ -26,9 +26,8 @@ static bool reserve(struct gsim_index *index, uint32_t id) {
     uint32_t capacity = index->capacity ? index->capacity : 64;
     while (capacity <= id)
         capacity *= 2;
-    struct gsim_index_node *grown =
-        gsim_arena_grow(index->arena, index->node, index->capacity * sizeof *grown,
-                        capacity * sizeof *grown);
+    struct gsim_index_node *grown = gsim_arena_grow(
+        index->arena, index->node, index->capacity * sizeof *grown, capacity * sizeof *grown);
     if (!grown)
         return false;
     index->node = grown;
@@ -72,8 +71,11 @@ bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint6
         parent = at;
         at = node[at].child[side];
     }
-    node[id] = (struct gsim_index_node){
-        .key = key, .tie = tie, .child = {GSIM_NO_ID, GSIM_NO_ID}, .parent = parent, .is_member = true};
+    node[id] = (struct gsim_index_node){.key = key,
+                                        .tie = tie,
+                                        .child = {GSIM_NO_ID, GSIM_NO_ID},
+                                        .parent = parent,
+                                        .is_member = true};
     if (parent == GSIM_NO_ID)
         index->root = id;
     else

@@ -148,8 +148,7 @@ enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
 const struct gsim_ini_entry *gsim_ini_find(const struct gsim_ini *ini, const char *section,
                                            const char *key) {
     for (int i = ini->n; i-- > 0;)
-        if (strcmp(ini->entries[i].section, section) == 0 &&
-            strcmp(ini->entries[i].key, key) == 0)
+        if (strcmp(ini->entries[i].section, section) == 0 && strcmp(ini->entries[i].key, key) == 0)
             return &ini->entries[i];
     return NULL;
 }

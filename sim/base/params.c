@@ -187,8 +187,7 @@ enum gsim_status gsim_params_set(struct gsim_params *params, const char *key, co
     return GSIM_OK;
 }
 
-const struct gsim_param_value *gsim_param_full(const struct gsim_params *params,
-                                               const char *name) {
+const struct gsim_param_value *gsim_param_full(const struct gsim_params *params, const char *name) {
     int i = gsim_params_find(params, name);
     assert(i >= 0);
     return &params->values[i];

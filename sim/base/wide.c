@@ -24,7 +24,7 @@ uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
         return 0;
     int64_t rest = numerator % denominator;
     gsim_u128 value = (gsim_u128)1 << 64; /* Q64; one needs the 65th bit */
-    uint64_t root = UINT64_C(1) << 63;    /* 2^-1, then 2^-1/2, 2^-1/4, ... */
+    uint64_t root = UINT64_C(1) << 63; /* 2^-1, then 2^-1/2, 2^-1/4, ... */
     for (int bit = 0; bit < FRACTION_BITS; bit++) {
         root = sqrt_q64(root);
         gsim_i128 twice = (gsim_i128)rest * 2;

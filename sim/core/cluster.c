@@ -15,9 +15,8 @@ static enum gsim_status count_nodes(struct gsim_cluster *c, const struct gsim_cl
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         const struct gsim_node_group *group = &spec->groups[g];
         if (group->gpus_per_node == 0 || group->gpus_per_node > GSIM_MAX_GPUS_PER_NODE)
-            return gsim_fail(log, GSIM_USAGE, NULL, 0,
-                             "a node of %u GPUs; a node has 1 to %u GPUs", group->gpus_per_node,
-                             GSIM_MAX_GPUS_PER_NODE);
+            return gsim_fail(log, GSIM_USAGE, NULL, 0, "a node of %u GPUs; a node has 1 to %u GPUs",
+                             group->gpus_per_node, GSIM_MAX_GPUS_PER_NODE);
         nodes += group->count;
         gpus += (uint64_t)group->count * group->gpus_per_node;
         if (group->gpus_per_node > c->widest_node)
@@ -48,9 +47,9 @@ static bool allocate(struct gsim_cluster *c) {
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
-    bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu && c->gpu_hbm_bytes &&
-              c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged && c->gpu_clients &&
-              c->node_cpus_free && c->node_idle && c->nodes_with &&
+    bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
+              c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged &&
+              c->gpu_clients && c->node_cpus_free && c->node_idle && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
@@ -72,7 +71,8 @@ static void node_set_idle(struct gsim_cluster *c, uint32_t node, uint32_t idle) 
     c->n_idle += idle - was;
 }
 
-static void add_group(struct gsim_cluster *c, const struct gsim_node_group *group, uint32_t *node, uint32_t *gpu) {
+static void add_group(struct gsim_cluster *c, const struct gsim_node_group *group, uint32_t *node,
+                      uint32_t *gpu) {
     for (uint32_t i = 0; i < group->count; i++, (*node)++) {
         c->node_first_gpu[*node] = *gpu;
         c->node_cpus_free[*node] = group->cpus_milli ? group->cpus_milli : INT64_MAX / 4;
@@ -192,8 +192,8 @@ void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_reques
     charge(cluster, request, units, n_units, false);
 }
 
-void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units,
-                      uint32_t n_units, int64_t bytes) {
+void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
+                      int64_t bytes) {
     for (uint32_t u = 0; u < n_units; u++)
         cluster->gpu_mem_used[units[u].gpu] += bytes;
 }
@@ -222,8 +222,7 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
         uint32_t gpu = units[u].gpu;
         if (!has_memory(cluster, request, gpu))
             return false;
-        if (!cluster->gpu_is_arranged[gpu] &&
-            cluster->gpu_free_ppm[gpu] < request->shape.share_ppm)
+        if (!cluster->gpu_is_arranged[gpu] && cluster->gpu_free_ppm[gpu] < request->shape.share_ppm)
             return false;
     }
     return true;

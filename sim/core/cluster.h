@@ -23,8 +23,8 @@ struct gsim_node_group {
     uint32_t count;
     uint32_t gpus_per_node;
     int64_t cpus_milli; /* per node; 0: not counted */
-    uint16_t device;    /* position in profiles */
-    int64_t hbm_bytes;  /* of each GPU */
+    uint16_t device; /* position in profiles */
+    int64_t hbm_bytes; /* of each GPU */
 };
 
 /* What the user asked for; immutable. */
@@ -59,12 +59,12 @@ struct gsim_cluster {
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it */
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
-    uint32_t *node_idle;     /* its wholly free GPUs */
+    uint32_t *node_idle; /* its wholly free GPUs */
     uint32_t n_idle;
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
-    uint32_t *n_nodes_with;         /* how many those are */
-    struct gsim_bitset counts;      /* idle counts that have nodes */
-    struct gsim_index partial;      /* GPUs partly free, by free share */
+    uint32_t *n_nodes_with; /* how many those are */
+    struct gsim_bitset counts; /* idle counts that have nodes */
+    struct gsim_index partial; /* GPUs partly free, by free share */
     bool is_pool;
     int64_t pool_free_ppm, pool_cpus_free;
 };
@@ -84,8 +84,8 @@ void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *
 void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_request *request,
                           const struct gsim_unit *units, uint32_t n_units);
 /* Memory alone, for jobs that are paused in place. */
-void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units,
-                      uint32_t n_units, int64_t bytes);
+void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
+                      int64_t bytes);
 /* Takes a GPU out of placement by shape (it is shared by an arrangement), or gives it back. It must
  * be idle. */
 void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged);

@@ -7,7 +7,7 @@
 #include "sim/core/run.h"
 
 #define GSIM_MAX_ROUNDS 1000u /* decides at one instant before the run is called a live-lock */
-#define GSIM_UNIT_CLASSES 21  /* gangs up to 2^20 units */
+#define GSIM_UNIT_CLASSES 21 /* gangs up to 2^20 units */
 
 /* What the core keeps of an active job beside the view's columns. */
 struct gsim_core_job {
@@ -15,15 +15,15 @@ struct gsim_core_job {
     struct gsim_unit *next_units; /* of a move: where it goes after it has stopped */
     struct gsim_unit *last_units; /* where it ran last, while it holds no units */
     uint32_t n_next_units, n_last_units;
-    uint8_t keep;       /* enum gsim_keep of its last preemption */
-    bool is_admitted;   /* holds its units physically */
-    bool is_waiting;    /* placed, waits for its units to clear */
-    bool is_vacating;   /* stopping or saving: its units are reserved by others, but not clear */
-    bool is_pinned;     /* paused: its memory stays on last_units */
+    uint8_t keep; /* enum gsim_keep of its last preemption */
+    bool is_admitted; /* holds its units physically */
+    bool is_waiting; /* placed, waits for its units to clear */
+    bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
+    bool is_pinned; /* paused: its memory stays on last_units */
     uint32_t wait_next; /* in the list of waiting jobs */
     int64_t held_since_ns;
     int64_t wait_ns, stall_ns;
-    int64_t last_ns;    /* up to when wait and stall are counted */
+    int64_t last_ns; /* up to when wait and stall are counted */
 };
 
 /* The active jobs: columns by slot, and the slots not in use. */
@@ -40,7 +40,7 @@ struct gsim_jobs {
     uint8_t *state;
     int64_t *changed_ns;
     int64_t *service_ns;
-    struct gsim_job *info;      /* for the model */
+    struct gsim_job *info; /* for the model */
     struct gsim_core_job *core;
 };
 
@@ -65,7 +65,7 @@ struct gsim_op {
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */
-    int64_t value;           /* threshold or time */
+    int64_t value; /* threshold or time */
     const struct gsim_arrangement *arrangement;
 };
 
@@ -86,9 +86,9 @@ struct gsim_metrics {
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
     int64_t n_events;
-    gsim_i128 busy_ppm_ns;   /* GPU time held, times the share */
+    gsim_i128 busy_ppm_ns; /* GPU time held, times the share */
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
-    gsim_i128 switch_ns;     /* GPU time in transitions */
+    gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t first_submit_ns, last_end_ns;
 };
 

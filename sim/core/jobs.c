@@ -22,10 +22,9 @@ static bool grow(struct gsim_core *core, void *column_ptr, size_t size, uint32_t
 static bool grow_columns(struct gsim_core *core, uint32_t old_n, uint32_t new_n) {
     struct gsim_jobs *jobs = &core->jobs;
     return GROW(jobs->free_list) && GROW(jobs->active) && GROW(jobs->active_at) &&
-           GROW(jobs->job) && GROW(jobs->submit_ns) && GROW(jobs->gpus) &&
-           GROW(jobs->share_ppm) && GROW(jobs->state) && GROW(jobs->changed_ns) &&
-           GROW(jobs->service_ns) && GROW(jobs->info) && GROW(jobs->core) &&
-           gsim_plan_reserve(&core->plan, old_n, new_n) &&
+           GROW(jobs->job) && GROW(jobs->submit_ns) && GROW(jobs->gpus) && GROW(jobs->share_ppm) &&
+           GROW(jobs->state) && GROW(jobs->changed_ns) && GROW(jobs->service_ns) &&
+           GROW(jobs->info) && GROW(jobs->core) && gsim_plan_reserve(&core->plan, old_n, new_n) &&
            core->ops->reserve(core->model, new_n);
 }
 
@@ -50,8 +49,8 @@ static bool grow_slots(struct gsim_core *core) {
         return false;
     size_t job_size = core->options->policy->job_size;
     if (job_size) {
-        char *states = gsim_arena_grow(core->arena, core->ctx.job_states, old_n * job_size,
-                                       new_n * job_size);
+        char *states =
+            gsim_arena_grow(core->arena, core->ctx.job_states, old_n * job_size, new_n * job_size);
         if (!states)
             return false;
         core->ctx.job_states = states;
@@ -143,8 +142,8 @@ void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n
 bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots, gsim_slot slot) {
     if (slots->n == slots->capacity) {
         uint32_t capacity = slots->capacity ? slots->capacity * 2 : 64;
-        gsim_slot *list = gsim_arena_grow(core->arena, slots->list,
-                                          slots->capacity * sizeof *list, capacity * sizeof *list);
+        gsim_slot *list = gsim_arena_grow(core->arena, slots->list, slots->capacity * sizeof *list,
+                                          capacity * sizeof *list);
         if (!list)
             return false;
         slots->list = list;

@@ -48,8 +48,7 @@ static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     put(m->wait_ns, job, own->wait_ns);
     put(m->stall_ns, job, own->stall_ns);
-    m->useful_ppm_ns +=
-        (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    m->useful_ppm_ns += (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     struct gsim_counters counters = {0};
     core->ops->counters(core->model, slot, core->view.now_ns, &counters);
     put(m->bytes_in, job, counters.bytes_in);
@@ -91,8 +90,7 @@ struct sums {
 };
 
 /* Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
-static void add_slowdown(struct sums *sums, double *slowdowns, int64_t jct_ns,
-                         int64_t service_ns) {
+static void add_slowdown(struct sums *sums, double *slowdowns, int64_t jct_ns, int64_t service_ns) {
     if (service_ns <= 0)
         return;
     double slowdown = (double)jct_ns / (double)service_ns;

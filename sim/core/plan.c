@@ -18,9 +18,8 @@ void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core) {
 }
 
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity) {
-    uint32_t *touched =
-        gsim_arena_grow(plan->core->arena, plan->touched, old_capacity * sizeof *touched,
-                        capacity * sizeof *touched);
+    uint32_t *touched = gsim_arena_grow(plan->core->arena, plan->touched,
+                                        old_capacity * sizeof *touched, capacity * sizeof *touched);
     if (touched)
         plan->touched = touched;
     return touched != NULL;
@@ -39,11 +38,11 @@ static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb, cons
     gsim_format_seconds(now, core->view.now_ns, 9);
     bool is_known = slot < jobs->capacity && jobs->state[slot] != GSIM_FREE;
     if (!plan->is_broken)
-        core->status = gsim_fail(
-            core->log, GSIM_FAILED, NULL, 0,
-            "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->options->policy->name,
-            now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
-            is_known ? state_names[jobs->state[slot]] : "no job", why);
+        core->status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                                 "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s",
+                                 core->options->policy->name, now, verb,
+                                 is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
+                                 is_known ? state_names[jobs->state[slot]] : "no job", why);
     plan->is_broken = true;
     return false;
 }

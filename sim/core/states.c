@@ -140,7 +140,7 @@ static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
     if (core->jobs.state[slot] == GSIM_STARTING)
         return GSIM_QUEUED;
     return own->keep == GSIM_KEEP_RESIDENT || own->keep == GSIM_KEEP_PAGEABLE ? GSIM_PAUSED
-                                                                             : GSIM_HELD;
+                                                                              : GSIM_HELD;
 }
 
 /* Admits, in the order they were placed, the waiting jobs whose units are clear now. */
@@ -179,8 +179,8 @@ static void vacate(struct gsim_core *core, gsim_slot slot) {
         is_awaited |= core->n_waiting_on[gpu] > 0;
     }
     if (core->cluster.is_pool)
-        core->metrics.busy_ppm_ns += (gsim_i128)(core->view.now_ns - own->held_since_ns) *
-                                     job->gpus * job->share_ppm;
+        core->metrics.busy_ppm_ns +=
+            (gsim_i128)(core->view.now_ns - own->held_since_ns) * job->gpus * job->share_ppm;
     if (is_awaited)
         admit_waiting(core);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Queueing theory on the ideal device: the mean time in system of whole simulations against exact
  * formulas. Ten seeds are named in advance; the bias must be below three standard errors, and the
- * standard error at most half a per cent of the mean, so that a wrong model cannot hide in noise. */
+ * standard error at most half a per cent of the mean, so that a wrong model cannot hide in noise.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -57,8 +58,7 @@ static void check(const char *what, const char *policy, uint32_t gpus, double lo
     double sum = 0, squares = 0;
     for (int i = 0; i < SEEDS; i++) {
         struct gsim_arena *arena = gsim_arena_new();
-        struct gsim_trace trace =
-            make_trace(seeds[i], load * gpus / MEAN_SERVICE_S, kind, arena);
+        struct gsim_trace trace = make_trace(seeds[i], load * gpus / MEAN_SERVICE_S, kind, arena);
         struct test_run run = {.trace = &trace, .policy = policy, .gpus_per_node = gpus};
         double mean = test_run(&run, arena).summary.jct_mean_s;
         sum += mean;
@@ -101,7 +101,8 @@ static void test_mg1(void **state) {
           MEAN_SERVICE_S + rate * second / (2 * (1 - load)));
 }
 
-/* --- exponential service of mean 1: closed forms of the partial moments ------------------------- */
+/* --- exponential service of mean 1: closed forms of the partial moments -------------------------
+ */
 
 struct theory {
     double rate;
@@ -122,7 +123,8 @@ static double srpt_of_size(double x, void *arg) {
     gsl_function residence = {inverse_idle, theory};
     gsl_integration_workspace *space = gsl_integration_workspace_alloc(200);
     double stay, error;
-    gsl_integration_qag(&residence, 0, x, 1e-10, 1e-9, 200, GSL_INTEG_GAUSS31, space, &stay, &error);
+    gsl_integration_qag(&residence, 0, x, 1e-10, 1e-9, 200, GSL_INTEG_GAUSS31, space, &stay,
+                        &error);
     gsl_integration_workspace_free(space);
     double second = 2 - exp(-x) * (x * x + 2 * x + 2), idle = 1 - load_below(x, theory->rate);
     double wait = theory->rate * (second + x * x * exp(-x)) / (2 * idle * idle);
@@ -158,7 +160,7 @@ static void test_fb(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mm1), cmocka_unit_test(test_mmc), cmocka_unit_test(test_mg1),
+        cmocka_unit_test(test_mm1),  cmocka_unit_test(test_mmc), cmocka_unit_test(test_mg1),
         cmocka_unit_test(test_srpt), cmocka_unit_test(test_fb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

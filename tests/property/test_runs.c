@@ -14,9 +14,8 @@
 #include "sim/base/sort.h"
 #include "tests/support/runner.h"
 
-static const char *const policies[] = {"exclusive", "fifo",  "backfill", "easy-backfill",
-                                       "fairshare", "sjf",   "srtf",     "srsf",
-                                       "las"};
+static const char *const policies[] = {
+    "exclusive", "fifo", "backfill", "easy-backfill", "fairshare", "sjf", "srtf", "srsf", "las"};
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
 static uint32_t widest(const struct gsim_trace *trace) {
@@ -58,8 +57,8 @@ static void check_capacity(const struct gsim_result *result, uint32_t gpus,
     int64_t held = 0;
     for (uint32_t i = 0; i < 2 * n; i++) {
         uint32_t job = order[i] % n;
-        int64_t ppm = (int64_t)gsim_trace_gpus(result->trace, job) *
-                      gsim_trace_share(result->trace, job);
+        int64_t ppm =
+            (int64_t)gsim_trace_gpus(result->trace, job) * gsim_trace_share(result->trace, job);
         bool is_instant = result->jobs.start_ns[job] == result->jobs.end_ns[job];
         held += is_instant ? 0 : order[i] < n ? ppm : -ppm;
         assert_true(held >= 0 && held <= (int64_t)gpus * GSIM_PPM);
@@ -97,7 +96,8 @@ static void test_every_policy_over_every_sample(void **state) {
     globfree(&files);
 }
 
-/* --- random small traces: many ties, zero services, gangs, boundaries, memory ------------------- */
+/* --- random small traces: many ties, zero services, gangs, boundaries, memory -------------------
+ */
 
 enum { SMALL = 40 };
 
@@ -132,7 +132,8 @@ static void test_random_traces(void **state) {
         for (size_t p = 0; p < N_POLICIES; p++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S, arena);
-            check_run(&trace, policies[p], seed % 2 ? "h200" : "ideal", (uint32_t)(1 + seed % 3), arena);
+            check_run(&trace, policies[p], seed % 2 ? "h200" : "ideal", (uint32_t)(1 + seed % 3),
+                      arena);
             gsim_arena_free(arena);
         }
 }
@@ -158,7 +159,8 @@ static void test_time_scale(void **state) {
         }
 }
 
-/* --- looking in between ---------------------------------------------------------------------------- */
+/* --- looking in between
+ * ---------------------------------------------------------------------------- */
 
 static const struct gsim_policy *looked_at;
 

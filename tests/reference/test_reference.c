@@ -67,8 +67,7 @@ static void test_tiresias(void **state) {
     }
 }
 
-static void check_pai(const char *policy, double mean, double median, double p95,
-                      double makespan) {
+static void check_pai(const char *policy, double mean, double median, double p95, double makespan) {
     struct gsim_arena *arena = gsim_arena_new();
     const char *path = test_shared("traces/derived/openb_pai_effective_7000.csv", arena);
     if (!path)
@@ -81,8 +80,8 @@ static void check_pai(const char *policy, double mean, double median, double p95
                            .is_pool = true,
                            .pool_cpus_milli = 6966000};
     struct gsim_summary s = test_run(&run, arena).summary;
-    print_message("# pai %s: mean %.4f p95 %.2f makespan %.0f\n", policy, s.jct_mean_s,
-                  s.jct_p95_s, s.makespan_s);
+    print_message("# pai %s: mean %.4f p95 %.2f makespan %.0f\n", policy, s.jct_mean_s, s.jct_p95_s,
+                  s.makespan_s);
     check("mean", s.jct_mean_s, mean, 1e-2);
     check("median", s.jct_p50_s, median, 1e-4);
     check("p95", s.jct_p95_s, p95, 1);

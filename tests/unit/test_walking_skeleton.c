@@ -68,7 +68,8 @@ static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
     return gsim_plan_place(plan, slot, &shape);
 }
 
-/* --- B takes A's GPU while A saves; A comes back when B is done -------------------------------- */
+/* --- B takes A's GPU while A saves; A comes back when B is done --------------------------------
+ */
 
 static void decide_take_over(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
@@ -107,7 +108,7 @@ static void test_take_over_while_saving(void **state) {
     assert_int_equal(result.jobs.end_ns[1], 7 * S);
     assert_int_equal(result.jobs.end_ns[0], 15 * S);
     assert_int_equal(result.jobs.preemptions[0], 1);
-    assert_int_equal(result.jobs.wait_ns[0], 2 * S);  /* 5-7 */
+    assert_int_equal(result.jobs.wait_ns[0], 2 * S); /* 5-7 */
     assert_int_equal(result.jobs.stall_ns[0], 3 * S); /* 4-5 and 7-9 */
     assert_int_equal(result.jobs.wait_ns[1], 3 * S / 2);
     assert_int_equal(result.summary.bytes_out, 8 * GSIM_GIB);
@@ -116,7 +117,8 @@ static void test_take_over_while_saving(void **state) {
     gsim_arena_free(arena);
 }
 
-/* --- they replace each other, each while the other saves --------------------------------------- */
+/* --- they replace each other, each while the other saves ---------------------------------------
+ */
 
 static void decide_replace(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
@@ -128,7 +130,8 @@ static void decide_replace(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         assert_true(place(ctx, plan, b));
         gsim_plan_wake(plan, 5 * S + S / 5);
     }
-    if (view->now_ns == 5 * S + S / 5 && view->state[b] == GSIM_RUNNING) { /* B has run 0.2 s; A is held: swap them again */
+    if (view->now_ns == 5 * S + S / 5 &&
+        view->state[b] == GSIM_RUNNING) { /* B has run 0.2 s; A is held: swap them again */
         assert_int_equal(view->state[a], GSIM_HELD);
         assert_true(gsim_plan_preempt(plan, b, GSIM_STOP_SAVE, GSIM_KEEP_HOST));
         assert_true(place(ctx, plan, a));
@@ -153,7 +156,8 @@ static void test_replace_each_other(void **state) {
     gsim_arena_free(arena);
 }
 
-/* --- a job in transition cannot be preempted ---------------------------------------------------- */
+/* --- a job in transition cannot be preempted ----------------------------------------------------
+ */
 
 static void decide_too_early(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
@@ -179,7 +183,8 @@ static void test_broken_rule_ends_the_run(void **state) {
     gsim_arena_free(arena);
 }
 
-/* --- a pause keeps the memory where it is -------------------------------------------------------- */
+/* --- a pause keeps the memory where it is --------------------------------------------------------
+ */
 
 static void decide_pause(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
