@@ -187,7 +187,8 @@ enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t 
 
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
                                       struct gsim_log *log) {
-    enum gsim_status status = read_text(input, &input->peeked_n, log);
+    enum gsim_status status =
+        input->has_peeked ? GSIM_OK : read_text(input, &input->peeked_n, log);
     if (status != GSIM_OK)
         return status;
     input->has_peeked = true;

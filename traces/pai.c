@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "sim/base/units.h"
+#include "traces/input.h"
 #include "traces/mapped.h"
 
-static bool take_gpu_pct(struct gsim_builder *builder, const char *text, size_t length) {
+static bool take_gpu_ppm(struct gsim_builder *builder, const char *text, size_t length,
+                         int64_t scale) {
     int64_t ppm;
     struct gsim_row *row = &builder->row;
-    if (gsim_parse_decimal(text, length, GSIM_PPM / 100, &ppm) != GSIM_PARSE_OK || ppm < 0 ||
+    if (gsim_parse_decimal(text, length, scale, &ppm) != GSIM_PARSE_OK || ppm < 0 ||
         ppm > (int64_t)GSIM_MAX_GANG * GSIM_PPM)
         return false;
     int64_t gpus = ppm ? (ppm + GSIM_PPM - 1) / GSIM_PPM : 1;
@@ -23,12 +25,30 @@ static bool take_gpu_pct(struct gsim_builder *builder, const char *text, size_t 
     return gpus <= GSIM_MAX_GANG;
 }
 
+static bool take_gpu_pct(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_gpu_ppm(builder, text, length, GSIM_PPM / 100);
+}
+
+static bool take_gpu(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_gpu_ppm(builder, text, length, GSIM_PPM);
+}
+
+static bool take_cpu(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t *cpus = &builder->row.cell[GSIM_COL_CPUS_MILLI];
+    return gsim_parse_decimal(text, length, 1000, cpus) == GSIM_PARSE_OK && *cpus >= 0;
+}
+
+static bool take_user(struct gsim_builder *builder, const char *text, size_t length) {
+    builder->row.cell[GSIM_COL_USER] = gsim_build_intern(builder, GSIM_COL_USER, text, length);
+    return builder->row.cell[GSIM_COL_USER] >= 0;
+}
+
 static bool take_cpu_pct(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t *cpus = &builder->row.cell[GSIM_COL_CPUS_MILLI];
     return gsim_parse_decimal(text, length, 10, cpus) == GSIM_PARSE_OK && *cpus >= 0;
 }
 
-static const struct gsim_mapping mappings[] = {
+static const struct gsim_mapping pct_mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
     {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
     {"duration", true, "a time in seconds", gsim_take_duration, -1},
@@ -37,14 +57,33 @@ static const struct gsim_mapping mappings[] = {
     {0},
 };
 
+/* As the simulator's own input has it: GPUs and CPUs as numbers, not per cent. */
+static const struct gsim_mapping plain_mappings[] = {
+    {"job_id", true, "an id", gsim_take_id, -1},
+    {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
+    {"duration", true, "a time in seconds", gsim_take_duration, -1},
+    {"num_gpu", true, "a number of GPUs, 0 or more", take_gpu, GSIM_COL_SHARE_PPM},
+    {"num_cpu", true, "a number of CPUs, 0 or more", take_cpu, GSIM_COL_CPUS_MILLI},
+    {"user", false, "a name", take_user, GSIM_COL_USER},
+    {0},
+};
+
 static enum gsim_status read_pai(struct gsim_input *input, const struct gsim_trace_options *options,
                                  struct gsim_arena *arena, struct gsim_trace *out,
                                  struct gsim_log *log) {
+    const char *header;
+    enum gsim_status status = gsim_input_peek_line(input, &header, log);
+    if (status != GSIM_OK)
+        return status;
+    const struct gsim_mapping *mappings =
+        strstr(header, "num_gpu_pct") ? pct_mappings : plain_mappings;
     return gsim_mapped_read(input, "pai", mappings, NULL, options, arena, out, log);
 }
 
 static int sniff_pai(const char *header) {
-    return strstr(header, "num_gpu_pct") && strstr(header, "submit_time") ? 2 : 0;
+    bool is_pct = strstr(header, "num_gpu_pct") != NULL;
+    bool is_plain = strstr(header, "num_gpu") && strstr(header, "num_cpu");
+    return strstr(header, "submit_time") && (is_pct || is_plain) ? 2 : 0;
 }
 
 const struct gsim_trace_format gsim_format_pai = {

@@ -28,7 +28,8 @@ static enum gsim_status read_tiresias(struct gsim_input *input,
 
 static int sniff_tiresias(const char *header) {
     return strstr(header, "num_gpu") && strstr(header, "submit_time") &&
-                   strstr(header, "duration") && !strstr(header, "num_gpu_pct")
+                   strstr(header, "duration") && !strstr(header, "num_gpu_pct") &&
+                   !strstr(header, "num_cpu")
                ? 2
                : 0;
 }

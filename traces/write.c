@@ -75,6 +75,11 @@ static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_durat
     fputc('\n', out);
 }
 
+bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job) {
+    uint32_t share = gsim_trace_share(trace, job);
+    return share == GSIM_PPM || (share > 0 && gsim_trace_gpus(trace, job) == 1);
+}
+
 void gsim_trace_write(const struct gsim_trace *trace, FILE *out) {
     bool has_duration = has_durations(trace);
     fputs(has_duration ? "job_id,submit_s,duration_s,gpus" : "job_id,submit_s,gpus", out);

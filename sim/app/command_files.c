@@ -48,6 +48,28 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     return status != GSIM_OK ? status : closed;
 }
 
+/* Never silently: what the native format cannot say is left out and counted. */
+static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *trace) {
+    uint32_t n_cpu_only = 0, n_parts = 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        bool is_cpu_only = gsim_trace_share(trace, job) == 0;
+        n_cpu_only += is_cpu_only;
+        n_parts += !is_cpu_only && !gsim_trace_is_writable(trace, job);
+    }
+    if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        return;
+    fprintf(cli->io->err, "gsim: %s: %u jobs of %u\n", cli->operand[1],
+            trace->n_jobs - n_cpu_only - n_parts, trace->n_jobs);
+    if (n_cpu_only)
+        fprintf(cli->io->err, "gsim: left out %u jobs that ask for no GPU\n", n_cpu_only);
+    if (n_parts)
+        fprintf(
+            cli->io->err,
+            "gsim: left out %u jobs that ask for more than one GPU, but not for whole ones: the "
+            "native format cannot say that\n",
+            n_parts);
+}
+
 enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     struct gsim_trace trace;
     struct gsim_outfile out;
@@ -63,7 +85,6 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     if (status != GSIM_OK)
         return status;
     gsim_trace_write(&trace, out.file);
-    if (!gsim_option_is_on(cli, GSIM_OPT_QUIET))
-        fprintf(cli->io->err, "gsim: %s: %u jobs\n", cli->operand[1], trace.n_jobs);
+    say_what_came(cli, &trace);
     return close_output(cli, &out);
 }
