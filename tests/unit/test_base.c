@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The event queue, the ordered index, fixed point and the arena, each against a plain reference. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/eventq.h"
+#include "sim/base/index.h"
+#include "sim/base/params.h"
+#include "sim/base/rng.h"
+#include "sim/base/wide.h"
+
+enum { IDS = 300, STEPS = 20000 };
+
+/* --- event queue against a scan of an array
+ * ------------------------------------------------------- */
+
+struct reference {
+    bool is_there[IDS];
+    int64_t time[IDS];
+    uint64_t order[IDS];
+};
+
+static uint32_t earliest(const struct reference *r) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t id = 0; id < IDS; id++)
+        if (r->is_there[id] && (best == UINT32_MAX || r->time[id] < r->time[best] ||
+                                (r->time[id] == r->time[best] && r->order[id] < r->order[best])))
+            best = id;
+    return best;
+}
+
+static void pop_and_compare(struct gsim_eventq *queue, struct reference *r) {
+    struct gsim_event_key key;
+    uint32_t expected = earliest(r);
+    if (expected == UINT32_MAX) {
+        assert_int_equal(gsim_eventq_next(queue), INT64_MAX);
+        return;
+    }
+    assert_int_equal(gsim_eventq_next(queue), r->time[expected]);
+    assert_int_equal(gsim_eventq_pop(queue, &key), expected);
+    assert_int_equal(key.order, r->order[expected]);
+    r->is_there[expected] = false;
+}
+
+static void test_event_queue(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    gsl_rng *rng = gsim_rng_stream(1, 0, "eventq");
+    struct gsim_eventq queue;
+    static struct reference r;
+    gsim_eventq_init(&queue, arena);
+    assert_true(gsim_eventq_reserve(&queue, 10));
+    assert_true(gsim_eventq_reserve(&queue, IDS));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        uint32_t id = (uint32_t)gsl_rng_uniform_int(rng, IDS);
+        unsigned long what = gsl_rng_uniform_int(rng, 4);
+        if (what < 2) { /* few distinct times: ties are common */
+            r.is_there[id] = true;
+            r.time[id] = (int64_t)gsl_rng_uniform_int(rng, 50) - 10;
+            r.order[id] = step;
+            gsim_eventq_set(&queue, id, r.time[id], step);
+        } else if (what == 2) {
+            r.is_there[id] = false;
+            gsim_eventq_cancel(&queue, id);
+        } else {
+            pop_and_compare(&queue, &r);
+        }
+        assert_int_equal(gsim_eventq_has(&queue, id), r.is_there[id]);
+    }
+    while (queue.n > 0)
+        pop_and_compare(&queue, &r);
+    gsl_rng_free(rng);
+    gsim_arena_free(arena);
+}
+
+/* --- ordered index against a scan
+ * ------------------------------------------------------------------- */
+
+static uint32_t scan_next(const struct reference *r, int64_t key, uint64_t tie, bool is_strict) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t id = 0; id < IDS; id++) {
+        bool is_after = r->time[id] > key || (r->time[id] == key && r->order[id] > tie);
+        bool is_same = r->time[id] == key && r->order[id] == tie;
+        if (!r->is_there[id] || !(is_after || (is_same && !is_strict)))
+            continue;
+        if (best == UINT32_MAX || r->time[id] < r->time[best] ||
+            (r->time[id] == r->time[best] && r->order[id] < r->order[best]))
+            best = id;
+    }
+    return best;
+}
+
+static void compare_walk(const struct gsim_index *index, const struct reference *r) {
+    uint32_t at = gsim_index_first(index), before = GSIM_NO_ID, n = 0;
+    assert_int_equal(at, earliest(r));
+    for (; at != GSIM_NO_ID; at = gsim_index_next(index, at), n++) {
+        assert_int_equal(gsim_index_prev(index, at), before);
+        assert_int_equal(gsim_index_next(index, at), scan_next(r, r->time[at], r->order[at], true));
+        before = at;
+    }
+    assert_int_equal(gsim_index_last(index), before);
+    assert_int_equal(n, index->n);
+}
+
+static void test_ordered_index(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    gsl_rng *rng = gsim_rng_stream(2, 0, "index");
+    struct gsim_index index;
+    static struct reference r;
+    gsim_index_init(&index, arena);
+    for (uint64_t step = 0; step < STEPS; step++) {
+        uint32_t id = (uint32_t)gsl_rng_uniform_int(rng, IDS);
+        int64_t key = (int64_t)gsl_rng_uniform_int(rng, 40) - 20;
+        if (r.is_there[id]) {
+            gsim_index_remove(&index, id);
+            r.is_there[id] = false;
+        } else {
+            r.is_there[id] = true;
+            r.time[id] = key;
+            r.order[id] = id;
+            assert_true(gsim_index_insert(&index, id, key, id));
+        }
+        assert_int_equal(gsim_index_seek(&index, key, 100), scan_next(&r, key, 100, false));
+        if (step % 500 == 0)
+            compare_walk(&index, &r);
+    }
+    gsl_rng_free(rng);
+    gsim_arena_free(arena);
+}
+
+/* --- fixed point
+ * -------------------------------------------------------------------------------------- */
+
+static void test_work_is_additive(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(3, 0, "work");
+    for (int i = 0; i < 10000; i++) {
+        uint64_t rate = gsl_rng_get(rng) >> 31;
+        int64_t a = (int64_t)(gsl_rng_get(rng) >> 4), b = (int64_t)(gsl_rng_get(rng) >> 4);
+        assert_true(gsim_work_done(rate, a) + gsim_work_done(rate, b) ==
+                    gsim_work_done(rate, a + b));
+    }
+    gsl_rng_free(rng);
+}
+
+/* The first instant at which the work is done: not a nanosecond sooner. */
+static void test_work_time_is_the_first_instant(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(4, 0, "time");
+    for (int i = 0; i < 10000; i++) {
+        uint64_t rate = i % 2 ? GSIM_RATE_ONE : GSIM_RATE_ONE / (2 + gsl_rng_uniform_int(rng, 9));
+        gsim_work left = ((gsim_work)(gsl_rng_get(rng) >> 8) << 20) + 1;
+        int64_t time = gsim_work_time(left, rate);
+        assert_true(gsim_work_done(rate, time) >= left);
+        assert_true(gsim_work_done(rate, time - 1) < left);
+    }
+    gsl_rng_free(rng);
+}
+
+static void test_exp2(void **state) {
+    (void)state;
+    for (int64_t numerator = 0; numerator < 4000; numerator += 7) {
+        double exact = exp2(-(double)numerator / 100.0) * 4294967296.0;
+        double ours = (double)gsim_exp2_neg_q32(numerator, 100);
+        assert_true(fabs(ours - exact) <= 1.0);
+    }
+    assert_int_equal(gsim_exp2_neg_q32(0, 1), GSIM_RATE_ONE);
+    assert_int_equal(gsim_exp2_neg_q32(1, 1), GSIM_RATE_ONE / 2);
+    assert_int_equal(gsim_exp2_neg_q32(INT64_MAX, 1), 0);
+}
+
+/* --- arena
+ * -------------------------------------------------------------------------------------------- */
+
+static void test_arena(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    for (size_t size = 0; size < 300000; size = size * 2 + 1) {
+        unsigned char *block = gsim_arena_alloc(arena, size);
+        assert_int_equal((uintptr_t)block % 16, 0);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(block[i], 0);
+        memset(block, 0xAA, size);
+    }
+    unsigned char *grown = gsim_arena_grow(arena, NULL, 0, 10);
+    memset(grown, 1, 10);
+    grown = gsim_arena_grow(arena, grown, 10, 100000);
+    assert_int_equal(grown[9], 1);
+    assert_int_equal(grown[10], 0);
+    assert_int_equal(grown[99999], 0);
+    assert_null(gsim_arena_array(arena, SIZE_MAX / 2, 4));
+    gsim_arena_drop(arena, grown);
+    assert_string_equal(gsim_arena_printf(arena, "%d-%s", 7, "x"), "7-x");
+    gsim_arena_free(arena);
+}
+
+/* --- parameters
+ * --------------------------------------------------------------------------------------- */
+
+static const struct gsim_param_def defs[] = {
+    {.name = "quantum",
+     .type = GSIM_PARAM_CHOICE_TIME,
+     .fallback = "share",
+     .min = 1,
+     .max = INT64_MAX,
+     .choices = "share|auto",
+     .help = "q"},
+    {.name = "level", .type = GSIM_PARAM_INT, .fallback = "2", .min = 1, .max = 3, .help = "l"},
+    {.name = "queues", .type = GSIM_PARAM_INT_LIST, .fallback = "3250,7200", .help = "limits"},
+    {.name = "packing", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "p"},
+    {0}};
+
+static void test_params(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_params params, *owners[] = {&params};
+    assert_int_equal(gsim_params_init(&params, "las", defs, arena, &log), GSIM_OK);
+    assert_int_equal(gsim_param(&params, "quantum"), -1);
+    assert_int_equal(gsim_params_assign(owners, 1, "las.quantum", "30s", arena, &log), GSIM_OK);
+    assert_int_equal(gsim_param(&params, "quantum"), 30000000000);
+    assert_int_equal(gsim_params_assign(owners, 1, "packing", "off", arena, &log), GSIM_OK);
+    assert_int_equal(gsim_param(&params, "packing"), 0);
+    assert_int_equal(gsim_params_set(&params, "queues", "1,2,3", arena, &log), GSIM_OK);
+    assert_int_equal(gsim_param(&params, "queues"), 3);
+    assert_int_equal(gsim_param_full(&params, "queues")->list[2], 3);
+    assert_int_equal(log.n_errors, 0);
+    assert_int_equal(gsim_params_set(&params, "level", "4", arena, &log), GSIM_USAGE);
+    assert_string_equal(log.errors[0].text, "las.level: '4' is not a whole number, 1 to 3");
+    assert_int_equal(gsim_params_set(&params, "quantum", "0", arena, &log), GSIM_USAGE);
+    assert_int_equal(gsim_params_set(&params, "queues", "1,,3", arena, &log), GSIM_USAGE);
+    assert_int_equal(gsim_params_set(&params, "qantum", "3", arena, &log), GSIM_USAGE);
+    assert_non_null(strstr(log.errors[3].text, "did you mean 'quantum'"));
+    assert_int_equal(gsim_param(&params, "level"), 2); /* a refused value changes nothing */
+    gsim_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_event_queue),
+        cmocka_unit_test(test_ordered_index),
+        cmocka_unit_test(test_work_is_additive),
+        cmocka_unit_test(test_work_time_is_the_first_instant),
+        cmocka_unit_test(test_exp2),
+        cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_params),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Placement: what each rule takes, by hand; and random takes and releases against plain counts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+#include "sim/core/cluster.h"
+
+static struct gsim_cluster make(uint32_t nodes, uint32_t gpus, int64_t cpus,
+                                struct gsim_arena *arena) {
+    static struct gsim_log log;
+    struct gsim_cluster cluster;
+    struct gsim_node_group group = {.count = nodes,
+                                    .gpus_per_node = gpus,
+                                    .cpus_milli = cpus * 1000,
+                                    .hbm_bytes = 16 * GSIM_GIB};
+    struct gsim_cluster_spec spec = {.groups = &group, .n_groups = 1};
+    assert_int_equal(gsim_cluster_open(&cluster, &spec, arena, &log), GSIM_OK);
+    return cluster;
+}
+
+static struct gsim_request ask(uint32_t gpus, enum gsim_rule rule) {
+    return (struct gsim_request){
+        .shape = {.gpus = gpus, .share_ppm = (uint32_t)GSIM_PPM, .rule = rule}, .mem_bytes = -1};
+}
+
+/* Finds, and checks which GPUs were taken ("-" for a misfit). */
+static void expect(struct gsim_cluster *cluster, struct gsim_request request, const char *gpus) {
+    struct gsim_unit units[64];
+    char text[256] = "";
+    bool fits;
+    uint32_t n = gsim_cluster_find(cluster, &request, units, &fits);
+    for (uint32_t u = 0; u < n; u++)
+        (void)snprintf(text + strlen(text), 8, "%s%u", u ? " " : "", units[u].gpu);
+    assert_string_equal(fits ? text : "-", gpus);
+}
+
+static void test_consolidate(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(3, 4, 0, arena);
+    expect(&c, ask(3, GSIM_RULE_CONSOLIDATE), "0 1 2");
+    expect(&c, ask(2, GSIM_RULE_CONSOLIDATE), "4 5"); /* the rest of node 0 is too small */
+    expect(&c, ask(1, GSIM_RULE_CONSOLIDATE), "3"); /* the fullest node that fits */
+    expect(&c, ask(5, GSIM_RULE_CONSOLIDATE), "8 9 10 11 6"); /* a whole node and one more */
+    expect(&c, ask(2, GSIM_RULE_CONSOLIDATE), "-");
+    expect(&c, ask(1, GSIM_RULE_CONSOLIDATE), "7");
+    expect(&c, ask(1, GSIM_RULE_CONSOLIDATE), "-");
+    gsim_arena_free(arena);
+}
+
+static void test_consolidate_does_not_scatter(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(3, 4, 0, arena);
+    expect(&c, ask(2, GSIM_RULE_CONSOLIDATE), "0 1");
+    expect(&c, ask(3, GSIM_RULE_CONSOLIDATE), "4 5 6");
+    expect(&c, ask(3, GSIM_RULE_CONSOLIDATE), "8 9 10");
+    assert_int_equal(c.n_idle, 4);
+    expect(&c, ask(4, GSIM_RULE_CONSOLIDATE), "-"); /* four idle, on three nodes */
+    assert_int_equal(c.n_idle, 4); /* a misfit leaves no trace */
+    expect(&c, ask(4, GSIM_RULE_ANY), "7 11 2 3");
+    gsim_arena_free(arena);
+}
+
+static void test_spread_and_fullest(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(3, 4, 0, arena);
+    expect(&c, ask(4, GSIM_RULE_SPREAD), "0 4 8 1");
+    struct gsim_cluster d = make(3, 8, 0, arena);
+    expect(&d, ask(20, GSIM_RULE_FULLEST), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
+    expect(&d, ask(9, GSIM_RULE_FULLEST), "16 17 18 19 20 21 22 23");
+    gsim_arena_free(arena);
+}
+
+static void test_shares_memory_cpus(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(2, 1, 0, arena);
+    struct gsim_request request = ask(1, GSIM_RULE_CONSOLIDATE);
+    request.shape.share_ppm = 600000;
+    expect(&c, request, "0");
+    request.shape.share_ppm = 300000;
+    expect(&c, request, "0"); /* best fit: 0.4 left there */
+    expect(&c, request, "1"); /* 0.1 left is too little */
+    expect(&c, ask(1, GSIM_RULE_ANY), "-");
+    struct gsim_cluster m = make(1, 2, 0, arena);
+    struct gsim_unit first = {0, 0};
+    gsim_cluster_pin(&m, &first, 1, 10 * GSIM_GIB); /* a paused job's memory */
+    request = ask(1, GSIM_RULE_CONSOLIDATE);
+    request.mem_bytes = 8 * GSIM_GIB;
+    expect(&m, request, "1"); /* 10 + 8 > 16 on GPU 0 */
+    expect(&m, request, "-");
+    struct gsim_cluster p = make(2, 4, 8, arena);
+    request = ask(2, GSIM_RULE_CONSOLIDATE);
+    request.shape.cpus_milli = 6000;
+    expect(&p, request, "0 1");
+    expect(&p, request, "4 5"); /* node 0 has 2 CPUs left */
+    expect(&p, request, "-");
+    gsim_arena_free(arena);
+}
+
+/* Takes and releases at random: counts always agree with a recount, and all is free at the end. */
+static void test_random_takes(void **state) {
+    (void)state;
+    enum { JOBS = 64, NODES = 7, GPUS = 5 };
+    struct gsim_arena *arena = gsim_arena_new();
+    gsl_rng *rng = gsim_rng_stream(5, 0, "cluster");
+    struct gsim_cluster c = make(NODES, GPUS, 0, arena);
+    struct gsim_unit units[JOBS][64];
+    struct gsim_request requests[JOBS];
+    uint32_t n[JOBS] = {0};
+    for (int step = 0; step < 20000; step++) {
+        uint32_t j = (uint32_t)gsl_rng_uniform_int(rng, JOBS);
+        if (n[j]) {
+            gsim_cluster_release(&c, &requests[j], units[j], n[j]);
+            n[j] = 0;
+        } else {
+            bool fits;
+            requests[j] = ask(1 + (uint32_t)gsl_rng_uniform_int(rng, 12),
+                              (enum gsim_rule)gsl_rng_uniform_int(rng, GSIM_RULE_COUNT));
+            if (requests[j].shape.gpus == 1 && step % 2)
+                requests[j].shape.share_ppm = 1 + (uint32_t)gsl_rng_uniform_int(rng, 999999);
+            n[j] = gsim_cluster_find(&c, &requests[j], units[j], &fits);
+            assert_int_equal(fits, n[j] > 0);
+        }
+        uint32_t idle = 0;
+        for (uint32_t gpu = 0; gpu < NODES * GPUS; gpu++)
+            idle += c.gpu_free_ppm[gpu] == GSIM_PPM;
+        assert_int_equal(idle, c.n_idle);
+    }
+    for (uint32_t j = 0; j < JOBS; j++)
+        if (n[j])
+            gsim_cluster_release(&c, &requests[j], units[j], n[j]);
+    assert_int_equal(c.n_idle, NODES * GPUS);
+    assert_int_equal(c.partial.n, 0);
+    gsl_rng_free(rng);
+    gsim_arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_consolidate),
+        cmocka_unit_test(test_consolidate_does_not_scatter),
+        cmocka_unit_test(test_spread_and_fullest),
+        cmocka_unit_test(test_shares_memory_cpus),
+        cmocka_unit_test(test_random_takes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
