@@ -13,16 +13,16 @@ struct way {
 };
 
 static const struct way ways[] = {
-    {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT},   /* leave it resident */
-    {GSIM_STOP_KERNEL, GSIM_KEEP_HOST},       /* evict it to the host */
+    {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT}, /* leave it resident */
+    {GSIM_STOP_KERNEL, GSIM_KEEP_HOST}, /* evict it to the host */
     {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* checkpoint */
-    {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},    /* let it finish the iteration */
+    {GSIM_STOP_ITERATION, GSIM_KEEP_HOST}, /* let it finish the iteration */
 };
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
 struct state {
-    int64_t arrivals;        /* to predict when a job can return */
+    int64_t arrivals; /* to predict when a job can return */
     int64_t first_arrival_ns;
 };
 
@@ -91,8 +91,7 @@ static gsim_slot most_attained(const struct gsim_ctx *ctx, const struct gsim_pla
     for (uint32_t i = 0; i < view->n_active; i++) {
         gsim_slot slot = view->active[i];
         if (view->state[slot] == GSIM_RUNNING && gsim_plan_units(plan, slot, &units) > 0 &&
-            (most == GSIM_NO_SLOT ||
-             gsim_attained_ns(view, slot) > gsim_attained_ns(view, most)))
+            (most == GSIM_NO_SLOT || gsim_attained_ns(view, slot) > gsim_attained_ns(view, most)))
             most = slot;
     }
     return most;
@@ -116,8 +115,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-extern const struct gsim_policy gsim_policy_adaptive;
-const struct gsim_policy gsim_policy_adaptive = {
+const struct gsim_policy skeleton_adaptive = {
     .name = "adaptive",
     .summary = "the cheapest way out, by quotes",
     .paper = "none",

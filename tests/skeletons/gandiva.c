@@ -9,11 +9,11 @@
 #include "sim/api/policy.h"
 
 struct job_state {
-    int64_t slice_end_ns;  /* from the end of the copy-in */
-    int64_t iterations;    /* when it was last looked at */
+    int64_t slice_end_ns; /* from the end of the copy-in */
+    int64_t iterations; /* when it was last looked at */
     int64_t looked_at_ns;
-    int64_t alone;         /* iterations in a slice of its own */
-    gsim_slot partner;     /* slot + 1; 0: not packed */
+    int64_t alone; /* iterations in a slice of its own */
+    gsim_slot partner; /* slot + 1; 0: not packed */
 };
 
 struct state {
@@ -94,13 +94,14 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     const struct gsim_unit *units;
     uint32_t n = gsim_plan_units(plan, slot, &units), nodes = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (i == 0 || ctx->view->node_of_gpu[units[i].gpu] !=
-                          ctx->view->node_of_gpu[units[i - 1].gpu])
+        if (i == 0 ||
+            ctx->view->node_of_gpu[units[i].gpu] != ctx->view->node_of_gpu[units[i - 1].gpu])
             nodes++;
     return nodes;
 }
 
-/* A scattered gang comes together, and an idle cluster lets one grow; a quote says what it costs. */
+/* A scattered gang comes together, and an idle cluster lets one grow; a quote says what it costs.
+ */
 static void migrate(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
     bool may_grow = gsim_param(ctx->params, "grow") && ctx->view->n_idle_gpus >= shape.gpus;
@@ -108,8 +109,7 @@ static void migrate(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slo
         shape.gpus *= 2;
     else if (shape.gpus > ctx->view->widest_node || nodes_of(ctx, plan, slot) < 2)
         return;
-    struct gsim_quote quote =
-        gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0);
+    struct gsim_quote quote = gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0);
     if (quote.is_possible && quote.save_ns + quote.resume_ns < GSIM_NS_PER_S)
         (void)gsim_plan_move(plan, slot, &shape);
 }
@@ -121,8 +121,8 @@ static void serve(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
         return;
     for (uint32_t i = 0; i < ctx->view->n_active; i++) { /* a partner for a GPU of two */
         gsim_slot other = ctx->view->active[i];
-        if (other != slot && is_waiting(ctx->view->state[other]) &&
-            ctx->view->gpus[other] == 1 && !own(ctx, other)->partner) {
+        if (other != slot && is_waiting(ctx->view->state[other]) && ctx->view->gpus[other] == 1 &&
+            !own(ctx, other)->partner) {
             pack(ctx, plan, slot, other, ctx->view->job[slot] % ctx->view->n_gpus);
             return;
         }
@@ -156,14 +156,17 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "slice", .type = GSIM_PARAM_TIME, .fallback = "60s", .min = 1, .max = INT64_MAX,
+    {.name = "slice",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "60s",
+     .min = 1,
+     .max = INT64_MAX,
      .help = "from the end of the copy-in"},
     {.name = "packing", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "try two on a GPU"},
     {.name = "grow", .type = GSIM_PARAM_BOOL, .fallback = "off", .help = "use idle GPUs"},
     {0}};
 
-extern const struct gsim_policy gsim_policy_gandiva;
-const struct gsim_policy gsim_policy_gandiva = {
+const struct gsim_policy skeleton_gandiva = {
     .name = "gandiva",
     .summary = "slices at iteration boundaries, packing, migration, growing",
     .paper = "Xiao et al., Gandiva, OSDI 2018",

@@ -16,7 +16,7 @@ struct ring { /* what rotates on a GPU */
 
 struct state {
     struct ring *rings; /* by GPU */
-    int64_t period_ns;  /* of run time, shared by the ring: a turn is period / n */
+    int64_t period_ns; /* of run time, shared by the ring: a turn is period / n */
     bool by_priority;
 };
 
@@ -44,10 +44,9 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct ring *ring = &state->rings[best];
     if (ring->n == MOST_IN_RING)
         return; /* a real policy queues it */
-    int64_t priority =
-        gsim_trace_get(ctx->view->trace, GSIM_COL_PRIORITY, ctx->view->job[slot]);
-    ring->entries[ring->n++] = (struct gsim_entry){
-        .job = slot, .priority = state->by_priority ? (int32_t)priority : 0};
+    int64_t priority = gsim_trace_get(ctx->view->trace, GSIM_COL_PRIORITY, ctx->view->job[slot]);
+    ring->entries[ring->n++] =
+        (struct gsim_entry){.job = slot, .priority = state->by_priority ? (int32_t)priority : 0};
     ring->is_dirty = true;
     ((struct job_state *)gsim_job_state(ctx, slot))->gpu = best;
 }
@@ -97,20 +96,33 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "period", .type = GSIM_PARAM_TIME, .fallback = "1s", .min = 1, .max = INT64_MAX,
+    {.name = "period",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "1s",
+     .min = 1,
+     .max = INT64_MAX,
      .help = "run time of one rotation, migration excluded"},
-    {.name = "order", .type = GSIM_PARAM_CHOICE, .fallback = "rr", .choices = "rr|priority",
+    {.name = "order",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "rr",
+     .choices = "rr|priority",
      .help = "who is next"},
-    {.name = "pipeline", .type = GSIM_PARAM_BOOL, .fallback = "on",
+    {.name = "pipeline",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
      .help = "evict and populate at once"},
-    {.name = "early_start", .type = GSIM_PARAM_BOOL, .fallback = "on",
+    {.name = "early_start",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
      .help = "run before everything has arrived"},
-    {.name = "predictor", .type = GSIM_PARAM_CHOICE, .fallback = "template",
-     .choices = "template|allocation", .help = "how the working set is predicted"},
+    {.name = "predictor",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "template",
+     .choices = "template|allocation",
+     .help = "how the working set is predicted"},
     {0}};
 
-extern const struct gsim_policy gsim_policy_msched;
-const struct gsim_policy gsim_policy_msched = {
+const struct gsim_policy skeleton_msched = {
     .name = "msched",
     .summary = "rotation with proactive migration",
     .paper = "MSched",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compiled, never run: whether the interface can say what REEF does. When a real-time job comes, the
- * best-effort kernels on its GPU are reset (flush, the running kernel is done again), the real-time
- * job runs, and best-effort ones return in a lane that pads the SMs it leaves over.
- * Not expressible: the reset when a *request* of a lasting real-time job arrives. Requests lie
- * inside the model, so a lane has to declare how those below it are stopped (a stop, and its bound
- * for `cheapest`); struct gsim_lane has no such fields, and gsim_plan_preempt has no bound. */
+/* Compiled, never run: whether the interface can say what REEF does. When a real-time job comes,
+ * the best-effort kernels on its GPU are reset (flush, the running kernel is done again), the
+ * real-time job runs, and best-effort ones return in a lane that pads the SMs it leaves over. Not
+ * expressible: the reset when a *request* of a lasting real-time job arrives. Requests lie inside
+ * the model, so a lane has to declare how those below it are stopped (a stop, and its bound for
+ * `cheapest`); struct gsim_lane has no such fields, and gsim_plan_preempt has no bound. */
 #include "sim/api/policy.h"
 
 enum { REALTIME_LANE = 0, PADDING_LANE = 1, MOST_ON_GPU = 32 };
@@ -42,9 +42,8 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct gpu_jobs *gpu = &state->gpus[ctx->view->job[slot] % ctx->view->n_gpus];
     if (gpu->n == MOST_ON_GPU)
         return;
-    gpu->entries[gpu->n++] = (struct gsim_entry){.job = slot,
-                                                 .lane = is_urgent ? REALTIME_LANE : PADDING_LANE,
-                                                 .priority = is_urgent};
+    gpu->entries[gpu->n++] = (struct gsim_entry){
+        .job = slot, .lane = is_urgent ? REALTIME_LANE : PADDING_LANE, .priority = is_urgent};
     gpu->is_dirty = true;
 }
 
@@ -72,8 +71,7 @@ static void arrange(struct gsim_plan *plan, const struct gpu_jobs *gpu,
 }
 
 /* Newcomers in the urgent lane reset who runs below; those come back when they have settled. */
-static void reset(const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                  const struct gpu_jobs *gpu) {
+static void reset(const struct gsim_ctx *ctx, struct gsim_plan *plan, const struct gpu_jobs *gpu) {
     bool has_newcomer = false;
     for (uint32_t i = 0; i < gpu->n; i++)
         has_newcomer |= gpu->entries[i].lane == REALTIME_LANE &&
@@ -81,8 +79,7 @@ static void reset(const struct gsim_ctx *ctx, struct gsim_plan *plan,
     for (uint32_t i = 0; has_newcomer && i < gpu->n; i++)
         if (gpu->entries[i].lane == PADDING_LANE &&
             ctx->view->state[gpu->entries[i].job] == GSIM_RUNNING)
-            (void)gsim_plan_preempt(plan, gpu->entries[i].job, GSIM_STOP_FLUSH,
-                                    GSIM_KEEP_RESIDENT);
+            (void)gsim_plan_preempt(plan, gpu->entries[i].job, GSIM_STOP_FLUSH, GSIM_KEEP_RESIDENT);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -107,8 +104,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-extern const struct gsim_policy gsim_policy_reef;
-const struct gsim_policy gsim_policy_reef = {
+const struct gsim_policy skeleton_reef = {
     .name = "reef",
     .summary = "reset-based preemption and dynamic kernel padding",
     .paper = "Han et al., REEF, OSDI 2022",

@@ -62,8 +62,7 @@ static bool admit(struct state *state, const struct gsim_view *view, gsim_slot s
     if (lane < 0)
         return false;
     if (lane == state->n_lanes)
-        state->lanes[state->n_lanes++] =
-            (struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY};
+        state->lanes[state->n_lanes++] = (struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY};
     if (ephemeral_of(view, slot) > state->ephemeral[lane])
         state->ephemeral[lane] = ephemeral_of(view, slot);
     state->persistent += persistent_of(view, slot);
@@ -124,15 +123,20 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     state->is_dirty = false;
 }
 
-static const struct gsim_param_def params[] = {
-    {.name = "capacity", .type = GSIM_PARAM_BYTES, .fallback = "16GB", .min = 1, .max = INT64_MAX,
-     .help = "memory that lanes are made of"},
-    {.name = "order", .type = GSIM_PARAM_CHOICE, .fallback = "fifo",
-     .choices = "fifo|srtf|pack|fair", .help = "who is next in a lane"},
-    {0}};
+static const struct gsim_param_def params[] = {{.name = "capacity",
+                                                .type = GSIM_PARAM_BYTES,
+                                                .fallback = "16GB",
+                                                .min = 1,
+                                                .max = INT64_MAX,
+                                                .help = "memory that lanes are made of"},
+                                               {.name = "order",
+                                                .type = GSIM_PARAM_CHOICE,
+                                                .fallback = "fifo",
+                                                .choices = "fifo|srtf|pack|fair",
+                                                .help = "who is next in a lane"},
+                                               {0}};
 
-extern const struct gsim_policy gsim_policy_salus;
-const struct gsim_policy gsim_policy_salus = {
+const struct gsim_policy skeleton_salus = {
     .name = "salus",
     .summary = "lanes of memory, iterations take turns",
     .paper = "Yu and Chowdhury, Salus, MLSys 2020",

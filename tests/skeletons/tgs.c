@@ -12,9 +12,9 @@ struct state { /* one GPU; a cluster has one of these for each */
     struct gsim_entry entries[MOST_ON_GPU];
     uint32_t n;
     gsim_slot production; /* GSIM_NO_SLOT: none */
-    int64_t kernels;      /* of the production job at the last look */
-    int64_t best;         /* its highest launches a period so far */
-    int64_t cap;          /* opportunistic launches a period */
+    int64_t kernels; /* of the production job at the last look */
+    int64_t best; /* its highest launches a period so far */
+    int64_t cap; /* opportunistic launches a period */
     bool is_slow_start, is_dirty, is_time;
 };
 
@@ -79,8 +79,7 @@ static void control(struct state *state, const struct gsim_ctx *ctx) {
     state->is_dirty = true;
 }
 
-static void arrange(const struct state *state, const struct gsim_ctx *ctx,
-                    struct gsim_plan *plan) {
+static void arrange(const struct state *state, const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     bool is_capped = state->production != GSIM_NO_SLOT;
     struct gsim_lane lanes[] = {
         [PRODUCTION_LANE] = {.discipline = GSIM_DISCIPLINE_RR, .eviction_rank = 1},
@@ -112,16 +111,27 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "period", .type = GSIM_PARAM_TIME, .fallback = "100ms", .min = 1, .max = INT64_MAX,
+    {.name = "period",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "100ms",
+     .min = 1,
+     .max = INT64_MAX,
      .help = "time between two looks at the production job"},
-    {.name = "step", .type = GSIM_PARAM_INT, .fallback = "10", .min = 1, .max = 1000000,
+    {.name = "step",
+     .type = GSIM_PARAM_INT,
+     .fallback = "10",
+     .min = 1,
+     .max = 1000000,
      .help = "launches that are added when it is well"},
-    {.name = "tolerance_percent", .type = GSIM_PARAM_INT, .fallback = "97", .min = 1, .max = 100,
+    {.name = "tolerance_percent",
+     .type = GSIM_PARAM_INT,
+     .fallback = "97",
+     .min = 1,
+     .max = 100,
      .help = "share of its best launch rate below which it is not well"},
     {0}};
 
-extern const struct gsim_policy gsim_policy_tgs;
-const struct gsim_policy gsim_policy_tgs = {
+const struct gsim_policy skeleton_tgs = {
     .name = "tgs",
     .summary = "production jobs unthrottled, opportunistic ones take the gaps",
     .paper = "Wu et al., TGS, NSDI 2023",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compiled, never run: whether the interface can say what Tiresias does. Queues by attained GPU time
- * with limits, promotion of the starved, gangs consolidated only where the model's skew asks for it.
- * Not expressible: the Gittins index needs a history file; its path is a text parameter, but the
- * file's contents belong to the run's identity, so parameters need a type for files. */
+/* Compiled, never run: whether the interface can say what Tiresias does. Queues by attained GPU
+ * time with limits, promotion of the starved, gangs consolidated only where the model's skew asks
+ * for it. Not expressible: the Gittins index needs a history file; its path is a text parameter,
+ * but the file's contents belong to the run's identity, so parameters need a type for files. */
 #include "sim/api/policy.h"
 #include "sim/base/index.h"
 
@@ -16,7 +16,7 @@ struct job_state {
 struct state {
     struct gsim_index waiting[QUEUES]; /* by time of entry */
     const struct gsim_param_value *limits; /* GPU seconds */
-    int64_t knob;                          /* 0: no promotion */
+    int64_t knob; /* 0: no promotion */
 };
 
 static struct job_state *own(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -78,8 +78,8 @@ static void promote(const struct gsim_ctx *ctx, struct gsim_plan *plan) {
         for (uint32_t slot = gsim_index_first(&state->waiting[q]); slot != GSIM_NO_ID;
              slot = after) {
             after = gsim_index_next(&state->waiting[q], slot);
-            int64_t due_ns = own(ctx, slot)->starved_since_ns +
-                             gsim_attained_ns(ctx->view, slot) * state->knob;
+            int64_t due_ns =
+                own(ctx, slot)->starved_since_ns + gsim_attained_ns(ctx->view, slot) * state->knob;
             if (due_ns <= now) {
                 gsim_index_remove(&state->waiting[q], slot);
                 own(ctx, slot)->queue = 0;
@@ -137,16 +137,22 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 }
 
 static const struct gsim_param_def params[] = {
-    {.name = "queues", .type = GSIM_PARAM_INT_LIST, .fallback = "3250,7200",
+    {.name = "queues",
+     .type = GSIM_PARAM_INT_LIST,
+     .fallback = "3250,7200",
      .help = "queue limits in GPU seconds"},
-    {.name = "knob", .type = GSIM_PARAM_INT, .fallback = "0", .max = 1000000,
+    {.name = "knob",
+     .type = GSIM_PARAM_INT,
+     .fallback = "0",
+     .max = 1000000,
      .help = "promote a job that has waited so many times what it ran; 0: never"},
-    {.name = "history", .type = GSIM_PARAM_TEXT, .fallback = "",
+    {.name = "history",
+     .type = GSIM_PARAM_TEXT,
+     .fallback = "",
      .help = "file of past GPU times, for the Gittins index"},
     {0}};
 
-extern const struct gsim_policy gsim_policy_tiresias;
-const struct gsim_policy gsim_policy_tiresias = {
+const struct gsim_policy skeleton_tiresias = {
     .name = "tiresias",
     .summary = "discretised two-dimensional least attained service",
     .paper = "Gu et al., Tiresias, NSDI 2019",
