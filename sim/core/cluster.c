@@ -135,9 +135,10 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
         c->gpu_mem_used[gpu] += sign * request->mem_bytes;
     if (request->shape.cpus_milli)
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * cpus_for(&request->shape, 1);
-    c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
-    if (c->gpu_is_arranged[gpu])
+    if (c->gpu_is_arranged[gpu]) {
+        c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
         return 0;
+    }
     uint32_t share = request->shape.share_ppm, is_free = c->gpu_free_ppm[gpu];
     return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
 }
@@ -148,24 +149,23 @@ static bool is_plain(const struct gsim_request *request) {
            request->shape.share_ppm == PPM;
 }
 
-static int charge_plain(struct gsim_cluster *c, uint32_t gpu, bool is_taken) {
-    c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
-    if (c->gpu_is_arranged[gpu])
-        return 0;
-    c->gpu_free_ppm[gpu] = is_taken ? 0 : PPM;
-    return is_taken ? -1 : 1;
-}
-
 /* Units of one node mostly stand together: its bucket is changed once for all of them. */
 static void charge(struct gsim_cluster *c, const struct gsim_request *request,
                    const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
-    bool plain = is_plain(request);
+    bool plain = is_plain(request) && c->n_arranged == 0;
+    uint32_t free_ppm = is_taken ? 0 : PPM;
     for (uint32_t u = 0; u < n_units;) {
         uint32_t node = c->node_of_gpu[units[u].gpu], end = c->node_first_gpu[node + 1];
+        uint32_t from = u;
         int idle = 0;
-        for (; u < n_units && units[u].gpu < end && units[u].gpu >= c->node_first_gpu[node]; u++)
-            idle += plain ? charge_plain(c, units[u].gpu, is_taken)
-                          : charge_gpu(c, request, units[u].gpu, is_taken);
+        for (; u < n_units && units[u].gpu < end && units[u].gpu >= c->node_first_gpu[node]; u++) {
+            if (plain)
+                c->gpu_free_ppm[units[u].gpu] = free_ppm;
+            else
+                idle += charge_gpu(c, request, units[u].gpu, is_taken);
+        }
+        if (plain)
+            idle = is_taken ? -(int)(u - from) : (int)(u - from);
         node_add_idle(c, node, idle);
     }
 }
@@ -202,7 +202,9 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
     if (cluster->gpu_is_arranged[gpu] == is_arranged)
         return;
     assert(cluster->gpu_clients[gpu] == 0);
+    assert(!is_arranged || cluster->gpu_free_ppm[gpu] == PPM);
     cluster->gpu_is_arranged[gpu] = is_arranged;
+    cluster->n_arranged += is_arranged ? 1u : UINT32_MAX;
     node_add_idle(cluster, cluster->node_of_gpu[gpu],
                   gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }
@@ -237,14 +239,17 @@ struct search {
     uint32_t n;
 };
 
-/* Takes up to `most` idle GPUs of a node, lowest numbers first. */
+/* Takes up to `most` idle GPUs of a node, lowest numbers first. A candidate is written before it is
+ * known to be good: which GPUs are idle is noise to a branch predictor. */
 static void take_from(struct search *s, uint32_t node, uint32_t most) {
-    struct gsim_cluster *c = s->cluster;
-    uint32_t end = c->node_first_gpu[node + 1], from = s->n;
-    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n - from < most; gpu++)
-        if (c->gpu_free_ppm[gpu] == PPM && has_memory(c, s->request, gpu))
-            s->units[s->n++] = (struct gsim_unit){gpu, 0};
-    charge(c, s->request, s->units + from, s->n - from, true);
+    const struct gsim_cluster *c = s->cluster;
+    uint32_t end = c->node_first_gpu[node + 1], from = s->n, until = s->n + most;
+    bool any_memory = s->request->mem_bytes <= 0;
+    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n < until; gpu++) {
+        s->units[s->n] = (struct gsim_unit){gpu, 0};
+        s->n += c->gpu_free_ppm[gpu] == PPM && (any_memory || has_memory(c, s->request, gpu));
+    }
+    charge(s->cluster, s->request, s->units + from, s->n - from, true);
 }
 
 /* Idle GPUs of the node that this request may use. */

@@ -57,10 +57,11 @@ struct gsim_cluster {
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
-    uint32_t *gpu_clients; /* jobs placed on it */
+    uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
     uint32_t *node_idle; /* its wholly free GPUs */
     uint32_t n_idle;
+    uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
     uint32_t *n_nodes_with; /* how many those are */
     struct gsim_bitset counts; /* idle counts that have nodes */

@@ -86,7 +86,10 @@ struct gsim_metrics {
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
     int64_t n_events;
-    gsim_i128 busy_ppm_ns; /* GPU time held, times the share */
+    gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
+    gsim_i128 *gpu_busy_ppm_ns; /* the same by GPU */
+    int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
+    bool has_stalled;
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t first_submit_ns, last_end_ns;
@@ -110,9 +113,10 @@ struct gsim_core {
     uint32_t next_arrival; /* position in arrival order */
     int64_t timer_ns;
     bool has_changed; /* something a policy can see, since the last decide */
-    /* Who is physically on the GPUs: shares of running and vacating jobs, by GPU. */
-    uint32_t *physical_ppm;
-    uint32_t *n_waiting_on; /* jobs placed on a GPU that wait for it to clear */
+    /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that
+     * wait for them to clear. */
+    uint32_t *vacating_ppm;
+    uint32_t *waiting_ppm;
     uint32_t waiting_first, waiting_last;
     uint32_t n_vacating; /* jobs that still hold units which they have given up */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
@@ -136,6 +140,8 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot);
 void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                       enum gsim_keep keep);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
+/* Counts the time that an admitted job has held its units; once, when it leaves them or is cut. */
+void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
 /* Brings the job's wait, stall and held times up to now. */
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
 

@@ -25,8 +25,10 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->faults = column(core, sizeof *m->faults);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
+    m->gpu_busy_ppm_ns =
+        gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
-        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations)
+        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns)
         return false;
     memset(m->start_ns, 0xff, n * sizeof *m->start_ns); /* all -1: never */
     memset(m->end_ns, 0xff, n * sizeof *m->end_ns);
@@ -37,23 +39,28 @@ bool gsim_metrics_open(struct gsim_core *core) {
 }
 
 /* Columns that stay zero are never written to, so their pages cost no memory. */
-static void put(int64_t *cells, uint32_t job, int64_t value) {
-    if (value)
-        cells[job] = value;
+static void put(int64_t *cells, uint32_t job, int64_t value, int64_t *total) {
+    if (value == 0)
+        return;
+    cells[job] = value;
+    *total += value;
 }
 
 static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
     struct gsim_metrics *m = &core->metrics;
     uint32_t job = core->jobs.job[slot];
     const struct gsim_core_job *own = &core->jobs.core[slot];
-    put(m->wait_ns, job, own->wait_ns);
-    put(m->stall_ns, job, own->stall_ns);
+    if (own->wait_ns)
+        m->wait_ns[job] = own->wait_ns;
+    m->has_stalled |= own->stall_ns > 0;
+    if (own->stall_ns)
+        m->stall_ns[job] = own->stall_ns;
     m->useful_ppm_ns += (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     struct gsim_counters counters = {0};
     core->ops->counters(core->model, slot, core->view.now_ns, &counters);
-    put(m->bytes_in, job, counters.bytes_in);
-    put(m->bytes_out, job, counters.bytes_out);
-    put(m->faults, job, counters.faults);
+    put(m->bytes_in, job, counters.bytes_in, &m->n_bytes_in);
+    put(m->bytes_out, job, counters.bytes_out, &m->n_bytes_out);
+    put(m->faults, job, counters.faults, &m->n_faults);
 }
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
@@ -70,9 +77,7 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     record(core, slot, gsim_attained_ns(&core->view, slot));
     if (!own->is_admitted)
         return;
-    gsim_i128 held = (gsim_i128)(core->view.now_ns - own->held_since_ns) * core->jobs.gpus[slot] *
-                     core->jobs.share_ppm[slot];
-    core->metrics.busy_ppm_ns += held;
+    gsim_job_book_busy(core, slot);
     if (core->view.now_ns > core->metrics.last_end_ns)
         core->metrics.last_end_ns = core->view.now_ns;
 }
@@ -140,20 +145,21 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     if (core->options->reference == GSIM_REFERENCE_PAI)
         s->makespan_s += 1;
     s->throughput_jobs_per_h = span > 0 ? m->n_completed * 3600.0 / seconds(span) : (double)NAN;
-    s->gpu_busy = span > 0 ? (double)m->busy_ppm_ns / capacity : (double)NAN;
+    gsim_i128 busy = m->busy_ppm_ns;
+    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
+        busy += m->gpu_busy_ppm_ns[gpu];
+    s->gpu_busy = span > 0 ? (double)busy / capacity : (double)NAN;
     s->gpu_useful = span > 0 ? (double)m->useful_ppm_ns / capacity : (double)NAN;
     s->switch_s = seconds(m->switch_ns);
 }
 
 static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
-    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
-        s->preemptions += m->preemptions[job];
-        s->migrations += m->migrations[job];
-        s->bytes_in += m->bytes_in[job];
-        s->bytes_out += m->bytes_out[job];
-        s->faults += m->faults[job];
-    }
+    s->preemptions = m->n_preemptions;
+    s->migrations = m->n_migrations;
+    s->bytes_in = m->n_bytes_in;
+    s->bytes_out = m->n_bytes_out;
+    s->faults = m->n_faults;
     s->events = m->n_events;
 }
 
@@ -182,15 +188,9 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
         s->assumed = "";
 }
 
-static bool any(const void *cells, size_t bytes) {
-    const unsigned char *byte = cells;
-    return bytes > 0 && (byte[0] || memcmp(byte, byte + 1, bytes - 1) != 0);
-}
-
 static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {
     const struct gsim_metrics *m = &core->metrics;
     const struct gsim_summary *s = &result->summary;
-    size_t n = core->trace->n_jobs;
     result->jobs = (struct gsim_job_results){
         .n = core->trace->n_jobs,
         .start_ns = m->start_ns,
@@ -201,7 +201,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .faults = s->faults ? m->faults : NULL,
         .bytes_in = s->bytes_in ? m->bytes_in : NULL,
         .bytes_out = s->bytes_out ? m->bytes_out : NULL,
-        .stall_ns = any(m->stall_ns, n * sizeof *m->stall_ns) ? m->stall_ns : NULL,
+        .stall_ns = m->has_stalled ? m->stall_ns : NULL,
     };
 }
 

@@ -49,36 +49,64 @@ static void settle(struct gsim_core *core, gsim_slot slot) {
 
 /* --- physically on the units ------------------------------------------------------------------ */
 
-static void hold_unit(struct gsim_core *core, uint32_t gpu, uint32_t share_ppm) {
-    if (!core->cluster.gpu_is_arranged[gpu])
-        core->physical_ppm[gpu] += share_ppm;
-    else if (core->shared_clients[gpu]++ == 0)
-        core->shared_since_ns[gpu] = core->view.now_ns;
-}
-
-/* Returns the busy time that ends with it, in ppm ns. */
-static gsim_i128 drop_unit(struct gsim_core *core, uint32_t gpu, uint32_t share_ppm,
-                           int64_t since_ns) {
-    if (!core->cluster.gpu_is_arranged[gpu]) {
-        core->physical_ppm[gpu] -= share_ppm;
-        return (gsim_i128)(core->view.now_ns - since_ns) * share_ppm;
-    }
-    if (--core->shared_clients[gpu] > 0)
-        return 0;
-    return (gsim_i128)(core->view.now_ns - core->shared_since_ns[gpu]) * GSIM_PPM;
-}
-
+/* What is physically free on a GPU is what is free after all transitions, plus what is reserved by
+ * jobs that still wait to get there, minus what is held by jobs that are still leaving. Only the
+ * last two are counted here, and only while there are such jobs. */
 static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
-    if (core->n_vacating == 0) /* who holds a reservation and nobody leaves: it is clear */
+    if (core->n_vacating == 0)
         return true;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
         if (!core->cluster.gpu_is_arranged[gpu] &&
-            core->physical_ppm[gpu] + job->share_ppm > GSIM_PPM)
+            core->cluster.gpu_free_ppm[gpu] + core->waiting_ppm[gpu] <
+                core->vacating_ppm[gpu] + job->share_ppm)
             return false;
     }
     return true;
+}
+
+static void begin_vacating(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    core->jobs.core[slot].is_vacating = true;
+    core->n_vacating++;
+    for (uint32_t u = 0; u < job->n_units; u++)
+        core->vacating_ppm[job->units[u].gpu] += job->share_ppm;
+}
+
+static void end_vacating(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_job *job = &core->jobs.info[slot];
+    core->jobs.core[slot].is_vacating = false;
+    core->n_vacating--;
+    for (uint32_t u = 0; u < job->n_units; u++)
+        core->vacating_ppm[job->units[u].gpu] -= job->share_ppm;
+}
+
+/* An arranged GPU is busy while anybody is on it; any other for the share that is held. */
+static void hold_arranged(struct gsim_core *core, const struct gsim_job *job) {
+    for (uint32_t u = 0; u < job->n_units; u++) {
+        uint32_t gpu = job->units[u].gpu;
+        if (core->cluster.gpu_is_arranged[gpu] && core->shared_clients[gpu]++ == 0)
+            core->shared_since_ns[gpu] = core->view.now_ns;
+    }
+}
+
+static void book_busy(struct gsim_core *core, const struct gsim_job *job, int64_t since_ns) {
+    int64_t now_ns = core->view.now_ns, held_ns = now_ns - since_ns;
+    struct gsim_metrics *m = &core->metrics;
+    if (core->cluster.is_pool)
+        m->busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
+    for (uint32_t u = 0; u < job->n_units; u++) {
+        uint32_t gpu = job->units[u].gpu;
+        if (!core->cluster.gpu_is_arranged[gpu])
+            m->gpu_busy_ppm_ns[gpu] += (gsim_i128)held_ns * job->share_ppm;
+        else if (--core->shared_clients[gpu] == 0)
+            m->gpu_busy_ppm_ns[gpu] += (gsim_i128)(now_ns - core->shared_since_ns[gpu]) * GSIM_PPM;
+    }
+}
+
+void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
+    book_busy(core, &core->jobs.info[slot], core->jobs.core[slot].held_since_ns);
 }
 
 static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job *job) {
@@ -98,12 +126,15 @@ static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) 
     gsim_job_account(core, slot);
     own->is_admitted = true;
     own->held_since_ns = core->view.now_ns;
-    for (uint32_t u = 0; u < job->n_units; u++)
-        hold_unit(core, job->units[u].gpu, job->share_ppm);
+    if (core->cluster.n_arranged > 0)
+        hold_arranged(core, job);
     if (core->metrics.start_ns[job->index] < 0)
         core->metrics.start_ns[job->index] = core->view.now_ns;
     job->is_moved = is_elsewhere(own, job);
-    core->metrics.migrations[job->index] += job->is_moved;
+    if (job->is_moved) {
+        core->metrics.migrations[job->index]++;
+        core->metrics.n_migrations++;
+    }
     gsim_units_free(core, own->last_units, own->n_last_units);
     own->last_units = NULL;
     own->n_last_units = 0;
@@ -115,10 +146,10 @@ static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) 
 
 /* --- waiting for units to clear --------------------------------------------------------------- */
 
-static void count_waiting(struct gsim_core *core, gsim_slot slot, uint32_t by) {
+static void count_waiting(struct gsim_core *core, gsim_slot slot, bool begins) {
     const struct gsim_job *job = &core->jobs.info[slot];
     for (uint32_t u = 0; u < job->n_units; u++)
-        core->n_waiting_on[job->units[u].gpu] += by;
+        core->waiting_ppm[job->units[u].gpu] += begins ? job->share_ppm : 0u - job->share_ppm;
 }
 
 static void wait_for_units(struct gsim_core *core, gsim_slot slot) {
@@ -130,7 +161,7 @@ static void wait_for_units(struct gsim_core *core, gsim_slot slot) {
     else
         jobs[core->waiting_last].wait_next = slot;
     core->waiting_last = slot;
-    count_waiting(core, slot, 1);
+    count_waiting(core, slot, true);
 }
 
 /* A job that waits came from where its state lies: keep says so, unless it never started or lost
@@ -160,28 +191,19 @@ static void admit_waiting(struct gsim_core *core) {
         if (core->waiting_last == slot)
             core->waiting_last = before;
         jobs[slot].is_waiting = false;
-        count_waiting(core, slot, UINT32_MAX);
+        count_waiting(core, slot, false);
         admit(core, slot, origin(core, slot));
     }
 }
 
 static void vacate(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_job *job = &core->jobs.info[slot];
     assert(own->is_admitted);
     own->is_admitted = false;
-    core->n_vacating -= own->is_vacating;
-    own->is_vacating = false;
-    bool is_awaited = false;
-    for (uint32_t u = 0; u < job->n_units; u++) {
-        uint32_t gpu = job->units[u].gpu;
-        core->metrics.busy_ppm_ns += drop_unit(core, gpu, job->share_ppm, own->held_since_ns);
-        is_awaited |= core->n_waiting_on[gpu] > 0;
-    }
-    if (core->cluster.is_pool)
-        core->metrics.busy_ppm_ns +=
-            (gsim_i128)(core->view.now_ns - own->held_since_ns) * job->gpus * job->share_ppm;
-    if (is_awaited)
+    book_busy(core, &core->jobs.info[slot], own->held_since_ns);
+    if (own->is_vacating)
+        end_vacating(core, slot);
+    if (core->waiting_first != GSIM_NO_SLOT)
         admit_waiting(core);
 }
 
@@ -190,10 +212,12 @@ static void vacate(struct gsim_core *core, gsim_slot slot) {
 void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state from = core->jobs.state[slot];
     set_state(core, slot, from == GSIM_QUEUED ? GSIM_STARTING : GSIM_RESUMING);
-    if (is_clear(core, slot))
+    if (core->n_vacating == 0) { /* nobody is in the way */
         admit(core, slot, from);
-    else
-        wait_for_units(core, slot);
+        return;
+    }
+    wait_for_units(core, slot);
+    admit_waiting(core);
 }
 
 /* Off its units: remember where it was, then go where `keep` says. */
@@ -225,12 +249,12 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
                       enum gsim_keep keep) {
     core->jobs.core[slot].keep = (uint8_t)keep;
     core->metrics.preemptions[core->jobs.job[slot]]++;
+    core->metrics.n_preemptions++;
     if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE) {
         cleared(core, slot);
     } else {
         set_state(core, slot, GSIM_STOPPING);
-        core->jobs.core[slot].is_vacating = true;
-        core->n_vacating++;
+        begin_vacating(core, slot);
     }
 }
 
@@ -240,6 +264,7 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
     core->jobs.core[slot].n_next_units = n_units;
     gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
     core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
+    core->metrics.n_preemptions--;
 }
 
 /* --- what the model reports ------------------------------------------------------------------- */

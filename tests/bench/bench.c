@@ -128,6 +128,7 @@ static double field(const char *json, const char *name) {
 static struct outcome run_once(const char *const *argv, const char *out_path) {
     struct outcome outcome = {0};
     double begin = now_s();
+    (void)fflush(NULL); /* the child must not print what is still buffered here */
     pid_t child = fork();
     if (child == 0) {
         if (!freopen(out_path, "w", stdout) || !freopen("/dev/null", "w", stderr))
