@@ -8,10 +8,13 @@
 
 enum { ARITY = 4 };
 
-/* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. */
+/* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. The
+ * sign bit is flipped so that the order of int64 is the order of the bits. */
 static inline bool key_before(struct gsim_event_key a, struct gsim_event_key b) {
-    const gsim_i128 high = (gsim_i128)1 << 64;
-    return a.time_ns * high + a.order < b.time_ns * high + b.order;
+    const uint64_t sign = UINT64_C(1) << 63;
+    gsim_u128 x = (gsim_u128)((uint64_t)a.time_ns ^ sign) << 64 | a.order;
+    gsim_u128 y = (gsim_u128)((uint64_t)b.time_ns ^ sign) << 64 | b.order;
+    return x < y;
 }
 
 static inline void put(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
@@ -33,11 +36,17 @@ static void sift_up(struct gsim_eventq *queue, uint32_t at, struct gsim_event_ke
     put(queue, at, key, id);
 }
 
+static inline uint32_t earlier(const struct gsim_eventq *queue, uint32_t a, uint32_t b) {
+    return key_before(queue->key[b], queue->key[a]) ? b : a;
+}
+
 static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t first) {
-    uint32_t end = first + ARITY < queue->n ? first + ARITY : queue->n;
+    if (first + ARITY <= queue->n) /* a full family: a tournament without a loop */
+        return earlier(queue, earlier(queue, first, first + 1),
+                       earlier(queue, first + 2, first + 3));
     uint32_t least = first;
-    for (uint32_t child = first + 1; child < end; child++)
-        least = key_before(queue->key[child], queue->key[least]) ? child : least;
+    for (uint32_t child = first + 1; child < queue->n; child++)
+        least = earlier(queue, least, child);
     return least;
 }
 
@@ -114,8 +123,20 @@ void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id) {
 
 uint32_t gsim_eventq_pop(struct gsim_eventq *queue, struct gsim_event_key *key) {
     assert(queue->n > 0);
-    uint32_t id = queue->id[0];
+    uint32_t id = queue->id[0], last = --queue->n, at = 0;
     *key = queue->key[0];
-    remove_at(queue, 0);
+    queue->place[id] = 0;
+    if (last == 0)
+        return id;
+    /* The hole goes all the way down, then the last entry up from there: it came from the bottom,
+     * so it mostly stays, and the way down asks no question that a predictor could miss. */
+    struct gsim_event_key moved = queue->key[last];
+    uint32_t moved_id = queue->id[last];
+    for (uint32_t first; (first = at * ARITY + 1) < queue->n;) {
+        uint32_t least = least_child(queue, first);
+        put(queue, at, queue->key[least], queue->id[least]);
+        at = least;
+    }
+    sift_up(queue, at, moved, moved_id);
     return id;
 }
