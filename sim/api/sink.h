@@ -31,8 +31,16 @@ struct gsim_summary {
 #include "sim/api/fields.def"
 };
 
+/* One GPU over the whole run. */
+struct gsim_gpu_result {
+    uint32_t node;
+    const char *device;
+    int64_t busy_ns; /* held by jobs, times the share that was held */
+};
+
 struct gsim_result {
     const struct gsim_trace *trace;
+    const struct gsim_gpu_result *gpus; /* summary.gpus of them; NULL: a pool has none to name */
     struct gsim_summary summary;
     struct gsim_job_results jobs;
     const char *const *assumed; /* "key=value (device)" lines; NULL-terminated, may be NULL */

@@ -103,6 +103,7 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
             names[n++] = r->device[g];
         }
         r->groups[g].device = at;
+        r->groups[g].device_name = r->device[g];
         r->groups[g].hbm_bytes = profiles[at]->value[GSIM_KEY_HBM_BYTES];
     }
     *out = (struct gsim_cluster_spec){

@@ -229,6 +229,27 @@ static int add_jobs(struct gsim_db *db, const struct gsim_result *result) {
     return code;
 }
 
+static int add_gpus(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO gpu VALUES (?, ?, ?, ?, ?)", -1,
+                                  &statement, NULL);
+    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    for (int64_t gpu = 0; result->gpus && gpu < result->summary.gpus && code == SQLITE_DONE;
+         gpu++) {
+        const struct gsim_gpu_result *about = &result->gpus[gpu];
+        (void)sqlite3_bind_int64(statement, 1, run_id);
+        (void)sqlite3_bind_int64(statement, 2, gpu);
+        (void)sqlite3_bind_int64(statement, 3, about->node);
+        (void)sqlite3_bind_text(statement, 4, about->device ? about->device : "", -1,
+                                SQLITE_STATIC);
+        (void)sqlite3_bind_int64(statement, 5, about->busy_ns);
+        code = sqlite3_step(statement);
+        (void)sqlite3_reset(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->handle, "INSERT INTO run_perf VALUES (?, ?, ?)", -1,
@@ -260,7 +281,7 @@ enum gsim_status gsim_db_add(struct gsim_db *db, const char *config, const char 
         add_run(db, config, argv, result) != SQLITE_DONE)
         return roll_back(db, log);
     int64_t run_id = sqlite3_last_insert_rowid(db->handle);
-    if (add_jobs(db, result) != SQLITE_DONE ||
+    if (add_jobs(db, result) != SQLITE_DONE || add_gpus(db, run_id, result) != SQLITE_DONE ||
         add_perf(db, run_id, &result->summary) != SQLITE_DONE ||
         sqlite3_exec(db->handle, "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)", NULL,
                      NULL, NULL) != SQLITE_OK ||

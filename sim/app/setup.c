@@ -213,7 +213,8 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     *group = (struct gsim_node_group){.count = (uint32_t)nodes,
                                       .gpus_per_node = (uint32_t)gpus,
                                       .cpus_milli = cpus * 1000,
-                                      .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES]};
+                                      .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
+                                      .device_name = setup->device_name};
     setup->cluster = (struct gsim_cluster_spec){
         .groups = group, .n_groups = 1, .profiles = profiles, .n_profiles = 1, .is_pool = is_pai};
     if (is_pai)

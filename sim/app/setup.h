@@ -31,8 +31,7 @@ struct gsim_setup {
 };
 
 /* names: policies separated by commas. */
-enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
-                                 struct gsim_setup *setup);
+enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names, struct gsim_setup *setup);
 /* One run of a contender. arena and log are the run's own; wall time is filled in. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
@@ -42,8 +41,7 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
 /* cluster_file.c: [node NAME] sections with count, gpus, device, cpus. Devices that the file does
  * not name are the default one. */
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
-                                        const char *default_device,
-                                        struct gsim_cluster_spec *out);
+                                        const char *default_device, struct gsim_cluster_spec *out);
 /* A profile with the --set keys of the command line applied. */
 enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
                                     const struct gsim_profile **out);

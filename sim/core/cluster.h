@@ -25,6 +25,7 @@ struct gsim_node_group {
     int64_t cpus_milli; /* per node; 0: not counted */
     uint16_t device; /* position in profiles */
     int64_t hbm_bytes; /* of each GPU */
+    const char *device_name; /* for the result */
 };
 
 /* What the user asked for; immutable. */

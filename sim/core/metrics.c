@@ -205,6 +205,23 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
     };
 }
 
+static bool fill_gpus(struct gsim_core *core, struct gsim_result *result) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    struct gsim_gpu_result *gpus =
+        gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *gpus);
+    uint32_t gpu = 0;
+    if (!gpus)
+        return false;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        for (uint32_t i = 0; i < spec->groups[g].count * spec->groups[g].gpus_per_node; i++, gpu++)
+            gpus[gpu] = (struct gsim_gpu_result){
+                .node = core->cluster.node_of_gpu[gpu],
+                .device = spec->groups[g].device_name,
+                .busy_ns = (int64_t)(core->metrics.gpu_busy_ppm_ns[gpu] / GSIM_PPM)};
+    result->gpus = gpus;
+    return true;
+}
+
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result) {
     struct gsim_summary *s = &result->summary;
     struct sums sums = {0};
@@ -214,6 +231,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
         return gsim_core_no_memory(core);
     collect(core, &sums, jct, slowdowns);
     if (!gsim_sort_f64(jct, sums.n) || !gsim_sort_f64(slowdowns, sums.n_slowdowns))
+        return gsim_core_no_memory(core);
+    if (!core->cluster.is_pool && !fill_gpus(core, result))
         return gsim_core_no_memory(core);
     fill_texts(core, result);
     fill_jct(s, &sums, jct);

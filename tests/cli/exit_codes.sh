@@ -100,6 +100,16 @@ expect "another run" 0 "JCT" "$gsim" --policy srtf --db "$tmp/r.db" $t
 expect "two runs in the database" 0 "^2$" sqlite3 "$tmp/r.db" "select count(*) from run"
 expect "its identity" 0 "^1735616877$" sqlite3 "$tmp/r.db" "pragma application_id"
 expect "jobs in the database" 0 "^0$" sqlite3 "$tmp/r.db" "select sum(end_ns < submit_ns + service_ns) from job"
+expect "GPUs in the database" 0 "^8$" sqlite3 "$tmp/r.db" "select count(*) from gpu where run_id = 1 and busy_ns > 0"
+# a disk that is full: the limit of a file's size stands in for it
+before=$(sqlite3 "$tmp/r.db" "select group_concat(jct_mean_s) from run")
+expect "--db on a full disk" 1 "earlier runs are untouched" \
+    sh -c "ulimit -f $(($(wc -c <"$tmp/r.db") / 512)); trap '' XFSZ; '$gsim' --policy sjf --db '$tmp/r.db' $t"
+if [ "$before" = "$(sqlite3 "$tmp/r.db" "select group_concat(jct_mean_s) from run")" ]; then
+    echo "ok nothing is lost on a full disk"
+else
+    echo "not ok nothing is lost on a full disk"
+fi
 echo text >"$tmp/text.db"
 expect "a file that is no database" 1 "not a database" "$gsim" --policy fifo --db "$tmp/text.db" $t
 sqlite3 "$tmp/other.db" "create table x (y)"

@@ -15,7 +15,10 @@
 #include "tests/support/runner.h"
 
 static const char *const policies[] = {
-    "exclusive", "fifo", "backfill", "easy-backfill", "fairshare", "sjf", "srtf", "srsf", "las"};
+#define GSIM_POLICY(symbol) #symbol,
+#include "policies/list.def"
+#undef GSIM_POLICY
+};
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
 static uint32_t widest(const struct gsim_trace *trace) {

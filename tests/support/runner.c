@@ -20,14 +20,17 @@
 #undef GSIM_POLICY
 
 const struct gsim_policy *test_policy(const char *name) {
-    static const struct gsim_policy *const all[] = {
-#define GSIM_POLICY(symbol) &gsim_policy_##symbol,
+    static const struct {
+        const char *symbol;
+        const struct gsim_policy *policy;
+    } all[] = {
+#define GSIM_POLICY(symbol) {#symbol, &gsim_policy_##symbol},
 #include "policies/list.def"
 #undef GSIM_POLICY
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i]->name, name) == 0)
-            return all[i];
+        if (strcmp(all[i].policy->name, name) == 0 || strcmp(all[i].symbol, name) == 0)
+            return all[i].policy;
     fail_msg("no policy '%s'", name);
     return NULL;
 }

@@ -9,8 +9,8 @@ struct test_run {
     const struct gsim_trace *trace;
     const char *policy;
     const struct gsim_policy *custom; /* NULL: the listed one of that name */
-    const char *device;       /* NULL: ideal */
-    const char *const *sets;  /* "key=value" of the policy, NULL-terminated; may be NULL */
+    const char *device; /* NULL: ideal */
+    const char *const *sets; /* "key=value" of the policy, NULL-terminated; may be NULL */
     enum gsim_reference reference;
     uint32_t nodes, gpus_per_node; /* 0: 1 */
     bool is_pool;
@@ -23,6 +23,7 @@ struct gsim_result test_run(const struct test_run *run, struct gsim_arena *arena
 enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                           struct gsim_result *result, struct gsim_log *log);
 struct gsim_trace test_read(const char *path, struct gsim_arena *arena);
+/* By name, or by its symbol in policies/list.def. */
 const struct gsim_policy *test_policy(const char *name);
 /* "../shared/NAME", or NULL (and a message) when it is not there. */
 const char *test_shared(const char *name, struct gsim_arena *arena);
