@@ -21,11 +21,21 @@ static const uint64_t seeds[SEEDS] = {11, 23, 37, 41, 59, 67, 73, 83, 97, 101};
 #define MEAN_SERVICE_S 100.0
 #define LOGNORMAL_SIGMA 0.75
 
-enum service { EXPONENTIAL, LOGNORMAL };
+/* Two exponentials: 0.9 of the jobs of mean 0.5, 0.1 of mean 5.5; together mean 1. With it FIFO,
+ * SRPT and foreground-background have different means, which with one exponential two of them have
+ * not. */
+#define P_SHORT 0.9
+#define MEAN_SHORT 0.5
+#define MEAN_LONG 5.5
+
+enum service { EXPONENTIAL, LOGNORMAL, TWO_EXPONENTIALS };
 
 static double draw(gsl_rng *rng, enum service kind) {
     if (kind == EXPONENTIAL)
         return gsl_ran_exponential(rng, MEAN_SERVICE_S);
+    if (kind == TWO_EXPONENTIALS)
+        return gsl_ran_exponential(
+            rng, MEAN_SERVICE_S * (gsl_ran_bernoulli(rng, P_SHORT) ? MEAN_SHORT : MEAN_LONG));
     double mu = log(MEAN_SERVICE_S) - LOGNORMAL_SIGMA * LOGNORMAL_SIGMA / 2;
     return gsl_ran_lognormal(rng, mu, LOGNORMAL_SIGMA);
 }
@@ -131,12 +141,25 @@ static double srpt_of_size(double x, void *arg) {
     return (wait + stay) * exp(-x);
 }
 
-/* Foreground-background: everybody counts for at most x. */
+/* Foreground-background: everybody counts for at most x. moment1 = E[min(S, x)], moment2 =
+ * E[min(S, x)^2]. */
+static double fb_response(double x, double rate, double moment1, double moment2) {
+    double idle = 1 - rate * moment1;
+    return rate * moment2 / 2 / (idle * idle) + x / idle;
+}
+
 static double fb_of_size(double x, void *arg) {
-    double rate = ((struct theory *)arg)->rate;
-    double idle = 1 - rate * (1 - exp(-x));
-    double second = 2 * (1 - exp(-x) * (1 + x));
-    return (rate * second / 2 / (idle * idle) + x / idle) * exp(-x);
+    double tail = exp(-x);
+    return fb_response(x, ((struct theory *)arg)->rate, 1 - tail, 2 * (1 - tail * (1 + x))) * tail;
+}
+
+static double fb_of_two(double x, void *arg) {
+    double a = exp(-x / MEAN_SHORT), b = exp(-x / MEAN_LONG);
+    double p = P_SHORT, q = 1 - P_SHORT, m = MEAN_SHORT, n = MEAN_LONG;
+    double moment1 = p * m * (1 - a) + q * n * (1 - b);
+    double moment2 = 2 * (p * m * m * (1 - a * (1 + x / m)) + q * n * n * (1 - b * (1 + x / n)));
+    double density = p * a / m + q * b / n;
+    return fb_response(x, ((struct theory *)arg)->rate, moment1, moment2) * density;
 }
 
 static double mean_over_sizes(double (*of_size)(double, void *), double load) {
@@ -158,10 +181,15 @@ static void test_fb(void **state) {
     check("M/M/1, las", "las", 1, 0.6, EXPONENTIAL, mean_over_sizes(fb_of_size, 0.6));
 }
 
+static void test_fb_two(void **state) {
+    (void)state;
+    check("M/H2/1, las", "las", 1, 0.6, TWO_EXPONENTIALS, mean_over_sizes(fb_of_two, 0.6));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mm1),  cmocka_unit_test(test_mmc), cmocka_unit_test(test_mg1),
-        cmocka_unit_test(test_srpt), cmocka_unit_test(test_fb),
+        cmocka_unit_test(test_srpt), cmocka_unit_test(test_fb),  cmocka_unit_test(test_fb_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
