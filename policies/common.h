@@ -40,7 +40,8 @@ int64_t gsim_common_times(int64_t a, int64_t b);
 /* Whether nothing at all could be placed: no idle GPU, and no share of one. */
 bool gsim_common_is_full(const struct gsim_view *view);
 
-/* --- a queue in arrival order ------------------------------------------------------------------ */
+/* --- a queue in arrival order ------------------------------------------------------------------
+ */
 
 /* Links of a job; the first member of the per-job state of policies that use the queue. */
 struct gsim_link {
@@ -83,7 +84,8 @@ struct gsim_misfits gsim_misfits_none(const struct gsim_view *view);
 bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule);
 
-/* --- ranked, preemptive scheduling -------------------------------------------------------------- */
+/* --- ranked, preemptive scheduling --------------------------------------------------------------
+ */
 
 /* A running job's rank moves with time: rank = (key + slope_sign * now) * weight. Jobs of one
  * weight keep their order while they run, so there is one ordered index a weight. */
@@ -100,13 +102,14 @@ struct gsim_ranked {
     struct gsim_index waiting; /* key: rank */
     struct gsim_rank_group group[GSIM_RANK_GROUPS];
     int n_groups;
-    int slope_sign;     /* -1: ranks of running jobs fall with time, +1: they rise */
+    int slope_sign; /* -1: ranks of running jobs fall with time, +1: they rise */
     int64_t slack_rank; /* a victim's rank exceeds the waiting job's by more than this */
     enum gsim_rule rule;
     struct gsim_preemption preemption;
     bool is_preemptive;
+    int64_t decided_ns; /* time of the last decide */
     bool needs_full_pass; /* capacity was freed, or ranks of waiting jobs may have been passed */
-    int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot);  /* rank / weight, now */
+    int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot); /* rank / weight, now */
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 for most */
     gsim_slot *victims;
     uint32_t n_victims, victims_capacity;
@@ -118,30 +121,38 @@ void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
 /* Books what changed, then places waiting jobs in order of rank, preempting worse ones. */
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan);
 
-/* --- EASY backfilling ----------------------------------------------------------------------------- */
+/* --- EASY backfilling
+ * ----------------------------------------------------------------------------- */
 
-/* Places queued jobs in the order given by next(): strictly until one does not fit; that one gets
- * a reservation at the earliest time at which running jobs' limits make room for it; later jobs
- * start only if they end before then, or use none of the units reserved. */
+/* Places waiting jobs in an order: strictly until one does not fit; that one gets a reservation at
+ * the earliest time at which running jobs' limits make room for it; later jobs start only if it can
+ * still start then. Zeroed, then gsim_easy_init. */
+struct gsim_easy_placed;
 struct gsim_easy {
     enum gsim_rule rule;
-    const gsim_slot *order; /* waiting jobs, first to last */
-    uint32_t n;
-    int64_t (*limit_ns)(const struct gsim_ctx *ctx, gsim_slot slot);
-    struct gsim_index *ending; /* running jobs by latest end; kept by the policy */
+    struct gsim_index ending; /* running jobs by latest end */
+    gsim_slot *order; /* waiting jobs, first to last */
+    bool *is_placed; /* after the pass */
+    uint32_t n, capacity;
+    struct gsim_easy_placed *placed; /* in this pass, with their units */
+    struct gsim_unit *units;
+    uint32_t n_placed, n_units, units_capacity;
 };
-/* limit_s, or the true service time where the trace has none: then the policy is an oracle. Jobs are
- * never killed at their limit, since a trace says how long they really ran. */
-int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_easy_init(struct gsim_easy *easy, const struct gsim_ctx *ctx);
 /* Says once that true durations stand in for limits, if they do. */
 void gsim_easy_warn(struct gsim_ctx *ctx, const char *policy);
-/* Books jobs that began to run; the policy removes those that complete. */
-void gsim_easy_settled(struct gsim_index *ending, const struct gsim_ctx *ctx);
-/* Marks placed jobs in is_placed (n entries). */
-void gsim_easy_pass(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                    bool *is_placed);
+/* limit_s, or the true service time where the trace has none: then the policy is an oracle. Jobs
+ * are never killed at their limit, since a trace says how long they really ran. */
+int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+/* Books jobs that began to run; the policy removes from `ending` those that complete. */
+void gsim_easy_settled(struct gsim_easy *easy, const struct gsim_ctx *ctx);
+/* A new order of n jobs at most, none of them placed. false: no memory, and the log says so. */
+bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n);
+void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot);
+void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);
 
-/* --- the Tiresias simulator's pass (reference=tiresias) ------------------------------------------- */
+/* --- the Tiresias simulator's pass (reference=tiresias)
+ * ------------------------------------------- */
 
 /* Stable-sorts the runnable list by rank, frees everything, allocates greedily with skip by count
  * alone; jobs that were running and are chosen again are left alone. The list keeps its order

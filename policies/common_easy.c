@@ -1,101 +1,218 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", 1995) over any placement rule. When
- * the head will fit is found by trying: in a plan that is rolled back, running jobs end one after
- * the other, by their limits, until the head can be placed; its units are then the reservation. */
+/* EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", 1995) over any placement rule.
+ *
+ * When the head will fit is found by trying: in a plan that is rolled back, jobs end one after the
+ * other, by their limits, until the head can be placed. That is its reservation. Whether a later
+ * job delays it is found in the same way: with that job placed, does the head still fit then? So
+ * "uses none of what is reserved" needs no notion of its own, whatever the placement rule.
+ *
+ * Jobs that this very plan has placed count as running from now on; one that is still loading or
+ * restoring keeps its units in these trials, since nobody knows yet when its limit begins. */
 #include "policies/common.h"
 
-#include <string.h>
+#include <assert.h>
 
-struct reservation {
-    int64_t time_ns; /* GSIM_NEVER: no head waits, or its time is not known */
-    bool is_held;
-    struct gsim_unit *units;
-    uint32_t n_units;
+/* A job that the plan under way has placed. */
+struct gsim_easy_placed {
+    gsim_slot slot;
+    int64_t end_ns;
+    uint32_t first_unit, n_units; /* in easy->units; none in a pool */
 };
 
-/* Running jobs end in the order of their limits; one in transition keeps its units. */
-static bool end_next(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                     gsim_slot *at, int64_t *end_ns) {
-    for (; *at != GSIM_NO_ID; *at = gsim_index_next(easy->ending, *at)) {
-        if (ctx->view->state[*at] != GSIM_RUNNING)
-            continue;
-        *end_ns = gsim_index_key(easy->ending, *at);
-        bool is_ended = gsim_plan_preempt(plan, *at, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
-        *at = gsim_index_next(easy->ending, *at);
-        return is_ended;
-    }
-    return false;
-}
+/* One pass; what all its steps need. */
+struct pass {
+    struct gsim_easy *easy;
+    struct gsim_ctx *ctx;
+    struct gsim_plan *plan;
+    uint32_t start; /* the plan before the pass */
+};
 
-static void keep_units(struct reservation *r, struct gsim_ctx *ctx, const struct gsim_plan *plan,
-                       gsim_slot head) {
-    const struct gsim_unit *units;
-    r->n_units = gsim_plan_units(plan, head, &units);
-    r->units = gsim_arena_grow(ctx->arena, NULL, 0, (r->n_units + 1) * sizeof *r->units);
-    if (r->units && r->n_units)
-        memcpy(r->units, units, r->n_units * sizeof *units);
-    r->is_held = r->units != NULL;
-}
+/* --- remembering what the plan has placed ---------------------------------------------------- */
 
-static void reserve(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                    gsim_slot head, struct reservation *r) {
-    uint32_t mark = gsim_plan_mark(plan);
-    gsim_slot at = gsim_index_first(easy->ending);
-    uint64_t room = ctx->view->n_idle_gpus;
-    int64_t end_ns;
-    r->time_ns = GSIM_NEVER;
-    while (end_next(easy, ctx, plan, &at, &end_ns)) {
-        room = ctx->view->n_idle_gpus;
-        if (room < ctx->view->gpus[head] && ctx->view->share_ppm[head] == GSIM_PPM)
-            continue;
-        if (!gsim_common_place(ctx, plan, head, easy->rule))
-            continue;
-        r->time_ns = end_ns > ctx->view->now_ns ? end_ns : ctx->view->now_ns;
-        keep_units(r, ctx, plan, head);
-        break;
-    }
-    gsim_plan_rollback(plan, mark);
-}
-
-static bool touches(const struct gsim_plan *plan, gsim_slot slot, const struct reservation *r) {
-    const struct gsim_unit *units;
-    uint32_t n = gsim_plan_units(plan, slot, &units);
-    for (uint32_t u = 0; u < n; u++)
-        for (uint32_t k = 0; k < r->n_units; k++)
-            if (units[u].gpu == r->units[k].gpu)
-                return true;
-    return false;
-}
-
-/* Starts a job behind the head if the head does not wait longer for it. */
-static bool backfill(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                     gsim_slot slot, const struct reservation *r) {
-    uint32_t mark = gsim_plan_mark(plan);
-    if (!gsim_common_place(ctx, plan, slot, easy->rule))
-        return false;
-    int64_t limit_ns = easy->limit_ns(ctx, slot);
-    bool ends_before = limit_ns <= r->time_ns - ctx->view->now_ns;
-    if (r->time_ns == GSIM_NEVER || ends_before || (!ctx->view->is_pool && !touches(plan, slot, r)))
+static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint32_t n) {
+    if (n <= easy->units_capacity)
         return true;
-    gsim_plan_rollback(plan, mark);
-    return false;
+    struct gsim_unit *units = gsim_arena_grow_raw(arena, easy->units, 2 * n * sizeof *units);
+    if (!units)
+        return false;
+    easy->units = units;
+    easy->units_capacity = 2 * n;
+    return true;
 }
 
-void gsim_easy_pass(const struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                    bool *is_placed) {
-    struct reservation r = {.time_ns = GSIM_NEVER};
+/* easy->placed has room for every job of the order. */
+static bool remember(const struct pass *p, gsim_slot slot) {
+    struct gsim_easy *easy = p->easy;
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_plan_units(p->plan, slot, &units);
+    if (!reserve_units(easy, p->ctx->arena, easy->n_units + n_units)) {
+        (void)gsim_no_memory(p->ctx->log, "backfilling");
+        return false;
+    }
+    for (uint32_t u = 0; u < n_units; u++)
+        easy->units[easy->n_units + u] = units[u];
+    easy->placed[easy->n_placed++] =
+        (struct gsim_easy_placed){.slot = slot,
+                                  .end_ns = p->ctx->view->now_ns + gsim_easy_limit_ns(p->ctx, slot),
+                                  .first_unit = easy->n_units,
+                                  .n_units = n_units};
+    easy->n_units += n_units;
+    return true;
+}
+
+static void forget_last(struct gsim_easy *easy) {
+    easy->n_units = easy->placed[--easy->n_placed].first_unit;
+}
+
+/* Places those again that end after end_ns, on the same units. */
+static void place_again(const struct pass *p, int64_t end_ns) {
+    const struct gsim_easy *easy = p->easy;
+    for (uint32_t i = 0; i < easy->n_placed; i++) {
+        const struct gsim_easy_placed *placed = &easy->placed[i];
+        if (placed->end_ns <= end_ns)
+            continue;
+        bool is_back = placed->n_units
+                           ? gsim_plan_place_on(p->plan, placed->slot,
+                                                &easy->units[placed->first_unit], placed->n_units)
+                           : gsim_common_place(p->ctx, p->plan, placed->slot, easy->rule);
+        assert(is_back);
+        (void)is_back;
+    }
+}
+
+/* --- trials ----------------------------------------------------------------------------------- */
+
+/* The running job at or after *at in the order of ends; GSIM_NO_ID: no more. */
+static gsim_slot next_running(const struct pass *p, gsim_slot at) {
+    while (at != GSIM_NO_ID && p->ctx->view->state[at] != GSIM_RUNNING)
+        at = gsim_index_next(&p->easy->ending, at);
+    return at;
+}
+
+/* The world as it will be when all limits up to end_ns have passed; returns who ends next. */
+static gsim_slot imagine(const struct pass *p, int64_t end_ns) {
+    const struct gsim_index *ending = &p->easy->ending;
+    gsim_plan_rollback(p->plan, p->start);
+    gsim_slot at = next_running(p, gsim_index_first(ending));
+    for (; at != GSIM_NO_ID && gsim_index_key(ending, at) <= end_ns;
+         at = next_running(p, gsim_index_next(ending, at)))
+        (void)gsim_plan_preempt(p->plan, at, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
+    place_again(p, end_ns);
+    return at;
+}
+
+static void back_to_now(const struct pass *p) {
+    gsim_plan_rollback(p->plan, p->start);
+    place_again(p, INT64_MIN);
+}
+
+static int64_t next_placed_end(const struct gsim_easy *easy, int64_t after_ns) {
+    int64_t next = GSIM_NEVER;
+    for (uint32_t i = 0; i < easy->n_placed; i++)
+        if (easy->placed[i].end_ns > after_ns && easy->placed[i].end_ns < next)
+            next = easy->placed[i].end_ns;
+    return next;
+}
+
+static bool head_fits(const struct pass *p, gsim_slot head) {
+    const struct gsim_view *view = p->ctx->view;
+    if (view->share_ppm[head] == GSIM_PPM && view->n_idle_gpus < view->gpus[head])
+        return false;
+    return gsim_common_place(p->ctx, p->plan, head, p->easy->rule);
+}
+
+/* The earliest end at which the head fits; GSIM_NEVER when jobs in transition are in its way. */
+static int64_t reserve(const struct pass *p, gsim_slot head) {
+    const struct gsim_index *ending = &p->easy->ending;
+    gsim_slot at = next_running(p, gsim_index_first(ending));
+    int64_t end_ns = INT64_MIN, placed_ns = next_placed_end(p->easy, end_ns);
+    bool is_found = false;
+    while (!is_found && (at != GSIM_NO_ID || placed_ns != GSIM_NEVER)) {
+        if (at != GSIM_NO_ID && gsim_index_key(ending, at) < placed_ns) {
+            end_ns = gsim_index_key(ending, at);
+            (void)gsim_plan_preempt(p->plan, at, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
+            at = next_running(p, gsim_index_next(ending, at));
+        } else { /* what was placed can only be left out from the start */
+            end_ns = placed_ns;
+            at = imagine(p, end_ns);
+            placed_ns = next_placed_end(p->easy, end_ns);
+        }
+        is_found = head_fits(p, head);
+    }
+    back_to_now(p);
+    return is_found ? end_ns : GSIM_NEVER;
+}
+
+/* Starts a job behind the head if the head can still start when it was to. */
+static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64_t reserved_ns) {
+    uint32_t mark = gsim_plan_mark(p->plan);
+    if (!gsim_common_place(p->ctx, p->plan, slot, p->easy->rule))
+        return false;
+    if (!remember(p, slot)) {
+        gsim_plan_rollback(p->plan, mark);
+        return false;
+    }
+    if (p->easy->placed[p->easy->n_placed - 1].end_ns <= reserved_ns)
+        return true;
+    (void)imagine(p, reserved_ns);
+    bool is_harmless = head_fits(p, head);
+    if (!is_harmless)
+        forget_last(p->easy);
+    back_to_now(p);
+    return is_harmless;
+}
+
+void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct pass p = {.easy = easy, .ctx = ctx, .plan = plan, .start = gsim_plan_mark(plan)};
     uint32_t i = 0;
-    while (i < easy->n && gsim_common_place(ctx, plan, easy->order[i], easy->rule))
-        is_placed[i++] = true;
-    if (i < easy->n && !gsim_common_is_full(ctx->view))
-        reserve(easy, ctx, plan, easy->order[i], &r);
-    for (i++; i < easy->n && r.is_held && !gsim_common_is_full(ctx->view); i++)
-        is_placed[i] = backfill(easy, ctx, plan, easy->order[i], &r);
-    gsim_arena_drop(ctx->arena, r.units);
+    easy->n_placed = easy->n_units = 0;
+    while (i < easy->n && gsim_common_place(ctx, plan, easy->order[i], easy->rule)) {
+        easy->is_placed[i] = true;
+        if (!remember(&p, easy->order[i++]))
+            return;
+    }
+    if (i + 1 >= easy->n || gsim_common_is_full(ctx->view))
+        return;
+    gsim_slot head = easy->order[i];
+    int64_t reserved_ns = reserve(&p, head);
+    for (i++; reserved_ns != GSIM_NEVER && i < easy->n && !gsim_common_is_full(ctx->view); i++)
+        easy->is_placed[i] = backfill(&p, easy->order[i], head, reserved_ns);
 }
 
-/* --- the running jobs, and the limits
- * --------------------------------------------------------------- */
+/* --- the order, the running jobs, and the limits ---------------------------------------------- */
+
+void gsim_easy_init(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
+    gsim_index_init(&easy->ending, ctx->arena);
+    easy->rule = gsim_common_rule(ctx);
+}
+
+bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n) {
+    easy->n = 0;
+    if (n <= easy->capacity)
+        return true;
+    size_t capacity = (size_t)n * 2;
+    gsim_slot *order = gsim_arena_grow_raw(ctx->arena, easy->order, capacity * sizeof *order);
+    if (order)
+        easy->order = order;
+    bool *is_placed = gsim_arena_grow_raw(ctx->arena, easy->is_placed, capacity);
+    if (is_placed)
+        easy->is_placed = is_placed;
+    struct gsim_easy_placed *placed =
+        gsim_arena_grow_raw(ctx->arena, easy->placed, capacity * sizeof *placed);
+    if (placed)
+        easy->placed = placed;
+    if (!order || !is_placed || !placed) {
+        (void)gsim_no_memory(ctx->log, "ordering jobs");
+        return false;
+    }
+    easy->capacity = (uint32_t)capacity;
+    return true;
+}
+
+void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot) {
+    easy->is_placed[easy->n] = false;
+    easy->order[easy->n++] = slot;
+}
 
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t limit = gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->job[slot]);
@@ -114,14 +231,14 @@ void gsim_easy_warn(struct gsim_ctx *ctx, const char *policy) {
         }
 }
 
-void gsim_easy_settled(struct gsim_index *ending, const struct gsim_ctx *ctx) {
+void gsim_easy_settled(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->n_settled; i++) {
         gsim_slot slot = view->settled[i];
-        if (view->state[slot] != GSIM_RUNNING || gsim_index_has(ending, slot))
+        if (view->state[slot] != GSIM_RUNNING || gsim_index_has(&easy->ending, slot))
             continue;
         int64_t end_ns = view->changed_ns[slot] + gsim_easy_limit_ns(ctx, slot);
-        if (!gsim_index_insert(ending, slot, end_ns, view->job[slot]))
+        if (!gsim_index_insert(&easy->ending, slot, end_ns, view->job[slot]))
             (void)gsim_no_memory(ctx->log, "ranking jobs");
     }
 }

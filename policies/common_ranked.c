@@ -64,8 +64,12 @@ void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot) {
 static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     switch ((enum gsim_state)ctx->view->state[slot]) {
     case GSIM_RUNNING:
-        if (ranked->is_preemptive)
-            book_running(ranked, ctx, slot);
+        if (!ranked->is_preemptive)
+            break;
+        book_running(ranked, ctx, slot);
+        /* While it was loading it could not be preempted: who waits may want to do so now. */
+        if (ctx->view->changed_ns[slot] > ranked->decided_ns)
+            ranked->needs_full_pass = true;
         break;
     case GSIM_QUEUED:
     case GSIM_PAUSED:
@@ -213,9 +217,10 @@ static void try_job(struct pass *p, gsim_slot slot) {
     }
     if (!may_force(p, slot, rank))
         return;
-    if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank))
+    if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
         gsim_index_remove(&p->ranked->waiting, slot);
-    else if (p->misfits.is_size_all && p->ctx->view->gpus[slot] < p->smallest_unforced)
+        p->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+    } else if (p->misfits.is_size_all && p->ctx->view->gpus[slot] < p->smallest_unforced)
         p->smallest_unforced = p->ctx->view->gpus[slot];
 }
 
@@ -267,4 +272,5 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
     else
         pass_over_arrivals(&pass);
     ranked->needs_full_pass = false;
+    ranked->decided_ns = view->now_ns;
 }

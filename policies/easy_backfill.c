@@ -8,18 +8,14 @@
 
 struct state {
     struct gsim_queue queue;
-    struct gsim_index ending; /* running jobs by latest end */
-    enum gsim_rule rule;
-    gsim_slot *order;
-    bool *is_placed;
-    uint32_t n_waiting, capacity;
+    struct gsim_easy easy;
+    uint32_t n_waiting;
 };
 
 static enum gsim_status open_easy(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     gsim_queue_init(&state->queue);
-    gsim_index_init(&state->ending, ctx->arena);
-    state->rule = gsim_common_rule(ctx);
+    gsim_easy_init(&state->easy, ctx);
     gsim_easy_warn(ctx, "easy-backfill");
     return GSIM_OK;
 }
@@ -31,48 +27,23 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_index_remove(&((struct state *)ctx->state)->ending, slot);
-}
-
-static bool reserve_order(struct state *state, struct gsim_ctx *ctx) {
-    if (state->n_waiting <= state->capacity)
-        return true;
-    uint32_t capacity = state->n_waiting * 2;
-    gsim_slot *order = gsim_arena_grow_raw(ctx->arena, state->order, capacity * sizeof *order);
-    if (order)
-        state->order = order;
-    bool *is_placed = order ? gsim_arena_grow_raw(ctx->arena, state->is_placed, capacity) : NULL;
-    if (!is_placed)
-        return false;
-    state->is_placed = is_placed;
-    state->capacity = capacity;
-    return true;
+    gsim_index_remove(&((struct state *)ctx->state)->easy.ending, slot);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    gsim_easy_settled(&state->ending, ctx);
-    if (state->n_waiting == 0 || gsim_common_is_full(ctx->view))
+    struct gsim_easy *easy = &state->easy;
+    gsim_easy_settled(easy, ctx);
+    if (state->n_waiting == 0 || gsim_common_is_full(ctx->view) ||
+        !gsim_easy_begin(easy, ctx, state->n_waiting))
         return;
-    if (!reserve_order(state, ctx)) {
-        (void)gsim_no_memory(ctx->log, "ordering jobs");
-        return;
-    }
-    uint32_t n = 0;
     for (gsim_slot slot = state->queue.first; slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot)) {
-        state->is_placed[n] = false;
-        state->order[n++] = slot;
-    }
-    struct gsim_easy easy = {.rule = state->rule,
-                             .order = state->order,
-                             .n = n,
-                             .limit_ns = gsim_easy_limit_ns,
-                             .ending = &state->ending};
-    gsim_easy_pass(&easy, ctx, plan, state->is_placed);
-    for (uint32_t i = 0; i < n; i++)
-        if (state->is_placed[i]) {
-            gsim_queue_remove(&state->queue, ctx, state->order[i]);
+         slot = gsim_queue_after(ctx, slot))
+        gsim_easy_add(easy, slot);
+    gsim_easy_pass(easy, ctx, plan);
+    for (uint32_t i = 0; i < easy->n; i++)
+        if (easy->is_placed[i]) {
+            gsim_queue_remove(&state->queue, ctx, easy->order[i]);
             state->n_waiting--;
         }
 }
@@ -84,7 +55,9 @@ const struct gsim_policy gsim_policy_easy_backfill = {
     .summary =
         "in order of arrival with a reservation for the head; others pass if they do not delay it",
     .paper = "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; Slurm's sched/backfill",
-    .deviations = "jobs are not killed at limit_s; one reservation, for the head",
+    .deviations =
+        "jobs are not killed at limit_s; one reservation, for the head; jobs that still load keep "
+        "their GPUs when it is computed",
     .is_oracle = true,
     .params = params,
     .state_size = sizeof(struct state),

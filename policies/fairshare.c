@@ -1,52 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Multifactor fair share: waiting jobs in order of
  *     weight_fairshare * 2^(-usage share / fair share) + weight_age * age + weight_size * size,
- * all factors in 0..1. A user's usage is GPU time, halved every half life. Users have equal shares.
+ * all factors in 0..1. A user's usage is GPU time; at the end of every calc_period all usage is
+ * decayed so that it halves every half_life, as Slurm's decay thread does. Users have equal shares.
  * Source: the classic algorithm of Slurm's priority/multifactor plugin (its documentation).
- * Deviations: usage is charged when a job leaves its GPUs and, while it runs, as it runs; one level
- * of accounts (the column user, or vc). Never preempts. Integer arithmetic only. */
+ * Deviations: usage since the last decay counts at once, and priorities are those of the moment
+ * (Slurm computes both anew only every calc_period); one level of accounts (the column user, or
+ * vc). Never preempts. Integer arithmetic only. */
 #include "policies/common.h"
 
-#include <string.h>
+#include "sim/base/sort.h"
 
 struct account {
-    gsim_i128 usage_ns; /* GPU ns at updated_ns, decayed */
+    gsim_i128 usage_ns; /* GPU ns, up to updated_ns */
     int64_t updated_ns;
     int64_t running_gpus;
+    int64_t factor_q32; /* of the ranking under way; -1: not computed yet */
 };
 
 struct state {
     struct gsim_queue queue;
-    struct gsim_index ranked; /* waiting jobs by -priority, made anew at each decide */
-    struct gsim_index ending;
+    struct gsim_easy easy; /* its order is used without EASY as well */
     struct account *accounts;
     uint32_t n_accounts, n_waiting, capacity;
     enum gsim_column owner;
-    enum gsim_rule rule;
-    int64_t half_life_ns, max_age_ns, weight_fairshare, weight_age, weight_size;
+    int64_t max_age_ns, weight_fairshare, weight_age, weight_size;
+    int64_t period_ns;
+    uint64_t decay_q32; /* in a period */
     int64_t mode; /* off, skip, easy */
-    gsim_slot *order;
-    bool *is_placed;
+    int64_t *keys; /* of waiting jobs in order of arrival: -priority */
+    uint32_t *sorted;
+    gsim_slot *slots;
 };
 
 enum { OFF, SKIP, EASY };
 #define ONE (INT64_C(1) << 32)
 
+/* One for each name, and a last one if there are jobs without an owner. */
+static uint32_t count_accounts(const struct gsim_trace *trace, enum gsim_column owner) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_trace_get(trace, owner, job) < 0)
+            return trace->names[owner].n + 1;
+    return trace->names[owner].n;
+}
+
 static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     const struct gsim_trace *trace = ctx->view->trace;
     gsim_queue_init(&state->queue);
-    gsim_index_init(&state->ranked, ctx->arena);
-    gsim_index_init(&state->ending, ctx->arena);
+    gsim_easy_init(&state->easy, ctx);
     state->owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
     if (!trace->column[state->owner])
         gsim_warn(ctx->log, NULL, 0,
                   "fairshare: the trace has neither a column 'user' nor 'vc'; all jobs share one "
                   "account, which leaves age and size");
-    state->n_accounts = trace->names[state->owner].n + 1; /* the last: jobs without an owner */
+    state->n_accounts = count_accounts(trace, state->owner);
     state->accounts = gsim_arena_array(ctx->arena, state->n_accounts, sizeof *state->accounts);
-    state->rule = gsim_common_rule(ctx);
-    state->half_life_ns = gsim_param(ctx->params, "half_life");
+    state->period_ns = gsim_param(ctx->params, "calc_period");
+    state->decay_q32 = gsim_exp2_neg_q32(state->period_ns, gsim_param(ctx->params, "half_life"));
     state->max_age_ns = gsim_param(ctx->params, "max_age");
     state->weight_fairshare = gsim_param(ctx->params, "weight_fairshare");
     state->weight_age = gsim_param(ctx->params, "weight_age");
@@ -57,23 +68,35 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     return state->accounts ? GSIM_OK : gsim_no_memory(ctx->log, "opening accounts");
 }
 
+/* --- usage ------------------------------------------------------------------------------------ */
+
 static struct account *account_of(const struct state *state, const struct gsim_ctx *ctx,
                                   gsim_slot slot) {
     int64_t name = gsim_trace_get(ctx->view->trace, state->owner, ctx->view->job[slot]);
     return &state->accounts[name >= 0 ? (uint32_t)name : state->n_accounts - 1];
 }
 
-/* What is running adds up while the past decays. */
+static void charge(struct account *account, int64_t until_ns) {
+    account->usage_ns += (gsim_i128)(until_ns - account->updated_ns) * account->running_gpus;
+    account->updated_ns = until_ns;
+}
+
+/* Period by period, so that the result does not depend on when it is asked for. */
 static void bring_up(const struct state *state, struct account *account, int64_t now_ns) {
-    int64_t elapsed = now_ns - account->updated_ns;
-    if (elapsed == 0)
-        return;
-    if (account->usage_ns > 0) {
-        uint64_t left = gsim_exp2_neg_q32(elapsed, state->half_life_ns);
-        account->usage_ns = (account->usage_ns >> 16) * (gsim_i128)left >> 16;
+    int64_t last_ns = now_ns - now_ns % state->period_ns;
+    while (account->updated_ns < last_ns && (account->usage_ns > 0 || account->running_gpus > 0)) {
+        charge(account,
+               account->updated_ns - account->updated_ns % state->period_ns + state->period_ns);
+        account->usage_ns = (account->usage_ns >> 16) * (gsim_i128)state->decay_q32 >> 16;
     }
-    account->usage_ns += (gsim_i128)elapsed * account->running_gpus;
-    account->updated_ns = now_ns;
+    charge(account, now_ns);
+}
+
+static void change_gpus(const struct gsim_ctx *ctx, gsim_slot slot, int sign) {
+    const struct state *state = ctx->state;
+    struct account *account = account_of(state, ctx, slot);
+    bring_up(state, account, ctx->view->now_ns);
+    account->running_gpus += sign * (int64_t)ctx->view->gpus[slot];
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -83,23 +106,24 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct state *state = ctx->state;
-    struct account *account = account_of(state, ctx, slot);
-    bring_up(state, account, ctx->view->now_ns);
-    account->running_gpus -= ctx->view->gpus[slot];
-    gsim_index_remove(&state->ending, slot);
+    change_gpus(ctx, slot, -1);
+    gsim_index_remove(&((struct state *)ctx->state)->easy.ending, slot);
 }
 
+/* --- priorities ------------------------------------------------------------------------------- */
+
 /* 2^(-(usage / all usage) / (1 / accounts)), Q32. */
-static int64_t fair_factor(const struct state *state, const struct account *account,
-                           gsim_i128 all) {
-    if (all == 0)
-        return ONE;
+static int64_t fair_factor(const struct state *state, struct account *account, gsim_i128 all) {
+    if (account->factor_q32 >= 0)
+        return account->factor_q32;
     gsim_i128 shares = account->usage_ns * state->n_accounts;
     int shift = 0;
     while (shares >> shift > INT64_MAX || all >> shift > INT64_MAX)
         shift++;
-    return (int64_t)gsim_exp2_neg_q32((int64_t)(shares >> shift), (int64_t)(all >> shift));
+    account->factor_q32 =
+        all == 0 ? ONE
+                 : (int64_t)gsim_exp2_neg_q32((int64_t)(shares >> shift), (int64_t)(all >> shift));
+    return account->factor_q32;
 }
 
 static int64_t priority_of(const struct state *state, const struct gsim_ctx *ctx, gsim_slot slot,
@@ -114,71 +138,85 @@ static int64_t priority_of(const struct state *state, const struct gsim_ctx *ctx
            state->weight_age * (age >> 8) + state->weight_size * (size >> 8);
 }
 
-static void rank_waiting(struct state *state, struct gsim_ctx *ctx) {
+static gsim_i128 sum_usage(struct state *state, int64_t now_ns) {
     gsim_i128 all = 0;
     for (uint32_t a = 0; a < state->n_accounts; a++) {
-        bring_up(state, &state->accounts[a], ctx->view->now_ns);
+        bring_up(state, &state->accounts[a], now_ns);
+        state->accounts[a].factor_q32 = -1;
         all += state->accounts[a].usage_ns;
     }
-    gsim_slot old;
-    while ((old = gsim_index_first(&state->ranked)) != GSIM_NO_ID)
-        gsim_index_remove(&state->ranked, old);
+    return all;
+}
+
+static bool reserve(struct state *state, struct gsim_arena *arena) {
+    if (state->n_waiting <= state->capacity)
+        return true;
+    size_t capacity = (size_t)state->n_waiting * 2;
+    int64_t *keys = gsim_arena_grow_raw(arena, state->keys, capacity * sizeof *keys);
+    state->keys = keys ? keys : state->keys;
+    uint32_t *sorted = gsim_arena_grow_raw(arena, state->sorted, capacity * sizeof *sorted);
+    state->sorted = sorted ? sorted : state->sorted;
+    gsim_slot *slots = gsim_arena_grow_raw(arena, state->slots, capacity * sizeof *slots);
+    state->slots = slots ? slots : state->slots;
+    if (!keys || !sorted || !slots)
+        return false;
+    state->capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Fills easy.order: by priority, and by arrival where it is equal. */
+static bool rank_waiting(struct state *state, struct gsim_ctx *ctx) {
+    uint32_t n = 0;
+    gsim_i128 all = state->n_waiting > 1 ? sum_usage(state, ctx->view->now_ns) : 0;
+    if (!gsim_easy_begin(&state->easy, ctx, state->n_waiting) || !reserve(state, ctx->arena))
+        return false;
     for (gsim_slot slot = state->queue.first; slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot))
-        if (!gsim_index_insert(&state->ranked, slot, -priority_of(state, ctx, slot, all),
-                               ctx->view->job[slot]))
-            (void)gsim_no_memory(ctx->log, "ranking jobs");
-}
-
-static bool reserve_order(struct state *state, struct gsim_ctx *ctx) {
-    if (state->n_waiting > state->capacity) {
-        state->capacity = state->n_waiting * 2;
-        state->order =
-            gsim_arena_grow_raw(ctx->arena, state->order, state->capacity * sizeof *state->order);
-        state->is_placed = gsim_arena_grow_raw(ctx->arena, state->is_placed, state->capacity);
+         slot = gsim_queue_after(ctx, slot)) {
+        state->keys[n] = state->n_waiting > 1 ? -priority_of(state, ctx, slot, all) : 0;
+        state->sorted[n] = n;
+        state->slots[n++] = slot;
     }
-    return state->order && state->is_placed;
+    if (n > 1 && !gsim_sort_order(state->keys, state->sorted, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        gsim_easy_add(&state->easy, state->slots[state->sorted[i]]);
+    return true;
 }
 
-static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                           uint32_t n) {
+/* --- placing ---------------------------------------------------------------------------------- */
+
+static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_easy *easy = &state->easy;
     struct gsim_misfits misfits = gsim_misfits_none(ctx->view);
     if (state->mode == EASY) {
-        struct gsim_easy easy = {.rule = state->rule,
-                                 .order = state->order,
-                                 .n = n,
-                                 .limit_ns = gsim_easy_limit_ns,
-                                 .ending = &state->ending};
-        gsim_easy_pass(&easy, ctx, plan, state->is_placed);
+        gsim_easy_pass(easy, ctx, plan);
         return;
     }
-    for (uint32_t i = 0; i < n && !gsim_common_is_full(ctx->view); i++) {
-        state->is_placed[i] = gsim_misfits_place(&misfits, ctx, plan, state->order[i], state->rule);
-        if (!state->is_placed[i] && state->mode == OFF)
+    for (uint32_t i = 0; i < easy->n && !gsim_common_is_full(ctx->view); i++) {
+        easy->is_placed[i] = gsim_misfits_place(&misfits, ctx, plan, easy->order[i], easy->rule);
+        if (!easy->is_placed[i] && state->mode == OFF)
             return;
     }
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    gsim_easy_settled(&state->ending, ctx);
-    if (state->n_waiting == 0 || gsim_common_is_full(ctx->view) || !reserve_order(state, ctx))
+    struct gsim_easy *easy = &state->easy;
+    if (state->mode == EASY)
+        gsim_easy_settled(easy, ctx);
+    if (state->n_waiting == 0 || gsim_common_is_full(ctx->view))
         return;
-    rank_waiting(state, ctx);
-    uint32_t n = 0;
-    for (gsim_slot slot = gsim_index_first(&state->ranked); slot != GSIM_NO_ID;
-         slot = gsim_index_next(&state->ranked, slot)) {
-        state->is_placed[n] = false;
-        state->order[n++] = slot;
+    if (!rank_waiting(state, ctx)) {
+        (void)gsim_no_memory(ctx->log, "ranking jobs");
+        return;
     }
-    place_in_order(state, ctx, plan, n);
-    for (uint32_t i = 0; i < n; i++) {
-        if (!state->is_placed[i])
+    place_in_order(state, ctx, plan);
+    for (uint32_t i = 0; i < easy->n; i++) {
+        if (!easy->is_placed[i])
             continue;
-        gsim_queue_remove(&state->queue, ctx, state->order[i]);
-        gsim_index_remove(&state->ranked, state->order[i]);
+        gsim_queue_remove(&state->queue, ctx, easy->order[i]);
         state->n_waiting--;
-        account_of(state, ctx, state->order[i])->running_gpus += ctx->view->gpus[state->order[i]];
+        change_gpus(ctx, easy->order[i], 1);
     }
 }
 
@@ -191,6 +229,12 @@ static const struct gsim_param_def params[] = {
      .min = 1,
      .max = INT64_MAX,
      .help = "in which past usage counts half (Slurm's PriorityDecayHalfLife)"},
+    {.name = "calc_period",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "5min",
+     .min = GSIM_NS_PER_S,
+     .max = INT64_MAX,
+     .help = "after which usage is decayed (Slurm's PriorityCalcPeriod)"},
     {.name = "max_age",
      .type = GSIM_PARAM_TIME,
      .fallback = "7d",
@@ -223,7 +267,8 @@ const struct gsim_policy gsim_policy_fairshare = {
     .name = "fairshare",
     .summary = "multifactor fair share between users, with decaying usage; not preemptive",
     .paper = "Slurm documentation, priority/multifactor (classic fair share)",
-    .deviations = "equal shares, one level of accounts, jobs are not killed at limit_s",
+    .deviations = "equal shares, one level of accounts, priorities of the moment, jobs are not "
+                  "killed at limit_s",
     .is_oracle = true,
     .params = params,
     .state_size = sizeof(struct state),

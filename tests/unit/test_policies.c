@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Policies on a few jobs each, small enough to be worked out by hand; the working is beside the
+ * numbers. Everything runs on the ideal device unless a case says otherwise, so that a job placed
+ * at t with s seconds left ends at t + s. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/support/runner.h"
+
+enum { MOST_JOBS = 8 };
+
+/* Whole seconds; a limit or user of 0: none (users count from 1). */
+struct row {
+    int submit_s, service_s, gpus, limit_s, user;
+    double end_s; /* expected */
+};
+
+struct fixture {
+    const char *policy;
+    const char *sets[4];
+    const char *device;
+    uint32_t gpus;
+    int preemptions; /* expected */
+    int share_percent, load_gib;
+    struct row jobs[MOST_JOBS]; /* up to the first without service */
+};
+
+static void *array(struct gsim_arena *arena, uint32_t n, size_t size) {
+    void *cells = gsim_arena_array(arena, n, size);
+    assert_non_null(cells);
+    return cells;
+}
+
+/* A column is there if any job has something in it. */
+static void put(struct gsim_trace *trace, enum gsim_column column, uint32_t job, int64_t cell,
+                struct gsim_arena *arena) {
+    if (!trace->column[column] && cell <= 0)
+        return;
+    if (!trace->column[column]) {
+        int64_t *cells = array(arena, MOST_JOBS, sizeof *cells);
+        for (uint32_t i = 0; i < MOST_JOBS; i++)
+            cells[i] = -1;
+        trace->column[column] = cells;
+    }
+    if (cell > 0)
+        ((int64_t *)(uintptr_t)trace->column[column])[job] = cell;
+}
+
+static struct gsim_trace make_trace(const struct fixture *fixture, struct gsim_arena *arena) {
+    static const char *const users[] = {"none", "ann", "bob"};
+    int64_t *submit = array(arena, MOST_JOBS, sizeof *submit);
+    int64_t *service = array(arena, MOST_JOBS, sizeof *service);
+    uint32_t *gpus = array(arena, MOST_JOBS, sizeof *gpus);
+    struct gsim_trace trace = {.path = "by hand",
+                               .format = "test",
+                               .id_text = "job",
+                               .id_at = array(arena, MOST_JOBS, sizeof(uint32_t)),
+                               .submit_ns = submit,
+                               .service_ns = service,
+                               .gpus = gpus};
+    bool is_wide = false;
+    for (uint32_t i = 0; i < MOST_JOBS && fixture->jobs[i].service_s > 0; i++) {
+        const struct row *row = &fixture->jobs[i];
+        submit[i] = row->submit_s * GSIM_NS_PER_S;
+        service[i] = row->service_s * GSIM_NS_PER_S;
+        gpus[i] = (uint32_t)row->gpus;
+        is_wide |= row->gpus > 1;
+        put(&trace, GSIM_COL_LIMIT_NS, i, row->limit_s * GSIM_NS_PER_S, arena);
+        put(&trace, GSIM_COL_USER, i, row->user, arena);
+        put(&trace, GSIM_COL_SHARE_PPM, i, fixture->share_percent * GSIM_PPM / 100, arena);
+        /* only the first has something to load, and then all have memory to speak of */
+        put(&trace, GSIM_COL_LOAD_BYTES, i, i == 0 ? fixture->load_gib * GSIM_GIB : 0, arena);
+        put(&trace, GSIM_COL_MEM_BYTES, i, fixture->load_gib ? GSIM_GIB : 0, arena);
+        trace.n_jobs = i + 1;
+    }
+    trace.gpus = is_wide ? gpus : NULL;
+    trace.names[GSIM_COL_USER].n = 3;
+    trace.names[GSIM_COL_USER].name = (const char **)(uintptr_t)users;
+    return trace;
+}
+
+static void check(const struct fixture *fixture) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = make_trace(fixture, arena);
+    struct test_run run = {.trace = &trace,
+                           .policy = fixture->policy,
+                           .device = fixture->device,
+                           .sets = fixture->sets,
+                           .gpus_per_node = fixture->gpus};
+    struct gsim_result result = test_run(&run, arena);
+    for (uint32_t i = 0; i < trace.n_jobs; i++) {
+        int64_t end_ns = result.jobs.end_ns[i];
+        int64_t expected_ns = (int64_t)(fixture->jobs[i].end_s * 1e9);
+        /* sharing rounds rates down: a few ns late */
+        if (end_ns < expected_ns || end_ns > expected_ns + 20)
+            fail_msg("%s, job %u: ends at %lld ns, not at %lld", fixture->policy, i,
+                     (long long)end_ns, (long long)expected_ns);
+    }
+    assert_int_equal(result.summary.preemptions, fixture->preemptions);
+    gsim_arena_free(arena);
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void test_the_head_blocks(void **state) {
+    (void)state;
+    /* 1 needs both GPUs and blocks 2 and 3, although one GPU is idle. */
+    check(&(struct fixture){.policy = "fifo",
+                            .gpus = 2,
+                            .jobs = {{0, 10, 1, .end_s = 10},
+                                     {1, 10, 2, .end_s = 20},
+                                     {2, 3, 1, .end_s = 23},
+                                     {3, 20, 1, .end_s = 40}}});
+}
+
+static void test_backfill_starves_the_wide(void **state) {
+    (void)state;
+    /* 2 passes at 2, 3 at 5 when 2 has ended; 1 gets both GPUs only when 3 ends, at 25. */
+    check(&(struct fixture){.policy = "backfill",
+                            .gpus = 2,
+                            .jobs = {{0, 10, 1, .end_s = 10},
+                                     {1, 10, 2, .end_s = 35},
+                                     {2, 3, 1, .end_s = 5},
+                                     {3, 20, 1, .end_s = 25}}});
+}
+
+static void test_exclusive_gives_whole_gpus(void **state) {
+    (void)state;
+    struct fixture fixture = {.policy = "fifo",
+                              .gpus = 1,
+                              .share_percent = 50,
+                              .jobs = {{0, 10, 1, .end_s = 10}, {0, 10, 1, .end_s = 10}}};
+    check(&fixture); /* two halves fit */
+    fixture.policy = "exclusive";
+    fixture.jobs[1].end_s = 20;
+    check(&fixture);
+}
+
+/* --- EASY ------------------------------------------------------------------------------------- */
+
+static void test_easy_within_one_instant(void **state) {
+    (void)state;
+    /* All come at 0. 1 is reserved for 10, when 0 ends, which started in the same plan; 2 is over
+     * by then. */
+    check(&(struct fixture){.policy = "easy-backfill",
+                            .gpus = 2,
+                            .jobs = {{0, 10, 1, 10, .end_s = 10},
+                                     {0, 10, 2, 10, .end_s = 20},
+                                     {0, 3, 1, 3, .end_s = 3}}});
+}
+
+static void test_easy_lets_pass_what_the_head_can_spare(void **state) {
+    (void)state;
+    /* At 10, 0 frees two of four GPUs and one is idle: the head needs two of these three, so the
+     * long job 3 may have one. */
+    struct fixture fixture = {.policy = "easy-backfill",
+                              .gpus = 4,
+                              .jobs = {{0, 10, 2, 10, .end_s = 10},
+                                       {0, 100, 1, 100, .end_s = 100},
+                                       {1, 10, 2, 10, .end_s = 20},
+                                       {2, 100, 1, 100, .end_s = 102}}};
+    check(&fixture);
+    /* A head that needs all three can spare none: 3 waits until the head ends at 20. */
+    fixture.jobs[2].gpus = 3;
+    fixture.jobs[3].end_s = 120;
+    check(&fixture);
+}
+
+static void test_easy_believes_limits_and_kills_nobody(void **state) {
+    (void)state;
+    /* 1 is reserved for 10, since 0 may run that long; 2 is over by 9 and starts. 0 ends at 5
+     * already, but 2 is not stopped for it: 1 starts at 9. */
+    check(&(struct fixture){.policy = "easy-backfill",
+                            .gpus = 2,
+                            .jobs = {{0, 5, 1, 10, .end_s = 5},
+                                     {1, 10, 2, 10, .end_s = 19},
+                                     {2, 7, 1, 7, .end_s = 9}}});
+}
+
+static void test_easy_past_the_limit(void **state) {
+    (void)state;
+    /* 0 is past its limit since 10 and may end any moment: nothing passes 1 any more at 12. */
+    check(&(struct fixture){.policy = "easy-backfill",
+                            .gpus = 2,
+                            .jobs = {{0, 20, 1, 10, .end_s = 20},
+                                     {1, 10, 2, 10, .end_s = 30},
+                                     {12, 3, 1, 3, .end_s = 33}}});
+}
+
+/* --- fair share ------------------------------------------------------------------------------- */
+
+static void test_fairshare_forgets(void **state) {
+    (void)state;
+    /* ann runs to 100 and her 100 GPU s are halved there; bob, who has none, runs 1 to 160. Then
+     * ann has 50 and bob 60: ann is next, although she has used more in all. */
+    struct fixture fixture = {.policy = "fairshare",
+                              .sets = {"half_life=100s", "calc_period=100s", "weight_age=0"},
+                              .gpus = 1,
+                              .jobs = {{0, 100, 1, .user = 1, .end_s = 100},
+                                       {0, 60, 1, .user = 2, .end_s = 160},
+                                       {1, 10, 1, .user = 1, .end_s = 170},
+                                       {2, 10, 1, .user = 2, .end_s = 180}}};
+    check(&fixture);
+    /* With a long memory it is bob's turn. */
+    fixture.sets[0] = "half_life=1000d";
+    fixture.jobs[2].end_s = 180;
+    fixture.jobs[3].end_s = 170;
+    check(&fixture);
+}
+
+static void test_fairshare_counts_what_runs(void **state) {
+    (void)state;
+    /* At 10 both have used 10 GPU s: ann's 2 came first. At 11 ann has 11, of a job that still
+     * runs, and 1, against bob's 10: it is bob's turn, and ann's 3 starts when his 4 ends at 16.
+     * Were running jobs not counted, ann would be ahead with 1 against 10. */
+    check(&(struct fixture){.policy = "fairshare",
+                            .sets = {"weight_age=0"},
+                            .gpus = 2,
+                            .jobs = {{0, 30, 1, .user = 1, .end_s = 30},
+                                     {0, 10, 1, .user = 2, .end_s = 10},
+                                     {1, 1, 1, .user = 1, .end_s = 11},
+                                     {2, 5, 1, .user = 1, .end_s = 21},
+                                     {3, 5, 1, .user = 2, .end_s = 16}}});
+}
+
+static void test_fairshare_backfill(void **state) {
+    (void)state;
+    /* One user: in order of age. off: the wide 1 blocks; skip: 2 passes, and 3 at 5, and 1 waits
+     * for it until 25; easy: 2 passes, 3 may not (3 + 20 > 10). */
+    static const struct {
+        const char *mode;
+        double end_s[4];
+    } cases[] = {{"backfill=off", {10, 20, 23, 40}},
+                 {"backfill=skip", {10, 35, 5, 25}},
+                 {"backfill=easy", {10, 20, 5, 40}}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct fixture fixture = {.policy = "fairshare",
+                                  .sets = {cases[c].mode},
+                                  .gpus = 2,
+                                  .jobs = {{0, 10, 1, 10, 1, 0},
+                                           {1, 10, 2, 10, 1, 0},
+                                           {2, 3, 1, 3, 1, 0},
+                                           {3, 20, 1, 20, 1, 0}}};
+        for (int i = 0; i < 4; i++)
+            fixture.jobs[i].end_s = cases[c].end_s[i];
+        check(&fixture);
+    }
+}
+
+/* --- shortest first --------------------------------------------------------------------------- */
+
+static void test_sjf(void **state) {
+    (void)state;
+    check(&(struct fixture){
+        .policy = "sjf",
+        .gpus = 1,
+        .jobs = {{0, 10, 1, .end_s = 10}, {1, 5, 1, .end_s = 18}, {2, 3, 1, .end_s = 13}}});
+}
+
+static void test_srtf(void **state) {
+    (void)state;
+    /* At 10, 0 has 90 s left and 1 has 20; at 15, 1 has 15 left and 2 has 16, which waits. */
+    check(&(struct fixture){
+        .policy = "srtf",
+        .gpus = 1,
+        .preemptions = 1,
+        .jobs = {{0, 100, 1, .end_s = 136}, {10, 20, 1, .end_s = 30}, {15, 16, 1, .end_s = 46}}});
+}
+
+static void test_width_counts_in_srsf_only(void **state) {
+    (void)state;
+    /* At 1, 0 has 9 s on two GPUs left, 1 has 15 s on one: 18 against 15 GPU s. */
+    struct fixture fixture = {.policy = "srsf",
+                              .gpus = 2,
+                              .preemptions = 1,
+                              .jobs = {{0, 10, 2, .end_s = 25}, {1, 15, 1, .end_s = 16}}};
+    check(&fixture);
+    fixture = (struct fixture){
+        .policy = "srtf", .gpus = 2, .jobs = {{0, 10, 2, .end_s = 10}, {1, 15, 1, .end_s = 25}}};
+    check(&fixture);
+}
+
+static void test_what_a_victim_leaves_is_used(void **state) {
+    (void)state;
+    /* At 1 the gang of four gives way to 1, and 2 and 3, which came with it, use what is left.
+     * 99 s of 0 are left, and all four GPUs are free again at 21. */
+    check(&(struct fixture){.policy = "srtf",
+                            .gpus = 4,
+                            .preemptions = 1,
+                            .jobs = {{0, 100, 4, .end_s = 120},
+                                     {1, 5, 1, .end_s = 6},
+                                     {1, 10, 1, .end_s = 11},
+                                     {1, 20, 2, .end_s = 21}}});
+}
+
+/* A job that loads cannot be preempted; as soon as it runs it can. On the H200 100 GiB take about
+ * 2 s, so the short job, which comes at 1, must start at about 2 and not after 1000 s. */
+static void test_preempts_once_it_has_loaded(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct fixture fixture = {.policy = "srtf",
+                              .device = "h200",
+                              .gpus = 1,
+                              .load_gib = 100,
+                              .jobs = {{0, 1000, 1, .end_s = 0}, {1, 10, 1, .end_s = 0}}};
+    struct gsim_trace trace = make_trace(&fixture, arena);
+    struct test_run run = {
+        .trace = &trace, .policy = "srtf", .device = fixture.device, .gpus_per_node = 1};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.summary.preemptions, 1);
+    assert_true(result.jobs.end_ns[1] > 11 * GSIM_NS_PER_S);
+    assert_true(result.jobs.end_ns[1] < 20 * GSIM_NS_PER_S);
+    gsim_arena_free(arena);
+}
+
+/* --- least attained service ------------------------------------------------------------------- */
+
+static void test_las_quantum(void **state) {
+    (void)state;
+    /* 0 is a quantum ahead of 1 at 10, 1 of 0 at 30 (20 against 10), and 0 has all its 30 at 50. */
+    check(&(struct fixture){.policy = "las",
+                            .sets = {"quantum=10s"},
+                            .gpus = 1,
+                            .preemptions = 2,
+                            .jobs = {{0, 30, 1, .end_s = 50}, {5, 30, 1, .end_s = 60}}});
+}
+
+static void test_las_shares(void **state) {
+    (void)state;
+    /* At 10, 0 has had 10 s; 1 runs alone until it has as much, at 20. Then they share: 1 has its
+     * 20 s at 40, and 0, with 20 of 30, is alone until 50. */
+    check(&(struct fixture){.policy = "las",
+                            .sets = {"quantum=share"},
+                            .gpus = 1,
+                            .preemptions = 1,
+                            .jobs = {{0, 30, 1, .end_s = 50}, {10, 20, 1, .end_s = 40}}});
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_head_blocks),
+        cmocka_unit_test(test_backfill_starves_the_wide),
+        cmocka_unit_test(test_exclusive_gives_whole_gpus),
+        cmocka_unit_test(test_easy_within_one_instant),
+        cmocka_unit_test(test_easy_lets_pass_what_the_head_can_spare),
+        cmocka_unit_test(test_easy_believes_limits_and_kills_nobody),
+        cmocka_unit_test(test_easy_past_the_limit),
+        cmocka_unit_test(test_fairshare_forgets),
+        cmocka_unit_test(test_fairshare_counts_what_runs),
+        cmocka_unit_test(test_fairshare_backfill),
+        cmocka_unit_test(test_sjf),
+        cmocka_unit_test(test_srtf),
+        cmocka_unit_test(test_width_counts_in_srsf_only),
+        cmocka_unit_test(test_what_a_victim_leaves_is_used),
+        cmocka_unit_test(test_preempts_once_it_has_loaded),
+        cmocka_unit_test(test_las_quantum),
+        cmocka_unit_test(test_las_shares),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
