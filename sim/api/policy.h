@@ -48,6 +48,7 @@ struct gsim_view {
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
     const uint32_t *gpu_free_ppm;   /* by GPU, after the transitions under way */
     bool is_pool; /* one divisible pool: placements name no GPUs */
+    int64_t pool_free_ppm, pool_free_cpus_milli; /* of a pool */
 
     /* Static attributes of jobs, by view->job[slot]; durations are hidden in it. */
     const struct gsim_trace *trace;

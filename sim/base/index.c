@@ -17,7 +17,8 @@ static bool is_less(const struct gsim_index_node *a, int64_t key, uint64_t tie) 
 }
 
 void gsim_index_init(struct gsim_index *index, struct gsim_arena *arena) {
-    *index = (struct gsim_index){.arena = arena, .root = GSIM_NO_ID};
+    *index =
+        (struct gsim_index){.arena = arena, .root = GSIM_NO_ID, .end = {GSIM_NO_ID, GSIM_NO_ID}};
 }
 
 static bool reserve(struct gsim_index *index, uint32_t id) {
@@ -59,15 +60,31 @@ static void rotate_up(struct gsim_index *index, uint32_t id) {
     node[parent].parent = id;
 }
 
+/* Links id between two neighbours, of which either may be none. */
+static void link_between(struct gsim_index *index, uint32_t before, uint32_t id, uint32_t after) {
+    index->node[id].beside[0] = before;
+    index->node[id].beside[1] = after;
+    *(before == GSIM_NO_ID ? &index->end[0] : &index->node[before].beside[1]) = id;
+    *(after == GSIM_NO_ID ? &index->end[1] : &index->node[after].beside[0]) = id;
+}
+
+static void unlink_from(struct gsim_index *index, uint32_t id) {
+    uint32_t before = index->node[id].beside[0], after = index->node[id].beside[1];
+    *(before == GSIM_NO_ID ? &index->end[0] : &index->node[before].beside[1]) = after;
+    *(after == GSIM_NO_ID ? &index->end[1] : &index->node[after].beside[0]) = before;
+}
+
 bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {
     if (!reserve(index, id))
         return false;
     struct gsim_index_node *node = index->node;
     assert(!node[id].is_member);
     uint32_t parent = GSIM_NO_ID, at = index->root;
+    uint32_t passed[2] = {GSIM_NO_ID, GSIM_NO_ID}; /* the last one before and after on the way */
     int side = 0;
     while (at != GSIM_NO_ID) {
         side = is_less(&node[at], key, tie);
+        passed[!side] = at;
         parent = at;
         at = node[at].child[side];
     }
@@ -76,6 +93,7 @@ bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint6
                                         .child = {GSIM_NO_ID, GSIM_NO_ID},
                                         .parent = parent,
                                         .is_member = true};
+    link_between(index, passed[0], id, passed[1]);
     if (parent == GSIM_NO_ID)
         index->root = id;
     else
@@ -97,22 +115,9 @@ void gsim_index_remove(struct gsim_index *index, uint32_t id) {
     }
     uint32_t only = node[id].child[node[id].child[0] == GSIM_NO_ID];
     hang(index, node[id].parent, id, only);
+    unlink_from(index, id);
     node[id].is_member = false;
     index->n--;
-}
-
-static uint32_t outermost(const struct gsim_index *index, uint32_t at, int side) {
-    while (at != GSIM_NO_ID && index->node[at].child[side] != GSIM_NO_ID)
-        at = index->node[at].child[side];
-    return at;
-}
-
-uint32_t gsim_index_first(const struct gsim_index *index) {
-    return outermost(index, index->root, 0);
-}
-
-uint32_t gsim_index_last(const struct gsim_index *index) {
-    return outermost(index, index->root, 1);
 }
 
 uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t tie) {
@@ -124,25 +129,4 @@ uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t t
         at = index->node[at].child[side];
     }
     return found;
-}
-
-static uint32_t neighbour(const struct gsim_index *index, uint32_t id, int side) {
-    const struct gsim_index_node *node = index->node;
-    assert(node[id].is_member);
-    if (node[id].child[side] != GSIM_NO_ID)
-        return outermost(index, node[id].child[side], !side);
-    uint32_t parent = node[id].parent;
-    while (parent != GSIM_NO_ID && node[parent].child[side] == id) {
-        id = parent;
-        parent = node[id].parent;
-    }
-    return parent;
-}
-
-uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id) {
-    return neighbour(index, id, 1);
-}
-
-uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id) {
-    return neighbour(index, id, 0);
 }

@@ -16,6 +16,7 @@ struct gsim_index_node {
     int64_t key;
     uint64_t tie;
     uint32_t child[2];
+    uint32_t beside[2]; /* the member before and the one after: walking needs no climbing */
     uint32_t parent;
     bool is_member;
 };
@@ -25,6 +26,7 @@ struct gsim_index {
     struct gsim_index_node *node; /* by id */
     uint32_t capacity;
     uint32_t root;
+    uint32_t end[2]; /* first and last */
     uint32_t n;
 };
 
@@ -34,10 +36,21 @@ bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint6
 /* Does nothing when id is not a member. */
 void gsim_index_remove(struct gsim_index *index, uint32_t id);
 /* GSIM_NO_ID at the end. Removing the current id while walking: fetch the next one first. */
-uint32_t gsim_index_first(const struct gsim_index *index);
-uint32_t gsim_index_last(const struct gsim_index *index);
-uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id);
-uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id);
+static inline uint32_t gsim_index_first(const struct gsim_index *index) {
+    return index->end[0];
+}
+
+static inline uint32_t gsim_index_last(const struct gsim_index *index) {
+    return index->end[1];
+}
+
+static inline uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id) {
+    return index->node[id].beside[1];
+}
+
+static inline uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id) {
+    return index->node[id].beside[0];
+}
 
 /* The first member at or after (key, tie). */
 uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t tie);

@@ -149,6 +149,8 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot);
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);
+/* Free capacity as policies see it. */
+void gsim_plan_refresh_view(struct gsim_core *core);
 
 /* metrics.c */
 bool gsim_metrics_open(struct gsim_core *core);

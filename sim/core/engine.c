@@ -188,8 +188,7 @@ static void decide(struct gsim_core *core) {
     view->n_completed = core->completed.n;
     view->settled = core->settled.list;
     view->n_settled = core->settled.n;
-    view->n_idle_gpus = core->cluster.is_pool ? (uint32_t)(core->cluster.pool_free_ppm / GSIM_PPM)
-                                              : core->cluster.n_idle;
+    gsim_plan_refresh_view(core);
     if (core->options->policy->decide)
         core->options->policy->decide(&core->ctx, &core->plan);
     core->arrived.n = core->settled.n = 0;

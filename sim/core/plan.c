@@ -25,10 +25,14 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
     return touched != NULL;
 }
 
-static void refresh_view(struct gsim_core *core) {
-    core->view.n_idle_gpus = core->cluster.is_pool
-                                 ? (uint32_t)(core->cluster.pool_free_ppm / GSIM_PPM)
-                                 : core->cluster.n_idle;
+void gsim_plan_refresh_view(struct gsim_core *core) {
+    const struct gsim_cluster *cluster = &core->cluster;
+    core->view.n_idle_gpus = cluster->n_idle;
+    if (!cluster->is_pool)
+        return;
+    core->view.n_idle_gpus = (uint32_t)(cluster->pool_free_ppm / GSIM_PPM);
+    core->view.pool_free_ppm = cluster->pool_free_ppm;
+    core->view.pool_free_cpus_milli = cluster->pool_cpus_free;
 }
 
 static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb, const char *why) {
@@ -139,7 +143,7 @@ static void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned) 
         return;
     op->was_pinned = was_pinned;
     plan->touched[slot] = plan->n;
-    refresh_view(plan->core);
+    gsim_plan_refresh_view(plan->core);
 }
 
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
@@ -282,7 +286,7 @@ bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop sto
     op->keep = (uint8_t)keep;
     plan->touched[job] = plan->n;
     release_for(plan->core, job, keep);
-    refresh_view(plan->core);
+    gsim_plan_refresh_view(plan->core);
     return true;
 }
 
@@ -308,7 +312,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
     op->units = units;
     op->n_units = n_units;
     plan->touched[job] = plan->n;
-    refresh_view(core);
+    gsim_plan_refresh_view(core);
     return true;
 }
 
@@ -383,7 +387,7 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
         op->was_arranged = plan->core->cluster.gpu_is_arranged[units[u].gpu];
         gsim_cluster_set_arranged(&plan->core->cluster, units[u].gpu, !is_exclusive(arrangement));
     }
-    refresh_view(plan->core);
+    gsim_plan_refresh_view(plan->core);
     return true;
 }
 
@@ -449,7 +453,7 @@ void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark) {
     assert(mark <= plan->n);
     while (plan->n > mark)
         undo(plan, &plan->ops[--plan->n]);
-    refresh_view(plan->core);
+    gsim_plan_refresh_view(plan->core);
 }
 
 static void apply(struct gsim_core *core, const struct gsim_op *op) {
