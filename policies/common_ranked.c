@@ -127,7 +127,7 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     uint64_t room = ctx->view->n_idle_gpus;
     ranked->n_victims = 0;
     for (;;) {
-        int64_t worst_rank;
+        int64_t worst_rank = 0;
         gsim_slot victim = worst_running(ranked, ctx, &worst_rank);
         if (victim == GSIM_NO_SLOT || worst_rank <= rank + ranked->slack_rank)
             return false;
@@ -203,7 +203,7 @@ struct pass {
 
 /* Whether this waiting job could push anybody out. */
 static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
-    int64_t worst_rank;
+    int64_t worst_rank = 0;
     return p->ranked->is_preemptive && p->ctx->view->gpus[slot] < p->smallest_unforced &&
            worst_running(p->ranked, p->ctx, &worst_rank) != GSIM_NO_SLOT &&
            worst_rank > rank + p->ranked->slack_rank;
@@ -226,7 +226,7 @@ static void try_job(struct pass *p, gsim_slot slot) {
 
 /* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
 static bool is_over(const struct pass *p, gsim_slot slot) {
-    int64_t worst_rank;
+    int64_t worst_rank = 0;
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
     if (!p->ranked->is_preemptive)

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* 2^-x by squaring roots: 2^(-2^-k) for each bit k of the fraction, as Q64 constants obtained by
- * repeated integer square roots, so that no platform's libm can change a result. */
+/* 2^-x by roots: 2^(-2^-k) for each bit k of the fraction, as Q64 constants obtained by repeated
+ * integer square roots, so that no platform's libm can change a result. */
 #include "sim/base/wide.h"
 
 enum { FRACTION_BITS = 40 };
 
-/* floor(sqrt(x * 2^64)): the square root of a Q64 number as a Q64 number. */
-static uint64_t sqrt_q64(uint64_t x) {
-    gsim_u128 target = (gsim_u128)x << 64;
-    uint64_t root = 0;
-    for (int bit = 63; bit >= 0; bit--) {
-        uint64_t trial = root | (UINT64_C(1) << bit);
-        if ((gsim_u128)trial * trial <= target)
-            root = trial;
-    }
-    return root;
-}
+/* 2^(-2^-k) as Q64, k = 1, 2, ...: each is floor(sqrt(the one before * 2^64)), the first of 2^63.
+ */
+static const uint64_t roots[FRACTION_BITS] = {
+    UINT64_C(0xB504F333F9DE6484), UINT64_C(0xD744FCCAD69D6AF4), UINT64_C(0xEAC0C6E7DD24392E),
+    UINT64_C(0xF5257D152486CC2C), UINT64_C(0xFA83B2DB722A033A), UINT64_C(0xFD3E0C0CF486C174),
+    UINT64_C(0xFE9E115C7B8F884B), UINT64_C(0xFF4ECB59511EC8A4), UINT64_C(0xFFA756521C8DAED1),
+    UINT64_C(0xFFD3A751C0F7E10B), UINT64_C(0xFFE9D2B2F7DB2755), UINT64_C(0xFFF4E91BFF1B8C3D),
+    UINT64_C(0xFFFA747EA0040663), UINT64_C(0xFFFD3A3B7814EB53), UINT64_C(0xFFFE9D1CC60DDAB0),
+    UINT64_C(0xFFFF4E8E25879BF9), UINT64_C(0xFFFFA7470363F450), UINT64_C(0xFFFFD3A37DDA0312),
+    UINT64_C(0xFFFFE9D1BDF703AE), UINT64_C(0xFFFFF4E8DEBE025D), UINT64_C(0xFFFFFA746F4FA14F),
+    UINT64_C(0xFFFFFD3A37A3F8AF), UINT64_C(0xFFFFFE9D1BD10659), UINT64_C(0xFFFFFF4E8DE845AD),
+    UINT64_C(0xFFFFFFA746F41376), UINT64_C(0xFFFFFFD3A37A05E3), UINT64_C(0xFFFFFFE9D1BD01FB),
+    UINT64_C(0xFFFFFFF4E8DE80C0), UINT64_C(0xFFFFFFFA746F4050), UINT64_C(0xFFFFFFFD3A37A024),
+    UINT64_C(0xFFFFFFFE9D1BD011), UINT64_C(0xFFFFFFFF4E8DE808), UINT64_C(0xFFFFFFFFA746F403),
+    UINT64_C(0xFFFFFFFFD3A37A01), UINT64_C(0xFFFFFFFFE9D1BD00), UINT64_C(0xFFFFFFFFF4E8DE7F),
+    UINT64_C(0xFFFFFFFFFA746F3F), UINT64_C(0xFFFFFFFFFD3A379F), UINT64_C(0xFFFFFFFFFE9D1BCF),
+    UINT64_C(0xFFFFFFFFFF4E8DE7),
+};
 
 uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
     assert(numerator >= 0 && denominator > 0);
@@ -24,14 +31,12 @@ uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
         return 0;
     int64_t rest = numerator % denominator;
     gsim_u128 value = (gsim_u128)1 << 64; /* Q64; one needs the 65th bit */
-    uint64_t root = UINT64_C(1) << 63; /* 2^-1, then 2^-1/2, 2^-1/4, ... */
     for (int bit = 0; bit < FRACTION_BITS; bit++) {
-        root = sqrt_q64(root);
         gsim_i128 twice = (gsim_i128)rest * 2;
         bool is_set = twice >= denominator;
         rest = (int64_t)(is_set ? twice - denominator : twice);
         if (is_set)
-            value = value >> 64 ? root : (gsim_u128)((uint64_t)value) * root >> 64;
+            value = value >> 64 ? roots[bit] : (gsim_u128)((uint64_t)value) * roots[bit] >> 64;
     }
     value = (value >> whole) + (UINT64_C(1) << 31);
     return (uint64_t)(value >> 32);
