@@ -165,4 +165,16 @@ struct gsim_tiresias {
 void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
                           struct gsim_plan *plan);
 
+/* --- policies that rank jobs by what they know of them
+ * ---------------------------------------------- */
+
+/* The whole state of sjf, srtf and srsf: their ranks are all that differs. The hooks are ready
+ * made; open sets the ranks. */
+struct gsim_ranking {
+    struct gsim_ranked ranked;
+    struct gsim_tiresias tiresias;
+};
+void gsim_ranking_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_ranking_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
+
 #endif

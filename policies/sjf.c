@@ -6,11 +6,6 @@
  * reference=pai: the order (duration, job), greedy with skip. */
 #include "policies/common.h"
 
-struct state {
-    struct gsim_ranked ranked;
-    struct gsim_tiresias tiresias;
-};
-
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->service_ns[slot];
 }
@@ -20,23 +15,11 @@ static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static enum gsim_status open_sjf(struct gsim_ctx *ctx) {
-    struct state *state = ctx->state;
+    struct gsim_ranking *state = ctx->state;
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.value = value;
     state->tiresias.rank = tiresias_rank;
     return GSIM_OK;
-}
-
-static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_ranked_completed(&((struct state *)ctx->state)->ranked, slot);
-}
-
-static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct state *state = ctx->state;
-    if (ctx->reference == GSIM_REFERENCE_TIRESIAS)
-        gsim_tiresias_decide(&state->tiresias, ctx, plan);
-    else
-        gsim_ranked_decide(&state->ranked, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
@@ -49,8 +32,8 @@ const struct gsim_policy gsim_policy_sjf = {
     .is_oracle = true,
     .references = 1u << GSIM_REFERENCE_TIRESIAS | 1u << GSIM_REFERENCE_PAI,
     .params = params,
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct gsim_ranking),
     .open = open_sjf,
-    .on_completion = on_completion,
-    .decide = decide,
+    .on_completion = gsim_ranking_on_completion,
+    .decide = gsim_ranking_decide,
 };
