@@ -373,7 +373,8 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
 }
 
 static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                            enum gsim_keep keep, int64_t now_ns) {
+                            int64_t bound_ns, enum gsim_keep keep, int64_t now_ns) {
+    (void)bound_ns; /* GSIM_STOP_CHEAPEST is refused */
     struct job *job = &model->jobs[slot];
     assert(job->phase == RUNNING);
     set_rate(model, slot, model->progress[slot].rate_q32, now_ns);

@@ -17,10 +17,10 @@
  * BOUNDARY, FAULT of the engine's order. */
 enum gsim_event_kind {
     GSIM_EVENT_COMPLETED = 0, /* all work done; units are clear, memory freed */
-    GSIM_EVENT_STOPPED,       /* off the SMs: STOPPING -> SAVING */
-    GSIM_EVENT_CLEARED,       /* saved: SAVING -> PAUSED, HELD or QUEUED; units clear */
-    GSIM_EVENT_RUNNING,       /* STARTING or RESUMING -> RUNNING */
-    GSIM_EVENT_WATCH,         /* a watched threshold was reached */
+    GSIM_EVENT_STOPPED, /* off the SMs: STOPPING -> SAVING */
+    GSIM_EVENT_CLEARED, /* saved: SAVING -> PAUSED, HELD or QUEUED; units clear */
+    GSIM_EVENT_RUNNING, /* STARTING or RESUMING -> RUNNING */
+    GSIM_EVENT_WATCH, /* a watched threshold was reached */
 };
 
 struct gsim_event {
@@ -37,13 +37,13 @@ struct gsim_events {
 
 /* What the core tells the model about a job; valid while the job is active. */
 struct gsim_job {
-    uint32_t index;      /* in the trace: the entity number that breaks ties */
-    uint32_t n_units;    /* 0 while it holds none, and always in a pool */
-    int64_t service_ns;  /* at the reference rate */
+    uint32_t index; /* in the trace: the entity number that breaks ties */
+    uint32_t n_units; /* 0 while it holds none, and always in a pool */
+    int64_t service_ns; /* at the reference rate */
     struct gsim_unit *units;
-    uint32_t gpus;       /* gang size */
+    uint32_t gpus; /* gang size */
     uint32_t share_ppm;
-    bool is_moved;       /* resumes on other units than those where its state lies */
+    bool is_moved; /* resumes on other units than those where its state lies */
 };
 
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
@@ -55,7 +55,7 @@ struct gsim_model_setup {
     uint32_t n_gpus;
     const struct gsim_profile *const *profiles; /* device types of the cluster */
     uint16_t n_profiles;
-    const uint16_t *type_of_gpu;                /* position in profiles, by GPU */
+    const uint16_t *type_of_gpu; /* position in profiles, by GPU */
     struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
 };
 
@@ -78,18 +78,19 @@ struct gsim_model_ops {
      * where the state lies. AT_ONCE: it runs now. LATER: a RUNNING event follows. */
     enum gsim_pace (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns);
-    /* Begin to stop. AT_ONCE: stopped and cleared now. LATER: STOPPED, then CLEARED follow; a job
-     * that reaches its end first reports COMPLETED instead. */
+    /* Begin to stop; bound_ns is of GSIM_STOP_CHEAPEST alone. AT_ONCE: stopped and cleared now.
+     * LATER: STOPPED, then CLEARED follow; a job that reaches its end first reports COMPLETED
+     * instead. */
     enum gsim_pace (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                            enum gsim_keep keep, int64_t now_ns);
+                            int64_t bound_ns, enum gsim_keep keep, int64_t now_ns);
     /* How units share from now on; arrange is only called with what is not refused. */
     const char *(*refuses_arrangement)(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement);
     void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns);
     /* NULL when the job can be stopped so, else why not ("needs the column 'mem_gib'"). */
-    const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot,
-                                enum gsim_stop stop, enum gsim_keep keep);
+    const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                                enum gsim_keep keep);
     /* One watch a kind and job; a new one replaces it, a negative threshold removes it. */
     void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns);
@@ -101,8 +102,8 @@ struct gsim_model_ops {
     /* Free of side effects; the same code charges it later. units NULL: where it runs now, or
      * any. */
     struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                               enum gsim_keep keep, const struct gsim_unit *units,
-                               uint32_t n_units, int64_t now_ns);
+                               enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
+                               int64_t now_ns);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out);
     /* The column of progress by slot; it may move when slots are reserved. */

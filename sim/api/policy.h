@@ -18,15 +18,15 @@
  * read through the view each time. Slots that hold no job have state GSIM_FREE. */
 struct gsim_view {
     int64_t now_ns;
-    uint32_t n_slots;       /* slots are below this */
+    uint32_t n_slots; /* slots are below this */
     uint32_t n_active;
     const gsim_slot *active; /* the active slots, in no particular order (fixed by the inputs) */
 
-    const uint32_t *job;     /* position in the trace: arrival order, and the tie breaker */
+    const uint32_t *job; /* position in the trace: arrival order, and the tie breaker */
     const int64_t *submit_ns;
     const uint32_t *gpus;
     const uint32_t *share_ppm;
-    const uint8_t *state;    /* enum gsim_state */
+    const uint8_t *state; /* enum gsim_state */
     const int64_t *changed_ns; /* when the state began */
     const struct gsim_progress *progress;
     const int64_t *service_ns; /* true durations: NULL unless the policy is an oracle */
@@ -42,11 +42,14 @@ struct gsim_view {
     /* The cluster. */
     uint32_t n_nodes;
     uint32_t n_gpus;
-    uint32_t widest_node;      /* GPUs of the largest node */
-    uint32_t n_idle_gpus;      /* wholly free after the transitions under way */
+    uint32_t widest_node; /* GPUs of the largest node */
+    uint32_t n_idle_gpus; /* wholly free after the transitions under way */
     const uint32_t *node_of_gpu;
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
-    const uint32_t *gpu_free_ppm;   /* by GPU, after the transitions under way */
+    const uint32_t *gpu_free_ppm; /* by GPU, after the transitions under way */
+    const int64_t *gpu_hbm_bytes; /* by GPU */
+    const int64_t *gpu_mem_used; /* by GPU, reserved, where the trace gives memory */
+    const uint16_t *type_of_gpu; /* by GPU: equal numbers are equal devices */
     bool is_pool; /* one divisible pool: placements name no GPUs */
     int64_t pool_free_ppm, pool_free_cpus_milli; /* of a pool */
 
@@ -71,7 +74,7 @@ struct gsim_ctx {
     const struct gsim_view *view;
     const struct gsim_params *params;
     enum gsim_reference reference;
-    void *state;      /* state_size zeroed bytes */
+    void *state; /* state_size zeroed bytes */
     char *job_states; /* job_size zeroed bytes for each slot, by slot; moves as slots grow */
     size_t job_size;
     struct gsim_arena *arena;
@@ -94,12 +97,12 @@ static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot 
 
 struct gsim_policy {
     const char *name;
-    const char *alias;      /* or NULL */
-    const char *summary;    /* one line, no full stop */
-    const char *paper;      /* where it comes from */
+    const char *alias; /* or NULL */
+    const char *summary; /* one line, no full stop */
+    const char *paper; /* where it comes from */
     const char *deviations; /* known differences from that, or "none known" */
-    bool is_oracle;         /* sees true durations */
-    unsigned references;    /* bits 1 << enum gsim_reference */
+    bool is_oracle; /* sees true durations */
+    unsigned references; /* bits 1 << enum gsim_reference */
     const struct gsim_param_def *params; /* may be NULL */
     size_t state_size;
     size_t job_size;
@@ -119,7 +122,9 @@ struct gsim_policy {
  * transition, an arrangement no model can do) is a programmer's error of the policy: the run ends
  * with a message that names the policy and the job. */
 
-/* Start or resume a job on units of this shape (job gangs: all or none). */
+/* Start or resume a job on units of this shape (gangs: all or none). A shape may ask for other GPUs
+ * than the job does (helios drops a remainder, exclusive rounds shares up): it then runs as if it
+ * had what it asked for. */
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
 /* On these units; they may be units that are being vacated, then the job waits for them. */
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
@@ -127,14 +132,20 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
 /* A running job gives up its units. */
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep);
+/* The same, by whatever is cheapest and leaves the SMs within bound_ns (GSIM_STOP_CHEAPEST). */
+bool gsim_plan_preempt_within(struct gsim_plan *plan, gsim_slot job, int64_t bound_ns,
+                              enum gsim_keep keep);
 /* Migrate a running job: stop at an iteration, transfer, resume on the new units. */
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
+/* All these units share in this way; coscheduled ones switch together. Entries may name jobs that
+ * the same plan places later. */
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
                        const struct gsim_arrangement *arrangement);
 bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout);
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold);
-/* Calls on_timer at time_ns (one timer a policy; a new one replaces it; GSIM_NEVER cancels). */
+/* Calls on_timer at time_ns, which lies after now (one timer a policy; a new one replaces it;
+ * GSIM_NEVER cancels). */
 void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns);
 
 /* Where the plan stands now; rollback undoes every verb since. Marks nest. */

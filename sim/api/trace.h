@@ -33,19 +33,19 @@ struct gsim_names {
 };
 
 struct gsim_trace {
-    const char *path;   /* as given, for messages */
+    const char *path; /* as given, for messages */
     const char *format; /* name of the format it was read as */
     uint32_t n_jobs;
 
-    const char *id_text;   /* all ids, NUL-terminated, one after the other */
+    const char *id_text; /* all ids, NUL-terminated, one after the other */
     const uint32_t *id_at; /* offset of each job's id in id_text */
-    const uint32_t *line;  /* line of each job; NULL: first_line + index */
+    const uint32_t *line; /* line of each job; NULL: first_line + index */
     int64_t first_line;
 
-    const int64_t *submit_ns;  /* >= 0 */
+    const int64_t *submit_ns; /* >= 0 */
     const int64_t *service_ns; /* time alone on its GPUs, >= 0 */
-    const uint32_t *gpus;      /* gang size >= 1; NULL: all 1 */
-    const uint32_t *order;     /* jobs by (submit, index); NULL: the file is in that order */
+    const uint32_t *gpus; /* gang size >= 1; NULL: all 1 */
+    const uint32_t *order; /* jobs by (submit, index); NULL: the file is in that order */
 
     const int64_t *column[GSIM_COL_COUNT]; /* NULL: the trace does not have it; -1: empty cell */
     struct gsim_names names[GSIM_COL_COUNT];
@@ -89,9 +89,9 @@ struct gsim_input;
 
 /* One trace format. Listed in traces/list.def. */
 struct gsim_trace_format {
-    const char *name;    /* "native", "tiresias", "pai", "philly" */
+    const char *name; /* "native", "tiresias", "pai", "philly" */
     const char *summary; /* one line */
-    const char *source;  /* who publishes files of this kind */
+    const char *source; /* who publishes files of this kind */
     /* How sure it is, from the header line (NUL-terminated, without the newline): 0 no, 1 could
      * be, 2 certainly. The format with the highest answer reads the file. */
     int (*sniff)(const char *header);

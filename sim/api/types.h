@@ -23,13 +23,13 @@ struct gsim_unit {
 /* The states of a job. Stopping and starting take time, so they are states. */
 enum gsim_state {
     GSIM_FREE = 0, /* the slot holds no job */
-    GSIM_QUEUED,   /* arrived, never started, or started and its progress discarded */
+    GSIM_QUEUED, /* arrived, never started, or started and its progress discarded */
     GSIM_STARTING, /* units reserved; waits until they are clear, then loads */
     GSIM_RUNNING,
     GSIM_STOPPING, /* runs on to the boundary that the stop names */
-    GSIM_SAVING,   /* off the SMs, state on its way out of HBM */
-    GSIM_PAUSED,   /* off the SMs, state still in HBM (keep = resident or pageable) */
-    GSIM_HELD,     /* state on the host or on storage */
+    GSIM_SAVING, /* off the SMs, state on its way out of HBM */
+    GSIM_PAUSED, /* off the SMs, state still in HBM (keep = resident or pageable) */
+    GSIM_HELD, /* state on the host or on storage */
     GSIM_RESUMING, /* units reserved; waits until they are clear, then state comes back */
     GSIM_DONE,
     GSIM_STATE_COUNT
@@ -37,23 +37,23 @@ enum gsim_state {
 
 /* Where a preempted job stops. */
 enum gsim_stop {
-    GSIM_STOP_KERNEL = 0,  /* end of the running kernel */
-    GSIM_STOP_ITERATION,   /* end of the running iteration */
-    GSIM_STOP_BLOCK,       /* end of the running thread blocks */
-    GSIM_STOP_SAVE,        /* at once, SM state saved */
-    GSIM_STOP_FLUSH,       /* at once, the running kernel's progress is lost (idempotent only) */
+    GSIM_STOP_KERNEL = 0, /* end of the running kernel */
+    GSIM_STOP_ITERATION, /* end of the running iteration */
+    GSIM_STOP_BLOCK, /* end of the running thread blocks */
+    GSIM_STOP_SAVE, /* at once, SM state saved */
+    GSIM_STOP_FLUSH, /* at once, the running kernel's progress is lost (idempotent only) */
     GSIM_STOP_INCREMENTAL, /* at the next compiler checkpoint */
-    GSIM_STOP_CHEAPEST,    /* per SM the cheapest of save, drain, flush under a bound */
+    GSIM_STOP_CHEAPEST, /* per SM the cheapest of save, drain, flush under a bound */
     GSIM_STOP_COUNT
 };
 
 /* What is kept of a preempted job, and where. */
 enum gsim_keep {
     GSIM_KEEP_RESIDENT = 0, /* a pause: memory stays in HBM */
-    GSIM_KEEP_PAGEABLE,     /* memory may be paged out by others */
-    GSIM_KEEP_HOST,         /* copied to host memory */
-    GSIM_KEEP_STORAGE,      /* checkpointed, restarted from there */
-    GSIM_KEEP_DISCARD,      /* progress is lost */
+    GSIM_KEEP_PAGEABLE, /* memory may be paged out by others */
+    GSIM_KEEP_HOST, /* copied to host memory */
+    GSIM_KEEP_STORAGE, /* checkpointed, restarted from there */
+    GSIM_KEEP_DISCARD, /* progress is lost */
     GSIM_KEEP_COUNT
 };
 
@@ -67,8 +67,8 @@ enum gsim_class {
 
 enum gsim_watch_kind {
     GSIM_WATCH_ATTAINED = 0, /* threshold: attained service in ns */
-    GSIM_WATCH_KERNEL,       /* the next kernel boundary; threshold unused */
-    GSIM_WATCH_ITERATION,    /* the next iteration boundary; threshold unused */
+    GSIM_WATCH_KERNEL, /* the next kernel boundary; threshold unused */
+    GSIM_WATCH_ITERATION, /* the next iteration boundary; threshold unused */
     GSIM_WATCH_COUNT
 };
 
@@ -80,26 +80,26 @@ struct gsim_progress {
 };
 
 static inline int64_t gsim_progress_ns(const struct gsim_progress *progress, int64_t now_ns) {
-    return gsim_work_to_ns(
-        progress->done + gsim_work_done(progress->rate_q32, now_ns - progress->since_ns));
+    return gsim_work_to_ns(progress->done +
+                           gsim_work_done(progress->rate_q32, now_ns - progress->since_ns));
 }
 
 /* How the units of a gang are chosen. */
 enum gsim_rule {
     GSIM_RULE_CONSOLIDATE = 0, /* fewest nodes: one node when the gang fits one, else whole nodes
                                   and the remainder on one; best fit; never more scattered */
-    GSIM_RULE_ANY,             /* any free GPUs, fullest nodes first */
-    GSIM_RULE_SPREAD,          /* emptiest nodes first, one GPU of each in turn */
-    GSIM_RULE_FULLEST,         /* Helios: up to a node: the fullest that fits; more: whole nodes, the
-                                  remainder ignored */
+    GSIM_RULE_ANY, /* any free GPUs, fullest nodes first */
+    GSIM_RULE_SPREAD, /* emptiest nodes first, one GPU of each in turn */
+    GSIM_RULE_FULLEST, /* Helios: up to a node: the fullest that fits; more: whole nodes, the
+                          remainder ignored */
     GSIM_RULE_COUNT
 };
 
 /* A request for units that the core resolves through its free-capacity buckets. */
 struct gsim_shape {
-    uint32_t gpus;          /* whole GPUs, or 1 with a share below one */
-    uint32_t share_ppm;     /* of each GPU; GSIM_PPM for whole GPUs */
-    int64_t cpus_milli;     /* of the whole gang; 0: not asked for */
+    uint32_t gpus; /* whole GPUs, or 1 with a share below one */
+    uint32_t share_ppm; /* of each GPU; GSIM_PPM for whole GPUs */
+    int64_t cpus_milli; /* of the whole gang; 0: not asked for */
     enum gsim_rule rule;
 };
 
@@ -107,11 +107,11 @@ struct gsim_shape {
 
 enum gsim_discipline {
     GSIM_DISCIPLINE_EXCLUSIVE = 0, /* reservations only: what holds a unit runs at full rate */
-    GSIM_DISCIPLINE_PS,            /* ideal processor sharing, equal rates, no switch cost */
-    GSIM_DISCIPLINE_RR,            /* time slices over a ring of contexts */
+    GSIM_DISCIPLINE_PS, /* ideal processor sharing, equal rates, no switch cost */
+    GSIM_DISCIPLINE_RR, /* time slices over a ring of contexts */
     GSIM_DISCIPLINE_PRIORITY,
     GSIM_DISCIPLINE_BOUNDARY, /* next when the running one reaches its iteration boundary */
-    GSIM_DISCIPLINE_PADDING,  /* REEF: fill the SMs left over */
+    GSIM_DISCIPLINE_PADDING, /* REEF: fill the SMs left over */
     GSIM_DISCIPLINE_COUNT
 };
 
@@ -127,8 +127,8 @@ enum gsim_memory {
 struct gsim_lane {
     enum gsim_discipline discipline;
     uint16_t first_sm, n_sms; /* a range; n_sms 0: no range */
-    uint32_t cap_ppm;         /* of the SMs; a cap, not a reservation */
-    int64_t launch_cap;       /* launches per refill; 0: none */
+    uint32_t cap_ppm; /* of the SMs; a cap, not a reservation */
+    int64_t launch_cap; /* launches per refill; 0: none */
     int64_t launch_refill_ns;
     uint8_t eviction_rank; /* lower is evicted first */
     int64_t idle_release_ns;
@@ -149,20 +149,20 @@ struct gsim_arrangement {
     const struct gsim_entry *entries; /* jobs placed without an entry join lane 0 */
     uint32_t n_entries;
     enum gsim_memory memory;
-    bool coscheduled;    /* over several units: they switch together */
-    bool is_gang_barrier;/* members wait for each other at iteration ends */
-    bool pipeline;       /* evict and populate at once */
+    bool coscheduled; /* over several units: they switch together */
+    bool is_gang_barrier; /* members wait for each other at iteration ends */
+    bool pipeline; /* evict and populate at once */
     bool early_start;
     bool predict_by_template; /* else by allocation granularity */
-    uint16_t max_clients;     /* 0: the device's limit */
+    uint16_t max_clients; /* 0: the device's limit */
 };
 
 /* What an action would cost on an idle machine. */
 struct gsim_quote {
-    int64_t stop_ns;   /* until it is off the SMs */
-    int64_t save_ns;   /* from then until its units are clear */
+    int64_t stop_ns; /* until it is off the SMs */
+    int64_t save_ns; /* from then until its units are clear */
     int64_t resume_ns; /* to be running again on the units named */
-    int64_t lost_ns;   /* service that has to be done again */
+    int64_t lost_ns; /* service that has to be done again */
     int64_t bytes_out;
     int64_t bytes_in;
     bool is_possible; /* false: this model cannot do it, or a size it needs is unknown */
@@ -171,12 +171,12 @@ struct gsim_quote {
 
 /* Per-job counters, from which policies derive rates themselves. */
 struct gsim_counters {
-    int64_t work_ns;     /* service done */
-    int64_t kernels;     /* -1 where the trace does not say */
+    int64_t work_ns; /* service done */
+    int64_t kernels; /* -1 where the trace does not say */
     int64_t blocks;
     int64_t iterations;
     int64_t last_iteration_ns;
-    int64_t busy_ns;     /* time with kernels on the device */
+    int64_t busy_ns; /* time with kernels on the device */
     int64_t gpu_time_ns; /* attained service times gang size */
     int64_t bytes_in, bytes_out;
     int64_t faults;

@@ -61,11 +61,12 @@ enum gsim_op_kind {
 
 struct gsim_op {
     uint8_t kind, stop, keep, watch;
-    bool was_pinned, was_arranged;
+    bool was_pinned;
+    bool *was_arranged; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */
-    int64_t value; /* threshold or time */
+    int64_t value; /* threshold, time or bound */
     const struct gsim_arrangement *arrangement;
 };
 
@@ -137,7 +138,7 @@ bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots, gsim_slot 
 void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                    uint32_t n_units);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
-void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop, int64_t bound_ns,
                       enum gsim_keep keep);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
 /* Counts the time that an admitted job has held its units; once, when it leaves them or is cut. */

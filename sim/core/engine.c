@@ -77,6 +77,9 @@ static void fill_view(struct gsim_core *core) {
     view->node_of_gpu = cluster->node_of_gpu;
     view->node_first_gpu = cluster->node_first_gpu;
     view->gpu_free_ppm = cluster->gpu_free_ppm;
+    view->gpu_hbm_bytes = cluster->gpu_hbm_bytes;
+    view->gpu_mem_used = cluster->gpu_mem_used;
+    view->type_of_gpu = cluster->type_of_gpu;
     view->is_pool = cluster->is_pool;
     view->trace = core->trace;
 }

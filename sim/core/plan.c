@@ -272,8 +272,8 @@ static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop 
     return true;
 }
 
-bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
-                       enum gsim_keep keep) {
+static bool preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop, int64_t bound_ns,
+                    enum gsim_keep keep) {
     const char *why = cannot_stop(plan, job, stop, keep);
     if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
         return false;
@@ -284,10 +284,21 @@ bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop sto
         return false;
     op->stop = (uint8_t)stop;
     op->keep = (uint8_t)keep;
+    op->value = bound_ns;
     plan->touched[job] = plan->n;
     release_for(plan->core, job, keep);
     gsim_plan_refresh_view(plan->core);
     return true;
+}
+
+bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
+                       enum gsim_keep keep) {
+    return preempt(plan, job, stop, 0, keep);
+}
+
+bool gsim_plan_preempt_within(struct gsim_plan *plan, gsim_slot job, int64_t bound_ns,
+                              enum gsim_keep keep) {
+    return preempt(plan, job, GSIM_STOP_CHEAPEST, bound_ns, keep);
 }
 
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
@@ -327,6 +338,10 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
 
 /* --- arrange, partition, watch, wake ---------------------------------------------------------- */
 
+static bool is_exclusive(const struct gsim_arrangement *arrangement) {
+    return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
+}
+
 static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsim_unit *units,
                                   uint32_t n_units, const struct gsim_arrangement *arrangement) {
     const struct gsim_cluster *cluster = &plan->core->cluster;
@@ -338,6 +353,8 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
         if (!cluster->gpu_is_arranged[units[u].gpu] &&
             cluster->gpu_free_ppm[units[u].gpu] != GSIM_PPM)
             return "the unit holds a reservation; it must be idle to be arranged";
+        if (cluster->gpu_clients[units[u].gpu] > 0 && is_exclusive(arrangement))
+            return "jobs share the unit; it must be empty to become exclusive";
     }
     return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
 }
@@ -363,8 +380,26 @@ static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
     return copy;
 }
 
-static bool is_exclusive(const struct gsim_arrangement *arrangement) {
-    return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
+static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *units,
+                             uint32_t n_units, const struct gsim_arrangement *arrangement) {
+    const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
+    bool *was = copy ? gsim_arena_array(plan->scratch, n_units, sizeof *was) : NULL;
+    struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
+    struct gsim_op *op = list ? append(plan, GSIM_OP_ARRANGE, GSIM_NO_SLOT) : NULL;
+    if (!op)
+        return gsim_core_no_memory(plan->core) == GSIM_OK;
+    *op = (struct gsim_op){.kind = GSIM_OP_ARRANGE,
+                           .slot = GSIM_NO_SLOT,
+                           .n_units = n_units,
+                           .units = list,
+                           .was_arranged = was,
+                           .arrangement = copy};
+    for (uint32_t u = 0; u < n_units; u++) {
+        list[u] = units[u];
+        was[u] = plan->core->cluster.gpu_is_arranged[units[u].gpu];
+        gsim_cluster_set_arranged(&plan->core->cluster, units[u].gpu, !is_exclusive(arrangement));
+    }
+    return true;
 }
 
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
@@ -372,23 +407,9 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
     const char *why = cannot_arrange(plan, units, n_units, arrangement);
     if (why)
         return broke(plan, GSIM_NO_SLOT, "arranging units for", why);
-    for (uint32_t u = 0; u < n_units; u++) { /* one operation a unit: undone one by one */
-        struct gsim_op *op = append(plan, GSIM_OP_ARRANGE, GSIM_NO_SLOT);
-        if (!op)
-            return false;
-        op->arrangement = copy_arrangement(plan, arrangement);
-        op->units = gsim_units_new(plan->core, 1);
-        if (!op->arrangement || !op->units) {
-            plan->n--;
-            return gsim_core_no_memory(plan->core) == GSIM_OK;
-        }
-        op->units[0] = units[u];
-        op->n_units = 1;
-        op->was_arranged = plan->core->cluster.gpu_is_arranged[units[u].gpu];
-        gsim_cluster_set_arranged(&plan->core->cluster, units[u].gpu, !is_exclusive(arrangement));
-    }
+    bool is_noted = note_arrangement(plan, units, n_units, arrangement);
     gsim_plan_refresh_view(plan->core);
-    return true;
+    return is_noted;
 }
 
 bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout) {
@@ -440,8 +461,8 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         undo_move(plan, op);
         break;
     case GSIM_OP_ARRANGE:
-        gsim_cluster_set_arranged(&plan->core->cluster, op->units[0].gpu, op->was_arranged);
-        gsim_units_free(plan->core, op->units, 1);
+        for (uint32_t u = op->n_units; u-- > 0;)
+            gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
         break;
     case GSIM_OP_WATCH:
     case GSIM_OP_WAKE:
@@ -463,14 +484,13 @@ static void apply(struct gsim_core *core, const struct gsim_op *op) {
         gsim_job_place(core, op->slot);
         break;
     case GSIM_OP_PREEMPT:
-        gsim_job_preempt(core, op->slot, op->stop, op->keep);
+        gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
         break;
     case GSIM_OP_MOVE:
         gsim_job_move(core, op->slot, op->units, op->n_units);
         break;
     case GSIM_OP_ARRANGE:
-        core->ops->arrange(core->model, op->units, 1, op->arrangement, now);
-        gsim_units_free(core, op->units, 1);
+        core->ops->arrange(core->model, op->units, op->n_units, op->arrangement, now);
         break;
     case GSIM_OP_WATCH:
         core->ops->watch(core->model, op->slot, op->watch, op->value, now);

@@ -245,12 +245,13 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     core->has_changed = true; /* it could be placed again, at this instant */
 }
 
-void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop, int64_t bound_ns,
                       enum gsim_keep keep) {
     core->jobs.core[slot].keep = (uint8_t)keep;
     core->metrics.preemptions[core->jobs.job[slot]]++;
     core->metrics.n_preemptions++;
-    if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE) {
+    if (core->ops->evict(core->model, slot, stop, bound_ns, keep, core->view.now_ns) ==
+        GSIM_AT_ONCE) {
         cleared(core, slot);
     } else {
         set_state(core, slot, GSIM_STOPPING);
@@ -262,7 +263,7 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
                    uint32_t n_units) {
     core->jobs.core[slot].next_units = units;
     core->jobs.core[slot].n_next_units = n_units;
-    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
+    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, 0, GSIM_KEEP_HOST);
     core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
     core->metrics.n_preemptions--;
 }
