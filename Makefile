@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # gsim: builds ./gsim and ./libgsim.a; `make help` lists what else there is.
 # Nothing here runs a compiler or pkg-config while the file is parsed: `make demo` and
 # `make check` must work on a machine that has only git and make.
 CC       = gcc
 OPT      = -O2
 PREFIX   = /usr/local
-VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)
+JOBS     = $$(nproc)
+# Each set of flags has a folder of its own, so that `make check` never takes over an object whose
+# warnings were let pass.
+VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(WERROR),-werror)
 BUILD    = build/$(VARIANT)
 
-# SPDX-License-Identifier: GPL-3.0-or-later
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 comma    = ,
@@ -18,7 +21,7 @@ LIBS     = -linih -lcsv -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpth
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 EMBEDDED = $(sort $(wildcard models/devices/*.ini))
-VERSION  = 0.1.0
+VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
 .PHONY: all demo check bench golden-update samples man install clean help format tidy suites
 all: gsim
@@ -35,7 +38,7 @@ $(BUILD)/libgsim.a: $(LIB_OBJ)
 	@rm -f $@
 	ar rcs $@ $^
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
@@ -59,12 +62,12 @@ $(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/sup
 suites: $(BUILD)/gsim $(TESTS) $(SKELETON_OBJ)
 
 # Each variant is a build of its own; the first one is the one that users get.
-VARIANTS = build/gcc-O2 build/gcc-O0-san build/clang-O3
+VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror
 check:
 	@sh tools/setup.sh test
-	@$(MAKE) -s -j2 WERROR=1 CC=gcc OPT=-O2 gsim suites
-	@$(MAKE) -s -j2 WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
-	@$(MAKE) -s -j2 WERROR=1 CC=clang OPT=-O3 suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@BUILDS="$(VARIANTS)" sh tests/run.sh
 
 golden-update: gsim
@@ -73,7 +76,7 @@ golden-update: gsim
 # --- for users -----------------------------------------------------------------------------------
 demo:
 	@sh tools/setup.sh build
-	@$(MAKE) -s -j2 gsim
+	@$(MAKE) -s -j$(JOBS) gsim
 	./gsim compare --policies fifo,backfill,easy-backfill,sjf,srtf,las --quiet --nodes 2 --gpus-per-node 8 traces/samples/cluster.csv
 
 samples: gsim
@@ -89,16 +92,15 @@ install: gsim
 	install -m 644 libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
 	install -m 644 man/gsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/gsim.1
 	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/gsim/$$h || exit 1; done
-	printf 'prefix=%s\nName: gsim\nDescription: trace-driven simulator of GPU scheduling\nVersion: %s\nRequires: gsl sqlite3 zlib libzstd nettle\nCflags: -I$${prefix}/include/gsim\nLibs: -L$${prefix}/lib -lgsim -linih -lcsv -lm -lpthread\n' '$(PREFIX)' '$(VERSION)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
 
-bench: gsim
-	@$(MAKE) -s WERROR=1 $(BUILD)/tests/bench/bench
+bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 tidy:
-	clang-tidy $$(git ls-files '*.c' | grep -v tests) -- -std=c11 -I.
+	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
 	rm -rf build gsim libgsim.a
 help:

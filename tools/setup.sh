@@ -6,7 +6,7 @@ set -eu
 mode=${1:-build}
 packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
 if [ "$mode" = test ]; then
-    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip time binutils python3-minimal"
+    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip binutils pkgconf"
 fi
 command -v dpkg-query >/dev/null 2>&1 || {
     echo "setup: this is no Debian; install what provides: $packages" >&2
@@ -17,8 +17,8 @@ for package in $packages; do
     state=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
     case $state in ii*) ;; *) missing="$missing $package" ;; esac
 done
-# a Python or a clang that came from elsewhere will do
-for pair in python3:python3-minimal clang:clang zstd:zstd sqlite3:sqlite3; do
+# programs that came from elsewhere will do
+for pair in pkg-config:pkgconf clang:clang zstd:zstd sqlite3:sqlite3; do
     command -v "${pair%%:*}" >/dev/null 2>&1 && missing=$(printf '%s' "$missing" | sed "s/ ${pair#*:}\( \|\$\)/\1/")
 done
 [ -n "$(printf '%s' "$missing" | tr -d ' ')" ] || exit 0
@@ -28,7 +28,7 @@ if [ "$(id -u)" -ne 0 ]; then
         echo "setup: missing:$missing; install them as root (no sudo here)" >&2
         exit 1
     }
-    run=sudo
+    run='sudo env DEBIAN_FRONTEND=noninteractive'
 fi
 echo "setup: about to install:$missing"
 export DEBIAN_FRONTEND=noninteractive
