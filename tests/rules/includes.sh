@@ -5,7 +5,6 @@
 set -u
 check() {
     (cd "$1" && find sim policies traces models -name '*.[ch]' -o -name '*.def' | sort | while read -r f; do
-        grep -n '^ *# *include' "$f" | sed 's/^\([0-9]*\):.*include *//' >/dev/null
         case $f in
         sim/base/*) may='sim/base/' ;;
         sim/api/*) may='sim/base/ sim/api/' ;;
@@ -41,9 +40,29 @@ check() {
 }
 breaches=$(check .)
 if [ -z "$breaches" ]; then echo "ok includes go down only"; else printf 'not ok includes go down only\n%s\n' "$breaches"; fi
-# the rule can fail
+# the rule can fail, each way once
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$tmp/sim/base" "$tmp/policies" "$tmp/traces" "$tmp/models"
-echo '#include "sim/core/run.h"' >"$tmp/policies/bad.c"
-echo '#include <sqlite3.h>' >"$tmp/traces/bad.c"
-if [ "$(check "$tmp" | wc -l)" -eq 2 ]; then echo "ok the include rule finds breaches"; else echo "not ok the include rule finds breaches"; fi
+breach() { # file, what it includes
+    mkdir -p "$tmp/sim/base" "$tmp/sim/core" "$tmp/sim/app" "$tmp/policies" "$tmp/traces" "$tmp/models"
+    echo "#include $2" >"$tmp/$1"
+    found=$(check "$tmp")
+    case $found in
+    "$1 includes "*) ;;
+    *) echo "not ok the include rule finds $2 in $1" ;;
+    esac
+    rm -r "${tmp:?}"/*
+}
+missed=$(
+    breach policies/bad.c '"sim/core/run.h"'
+    breach policies/bad.c '"policies/fifo.h"'
+    breach traces/bad.c '"models/device.h"'
+    breach models/bad.c '"traces/read.h"'
+    breach sim/base/bad.c '"sim/api/types.h"'
+    breach sim/core/bad.c '"policies/common.h"'
+    breach sim/core/bad.h '"sim/app/cli.h"'
+    breach traces/bad.c '<sqlite3.h>'
+    breach sim/app/bad.c '<csv.h>'
+    breach sim/core/bad.c '<gsl/gsl_rng.h>'
+    breach policies/bad.c '<math.h>'
+)
+echo "${missed:-ok the include rule finds breaches}"

@@ -3,17 +3,21 @@
 # SPDX line in every source, functions of at most 70 lines, files of at most 800, a policy of at most
 # 300, and every policy and trace format listed.
 set -u
-sources=$(git ls-files '*.c' '*.h' '*.def' '*.sh' Makefile 2>/dev/null)
+sources=$(git ls-files '*.c' '*.h' '*.def' '*.sh' '*.in' Makefile .ci/run 2>/dev/null)
 [ -n "$sources" ] || sources=$(find sim policies traces models tests tools -name '*.[ch]' -o -name '*.def' -o -name '*.sh')
-missing=$(for f in $sources; do [ "$f" = Makefile ] || head -3 "$f" | grep -q 'SPDX-License-Identifier: GPL-3.0-or-later' || echo "$f"; done)
+missing=$(for f in $sources; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: GPL-3.0-or-later' || echo "$f"; done)
 if [ -z "$missing" ]; then echo "ok SPDX lines"; else echo "not ok SPDX lines:" $missing; fi
+# A function starts at a line that ends with ") {", also where its parameters take several lines.
 long_functions() {
-    awk 'FNR == 1 { start = 0 }
-        /^[a-z].*\{$/ && !/^(struct|enum|union|static const|extern|typedef)/ { start = FNR; name = $0 }
-        /^\}/ && start { if (FNR - start - 1 > 70) print FILENAME ": " name; start = 0 }' "$@"
+    awk 'FNR == 1 { inside = 0 }
+        !inside && /\{$/ { inside = 1; is_function = /\) \{$/; start = FNR; name = $0 }
+        inside && /^\}/ {
+            if (is_function && FNR - start - 1 > 70) print FILENAME ":" start ": " name
+            inside = 0
+        }' "$@"
 }
 # shellcheck disable=SC2046
-long=$(long_functions $(printf '%s\n' $sources | grep '\.c$'))
+long=$(long_functions $(printf '%s\n' $sources | grep '\.[ch]$'))
 if [ -z "$long" ]; then echo "ok functions of at most 70 lines"; else printf 'not ok functions of at most 70 lines\n%s\n' "$long"; fi
 big=$(for f in $sources; do
     most=800
@@ -22,14 +26,34 @@ big=$(for f in $sources; do
     [ "$n" -le $most ] || echo "$f: $n"
 done)
 if [ -z "$big" ]; then echo "ok files of bearable length"; else printf 'not ok files of bearable length\n%s\n' "$big"; fi
-unlisted=$(for f in policies/*.c; do
-    sed -n 's/^const struct gsim_policy gsim_policy_\([a-z_0-9]*\) = .*/\1/p' "$f" | while read -r p; do
-        [ "$p" = skeleton ] || grep -q "^GSIM_POLICY($p)" policies/list.def || echo "$p"
+unlisted() { # folder, kind, macro: what a file defines and list.def of that folder does not name
+    for f in "$1"/*.c; do
+        sed -n "s/^const struct gsim_$2 gsim_$2_\([a-z_0-9]*\) = .*/\1/p" "$f"
+    done | while read -r name; do
+        [ "$name" = skeleton ] || grep -q "^$3($name)" "$1/list.def" || echo "$1: $name"
     done
-done)
-if [ -z "$unlisted" ]; then echo "ok every policy is listed"; else echo "not ok policies not listed:" $unlisted; fi
-tmp=$(mktemp) && trap 'rm -f "$tmp"' EXIT
-{ echo 'void f(void) {'; seq 1 80; echo '}'; } >"$tmp"
-if [ -n "$(long_functions "$tmp")" ]; then echo "ok the length rule finds breaches"; else echo "not ok the length rule finds breaches"; fi
+}
+missing=$(unlisted policies policy GSIM_POLICY && unlisted traces trace_format GSIM_TRACE_FORMAT)
+if [ -z "$missing" ]; then
+    echo "ok every policy and trace format is listed"
+else
+    printf 'not ok every policy and trace format is listed\n%s\n' "$missing"
+fi
+# the rules can fail
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+{ printf 'static void f(int a,\n              int b) {\n'; seq 1 71; echo '}'; } >"$tmp/long.c"
+{ echo 'void g(void) {'; seq 1 70; echo '}'; } >"$tmp/short.c"
+case $(long_functions "$tmp/long.c" "$tmp/short.c") in
+*short.c*) echo "not ok the length rule lets 70 lines pass" ;;
+*long.c:2:*) echo "ok the length rule finds breaches" ;;
+*) echo "not ok the length rule finds breaches" ;;
+esac
+echo 'const struct gsim_policy gsim_policy_lost = {' >"$tmp/lost.c"
+echo 'GSIM_POLICY(found)' >"$tmp/list.def"
+if [ "$(unlisted "$tmp" policy GSIM_POLICY)" = "$tmp: lost" ]; then
+    echo "ok the listing rule finds breaches"
+else
+    echo "not ok the listing rule finds breaches"
+fi
 shown=$(sed -n 's/^    //p' README.md | sed -n '/^traces\/samples\/cluster.csv:/,/^verdict/p' | sed '/^$/d')
 if [ "$shown" = "$(sed '/^$/d' tests/golden/demo.out)" ]; then echo "ok the README shows what make demo prints"; else echo "not ok the README shows what make demo prints"; fi
