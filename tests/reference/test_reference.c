@@ -40,8 +40,10 @@ static void check(const char *what, double simulated, double printed, double dig
 
 static void check_tiresias(const struct row *row, struct gsim_arena *arena) {
     const char *path = test_shared(gsim_arena_printf(arena, "traces/%s", row->trace), arena);
-    if (!path)
+    if (!path) {
+        gsim_arena_free(arena);
         skip();
+    }
     struct gsim_trace trace = test_read(path, arena);
     struct test_run run = {.trace = &trace,
                            .policy = row->policy,
@@ -70,8 +72,10 @@ static void test_tiresias(void **state) {
 static void check_pai(const char *policy, double mean, double median, double p95, double makespan) {
     struct gsim_arena *arena = gsim_arena_new();
     const char *path = test_shared("traces/derived/openb_pai_effective_7000.csv", arena);
-    if (!path)
+    if (!path) {
+        gsim_arena_free(arena);
         skip();
+    }
     struct gsim_trace trace = test_read(path, arena);
     struct test_run run = {.trace = &trace,
                            .policy = policy,
@@ -99,8 +103,10 @@ static void test_helios(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
     const char *path = test_shared("traces/derived/phillyee480_job.csv", arena);
-    if (!path)
+    if (!path) {
+        gsim_arena_free(arena);
         skip();
+    }
     struct gsim_trace trace = test_read(path, arena);
     struct test_run run = {.trace = &trace,
                            .policy = "fifo",
