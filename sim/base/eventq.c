@@ -41,11 +41,9 @@ static inline uint32_t earlier(const struct gsim_eventq *queue, uint32_t a, uint
 }
 
 static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t first) {
-    if (first + ARITY <= queue->n) /* a full family: a tournament without a loop */
-        return earlier(queue, earlier(queue, first, first + 1),
-                       earlier(queue, first + 2, first + 3));
+    uint32_t end = first + ARITY < queue->n ? first + ARITY : queue->n;
     uint32_t least = first;
-    for (uint32_t child = first + 1; child < queue->n; child++)
+    for (uint32_t child = first + 1; child < end; child++)
         least = earlier(queue, least, child);
     return least;
 }
