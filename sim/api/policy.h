@@ -29,7 +29,9 @@ struct gsim_view {
     const uint8_t *state; /* enum gsim_state */
     const int64_t *changed_ns; /* when the state began */
     const struct gsim_progress *progress;
-    const int64_t *service_ns; /* true durations: NULL unless the policy is an oracle */
+    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator, whose loop
+     * foresees ends. */
+    const int64_t *service_ns;
 
     /* What changed since this policy's last decide. Completed slots stay readable until it ends. */
     const gsim_slot *arrived;
@@ -137,6 +139,9 @@ bool gsim_plan_preempt_within(struct gsim_plan *plan, gsim_slot job, int64_t bou
                               enum gsim_keep keep);
 /* Migrate a running job: stop at an iteration, transfer, resume on the new units. */
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
+/* A running or waiting job ends before its work is done (a reference simulator ends some early). Its
+ * memory is freed at once, its progress is lost. */
+bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);
 /* All these units share in this way; coscheduled ones switch together. Entries may name jobs that
  * the same plan places later. */
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,

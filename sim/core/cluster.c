@@ -371,6 +371,7 @@ static bool find_by_rule(struct search *s) {
     case GSIM_RULE_FULLEST:
         return find_consolidated(s, false);
     case GSIM_RULE_CONSOLIDATE:
+    case GSIM_RULE_SKEW:
     case GSIM_RULE_COUNT:
         break;
     }

@@ -20,6 +20,7 @@ struct gsim_core_job {
     bool is_waiting; /* placed, waits for its units to clear */
     bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
     bool is_pinned; /* paused: its memory stays on last_units */
+    bool is_ending; /* done as soon as it is off its units */
     uint32_t wait_next; /* in the list of waiting jobs */
     int64_t held_since_ns;
     int64_t wait_ns, stall_ns;
@@ -54,6 +55,7 @@ enum gsim_op_kind {
     GSIM_OP_PLACE,
     GSIM_OP_PREEMPT,
     GSIM_OP_MOVE,
+    GSIM_OP_END,
     GSIM_OP_ARRANGE,
     GSIM_OP_WATCH,
     GSIM_OP_WAKE,
@@ -140,6 +142,8 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
 void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop, int64_t bound_ns,
                       enum gsim_keep keep);
+/* Running or waiting: done, with whatever work is left. */
+void gsim_job_end(struct gsim_core *core, gsim_slot slot);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
 /* Counts the time that an admitted job has held its units; once, when it leaves them or is cut. */
 void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);

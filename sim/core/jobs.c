@@ -38,7 +38,9 @@ static void point_view_at_columns(struct gsim_core *core) {
     view->share_ppm = jobs->share_ppm;
     view->state = jobs->state;
     view->changed_ns = jobs->changed_ns;
-    view->service_ns = core->options->policy->is_oracle ? jobs->service_ns : NULL;
+    bool sees_ends =
+        core->options->policy->is_oracle || core->options->reference == GSIM_REFERENCE_TIRESIAS;
+    view->service_ns = sees_ends ? jobs->service_ns : NULL;
     view->progress = core->ops->progress(core->model);
 }
 

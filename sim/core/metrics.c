@@ -68,7 +68,9 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
     m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
     m->last_end_ns = core->view.now_ns;
     m->n_completed++;
-    record(core, slot, core->jobs.service_ns[slot]);
+    record(core, slot,
+           core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
+                                           : core->jobs.service_ns[slot]);
 }
 
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {

@@ -327,6 +327,29 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
     return true;
 }
 
+/* Waiting jobs hold no units; a running one gives them up as if preempted. */
+bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+    bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
+    const char *why =
+        waits ? cannot_place(plan, job) : cannot_stop(plan, job, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
+    if (why)
+        return broke(plan, job, "ending", why);
+    struct gsim_op *op = append(plan, GSIM_OP_END, job);
+    if (!op)
+        return false;
+    plan->touched[job] = plan->n;
+    if (!waits)
+        release_for(plan->core, job, GSIM_KEEP_DISCARD);
+    gsim_plan_refresh_view(plan->core);
+    return true;
+}
+
+static void undo_end(struct gsim_plan *plan, const struct gsim_op *op) {
+    if (plan->core->jobs.state[op->slot] == GSIM_RUNNING)
+        take_again(plan->core, op->slot);
+    plan->touched[op->slot] = 0;
+}
+
 static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     struct gsim_core *core = plan->core;
     gsim_cluster_release(&core->cluster, &core->jobs.core[op->slot].request, op->units,
@@ -460,6 +483,9 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
     case GSIM_OP_MOVE:
         undo_move(plan, op);
         break;
+    case GSIM_OP_END:
+        undo_end(plan, op);
+        break;
     case GSIM_OP_ARRANGE:
         for (uint32_t u = op->n_units; u-- > 0;)
             gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
@@ -489,6 +515,9 @@ static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_MOVE:
         gsim_job_move(core, op->slot, op->units, op->n_units);
         break;
+    case GSIM_OP_END:
+        gsim_job_end(core, op->slot);
+        break;
     case GSIM_OP_ARRANGE:
         core->ops->arrange(core->model, op->units, op->n_units, op->arrangement, now);
         break;
@@ -517,7 +546,7 @@ void gsim_plan_apply(struct gsim_plan *plan) {
 uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
                          const struct gsim_unit **units) {
     const struct gsim_op *op = plan->touched[job] ? &plan->ops[plan->touched[job] - 1] : NULL;
-    if (op && op->kind == GSIM_OP_PREEMPT)
+    if (op && (op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_END))
         return 0;
     if (op && op->kind == GSIM_OP_MOVE) {
         *units = op->units;

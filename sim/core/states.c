@@ -220,6 +220,8 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     admit_waiting(core);
 }
 
+static void completed(struct gsim_core *core, gsim_slot slot);
+
 /* Off its units: remember where it was, then go where `keep` says. */
 static void cleared(struct gsim_core *core, gsim_slot slot) {
     static const uint8_t next_state[GSIM_KEEP_COUNT] = {
@@ -229,6 +231,10 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     };
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
+    if (own->is_ending) {
+        completed(core, slot);
+        return;
+    }
     set_state(core, slot, next_state[own->keep]);
     vacate(core, slot);
     own->last_units = job->units;
@@ -277,28 +283,47 @@ static void release_reservation(struct gsim_core *core, gsim_slot slot, bool was
     struct gsim_job *job = &core->jobs.info[slot];
     if (was_running)
         gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
-    else if (own->is_pinned)
+    else if (own->is_pinned && job->units)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
+    else if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units,
+                         -own->request.mem_bytes);
     if (own->next_units)
         gsim_cluster_release(&core->cluster, &own->request, own->next_units, own->n_next_units);
     gsim_units_free(core, own->next_units, own->n_next_units);
     gsim_units_free(core, job->units, job->n_units);
-    own->next_units = NULL;
+    gsim_units_free(core, own->last_units, own->n_last_units);
+    own->next_units = own->last_units = NULL;
     own->is_pinned = false;
     job->units = NULL;
     job->n_units = 0;
 }
 
 static void completed(struct gsim_core *core, gsim_slot slot) {
-    bool was_running = core->jobs.state[slot] == GSIM_RUNNING;
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    bool was_running = core->jobs.state[slot] == GSIM_RUNNING && !own->is_ending;
     set_state(core, slot, GSIM_DONE);
-    vacate(core, slot);
+    if (own->is_admitted)
+        vacate(core, slot);
     release_reservation(core, slot, was_running);
     gsim_metrics_job_done(core, slot);
     if (!gsim_slots_add(core, &core->completed, slot))
         (void)gsim_core_no_memory(core);
     if (core->options->policy->on_completion)
         core->options->policy->on_completion(&core->ctx, slot);
+}
+
+void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    core->has_changed = true;
+    own->is_ending = true;
+    if (!own->is_admitted) {
+        completed(core, slot);
+        return;
+    }
+    gsim_job_preempt(core, slot, GSIM_STOP_SAVE, 0, GSIM_KEEP_DISCARD);
+    core->metrics.preemptions[core->jobs.job[slot]]--; /* an end is not a preemption */
+    core->metrics.n_preemptions--;
 }
 
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
