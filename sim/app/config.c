@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts, in a fixed order: versions, seed and replication, policy and its resolved parameters
- * (sorted by the table), reference, clock, cluster with every value of its devices, the trace's
- * assumptions and the trace file's bytes. */
+ * (sorted by the table; of files, the bytes), reference, clock, cluster with every value of its
+ * devices, the trace's assumptions and the trace file's bytes. */
 #include "sim/app/config.h"
 
 #include <errno.h>
@@ -23,15 +23,33 @@ __attribute__((format(printf, 2, 3))) static void add(struct hashing *h, const c
     sha256_update(&h->context, length + 1, (const uint8_t *)line); /* the NUL ends the part */
 }
 
-static void add_params(struct hashing *h, const struct gsim_params *params) {
-    for (int i = 0; i < params->n; i++) {
+static enum gsim_status add_file(struct gsim_cli *cli, struct hashing *h, const char *path) {
+    uint8_t bytes[65536];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+    size_t n;
+    while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
+        sha256_update(&h->context, n, bytes);
+    bool is_bad = ferror(file) != 0;
+    (void)fclose(file);
+    return is_bad ? gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
+}
+
+static enum gsim_status add_params(struct gsim_cli *cli, struct hashing *h,
+                                   const struct gsim_params *params) {
+    enum gsim_status status = GSIM_OK;
+    for (int i = 0; i < params->n && status == GSIM_OK; i++) {
         const struct gsim_param_value *value = &params->values[i];
         add(h, "%s.%s=%lld", params->owner, params->defs[i].name, (long long)value->value);
         if (params->defs[i].type == GSIM_PARAM_TEXT)
             add(h, "%s", value->text);
+        if (params->defs[i].type == GSIM_PARAM_FILE && *value->text)
+            status = add_file(cli, h, value->text);
         for (int64_t k = 0; value->list && k < value->value; k++)
             add(h, "%lld", (long long)value->list[k]);
     }
+    return status;
 }
 
 static void add_profile(struct hashing *h, const struct gsim_profile *profile) {
@@ -55,19 +73,6 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
         add_profile(h, cluster->profiles[p]);
 }
 
-static enum gsim_status add_file(struct gsim_cli *cli, struct hashing *h, const char *path) {
-    uint8_t bytes[65536];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
-    size_t n;
-    while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
-        sha256_update(&h->context, n, bytes);
-    bool is_bad = ferror(file) != 0;
-    (void)fclose(file);
-    return is_bad ? gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
-}
-
 enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup *setup,
                                   int contender, uint64_t replication, char hash[65]) {
     struct hashing h;
@@ -80,12 +85,13 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
         GSIM_SEMANTICS_VERSION, (long long)setup->seed, (unsigned long long)replication,
         (int)setup->reference, (long long)setup->until_ns);
     add(&h, "policy %s", setup->contender[contender].policy->name);
-    add_params(&h, &setup->contender[contender].params);
+    enum gsim_status status = add_params(cli, &h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);
     add(&h, "format %s", setup->trace.format ? setup->trace.format : "");
     for (const char *const *text = setup->trace.assumed; text && *text; text++)
         add(&h, "assume %s", *text);
-    enum gsim_status status = add_file(cli, &h, setup->trace_path);
+    if (status == GSIM_OK)
+        status = add_file(cli, &h, setup->trace_path);
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_digest(&h.context, sizeof digest, digest);
     for (size_t i = 0; i < sizeof digest; i++)

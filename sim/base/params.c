@@ -22,6 +22,7 @@ static const char *const type_forms[] = {
     [GSIM_PARAM_CHOICE] = "one of ",
     [GSIM_PARAM_CHOICE_TIME] = "a time such as 30s, or one of ",
     [GSIM_PARAM_TEXT] = "text",
+    [GSIM_PARAM_FILE] = "a file",
     [GSIM_PARAM_INT_LIST] = "whole numbers separated by commas",
 };
 
@@ -83,6 +84,7 @@ static enum gsim_parse parse_value(const struct gsim_param_def *def, const char 
     case GSIM_PARAM_INT_LIST:
         return parse_list(text, out, arena);
     case GSIM_PARAM_TEXT:
+    case GSIM_PARAM_FILE:
     case GSIM_PARAM_END:
         break;
     }

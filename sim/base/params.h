@@ -22,6 +22,7 @@ enum gsim_param_type {
     GSIM_PARAM_CHOICE,/* `choices` is "a|b|c"; the value is the position */
     GSIM_PARAM_CHOICE_TIME, /* a name of `choices` (value -1 - position) or a time (value >= 0) */
     GSIM_PARAM_TEXT,
+    GSIM_PARAM_FILE, /* a path; what the file holds belongs to the identity of a run */
     GSIM_PARAM_INT_LIST, /* comma separated whole numbers; `list`, value is the count */
 };
 
