@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parameters and queues that cluster policies share. */
+#define _POSIX_C_SOURCE 200809L
 #include "policies/common.h"
+
+#include <strings.h>
 
 enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
     static const enum gsim_rule by_choice[] = {GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,
-                                               GSIM_RULE_SPREAD};
+                                               GSIM_RULE_SPREAD, GSIM_RULE_FULLEST, GSIM_RULE_SKEW};
     if (ctx->reference == GSIM_REFERENCE_TIRESIAS || ctx->reference == GSIM_REFERENCE_PAI)
         return GSIM_RULE_ANY;
     if (ctx->reference == GSIM_REFERENCE_HELIOS)
         return GSIM_RULE_FULLEST;
-    return by_choice[gsim_param(ctx->params, "placement")];
+    enum gsim_rule rule = by_choice[gsim_param(ctx->params, "placement")];
+    if (rule == GSIM_RULE_SKEW && !ctx->view->trace->column[GSIM_COL_MODEL])
+        return GSIM_RULE_CONSOLIDATE;
+    return rule;
+}
+
+/* Models of which one tensor dwarfs the others, so that its transfer cannot be spread over servers
+ * (Tiresias, section 3.4 and table 3: VGG11, 16 and 19, AlexNet). */
+static bool is_skewed(const char *model) {
+    return strncasecmp(model, "vgg", 3) == 0 || strncasecmp(model, "alexnet", 7) == 0;
+}
+
+enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
+                                   enum gsim_rule rule) {
+    if (rule != GSIM_RULE_SKEW)
+        return rule;
+    const struct gsim_trace *trace = ctx->view->trace;
+    int64_t model = gsim_trace_get(trace, GSIM_COL_MODEL, ctx->view->job[slot]);
+    if (model >= 0 && !is_skewed(trace->names[GSIM_COL_MODEL].name[model]))
+        return GSIM_RULE_ANY;
+    return GSIM_RULE_CONSOLIDATE; /* also where the model is unknown */
 }
 
 struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
@@ -30,13 +53,24 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
 
 bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        enum gsim_rule rule) {
-    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, rule);
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, gsim_common_rule_of(ctx, slot, rule));
     return gsim_plan_place(plan, slot, &shape);
 }
 
 int64_t gsim_common_times(int64_t a, int64_t b) {
     gsim_i128 product = (gsim_i128)a * b;
     return product > INT64_MAX ? INT64_MAX : (int64_t)product;
+}
+
+void gsim_common_no_memory(struct gsim_ctx *ctx) {
+    if (ctx->log->n_errors == 0)
+        (void)gsim_no_memory(ctx->log, "ordering jobs");
+}
+
+void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
+                        int64_t key) {
+    if (!gsim_index_insert(index, slot, key, ctx->view->job[slot]))
+        gsim_common_no_memory(ctx);
 }
 
 bool gsim_common_is_full(const struct gsim_view *view) {
@@ -53,13 +87,22 @@ void gsim_queue_init(struct gsim_queue *queue) {
     queue->first = queue->last = GSIM_NO_SLOT;
 }
 
-void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
-    *link_of(ctx, slot) = (struct gsim_link){queue->last, GSIM_NO_SLOT};
-    if (queue->last == GSIM_NO_SLOT)
+void gsim_queue_insert(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot before,
+                       gsim_slot slot) {
+    gsim_slot behind = before == GSIM_NO_SLOT ? queue->last : link_of(ctx, before)->before;
+    *link_of(ctx, slot) = (struct gsim_link){behind, before};
+    if (behind == GSIM_NO_SLOT)
         queue->first = slot;
     else
-        link_of(ctx, queue->last)->after = slot;
-    queue->last = slot;
+        link_of(ctx, behind)->after = slot;
+    if (before == GSIM_NO_SLOT)
+        queue->last = slot;
+    else
+        link_of(ctx, before)->before = slot;
+}
+
+void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_queue_insert(queue, ctx, GSIM_NO_SLOT, slot);
 }
 
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -76,12 +119,12 @@ void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsi
 
 /* --- misfits ---------------------------------------------------------------------------------- */
 
-struct gsim_misfits gsim_misfits_none(const struct gsim_view *view) {
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule) {
     const struct gsim_trace *trace = view->trace;
     return (struct gsim_misfits){
         .smallest = UINT32_MAX,
         .is_size_all = !trace->column[GSIM_COL_MEM_BYTES] && !trace->column[GSIM_COL_CPUS_MILLI] &&
-                       !trace->column[GSIM_COL_SHARE_PPM],
+                       !trace->column[GSIM_COL_SHARE_PPM] && rule != GSIM_RULE_SKEW,
     };
 }
 
@@ -136,7 +179,7 @@ static gsim_slot first_candidate(const struct gsim_ctx *ctx, const struct gsim_l
 
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_line *line = ctx->state;
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view);
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule);
     gsim_slot after;
     for (gsim_slot slot = first_candidate(ctx, line);
          slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {

@@ -9,12 +9,14 @@
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-#define GSIM_PLACEMENT_PARAM                                                                       \
+#define GSIM_PLACEMENT_PARAM_AS(by_default)                                                        \
     {                                                                                              \
-        .name = "placement", .type = GSIM_PARAM_CHOICE, .fallback = "consolidate",                 \
-        .choices = "consolidate|any|spread",                                                       \
-        .help = "which GPUs a gang takes: fewest nodes, any free ones, or one per node"            \
+        .name = "placement", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                  \
+        .choices = "consolidate|any|spread|fullest|skew",                                          \
+        .help = "which GPUs a gang takes: fewest nodes, any free ones, one per node, whole nodes " \
+                "without the remainder, or fewest nodes where the model's skew asks for it"        \
     }
+#define GSIM_PLACEMENT_PARAM GSIM_PLACEMENT_PARAM_AS("consolidate")
 
 #define GSIM_PREEMPT_PARAM                                                                         \
     {                                                                                              \
@@ -33,10 +35,21 @@ struct gsim_preemption {
 };
 struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx);
 
+/* GSIM_RULE_SKEW becomes what the job's model asks for; other rules stay. */
+enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);
 bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        enum gsim_rule rule);
 /* a * b for ranks; a product too large is the largest rank. */
 int64_t gsim_common_times(int64_t a, int64_t b);
+/* Into an index of jobs, ties by the trace's order; a lack of memory goes into the log. */
+void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
+                        int64_t key);
+void gsim_common_no_memory(struct gsim_ctx *ctx);
+/* Whether it could be placed. */
+static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slot) {
+    enum gsim_state state = (enum gsim_state)view->state[slot];
+    return state == GSIM_QUEUED || state == GSIM_PAUSED || state == GSIM_HELD;
+}
 /* Whether nothing at all could be placed: no idle GPU, and no share of one. */
 bool gsim_common_is_full(const struct gsim_view *view);
 
@@ -54,7 +67,13 @@ struct gsim_queue {
 
 void gsim_queue_init(struct gsim_queue *queue);
 void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
+/* before: one of the queue, or GSIM_NO_SLOT for its end. */
+void gsim_queue_insert(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot before,
+                       gsim_slot slot);
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
+static inline gsim_slot gsim_queue_before(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ((const struct gsim_link *)gsim_job_state(ctx, slot))->before;
+}
 static inline gsim_slot gsim_queue_after(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ((const struct gsim_link *)gsim_job_state(ctx, slot))->after;
 }
@@ -77,9 +96,9 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
  * matters, nothing at least as large can fit either. */
 struct gsim_misfits {
     uint32_t smallest;
-    bool is_size_all; /* neither memory nor CPUs nor shares are asked for */
+    bool is_size_all; /* neither memory nor CPUs nor shares are asked for, and all by one rule */
 };
-struct gsim_misfits gsim_misfits_none(const struct gsim_view *view);
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule);
 /* Places the job unless it is known not to fit. */
 bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule);
@@ -115,6 +134,8 @@ struct gsim_ranked {
     uint32_t n_victims, victims_capacity;
 };
 
+/* The rank of a running or waiting job has changed by itself. */
+void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
 /* Hooks to be called from the policy's own. */
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);

@@ -56,6 +56,17 @@ static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
         gsim_index_remove(&ranked->group[g].running, slot);
 }
 
+void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (gsim_index_has(&ranked->waiting, slot)) {
+        gsim_index_remove(&ranked->waiting, slot);
+        book_waiting(ranked, ctx, slot);
+    } else if (ctx->view->state[slot] == GSIM_RUNNING) {
+        forget_running(ranked, slot);
+        book_running(ranked, ctx, slot);
+    }
+    ranked->needs_full_pass = true;
+}
+
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot) {
     forget_running(ranked, slot);
     ranked->needs_full_pass = true;
@@ -265,7 +276,7 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
     struct pass pass = {.ranked = ranked,
                         .ctx = ctx,
                         .plan = plan,
-                        .misfits = gsim_misfits_none(view),
+                        .misfits = gsim_misfits_none(view, ranked->rule),
                         .smallest_unforced = UINT32_MAX};
     if (ranked->needs_full_pass)
         pass_over_all(&pass);

@@ -51,10 +51,6 @@ static int64_t free_gpus(const struct gsim_tiresias *t, const struct gsim_ctx *c
     return n;
 }
 
-static bool is_waiting(enum gsim_state state) {
-    return state == GSIM_QUEUED || state == GSIM_HELD || state == GSIM_PAUSED;
-}
-
 void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
@@ -65,7 +61,7 @@ void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
     for (uint32_t i = 0; i < tiresias->n; i++) { /* first who loses, so that there is room */
         gsim_slot slot = tiresias->runnable[i];
         enum gsim_state state = view->state[slot];
-        if (state != GSIM_RUNNING && !is_waiting(state))
+        if (state != GSIM_RUNNING && !gsim_common_waits(view, slot))
             continue;
         if (view->gpus[slot] <= left)
             left -= view->gpus[slot];
@@ -76,10 +72,10 @@ void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
     for (uint32_t i = 0; i < tiresias->n; i++) {
         gsim_slot slot = tiresias->runnable[i];
         enum gsim_state state = view->state[slot];
-        if ((state != GSIM_RUNNING && !is_waiting(state)) || view->gpus[slot] > left)
+        if ((state != GSIM_RUNNING && !gsim_common_waits(view, slot)) || view->gpus[slot] > left)
             continue;
         left -= view->gpus[slot];
-        if (is_waiting(state))
+        if (gsim_common_waits(view, slot))
             (void)gsim_common_place(ctx, plan, slot, GSIM_RULE_ANY);
     }
 }

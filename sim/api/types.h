@@ -92,6 +92,7 @@ enum gsim_rule {
     GSIM_RULE_SPREAD, /* emptiest nodes first, one GPU of each in turn */
     GSIM_RULE_FULLEST, /* Helios: up to a node: the fullest that fits; more: whole nodes, the
                           remainder ignored */
+    GSIM_RULE_SKEW, /* policies resolve it job by job: consolidated or any */
     GSIM_RULE_COUNT
 };
 

@@ -17,20 +17,30 @@ struct row {
     uint32_t nodes, gpus;
     double mean, median, p95, makespan;
     int preemptions;
+    const char *set; /* or NULL */
 };
 
-/* simulator tiresias; its names fifo, fjf, sjf, shortest, shortest-gpu */
+/* simulator tiresias; its names fifo, fjf, sjf, shortest, shortest-gpu, dlas-gpu, dlas (seconds),
+ * dlas-gpu-100 (a knob), dlas-gpu-gittins */
+#define PHILLY "derived/phillyee480_job.csv"
+#define GITTINS "index=gittins"
 static const struct row tiresias_rows[] = {
-    {"tiresias/60_job.csv", "fifo", 2, 4, 1556.4833, 1415.5, 3897.65, 5747, 0},
-    {"tiresias/60_job.csv", "backfill", 2, 4, 715.2667, 150.5, 3388.05, 4806, 0},
-    {"tiresias/60_job.csv", "sjf", 2, 4, 725.7, 146.5, 3388.05, 4806, 8},
-    {"tiresias/60_job.csv", "srtf", 2, 4, 519.8667, 142, 2832.6, 4901, 7},
-    {"tiresias/60_job.csv", "srsf", 2, 4, 563.3833, 146.5, 2994.35, 4962, 13},
-    {"derived/phillyee480_job.csv", "fifo", 32, 4, 169711.8708, 128701.5, 476582.7, 3491723, 0},
-    {"derived/phillyee480_job.csv", "backfill", 32, 4, 147374.5354, 93314, 481066.7, 3481092, 0},
-    {"derived/phillyee480_job.csv", "sjf", 32, 4, 140423.3104, 66213, 500110.8, 3467240, 68},
-    {"derived/phillyee480_job.csv", "srtf", 32, 4, 130453.7875, 59889.5, 526118.2, 3598963, 204},
-    {"derived/phillyee480_job.csv", "srsf", 32, 4, 129464.6333, 59889.5, 524212.1, 3594657, 152},
+    {"tiresias/60_job.csv", "fifo", 2, 4, 1556.4833, 1415.5, 3897.65, 5747, 0, NULL},
+    {"tiresias/60_job.csv", "backfill", 2, 4, 715.2667, 150.5, 3388.05, 4806, 0, NULL},
+    {"tiresias/60_job.csv", "sjf", 2, 4, 725.7, 146.5, 3388.05, 4806, 8, NULL},
+    {"tiresias/60_job.csv", "srtf", 2, 4, 519.8667, 142, 2832.6, 4901, 7, NULL},
+    {"tiresias/60_job.csv", "srsf", 2, 4, 563.3833, 146.5, 2994.35, 4962, 13, NULL},
+    {"tiresias/60_job.csv", "tiresias", 2, 4, 715.2667, 150.5, 3388.05, 4806, 0, NULL},
+    {"tiresias/60_job.csv", "tiresias", 2, 4, 821.2333, 211, 2962.8, 4753, 88, GITTINS},
+    {PHILLY, "fifo", 32, 4, 169711.8708, 128701.5, 476582.7, 3491723, 0, NULL},
+    {PHILLY, "backfill", 32, 4, 147374.5354, 93314, 481066.7, 3481092, 0, NULL},
+    {PHILLY, "sjf", 32, 4, 140423.3104, 66213, 500110.8, 3467240, 68, NULL},
+    {PHILLY, "srtf", 32, 4, 130453.7875, 59889.5, 526118.2, 3598963, 204, NULL},
+    {PHILLY, "srsf", 32, 4, 129464.6333, 59889.5, 524212.1, 3594657, 152, NULL},
+    {PHILLY, "tiresias", 32, 4, 142580.6833, 71606, 500332.65, 3467240, 445, "unit=seconds"},
+    {PHILLY, "tiresias", 32, 4, 140443.6854, 74257.5, 481944.25, 3470145, 406, NULL},
+    {PHILLY, "tiresias", 32, 4, 139969.4833, 75071.5, 481944.25, 3470145, 517, "knob=100"},
+    {PHILLY, "tiresias", 32, 4, 139355.8583, 60371, 576458.65, 3467240, 561, GITTINS},
 };
 
 static void check(const char *what, double simulated, double printed, double digits) {
@@ -45,14 +55,18 @@ static void check_tiresias(const struct row *row, struct gsim_arena *arena) {
         skip();
     }
     struct gsim_trace trace = test_read(path, arena);
+    const char *history = gsim_arena_printf(
+        arena, "history=%s", test_shared("traces/tiresias/yarn-gput1000.csv", arena));
+    const char *sets[] = {row->set, history, NULL};
     struct test_run run = {.trace = &trace,
                            .policy = row->policy,
+                           .sets = row->set ? sets : NULL,
                            .reference = GSIM_REFERENCE_TIRESIAS,
                            .nodes = row->nodes,
                            .gpus_per_node = row->gpus};
     struct gsim_summary s = test_run(&run, arena).summary;
-    print_message("# %s %s: mean %.4f p95 %.2f preemptions %lld\n", row->trace, row->policy,
-                  s.jct_mean_s, s.jct_p95_s, (long long)s.preemptions);
+    print_message("# %s %s %s: mean %.4f p95 %.2f preemptions %lld\n", row->trace, row->policy,
+                  row->set ? row->set : "", s.jct_mean_s, s.jct_p95_s, (long long)s.preemptions);
     check("mean", s.jct_mean_s, row->mean, 1e-4);
     check("median", s.jct_p50_s, row->median, 1e-4);
     check("p95", s.jct_p95_s, row->p95, 1e-4);

@@ -9,7 +9,7 @@ check() {
         sim/base/*) may='sim/base/' ;;
         sim/api/*) may='sim/base/ sim/api/' ;;
         sim/core/*) may='sim/base/ sim/api/ sim/core/' ;;
-        policies/*) may='sim/base/ sim/api/ policies/common.h' ;;
+        policies/*) may='sim/base/ sim/api/ policies/common' ;;
         traces/*) may='sim/base/ sim/api/ traces/' ;;
         models/*) may='sim/base/ sim/api/ models/' ;;
         *) may='sim/ policies/list.def traces/ models/' ;;

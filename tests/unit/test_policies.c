@@ -339,6 +339,63 @@ static void test_las_shares(void **state) {
                             .jobs = {{0, 30, 1, .end_s = 50}, {10, 20, 1, .end_s = 40}}});
 }
 
+/* --- tiresias --------------------------------------------------------------------------------- */
+
+static void test_tiresias_falls_by_gpu_time(void **state) {
+    (void)state;
+    /* Two GPUs for 3 s are 6 GPU s: 0 falls at 3 and gives way to 1, which came at 1; 2 takes the
+     * other GPU. 0 has 7 s left at 6. In seconds it falls at 6 only, and 2 waits behind 1. */
+    struct fixture fixture = {
+        .policy = "tiresias",
+        .sets = {"queues=6,100"},
+        .gpus = 2,
+        .preemptions = 1,
+        .jobs = {{0, 10, 2, .end_s = 13}, {1, 3, 1, .end_s = 6}, {4, 2, 1, .end_s = 6}}};
+    check(&fixture);
+    fixture.sets[1] = "unit=seconds";
+    fixture.jobs[0].end_s = 13;
+    fixture.jobs[1].end_s = 9;
+    fixture.jobs[2].end_s = 8;
+    check(&fixture);
+}
+
+static void test_tiresias_promotes(void **state) {
+    (void)state;
+    /* 0 falls at 5 and waits; at 10 it has waited as long as it ran and is first in the first queue
+     * again, since it started before all others. So it goes on every 10 s. */
+    check(&(struct fixture){.policy = "tiresias",
+                            .sets = {"queues=5,100", "knob=1"},
+                            .gpus = 1,
+                            .preemptions = 3,
+                            .jobs = {{0, 20, 1, .end_s = 35},
+                                     {1, 5, 1, .end_s = 10},
+                                     {2, 5, 1, .end_s = 20},
+                                     {3, 5, 1, .end_s = 30}}});
+    check(&(struct fixture){.policy = "tiresias",
+                            .sets = {"queues=5,100"},
+                            .gpus = 1,
+                            .preemptions = 1,
+                            .jobs = {{0, 20, 1, .end_s = 35},
+                                     {1, 5, 1, .end_s = 10},
+                                     {2, 5, 1, .end_s = 15},
+                                     {3, 5, 1, .end_s = 20}}});
+}
+
+static void test_tiresias_learns(void **state) {
+    (void)state;
+    /* One limit, at 4 s. 0 ends at 1: from then on the past says that jobs take about 1 s. 1 falls
+     * at 5 and gives way to 2, which falls at 9, and both are older than all that is known: 1
+     * started first. 3 comes at 6 and preempts nobody of its queue; it runs 9 to 11. */
+    check(&(struct fixture){.policy = "tiresias",
+                            .sets = {"queues=4", "index=gittins"},
+                            .gpus = 1,
+                            .preemptions = 2,
+                            .jobs = {{0, 1, 1, .end_s = 1},
+                                     {1, 8, 1, .end_s = 15},
+                                     {2, 8, 1, .end_s = 19},
+                                     {6, 2, 1, .end_s = 11}}});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_head_blocks),
@@ -358,6 +415,9 @@ int main(void) {
         cmocka_unit_test(test_preempts_once_it_has_loaded),
         cmocka_unit_test(test_las_quantum),
         cmocka_unit_test(test_las_shares),
+        cmocka_unit_test(test_tiresias_falls_by_gpu_time),
+        cmocka_unit_test(test_tiresias_promotes),
+        cmocka_unit_test(test_tiresias_learns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
