@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Links: first-come engines whose rates change when a neighbour begins or ends. Each engine's head
+ * has one event ahead. When a head begins or ends, the rates of the other engine of its GPU and, if
+ * the root is shared, of all engines below that root are computed again. */
+#include "models/link.h"
+
+#include <assert.h>
+
+struct gsim_link_job {
+    struct gsim_transfer asked;
+    struct gsim_progress progress; /* of the nanoseconds that it takes alone */
+    int64_t begin_ns;
+    int64_t alone_ns;
+    uint64_t both_q32; /* rate while the other engine is busy */
+    uint32_t next; /* on the engine, or among the unused */
+};
+
+/* --- costs ------------------------------------------------------------------------------------ */
+
+struct gsim_copy_rates gsim_copy_rates_pinned(const struct gsim_profile *profile, bool is_reused) {
+    enum gsim_key in = is_reused ? GSIM_KEY_PCIE_H2D_REUSED : GSIM_KEY_PCIE_H2D;
+    return (struct gsim_copy_rates){
+        .bytes_per_s = {profile->value[in], profile->value[GSIM_KEY_PCIE_D2H]},
+        .both_bytes_per_s = profile->value[GSIM_KEY_PCIE_DUPLEX],
+        .copy_ns = {profile->value[GSIM_KEY_PCIE_H2D_COPY_NS],
+                    profile->value[GSIM_KEY_PCIE_D2H_COPY_NS]},
+        .both_copy_ns = profile->value[GSIM_KEY_PCIE_DUPLEX_COPY_NS],
+        .sync_ns = profile->value[GSIM_KEY_PCIE_SYNC_NS]};
+}
+
+struct gsim_copy_rates gsim_copy_rates_migrate(const struct gsim_profile *profile) {
+    return (struct gsim_copy_rates){
+        .bytes_per_s = {profile->value[GSIM_KEY_MIGRATE_IN], profile->value[GSIM_KEY_MIGRATE_OUT]},
+        .both_bytes_per_s = profile->value[GSIM_KEY_MIGRATE_BOTH]};
+}
+
+static int64_t bytes_ns(int64_t bytes, int64_t bytes_per_s) {
+    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
+}
+
+static int64_t n_copies(int64_t bytes, int64_t chunk_bytes) {
+    return chunk_bytes > 0 ? (bytes + chunk_bytes - 1) / chunk_bytes : 1;
+}
+
+int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
+                     int64_t bytes, int64_t chunk_bytes) {
+    if (bytes <= 0)
+        return 0;
+    return bytes_ns(bytes, rates->bytes_per_s[direction]) +
+           n_copies(bytes, chunk_bytes) * rates->copy_ns[direction];
+}
+
+/* What a direction gets of the ceiling. */
+static int64_t both_rate(const struct gsim_copy_rates *rates, enum gsim_direction direction) {
+    gsim_i128 alone = rates->bytes_per_s[direction];
+    gsim_i128 sum = (gsim_i128)rates->bytes_per_s[GSIM_H2D] + rates->bytes_per_s[GSIM_D2H];
+    if (rates->both_bytes_per_s >= sum || rates->both_bytes_per_s == INT64_MAX)
+        return rates->bytes_per_s[direction];
+    int64_t rate = (int64_t)(rates->both_bytes_per_s * alone / sum);
+    return rate > 0 ? rate : 1;
+}
+
+int64_t gsim_copy_both_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
+                          int64_t bytes, int64_t chunk_bytes) {
+    if (bytes <= 0)
+        return 0;
+    int64_t alone_ns = gsim_copy_ns(rates, direction, bytes, chunk_bytes);
+    int64_t both_ns = bytes_ns(bytes, both_rate(rates, direction)) +
+                      n_copies(bytes, chunk_bytes) * rates->both_copy_ns;
+    return both_ns > alone_ns ? both_ns : alone_ns;
+}
+
+static uint64_t ratio_q32(int64_t alone_ns, int64_t both_ns) {
+    if (alone_ns >= both_ns)
+        return GSIM_RATE_ONE;
+    uint64_t ratio = (uint64_t)(((gsim_u128)alone_ns << 32) / (gsim_u128)both_ns);
+    return ratio ? ratio : 1;
+}
+
+int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
+                            int64_t bytes_out, int64_t chunk_bytes) {
+    const int64_t bytes[] = {bytes_in, bytes_out};
+    gsim_work need[GSIM_DIRECTIONS];
+    uint64_t rate[GSIM_DIRECTIONS];
+    int64_t until[GSIM_DIRECTIONS]; /* the end, were the other one busy as long */
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        int64_t alone_ns = gsim_copy_ns(rates, d, bytes[d], chunk_bytes);
+        if (alone_ns == 0)
+            return gsim_copy_ns(rates, d == GSIM_H2D ? GSIM_D2H : GSIM_H2D,
+                                bytes[d == GSIM_H2D ? GSIM_D2H : GSIM_H2D], chunk_bytes);
+        need[d] = gsim_work_of_ns(alone_ns);
+        rate[d] = ratio_q32(alone_ns, gsim_copy_both_ns(rates, d, bytes[d], chunk_bytes));
+        until[d] = gsim_work_time(need[d], rate[d]);
+    }
+    enum gsim_direction last = until[GSIM_H2D] > until[GSIM_D2H] ? GSIM_H2D : GSIM_D2H;
+    int64_t first_ns = until[last == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
+    gsim_work left = need[last] - gsim_work_done(rate[last], first_ns);
+    return first_ns + (left > 0 ? gsim_work_time(left, GSIM_RATE_ONE) : 0);
+}
+
+int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
+                            int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns) {
+    int64_t alone_ns = gsim_copy_ns(rates, GSIM_H2D, bytes_in, chunk_bytes) +
+                       gsim_copy_ns(rates, GSIM_D2H, bytes_out, chunk_bytes);
+    if (bytes_in <= 0 || bytes_out <= 0) /* one direction alone never turns round */
+        return alone_ns;
+    int64_t turns = 2 * n_copies(bytes_in < bytes_out ? bytes_in : bytes_out, chunk_bytes);
+    return alone_ns + turns * alternate_ns;
+}
+
+/* --- engines ---------------------------------------------------------------------------------- */
+
+static uint32_t engine_of(uint32_t gpu, enum gsim_direction direction) {
+    return 2 * gpu + (uint32_t)direction;
+}
+
+/* Rings of the GPUs below each root, in one pass; the table of roots is scratch. */
+static bool link_roots(struct gsim_link *link) {
+    uint32_t n_roots = 0;
+    for (uint32_t gpu = 0; gpu < link->n_gpus; gpu++)
+        n_roots = link->root_of_gpu[gpu] >= n_roots ? link->root_of_gpu[gpu] + 1 : n_roots;
+    uint32_t *last = gsim_arena_array(link->arena, n_roots, sizeof *last);
+    if (!last)
+        return false;
+    for (uint32_t root = 0; root < n_roots; root++)
+        last[root] = UINT32_MAX;
+    for (uint32_t gpu = 0; gpu < link->n_gpus; gpu++) {
+        uint32_t *before = &last[link->root_of_gpu[gpu]];
+        if (*before != UINT32_MAX) {
+            link->next_below[gpu] = link->next_below[*before];
+            link->next_below[*before] = gpu;
+        }
+        *before = gpu;
+    }
+    return true;
+}
+
+bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *root_of_gpu,
+                    const int64_t *root_bytes_per_s, struct gsim_arena *arena) {
+    *link = (struct gsim_link){.arena = arena,
+                               .n_gpus = n_gpus,
+                               .root_of_gpu = root_of_gpu,
+                               .root_bytes_per_s = root_bytes_per_s,
+                               .first_unused = GSIM_LINK_NONE};
+    link->engines = gsim_arena_array(arena, 2 * (size_t)n_gpus, sizeof *link->engines);
+    link->next_below = gsim_arena_array(arena, n_gpus, sizeof *link->next_below);
+    gsim_eventq_init(&link->queue, arena);
+    if (!link->engines || !link->next_below || !gsim_eventq_reserve(&link->queue, 2 * n_gpus))
+        return false;
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            link->engines[engine_of(gpu, d)] =
+                (struct gsim_link_engine){GSIM_LINK_NONE, GSIM_LINK_NONE};
+        link->next_below[gpu] = gpu;
+    }
+    return !root_of_gpu || link_roots(link);
+}
+
+static struct gsim_link_job *head_of(const struct gsim_link *link, uint32_t engine) {
+    uint32_t head = link->engines[engine].head;
+    return head == GSIM_LINK_NONE ? NULL : &link->jobs[head];
+}
+
+bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
+    return link->engines[engine_of(gpu, direction)].head != GSIM_LINK_NONE;
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+/* What an engine's head could do if the root carried anything; 0 for an idle engine. */
+static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
+    const struct gsim_link_job *job = head_of(link, engine);
+    if (!job)
+        return 0;
+    return head_of(link, engine ^ 1) ? job->both_q32 : GSIM_RATE_ONE;
+}
+
+/* Bytes per second at a rate; what takes no time asks for nothing. */
+static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
+    if (job->alone_ns == 0)
+        return 0;
+    gsim_i128 alone = (gsim_i128)job->asked.bytes * GSIM_NS_PER_S / job->alone_ns;
+    gsim_i128 bytes_per_s = alone * rate_q32 >> 32;
+    return bytes_per_s > INT64_MAX ? INT64_MAX : (int64_t)bytes_per_s;
+}
+
+/* Max-min fairness: the level at which all that want more than it share what the modest leave. */
+static int64_t fair_level(const struct gsim_link *link, uint32_t gpu,
+                          enum gsim_direction direction) {
+    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
+    int64_t level = 0;
+    for (;;) {
+        int64_t left = carried, n_above = 0;
+        uint32_t other = gpu;
+        do {
+            uint32_t engine = engine_of(other, direction);
+            if (head_of(link, engine)) {
+                int64_t wants = demand(head_of(link, engine), wanted_q32(link, engine));
+                if (wants > level)
+                    n_above++;
+                else
+                    left -= wants;
+            }
+            other = link->next_below[other];
+        } while (other != gpu);
+        if (n_above == 0)
+            return INT64_MAX;
+        int64_t next = left / n_above > 0 ? left / n_above : 1;
+        if (next <= level)
+            return level;
+        level = next;
+    }
+}
+
+static uint64_t rate_below(const struct gsim_link_job *job, uint64_t wanted, int64_t level) {
+    int64_t wants = demand(job, wanted);
+    if (wants <= level)
+        return wanted;
+    uint64_t rate = (uint64_t)((gsim_u128)wanted * (uint64_t)level / (uint64_t)wants);
+    return rate ? rate : 1;
+}
+
+static void set_rate(struct gsim_link *link, uint32_t engine, uint64_t rate_q32, int64_t now_ns) {
+    struct gsim_link_job *job = head_of(link, engine);
+    struct gsim_progress *progress = &job->progress;
+    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
+    progress->since_ns = now_ns;
+    progress->rate_q32 = rate_q32;
+    gsim_work left = gsim_work_of_ns(job->alone_ns) - progress->done;
+    int64_t takes_ns = left > 0 ? gsim_work_time(left, rate_q32) : 0;
+    gsim_eventq_set(&link->queue, engine, now_ns + takes_ns, engine);
+}
+
+static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
+    return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
+}
+
+/* An engine of this GPU began or ended a transfer. A root's ring is walked for each direction, since
+ * the other engine's rate decides what is left for its neighbours. */
+static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    bool is_shared = is_root_shared(link, gpu);
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        int64_t level = is_shared ? fair_level(link, gpu, d) : INT64_MAX;
+        uint32_t other = gpu;
+        do {
+            uint32_t engine = engine_of(other, d);
+            const struct gsim_link_job *job = head_of(link, engine);
+            if (job)
+                set_rate(link, engine, rate_below(job, wanted_q32(link, engine), level), now_ns);
+            other = link->next_below[other];
+        } while (is_shared && other != gpu);
+    }
+}
+
+/* --- transfers -------------------------------------------------------------------------------- */
+
+static bool grow(struct gsim_link *link) {
+    uint32_t capacity = link->capacity ? 2 * link->capacity : 64;
+    struct gsim_link_job *jobs = gsim_arena_grow(
+        link->arena, link->jobs, link->capacity * sizeof *jobs, capacity * sizeof *jobs);
+    if (!jobs)
+        return false;
+    for (uint32_t i = capacity; i > link->capacity; i--) {
+        jobs[i - 1].next = link->first_unused;
+        link->first_unused = i - 1;
+    }
+    link->jobs = jobs;
+    link->capacity = capacity;
+    return true;
+}
+
+static void begin(struct gsim_link *link, uint32_t handle, int64_t now_ns) {
+    struct gsim_link_job *job = &link->jobs[handle];
+    job->begin_ns = now_ns;
+    job->progress = (struct gsim_progress){.since_ns = now_ns};
+}
+
+uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
+                          int64_t now_ns) {
+    assert(transfer->gpu < link->n_gpus && transfer->bytes >= 0);
+    assert(gsim_link_next_time(link) >= now_ns);
+    if (link->first_unused == GSIM_LINK_NONE && !grow(link))
+        return GSIM_LINK_NONE;
+    uint32_t handle = link->first_unused;
+    struct gsim_link_job *job = &link->jobs[handle];
+    link->first_unused = job->next;
+    int64_t extra_ns = transfer->is_synchronous ? transfer->rates->sync_ns : 0;
+    int64_t alone_ns = extra_ns + gsim_copy_ns(transfer->rates, transfer->direction,
+                                               transfer->bytes, transfer->chunk_bytes);
+    int64_t both_ns = extra_ns + gsim_copy_both_ns(transfer->rates, transfer->direction,
+                                                   transfer->bytes, transfer->chunk_bytes);
+    *job = (struct gsim_link_job){.asked = *transfer,
+                                  .alone_ns = alone_ns,
+                                  .both_q32 = ratio_q32(alone_ns, both_ns),
+                                  .next = GSIM_LINK_NONE};
+    struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
+    if (engine->head != GSIM_LINK_NONE) {
+        link->jobs[engine->tail].next = handle;
+        engine->tail = handle;
+        return handle;
+    }
+    engine->head = engine->tail = handle;
+    begin(link, handle, now_ns);
+    rerate(link, transfer->gpu, now_ns);
+    return handle;
+}
+
+int64_t gsim_link_next_time(const struct gsim_link *link) {
+    return gsim_eventq_next(&link->queue);
+}
+
+bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out) {
+    if (gsim_link_next_time(link) > now_ns)
+        return false;
+    struct gsim_event_key key;
+    uint32_t at = gsim_eventq_pop(&link->queue, &key);
+    struct gsim_link_engine *engine = &link->engines[at];
+    uint32_t handle = engine->head;
+    struct gsim_link_job *job = &link->jobs[handle];
+    *out = (struct gsim_transfer_done){.tag = job->asked.tag,
+                                       .begin_ns = job->begin_ns,
+                                       .end_ns = key.time_ns,
+                                       .bytes = job->asked.bytes,
+                                       .gpu = job->asked.gpu,
+                                       .direction = job->asked.direction};
+    engine->head = job->next;
+    job->next = link->first_unused;
+    link->first_unused = handle;
+    if (engine->head == GSIM_LINK_NONE)
+        engine->tail = GSIM_LINK_NONE;
+    else
+        begin(link, engine->head, key.time_ns);
+    rerate(link, out->gpu, key.time_ns);
+    return true;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {
+    gsim_work need = gsim_work_of_ns(job->alone_ns);
+    gsim_work done = job->progress.done +
+                     gsim_work_done(job->progress.rate_q32, now_ns - job->progress.since_ns);
+    return done < need ? done : need;
+}
+
+int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns) {
+    const struct gsim_link_job *job = &link->jobs[handle];
+    const struct gsim_link_engine *engine =
+        &link->engines[engine_of(job->asked.gpu, job->asked.direction)];
+    if (engine->head != handle)
+        return 0;
+    if (job->alone_ns == 0)
+        return job->asked.bytes;
+    return gsim_muldiv_floor(job->asked.bytes, gsim_work_to_ns(done_at(job, now_ns)),
+                             job->alone_ns);
+}
+
+static void put(int64_t value, int64_t *out, size_t room, size_t *n) {
+    if (*n < room)
+        out[*n] = value;
+    (*n)++;
+}
+
+size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_ns, int64_t *out,
+                       size_t room) {
+    size_t n = 0;
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        const struct gsim_link_engine *engine = &link->engines[engine_of(gpu, d)];
+        for (uint32_t at = engine->head; at != GSIM_LINK_NONE; at = link->jobs[at].next) {
+            const struct gsim_link_job *job = &link->jobs[at];
+            gsim_work done = at == engine->head ? done_at(job, now_ns) : 0;
+            put((int64_t)job->asked.tag, out, room, &n);
+            put(job->asked.bytes, out, room, &n);
+            put(job->alone_ns, out, room, &n);
+            put((int64_t)job->both_q32, out, room, &n);
+            put(gsim_work_to_ns(done), out, room, &n);
+            put((int64_t)(done & UINT32_MAX), out, room, &n);
+        }
+        put(-1, out, room, &n); /* the end of an engine */
+    }
+    return n;
+}
