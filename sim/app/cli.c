@@ -11,6 +11,9 @@ const struct gsim_command gsim_commands[] = {
      gsim_command_run},
     {"compare", "TRACE|SPEC.ini", "several policies on the same trace and randomness",
      GSIM_IN_COMPARE, gsim_command_compare},
+    {"sweep", "GRID.ini", "every combination of a grid, on all cores, resumable", GSIM_IN_SWEEP,
+     gsim_command_sweep},
+    {"merge", "SHARD.db ...", "joins the databases of shards", GSIM_IN_MERGE, gsim_command_merge},
     {"generate", "SPEC.ini", "a synthetic trace from distributions", GSIM_IN_GENERATE,
      gsim_command_generate},
     {"import", "FORMAT FILE", "another format's trace as a native one", GSIM_IN_IMPORT,
@@ -20,7 +23,7 @@ const struct gsim_command gsim_commands[] = {
     {0}};
 
 /* Named in the plan of the program, not built yet: better said than called a missing file. */
-static const char planned[] = "sweep|merge|plot|report|validate|calibrate";
+static const char planned[] = "plot|report|validate|calibrate";
 
 static const struct gsim_command *find_command(const char *name) {
     for (const struct gsim_command *command = gsim_commands; command->name; command++)

@@ -29,7 +29,10 @@ enum gsim_command_bit {
     GSIM_IN_GENERATE = 4,
     GSIM_IN_IMPORT = 8,
     GSIM_IN_LIST = 16,
-    GSIM_IN_ALL = 255,
+    GSIM_IN_SWEEP = 32,
+    GSIM_IN_MERGE = 64,
+    GSIM_IN_ALL = 0xffff,
+    GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
 
 enum gsim_option {
@@ -86,5 +89,7 @@ enum gsim_status gsim_command_compare(struct gsim_cli *cli);
 enum gsim_status gsim_command_generate(struct gsim_cli *cli);
 enum gsim_status gsim_command_import(struct gsim_cli *cli);
 enum gsim_status gsim_command_list(struct gsim_cli *cli);
+enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
+enum gsim_status gsim_command_merge(struct gsim_cli *cli);
 
 #endif

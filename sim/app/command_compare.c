@@ -5,11 +5,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "sim/app/parallel.h"
 #include "sim/app/report.h"
 
 enum { MAX_REPS = 10000 };
@@ -29,35 +27,17 @@ struct compare {
     struct gsim_trace *traces; /* by replication */
     int n_reps, n_tasks;
     struct task *tasks; /* replication by replication */
-    atomic_int next;
 };
 
-static void *work(void *arg) {
+static void run_task(void *arg, int64_t at) {
     struct compare *c = arg;
-    for (;;) {
-        int at = atomic_fetch_add(&c->next, 1);
-        if (at >= c->n_tasks)
-            return NULL;
-        struct task *task = &c->tasks[at];
-        task->arena = gsim_arena_new();
-        if (task->arena)
-            task->status =
-                gsim_setup_run(c->setup, task->contender, &c->traces[task->replication], c->cli->io,
-                               false, task->arena, &task->result, &task->log);
-        else
-            task->status = gsim_no_memory(&task->log, "starting a run");
-    }
-}
-
-static void run_all(struct compare *c, int n_threads) {
-    pthread_t threads[256];
-    int started = 0;
-    while (started < n_threads - 1 && started < 255 && started < c->n_tasks - 1 &&
-           pthread_create(&threads[started], NULL, work, c) == 0)
-        started++;
-    (void)work(c);
-    while (started > 0)
-        (void)pthread_join(threads[--started], NULL);
+    struct task *task = &c->tasks[at];
+    task->arena = gsim_arena_new();
+    if (task->arena)
+        task->status = gsim_setup_run(c->setup, task->contender, &c->traces[task->replication],
+                                      c->cli->io, false, task->arena, &task->result, &task->log);
+    else
+        task->status = gsim_no_memory(&task->log, "starting a run");
 }
 
 /* --- replications
@@ -167,17 +147,10 @@ static enum gsim_status write_by(const struct compare *c) {
 /* --- the command
  * ---------------------------------------------------------------------------------------- */
 
-static void merge_log(struct gsim_log *into, const struct gsim_log *from) {
-    for (int64_t i = 0; i < from->n_errors && i < GSIM_LOG_ENTRIES; i++)
-        (void)gsim_fail(into, from->status, NULL, 0, "%s", from->errors[i].text);
-    for (int64_t i = 0; i < from->n_warnings && i < GSIM_LOG_ENTRIES; i++)
-        gsim_warn(into, NULL, 0, "%s", from->warnings[i].text);
-}
-
 static enum gsim_status collect(struct compare *c) {
     enum gsim_status worst = GSIM_OK;
     for (int t = 0; t < c->n_tasks; t++) {
-        merge_log(c->cli->log, &c->tasks[t].log);
+        gsim_log_merge(c->cli->log, &c->tasks[t].log);
         if (c->tasks[t].status != GSIM_OK && worst == GSIM_OK)
             worst = c->tasks[t].status;
     }
@@ -188,17 +161,18 @@ static enum gsim_status collect(struct compare *c) {
 
 static enum gsim_status store(struct compare *c) {
     enum gsim_status status = GSIM_OK;
-    for (int i = 0; i < c->setup->n_contenders && status == GSIM_OK; i++)
-        status = gsim_report_db(c->cli, c->setup, i, &c->tasks[i].result);
+    for (int t = 0; t < c->n_tasks && status == GSIM_OK; t++)
+        status = gsim_report_db(c->cli, c->setup, c->tasks[t].contender,
+                                (uint64_t)c->tasks[t].replication, &c->tasks[t].result);
     return status;
 }
 
 static enum gsim_status prepare(struct compare *c, int64_t *n_threads) {
     int64_t reps;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     enum gsim_status status = gsim_option_int(c->cli, GSIM_OPT_REPS, 1, 1, MAX_REPS, &reps);
     if (status == GSIM_OK)
-        status = gsim_option_int(c->cli, GSIM_OPT_JOBS, cores > 0 ? cores : 1, 1, 256, n_threads);
+        status =
+            gsim_option_int(c->cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, n_threads);
     if (status != GSIM_OK)
         return status;
     c->n_reps = (int)reps;
@@ -207,9 +181,6 @@ static enum gsim_status prepare(struct compare *c, int64_t *n_threads) {
                          "--reps needs a trace that can be drawn again: a spec .ini in place of "
                          "%s",
                          c->setup->trace_path);
-    if (reps > 1 && c->cli->value[GSIM_OPT_DB])
-        return gsim_fail(c->cli->log, GSIM_USAGE, NULL, 0,
-                         "--db keeps one replication a run in this version; leave out --reps");
     c->n_tasks = c->n_reps * c->setup->n_contenders;
     c->tasks = gsim_arena_array(c->cli->arena, (size_t)c->n_tasks, sizeof *c->tasks);
     for (int t = 0; c->tasks && t < c->n_tasks; t++) {
@@ -231,7 +202,7 @@ static enum gsim_status compare(struct compare *c) {
         status = prepare(c, &n_threads);
     if (status != GSIM_OK)
         return status;
-    run_all(c, (int)n_threads);
+    gsim_in_parallel((int)n_threads, c->n_tasks, run_task, c);
     status = collect(c);
     if (status != GSIM_OK)
         return status;

@@ -31,7 +31,7 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
                          "interrupted: the result above is of what had happened by then%s",
                          cli->value[GSIM_OPT_DB] ? "; it was not put into the database" : "");
-    return status == GSIM_OK ? gsim_report_db(cli, setup, 0, result) : status;
+    return status == GSIM_OK ? gsim_report_db(cli, setup, 0, setup->replication, result) : status;
 }
 
 enum gsim_status gsim_command_run(struct gsim_cli *cli) {

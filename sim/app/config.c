@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts, in a fixed order: versions, seed and replication, policy and its resolved parameters
  * (sorted by the table; of files, the bytes), reference, clock, cluster with every value of its
- * devices, the trace's assumptions and the trace file's bytes. */
+ * devices, the trace's assumptions and the digest of the trace file. */
 #include "sim/app/config.h"
 
 #include <errno.h>
@@ -23,17 +23,29 @@ __attribute__((format(printf, 2, 3))) static void add(struct hashing *h, const c
     sha256_update(&h->context, length + 1, (const uint8_t *)line); /* the NUL ends the part */
 }
 
-static enum gsim_status add_file(struct gsim_cli *cli, struct hashing *h, const char *path) {
+enum gsim_status gsim_config_digest(const char *path, uint8_t digest[GSIM_DIGEST_BYTES],
+                                    struct gsim_log *log) {
     uint8_t bytes[65536];
+    struct sha256_ctx context;
     FILE *file = fopen(path, "rb");
     if (!file)
-        return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+        return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
+    sha256_init(&context);
     size_t n;
     while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
-        sha256_update(&h->context, n, bytes);
+        sha256_update(&context, n, bytes);
     bool is_bad = ferror(file) != 0;
     (void)fclose(file);
-    return is_bad ? gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
+    sha256_digest(&context, GSIM_DIGEST_BYTES, digest);
+    return is_bad ? gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
+}
+
+static enum gsim_status add_file(struct gsim_cli *cli, struct hashing *h, const char *path) {
+    uint8_t digest[GSIM_DIGEST_BYTES];
+    enum gsim_status status = gsim_config_digest(path, digest, cli->log);
+    if (status == GSIM_OK)
+        sha256_update(&h->context, sizeof digest, digest);
+    return status;
 }
 
 static enum gsim_status add_params(struct gsim_cli *cli, struct hashing *h,
@@ -73,6 +85,21 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
         add_profile(h, cluster->profiles[p]);
 }
 
+void gsim_config_hex(const uint8_t digest[GSIM_DIGEST_BYTES], char text[65]) {
+    for (size_t i = 0; i < GSIM_DIGEST_BYTES; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+void gsim_config_combine(const char *const *configs, int64_t n, char hash[65]) {
+    struct sha256_ctx context;
+    uint8_t digest[GSIM_DIGEST_BYTES];
+    sha256_init(&context);
+    for (int64_t i = 0; i < n; i++)
+        sha256_update(&context, strlen(configs[i]), (const uint8_t *)configs[i]);
+    sha256_digest(&context, sizeof digest, digest);
+    gsim_config_hex(digest, hash);
+}
+
 enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup *setup,
                                   int contender, uint64_t replication, char hash[65]) {
     struct hashing h;
@@ -87,14 +114,15 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
     add(&h, "policy %s", setup->contender[contender].policy->name);
     enum gsim_status status = add_params(cli, &h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);
-    add(&h, "format %s", setup->trace.format ? setup->trace.format : "");
+    add(&h, "format %s", gsim_setup_is_spec(setup->trace_path) ? "spec" : setup->trace.format);
     for (const char *const *text = setup->trace.assumed; text && *text; text++)
         add(&h, "assume %s", *text);
-    if (status == GSIM_OK)
+    if (setup->trace_digest)
+        sha256_update(&h.context, GSIM_DIGEST_BYTES, setup->trace_digest);
+    else if (status == GSIM_OK)
         status = add_file(cli, &h, setup->trace_path);
-    uint8_t digest[SHA256_DIGEST_SIZE];
+    uint8_t digest[GSIM_DIGEST_BYTES];
     sha256_digest(&h.context, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        (void)snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    gsim_config_hex(digest, hash);
     return status;
 }

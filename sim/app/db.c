@@ -2,35 +2,27 @@
 /* Tables as in the schema below; the columns of `run` are the fields of a result. Rollback journal
  * (the default): a database that was being written when the machine stopped is whole when it is
  * next opened. Indexes are made after the first load. */
-#include "sim/app/db.h"
-
 #include <math.h>
-#include <sqlite3.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/app/cli.h"
+#include "sim/app/db_private.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 1 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 2 };
 
-struct gsim_db {
-    sqlite3 *handle;
-    const char *path;
-    struct gsim_arena *arena;
-};
-
-static enum gsim_status fail(const struct gsim_db *db, struct gsim_log *log) {
+enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
     return gsim_fail(log, GSIM_FAILED, db->path, 0,
                      "%s; nothing of this run was written, earlier runs are untouched",
                      db->handle ? sqlite3_errmsg(db->handle) : "no memory");
 }
 
-static enum gsim_status execute(struct gsim_db *db, const char *sql, struct gsim_log *log) {
-    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? GSIM_OK : fail(db, log);
+enum gsim_status gsim_db_execute(struct gsim_db *db, const char *sql, struct gsim_log *log) {
+    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? GSIM_OK
+                                                                        : gsim_db_fail(db, log);
 }
 
-static enum gsim_status number_of(struct gsim_db *db, const char *sql, int64_t *out,
-                                  struct gsim_log *log) {
+enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *out,
+                                struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
     *out = 0;
     int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
@@ -39,17 +31,18 @@ static enum gsim_status number_of(struct gsim_db *db, const char *sql, int64_t *
     if (code == SQLITE_ROW)
         *out = sqlite3_column_int64(statement, 0);
     (void)sqlite3_finalize(statement);
-    return code == SQLITE_ROW ? GSIM_OK : fail(db, log);
+    return code == SQLITE_ROW ? GSIM_OK : gsim_db_fail(db, log);
 }
 
 static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
     static const char before[] =
         "BEGIN IMMEDIATE;"
         "PRAGMA application_id = 1735616877;"
-        "PRAGMA user_version = 1;"
+        "PRAGMA user_version = 2;"
         "CREATE TABLE run (run_id INTEGER PRIMARY KEY, config TEXT NOT NULL UNIQUE"
         " CHECK (length(config) = 64), version TEXT NOT NULL, argv TEXT NOT NULL,"
-        " status TEXT NOT NULL CHECK (status IN ('done', 'interrupted'))";
+        " replication INTEGER NOT NULL CHECK (replication >= 0), status TEXT NOT NULL CHECK "
+        "(status IN ('done', 'interrupted'))";
     static const char after[] =
         ");"
         "CREATE TABLE job (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
@@ -60,14 +53,24 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
         " NOT NULL, bytes_out INTEGER NOT NULL, stall_ns INTEGER NOT NULL);"
         "CREATE TABLE request (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
         " job INTEGER NOT NULL, request INTEGER NOT NULL, arrive_ns INTEGER NOT NULL,"
-        " latency_ns INTEGER NOT NULL CHECK (latency_ns >= 0));"
+        " latency_ns INTEGER NOT NULL CHECK (latency_ns >= 0), PRIMARY KEY (run_id, job, request))"
+        " WITHOUT ROWID;"
         "CREATE TABLE sample (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " time_ns INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL);"
+        " time_ns INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY (run_id,"
+        " name, time_ns)) WITHOUT ROWID;"
         "CREATE TABLE gpu (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
         " gpu INTEGER NOT NULL, node INTEGER NOT NULL, device TEXT NOT NULL,"
-        " busy_ns INTEGER NOT NULL);"
+        " busy_ns INTEGER NOT NULL, PRIMARY KEY (run_id, gpu)) WITHOUT ROWID;"
         "CREATE TABLE run_perf (run_id INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,"
         " wall_s REAL, events INTEGER NOT NULL);"
+        "CREATE TABLE setting (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+        " key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run_id, key)) WITHOUT ROWID;"
+        "CREATE TABLE sweep (sweep TEXT NOT NULL PRIMARY KEY CHECK (length(sweep) = 64),"
+        " grid TEXT NOT NULL, runs INTEGER NOT NULL CHECK (runs > 0)) WITHOUT ROWID;"
+        "CREATE TABLE sweep_run (sweep TEXT NOT NULL REFERENCES sweep, position INTEGER NOT NULL"
+        " CHECK (position > 0), run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+        " PRIMARY KEY (sweep, position)) WITHOUT ROWID;"
+        "CREATE INDEX sweep_of_run ON sweep_run (run_id);"
         "COMMIT;";
     char columns[4096] = "";
     size_t n = 0;
@@ -80,16 +83,16 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
 #include "sim/api/fields.def"
 #undef COLUMN
     char *sql = gsim_arena_printf(db->arena, "%s%s%s", before, columns, after);
-    return sql ? execute(db, sql, log) : gsim_no_memory(log, "creating a database");
+    return sql ? gsim_db_execute(db, sql, log) : gsim_no_memory(log, "creating a database");
 }
 
 static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     int64_t application, version, tables;
-    enum gsim_status status = number_of(db, "PRAGMA application_id", &application, log);
+    enum gsim_status status = gsim_db_number(db, "PRAGMA application_id", &application, log);
     if (status == GSIM_OK)
-        status = number_of(db, "PRAGMA user_version", &version, log);
+        status = gsim_db_number(db, "PRAGMA user_version", &version, log);
     if (status == GSIM_OK)
-        status = number_of(db, "SELECT count(*) FROM sqlite_master", &tables, log);
+        status = gsim_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, log);
     if (status != GSIM_OK)
         return status;
     if (application == 0 && tables == 0)
@@ -104,20 +107,30 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     return GSIM_OK;
 }
 
-enum gsim_status gsim_db_open(const char *path, struct gsim_arena *arena, struct gsim_db **out,
-                              struct gsim_log *log) {
+static enum gsim_status open_file(const char *path, int flags, struct gsim_arena *arena,
+                                  struct gsim_db **out, struct gsim_log *log) {
     struct gsim_db *db = gsim_arena_alloc(arena, sizeof *db);
     *out = db;
     if (!db)
         return gsim_no_memory(log, "opening a database");
     db->path = path;
     db->arena = arena;
-    if (sqlite3_open(path, &db->handle) != SQLITE_OK)
-        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot open it: %s",
+    if (sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | flags, NULL) != SQLITE_OK)
+        return gsim_fail(log, flags ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0, "cannot open it: %s",
                          db->handle ? sqlite3_errmsg(db->handle) : "no memory");
     (void)sqlite3_busy_timeout(db->handle, 10000);
-    enum gsim_status status = execute(db, "PRAGMA foreign_keys = ON", log);
+    enum gsim_status status = gsim_db_execute(db, "PRAGMA foreign_keys = ON", log);
     return status == GSIM_OK ? check_file(db, log) : status;
+}
+
+enum gsim_status gsim_db_open(const char *path, struct gsim_arena *arena, struct gsim_db **out,
+                              struct gsim_log *log) {
+    return open_file(path, SQLITE_OPEN_CREATE, arena, out, log);
+}
+
+enum gsim_status gsim_db_open_existing(const char *path, struct gsim_arena *arena,
+                                       struct gsim_db **out, struct gsim_log *log) {
+    return open_file(path, 0, arena, out, log);
 }
 
 void gsim_db_close(struct gsim_db *db) {
@@ -130,7 +143,7 @@ enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
     char sql[160];
     int64_t n;
     (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE config = '%.64s'", config);
-    enum gsim_status status = number_of(db, sql, &n, log);
+    enum gsim_status status = gsim_db_number(db, sql, &n, log);
     *has = n > 0;
     return status;
 }
@@ -154,9 +167,9 @@ static int bind_fields(sqlite3_stmt *statement, int at, const struct gsim_summar
     return at;
 }
 
-static int add_run(struct gsim_db *db, const char *config, const char *argv,
+static int add_run(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run,
                    const struct gsim_result *result) {
-    static const char sql[] = "INSERT INTO run VALUES (NULL, ?, ?, ?, ?"
+    static const char sql[] = "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?"
 #define MARK(name, help) ", ?"
 #define GSIM_FIELD_TEXT MARK
 #define GSIM_FIELD_INT MARK
@@ -170,12 +183,31 @@ static int add_run(struct gsim_db *db, const char *config, const char *argv,
         /* Wall time depends on the machine: it is kept in run_perf, outside the identity. */
         struct gsim_summary summary = result->summary;
         summary.wall_s = (double)NAN;
-        (void)sqlite3_bind_text(statement, 1, config, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_text(statement, 2, GSIM_VERSION, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_text(statement, 3, argv, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_text(statement, 4, "done", -1, SQLITE_STATIC);
-        (void)bind_fields(statement, 5, &summary);
+        if (run_id > 0) /* else the next free one */
+            (void)sqlite3_bind_int64(statement, 1, run_id);
+        (void)sqlite3_bind_text(statement, 2, run->config, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(statement, 3, GSIM_VERSION, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(statement, 4, run->argv, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_int64(statement, 5, (int64_t)run->replication);
+        (void)sqlite3_bind_text(statement, 6, "done", -1, SQLITE_STATIC);
+        (void)bind_fields(statement, 7, &summary);
         code = sqlite3_step(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static int add_settings(struct gsim_db *db, int64_t run_id, const struct gsim_setting *settings) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO setting VALUES (?, ?, ?)", -1,
+                                  &statement, NULL);
+    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    for (; settings && settings->key && code == SQLITE_DONE; settings++) {
+        (void)sqlite3_bind_int64(statement, 1, run_id);
+        (void)sqlite3_bind_text(statement, 2, settings->key, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_text(statement, 3, settings->value, -1, SQLITE_STATIC);
+        code = sqlite3_step(statement);
+        (void)sqlite3_reset(statement);
     }
     (void)sqlite3_finalize(statement);
     return code;
@@ -265,26 +297,60 @@ static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summar
 }
 
 static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
-    enum gsim_status status = fail(db, log);
+    enum gsim_status status = gsim_db_fail(db, log);
     (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
 
-enum gsim_status gsim_db_add(struct gsim_db *db, const char *config, const char *argv,
+/* The position in the sweep as run_id, so that the order in which runs end cannot show: 0 when
+ * another run has it. */
+static enum gsim_status wanted_id(struct gsim_db *db, const struct gsim_db_run *run, int64_t *id,
+                                  struct gsim_log *log) {
+    char sql[80];
+    int64_t n = 0;
+    *id = 0;
+    if (!run->sweep)
+        return GSIM_OK;
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE run_id = %lld",
+                   (long long)run->position);
+    enum gsim_status status = gsim_db_number(db, sql, &n, log);
+    *id = n == 0 ? run->position : 0;
+    return status;
+}
+
+static int add_membership(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run) {
+    char sql[200];
+    if (!run->sweep)
+        return SQLITE_OK;
+    (void)snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO sweep_run VALUES ('%.64s', %lld, %lld)",
+                   run->sweep, (long long)run->position, (long long)run_id);
+    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+}
+
+static bool write_run(struct gsim_db *db, int64_t wanted, const struct gsim_db_run *run,
+                      const struct gsim_result *result) {
+    static const char index[] = "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)";
+    if (add_run(db, wanted, run, result) != SQLITE_DONE)
+        return false;
+    int64_t run_id = sqlite3_last_insert_rowid(db->handle);
+    return add_jobs(db, result) == SQLITE_DONE && add_gpus(db, run_id, result) == SQLITE_DONE &&
+           add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
+           add_settings(db, run_id, run->settings) == SQLITE_DONE &&
+           add_membership(db, run_id, run) == SQLITE_OK &&
+           sqlite3_exec(db->handle, index, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+enum gsim_status gsim_db_add(struct gsim_db *db, const struct gsim_db_run *run,
                              const struct gsim_result *result, struct gsim_log *log) {
     char delete_old[128];
-    (void)snprintf(delete_old, sizeof delete_old, "DELETE FROM run WHERE config = '%.64s'", config);
-    enum gsim_status status = execute(db, "BEGIN IMMEDIATE", log);
+    int64_t wanted;
+    (void)snprintf(delete_old, sizeof delete_old, "DELETE FROM run WHERE config = '%.64s'",
+                   run->config);
+    enum gsim_status status = gsim_db_execute(db, "BEGIN IMMEDIATE", log);
     if (status != GSIM_OK)
         return status;
     if (sqlite3_exec(db->handle, delete_old, NULL, NULL, NULL) != SQLITE_OK ||
-        add_run(db, config, argv, result) != SQLITE_DONE)
-        return roll_back(db, log);
-    int64_t run_id = sqlite3_last_insert_rowid(db->handle);
-    if (add_jobs(db, result) != SQLITE_DONE || add_gpus(db, run_id, result) != SQLITE_DONE ||
-        add_perf(db, run_id, &result->summary) != SQLITE_DONE ||
-        sqlite3_exec(db->handle, "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)", NULL,
-                     NULL, NULL) != SQLITE_OK ||
+        wanted_id(db, run, &wanted, log) != GSIM_OK || !write_run(db, wanted, run, result) ||
         sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         return roll_back(db, log);
     return GSIM_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/app/config.h"
+#include "sim/app/invocation.h"
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "sim/core/stats.h"
@@ -138,7 +139,7 @@ enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_se
     *is_known = false;
     if (!path || gsim_option_is_on(cli, GSIM_OPT_FORCE))
         return GSIM_OK;
-    enum gsim_status status = gsim_config_hash(cli, setup, contender, 0, config);
+    enum gsim_status status = gsim_config_hash(cli, setup, contender, setup->replication, config);
     if (status != GSIM_OK)
         return status;
     status = gsim_db_open(path, cli->arena, &db, cli->log);
@@ -148,26 +149,25 @@ enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_se
     return status;
 }
 
-static const char *join_arguments(const struct gsim_cli *cli) {
-    const char *text = "gsim";
-    for (int i = 1; i < cli->argc && text; i++)
-        text = gsim_arena_printf(cli->arena, "%s %s", text, cli->argv[i]);
-    return text ? text : "gsim";
-}
-
 enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
-                                const struct gsim_result *result) {
+                                uint64_t replication, const struct gsim_result *result) {
     const char *path = cli->value[GSIM_OPT_DB];
     struct gsim_db *db;
     char config[65];
     if (!path)
         return GSIM_OK;
-    enum gsim_status status = gsim_config_hash(cli, setup, contender, 0, config);
+    enum gsim_status status = gsim_config_hash(cli, setup, contender, replication, config);
     if (status != GSIM_OK)
         return status;
+    struct gsim_db_run run = {.config = config,
+                              .argv = gsim_run_command(cli, setup, contender, replication),
+                              .replication = replication,
+                              .settings = gsim_run_settings(cli, setup, contender, replication)};
+    if (!run.argv || !run.settings)
+        return gsim_no_memory(cli->log, "writing a database");
     status = gsim_db_open(path, cli->arena, &db, cli->log);
     if (status == GSIM_OK)
-        status = gsim_db_add(db, config, join_arguments(cli), result, cli->log);
+        status = gsim_db_add(db, &run, result, cli->log);
     gsim_db_close(db);
     return status;
 }

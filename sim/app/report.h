@@ -15,7 +15,7 @@ enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_se
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *results, int n);
 /* Writes the result into --db, if there is one. */
 enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
-                                const struct gsim_result *result);
+                                uint64_t replication, const struct gsim_result *result);
 /* Whether --db has the run already and it need not be repeated. */
 enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
                                       int contender, bool *is_known);

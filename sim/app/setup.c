@@ -158,28 +158,22 @@ static enum gsim_status add_contenders(struct gsim_cli *cli, struct gsim_setup *
     return status;
 }
 
-static enum gsim_status load_trace(struct gsim_cli *cli, struct gsim_setup *setup) {
-    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
-    const char *path = setup->trace_path;
+bool gsim_setup_is_spec(const char *path) {
     size_t n = strlen(path);
-    if (n < 4 || strcmp(path + n - 4, ".ini") != 0) {
-        setup->seed = 1;
-        return gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], &options, cli->arena,
-                               &setup->trace, cli->log);
-    }
-    if (*options.assume)
+    return n >= 4 && strcmp(path + n - 4, ".ini") == 0;
+}
+
+static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup) {
+    if (*cli->repeats[GSIM_OPT_ASSUME])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--assume fills gaps of a trace; a generated one has none: set the "
                          "column in the spec");
-    enum gsim_status status = gsim_generate_spec_read(path, cli->arena, &setup->spec, cli->log);
+    enum gsim_status status =
+        gsim_generate_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
     if (status != GSIM_OK)
         return status;
     setup->seed = (int64_t)gsim_generate_seed(setup->spec);
-    status = gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
-    if (status != GSIM_OK)
-        return status;
-    return gsim_trace_generate(setup->spec, (uint64_t)setup->seed, 0, cli->arena, &setup->trace,
-                               cli->log);
+    return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 
 static uint32_t widest_gang(const struct gsim_trace *trace) {
@@ -190,12 +184,45 @@ static uint32_t widest_gang(const struct gsim_trace *trace) {
     return widest;
 }
 
+enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {
+    int64_t replication;
+    if (cli->n_operands != 1)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         cli->n_operands ? "one trace at a time; '%s' is too many"
+                                         : "which trace? gsim --policy NAME trace.csv%s",
+                         cli->n_operands ? cli->operand[1] : "");
+    setup->trace_path = cli->operand[0];
+    setup->seed = 1;
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
+    if (status != GSIM_OK)
+        return status;
+    setup->replication = (uint64_t)replication;
+    if (gsim_setup_is_spec(setup->trace_path)) {
+        status = read_spec(cli, setup);
+        if (status == GSIM_OK && is_drawn)
+            status = gsim_trace_generate(setup->spec, (uint64_t)setup->seed, setup->replication,
+                                         cli->arena, &setup->trace, cli->log);
+    } else if (replication > 0) {
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--replication needs a trace that can be drawn again: a spec .ini in "
+                         "place of %s",
+                         setup->trace_path);
+    } else {
+        struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
+        status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
+                                 cli->arena, &setup->trace, cli->log);
+    }
+    setup->widest_gang = widest_gang(&setup->trace);
+    return status;
+}
+
 static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t nodes, gpus, cpus, default_gpus = 1;
     bool is_pai = setup->reference == GSIM_REFERENCE_PAI;
     bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
     if (is_default)
-        default_gpus = is_pai ? PAI_GPUS : widest_gang(&setup->trace);
+        default_gpus = is_pai ? PAI_GPUS : setup->widest_gang;
     enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
@@ -254,23 +281,40 @@ static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setu
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 
+enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
+                                     struct gsim_setup *setup) {
+    enum gsim_status status = add_contenders(cli, setup, names);
+    return status == GSIM_OK ? apply_sets(cli, setup) : status;
+}
+
+enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
+    enum gsim_status status = load_cluster(cli, setup);
+    return status == GSIM_OK ? load_clock(cli, setup) : status;
+}
+
 enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
                                  struct gsim_setup *setup) {
     *setup = (struct gsim_setup){0};
-    if (cli->n_operands != 1)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         cli->n_operands ? "one trace at a time; '%s' is too many"
-                                         : "which trace? gsim --policy NAME trace.csv%s",
-                         cli->n_operands ? cli->operand[1] : "");
-    setup->trace_path = cli->operand[0];
-    enum gsim_status status = add_contenders(cli, setup, names);
+    enum gsim_status status = gsim_setup_policies(cli, names, setup);
     if (status == GSIM_OK)
-        status = apply_sets(cli, setup);
-    if (status == GSIM_OK)
-        status = load_trace(cli, setup);
-    if (status == GSIM_OK)
-        status = load_cluster(cli, setup);
-    return status == GSIM_OK ? load_clock(cli, setup) : status;
+        status = gsim_setup_trace(cli, setup, true);
+    return status == GSIM_OK ? gsim_setup_cluster(cli, setup) : status;
+}
+
+bool gsim_setup_meets(const struct gsim_policy *policy, const char *key) {
+    bool is_of_others = false;
+    for (const struct gsim_policy *const *other = gsim_policies; *other; other++) {
+        const char *name = param_name(*other, key);
+        if (name != key && !is_profile_key(key)) /* "las.", whatever follows */
+            return *other == policy;
+        for (const struct gsim_param_def *def = (*other)->params; def && def->type; def++)
+            if (strcmp(def->name, name) == 0) {
+                if (*other == policy)
+                    return true;
+                is_of_others = true;
+            }
+    }
+    return !is_of_others;
 }
 
 /* --- running

@@ -21,17 +21,32 @@ struct gsim_setup {
     const char *trace_path;
     struct gsim_trace trace;
     const struct gsim_generate_spec *spec; /* the trace is generated; NULL: read */
+    uint32_t widest_gang; /* of the trace */
+    const uint8_t *trace_digest; /* SHA-256 of the file (gsim_config_digest); NULL: not known yet */
     struct gsim_cluster_spec cluster;
     const char *device_name;
     const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
     enum gsim_reference reference;
     int64_t seed, until_ns;
+    uint64_t replication;
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
 
 /* names: policies separated by commas. */
 enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names, struct gsim_setup *setup);
+/* Its parts, for those whose runs share a trace: setup starts zeroed. */
+enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
+                                     struct gsim_setup *setup);
+/* The trace, its spec, seed and widest gang. is_drawn: false leaves a spec without its trace. */
+enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn);
+/* Whether a trace of that name is drawn from a spec. */
+bool gsim_setup_is_spec(const char *path);
+/* Cluster, devices and clock; needs the seed, and the widest gang where no option gives GPUs. */
+enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup);
+/* Whether --set KEY can change runs of the policy: it knows the key, or no policy does (then it is
+ * a key of the device, or an error that the setup reports). */
+bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);
 /* One run of a contender. arena and log are the run's own; wall time is filled in. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,

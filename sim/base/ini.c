@@ -52,6 +52,9 @@ static char *read_line(char *buffer, int size, void *arg) {
     r->is_indented = length > 0 && (*from == ' ' || *from == '\t');
     if (length > 0 && *from == '[')
         r->has_key = false;
+    for (size_t i = 1; i < length; i++) /* inih knows only ';' behind a value */
+        if (from[i] == '#' && (from[i - 1] == ' ' || from[i - 1] == '\t'))
+            length = i - 1;
     memcpy(buffer, from, length);
     buffer[length] = '\n';
     buffer[length + 1] = '\0';

@@ -14,7 +14,7 @@
 struct gsim_ini_entry {
     const char *section; /* "" before the first [section] */
     const char *key;
-    const char *value; /* without an inline "; comment" */
+    const char *value; /* without an inline "; comment" or "# comment" */
     int64_t line;
 };
 

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void entry_write(struct gsim_log_entry *entry, const char *file, int64_t line,
                         const char *format, va_list args) {
@@ -45,4 +46,19 @@ void gsim_warn(struct gsim_log *log, const char *file, int64_t line, const char 
 
 enum gsim_status gsim_no_memory(struct gsim_log *log, const char *what) {
     return gsim_fail(log, GSIM_FAILED, NULL, 0, "out of memory while %s", what);
+}
+
+static bool has_warning(const struct gsim_log *log, const char *text) {
+    for (int64_t i = 0; i < log->n_warnings && i < GSIM_LOG_ENTRIES; i++)
+        if (strcmp(log->warnings[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+void gsim_log_merge(struct gsim_log *into, const struct gsim_log *from) {
+    for (int64_t i = 0; i < from->n_errors && i < GSIM_LOG_ENTRIES; i++)
+        (void)gsim_fail(into, from->status, NULL, 0, "%s", from->errors[i].text);
+    for (int64_t i = 0; i < from->n_warnings && i < GSIM_LOG_ENTRIES; i++)
+        if (!has_warning(into, from->warnings[i].text))
+            gsim_warn(into, NULL, 0, "%s", from->warnings[i].text);
 }

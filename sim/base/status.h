@@ -40,6 +40,8 @@ __attribute__((format(printf, 5, 6))) enum gsim_status gsim_fail(struct gsim_log
                                                                  const char *format, ...);
 __attribute__((format(printf, 4, 5))) void gsim_warn(struct gsim_log *log, const char *file,
                                                      int64_t line, const char *format, ...);
+/* Adds what from holds; a warning that into has already is left out. */
+void gsim_log_merge(struct gsim_log *into, const struct gsim_log *from);
 /* gsim_fail(log, GSIM_FAILED, NULL, 0, "out of memory while <what>") */
 enum gsim_status gsim_no_memory(struct gsim_log *log, const char *what);
 

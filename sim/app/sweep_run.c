@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Threads run and hand finished results over; one thread, the caller, writes them and shows how far
+ * it is. A result is dropped only once it is written, so that a stop loses nothing that is done. */
+#define _POSIX_C_SOURCE 200809L
+#include <string.h>
+#include <time.h>
+
+#include "sim/app/invocation.h"
+#include "sim/app/output.h"
+#include "sim/app/parallel.h"
+#include "sim/app/sweep.h"
+
+/* A run that has ended, in its own arena. */
+struct outcome {
+    struct outcome *next;
+    struct gsim_arena *arena;
+    int64_t position;
+    enum gsim_status status;
+    struct gsim_log log;
+    struct gsim_result result;
+    struct gsim_db_run row;
+};
+
+struct execution {
+    struct gsim_sweep_todo *todo;
+    struct gsim_sweep *sweep;
+    struct gsim_db *db;
+    struct gsim_io io; /* as the runs see it: they stop when the writer says so */
+    pthread_mutex_t lock;
+    pthread_cond_t is_news, is_room;
+    struct outcome *first, *last; /* waiting to be written */
+    int64_t n_queued, n_over; /* over: written, or given up without an outcome */
+    double begin_s;
+    enum gsim_status failure; /* of the first failed run in the order of the grid */
+    int64_t failed_position;
+    int64_t n_assumed, n_outside; /* runs that say so */
+};
+
+static double now_s(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- the threads that run --------------------------------------------------------------------- */
+
+static enum gsim_status run_one(struct execution *e, struct outcome *o) {
+    const struct gsim_sweep_run *run = &e->sweep->run[o->position - 1];
+    struct gsim_cli *cli = gsim_arena_alloc(o->arena, sizeof *cli);
+    struct gsim_setup *setup = gsim_arena_alloc(o->arena, sizeof *setup);
+    if (!cli || !setup)
+        return gsim_no_memory(&o->log, "starting a run");
+    enum gsim_status status = gsim_sweep_take_trace(e->sweep, run->trace, &o->log);
+    if (status == GSIM_OK)
+        status =
+            gsim_sweep_set_up(e->sweep, run->grid_run, run->trace, o->arena, &o->log, cli, setup);
+    if (status == GSIM_OK)
+        status =
+            gsim_setup_run(setup, 0, &setup->trace, &e->io, false, o->arena, &o->result, &o->log);
+    if (status != GSIM_OK)
+        return status;
+    o->row = (struct gsim_db_run){.config = run->config,
+                                  .argv = gsim_run_command(cli, setup, 0, setup->replication),
+                                  .replication = setup->replication,
+                                  .settings = gsim_run_settings(cli, setup, 0, setup->replication),
+                                  .sweep = e->sweep->id,
+                                  .position = o->position};
+    return o->row.argv && o->row.settings ? GSIM_OK : gsim_no_memory(&o->log, "ending a run");
+}
+
+/* outcome NULL: there was no memory for one, or the run was given up. */
+static void hand_over(struct execution *e, struct outcome *outcome) {
+    (void)pthread_mutex_lock(&e->lock);
+    while (outcome && e->n_queued >= 2 * (int64_t)e->sweep->n_threads)
+        (void)pthread_cond_wait(&e->is_room, &e->lock);
+    if (outcome) {
+        *(e->last ? &e->last->next : &e->first) = outcome;
+        e->last = outcome;
+        e->n_queued++;
+    } else {
+        e->n_over++;
+    }
+    (void)pthread_cond_signal(&e->is_news);
+    (void)pthread_mutex_unlock(&e->lock);
+}
+
+static void do_piece(void *arg, int64_t piece) {
+    struct execution *e = arg;
+    if (e->sweep->stop) {
+        hand_over(e, NULL);
+        return;
+    }
+    struct gsim_arena *arena = gsim_arena_new();
+    struct outcome *outcome = arena ? gsim_arena_alloc(arena, sizeof *outcome) : NULL;
+    if (outcome) {
+        outcome->arena = arena;
+        outcome->position = e->todo->position[piece];
+        outcome->status = run_one(e, outcome);
+    } else {
+        gsim_arena_free(arena);
+    }
+    hand_over(e, outcome);
+}
+
+/* --- the thread that writes ------------------------------------------------------------------- */
+
+static void show_progress(const struct execution *e, bool is_last) {
+    const struct gsim_io *io = e->sweep->cli->io;
+    enum { WIDTH = 30 };
+    if (!io->is_err_terminal || gsim_option_is_on(e->sweep->cli, GSIM_OPT_QUIET))
+        return;
+    if (is_last) {
+        fputs("\r\033[K", io->err);
+        return;
+    }
+    int64_t n = e->todo->n, n_over = e->todo->n_done + e->todo->n_failed;
+    int filled = (int)(n_over * WIDTH / n);
+    char bar[WIDTH + 1], left[40] = "";
+    memset(bar, '-', WIDTH);
+    memset(bar, '#', (size_t)filled);
+    bar[WIDTH] = '\0';
+    if (n_over > 0) {
+        gsim_format_humane(left, (now_s() - e->begin_s) / (double)n_over * (double)(n - n_over));
+        (void)strcat(left, " left");
+    }
+    fprintf(io->err, "\r[%s] %lld/%lld %.20s\033[K", bar, (long long)n_over, (long long)n, left);
+    (void)fflush(io->err);
+}
+
+static void note_failure(struct execution *e, const struct outcome *o) {
+    struct gsim_log *log = e->sweep->cli->log;
+    for (int64_t i = 0; i < o->log.n_errors && i < GSIM_LOG_ENTRIES; i++)
+        (void)gsim_fail(log, o->status, e->sweep->grid.path, 0, "run %lld: %.400s",
+                        (long long)o->position, o->log.errors[i].text);
+    e->todo->n_failed++;
+    if (e->failure == GSIM_OK || o->position < e->failed_position) {
+        e->failure = o->status;
+        e->failed_position = o->position;
+    }
+}
+
+/* false: it could not be written, and nothing more can. */
+static bool take_outcome(struct execution *e, struct outcome *o) {
+    enum gsim_status written = GSIM_OK;
+    if (o->status == GSIM_OK)
+        written = gsim_db_add(e->db, &o->row, &o->result, e->sweep->cli->log);
+    if (o->status == GSIM_OK && written == GSIM_OK) {
+        e->todo->n_done++;
+        e->n_assumed += *o->result.summary.assumed != '\0';
+        e->n_outside += *o->result.summary.outside_validated != '\0';
+        gsim_log_merge(e->sweep->cli->log, &o->log);
+    } else if (o->status != GSIM_OK && o->status != GSIM_INCOMPLETE) {
+        note_failure(e, o);
+    }
+    uint32_t trace = e->sweep->run[o->position - 1].trace;
+    gsim_arena_free(o->arena);
+    if (atomic_fetch_sub(&e->sweep->trace[trace].n_waiting, 1) == 1)
+        gsim_sweep_drop_trace(e->sweep, trace);
+    return written == GSIM_OK;
+}
+
+/* The next outcomes, or NULL after a tenth of a second without any. */
+static struct outcome *wait_for_news(struct execution *e) {
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    (void)pthread_mutex_lock(&e->lock);
+    if (!e->first && e->n_over < e->todo->n)
+        (void)pthread_cond_timedwait(&e->is_news, &e->lock, &until);
+    struct outcome *news = e->first;
+    e->first = e->last = NULL;
+    e->n_queued = 0;
+    (void)pthread_cond_broadcast(&e->is_room);
+    (void)pthread_mutex_unlock(&e->lock);
+    return news;
+}
+
+static enum gsim_status write_all(struct execution *e) {
+    const struct gsim_io *io = e->sweep->cli->io;
+    enum gsim_status status = GSIM_OK;
+    for (bool is_over = false; !is_over;) {
+        show_progress(e, false);
+        struct outcome *news = wait_for_news(e);
+        int64_t n_taken = 0;
+        if (io->stop && *io->stop)
+            e->sweep->stop = 1;
+        for (struct outcome *next; news; news = next, n_taken++) {
+            next = news->next;
+            if (!take_outcome(e, news)) {
+                status = GSIM_FAILED;
+                e->sweep->stop = 1;
+            }
+        }
+        (void)pthread_mutex_lock(&e->lock);
+        e->n_over += n_taken;
+        is_over = e->n_over == e->todo->n;
+        (void)pthread_mutex_unlock(&e->lock);
+    }
+    show_progress(e, true);
+    return status;
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+static void say_notes(const struct execution *e) {
+    const struct gsim_cli *cli = e->sweep->cli;
+    if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        return;
+    if (e->n_assumed)
+        fprintf(cli->io->err,
+                "gsim: %lld of %lld runs rest on constants that are assumed, not known: column "
+                "'assumed'\n",
+                (long long)e->n_assumed, (long long)e->todo->n_done);
+    if (e->n_outside)
+        fprintf(cli->io->err,
+                "gsim: %lld of %lld runs are outside what was validated: column "
+                "'outside_validated'\n",
+                (long long)e->n_outside, (long long)e->todo->n_done);
+}
+
+enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db *db) {
+    struct gsim_sweep *sweep = todo->sweep;
+    struct execution *e = gsim_arena_alloc(sweep->cli->arena, sizeof *e);
+    struct gsim_crew *crew = gsim_arena_alloc(sweep->cli->arena, sizeof *crew);
+    if (!e || !crew)
+        return gsim_no_memory(sweep->cli->log, "starting");
+    *e = (struct execution){
+        .todo = todo, .sweep = sweep, .db = db, .io = *sweep->cli->io, .begin_s = now_s()};
+    e->io.stop = &sweep->stop;
+    (void)pthread_mutex_init(&e->lock, NULL);
+    (void)pthread_cond_init(&e->is_news, NULL);
+    (void)pthread_cond_init(&e->is_room, NULL);
+    if (gsim_crew_start(crew, sweep->n_threads, todo->n, do_piece, e) == 0 && todo->n > 0)
+        return gsim_fail(sweep->cli->log, GSIM_FAILED, NULL, 0, "the system gives no threads");
+    enum gsim_status status = todo->n > 0 ? write_all(e) : GSIM_OK;
+    gsim_crew_join(crew);
+    say_notes(e);
+    if (status == GSIM_OK && sweep->cli->io->stop && *sweep->cli->io->stop &&
+        todo->n_done + todo->n_failed < todo->n)
+        return GSIM_INCOMPLETE;
+    if (status == GSIM_OK && e->failure == GSIM_OK && todo->n_done < todo->n)
+        return gsim_no_memory(sweep->cli->log, "starting a run");
+    return status == GSIM_OK ? e->failure : status;
+}

@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Sweeps: the runs of a grid, killed and resumed, in shards and merged. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
+}
+# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
+expect() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
+    say "$name (exit $got)" $?
+}
+# Everything but wall time, in order.
+dump() {
+    for table in run job gpu setting sweep sweep_run request sample; do
+        sqlite3 "$1" "select * from $table order by 1, 2, 3"
+    done
+}
+same() { # name, database, database
+    dump "$2" >"$tmp/one"
+    dump "$3" >"$tmp/two"
+    [ -s "$tmp/one" ] && cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1
+    say "$1" $?
+}
+count() { sqlite3 "$1" "select count(*) from run"; }
+
+# --- grids: 2 traces x (2 + 1 x 3) policies with quantum x 2 nodes, less the skipped ones
+cat >"$tmp/grid.ini" <<'G'
+trace = traces/samples/heavy_tail.csv, traces/samples/heavy_tail.ini
+policy = fifo, srtf,
+    las     # the only one with a quantum
+nodes = 1..3/2   # 1 and 3
+gpus-per-node = 4
+set.las.quantum = 30min, 1h, 2h
+[skip the small cluster under fifo]
+policy = fifo
+nodes = 1
+G
+grid=$tmp/grid.ini
+"$gsim" sweep "$grid" --list >"$tmp/list"
+# a trace: fifo 1, srtf 2, las 2 x 3
+[ "$(wc -l <"$tmp/list")" -eq 18 ] && [ "$(cut -f3 "$tmp/list" | sort -u | wc -l)" -eq 18 ]
+say "lists, ranges, keys of one policy and skips make 18 different runs" $?
+! grep -e 'policy fifo.*quantum' -e 'policy fifo --nodes 1' "$tmp/list" >"$tmp/out"
+say "a key meets only the policies that know it" $?
+cat >"$tmp/twins.ini" <<'G'
+trace = tests/golden/two.csv
+policy = las
+set.quantum = 1h, 60min, 3600
+G
+expect "a value written in three ways is one run" 0 "1 of 1 runs" "$gsim" sweep "$tmp/twins.ini" -o "$tmp/twins.db"
+printf 'trace = tests/golden/two.csv\npolicy = fifo\nuntil = "90min", "2,5"\n' >"$tmp/quoted.ini"
+expect "quotes keep a comma in a value" 3 "'2,5' is not a time" "$gsim" sweep "$tmp/quoted.ini" --list
+
+# --- what is wrong in a grid is said with its line, and nothing is run
+wrong() { # name, pattern, line of the grid
+    printf 'trace = tests/golden/two.csv\npolicy = fifo, las\n%s\n' "$3" >"$tmp/wrong.ini"
+    rm -f "$tmp/wrong.db"
+    expect "$1" 3 "$2" "$gsim" sweep "$tmp/wrong.ini" -o "$tmp/wrong.db"
+    [ ! -e "$tmp/wrong.db" ] || echo "not ok $1: something was written"
+}
+wrong "an unknown key" "wrong.ini:3: .*did you mean 'nodes'" 'nodse = 3'
+wrong "an unknown parameter" "did you mean 'quantum'" 'set.las.quantm = 3s'
+wrong "a parameter of a policy that is not there" "wrong.ini:3: no policy of this grid knows 'fairshare" 'set.fairshare.half_life = 1h'
+wrong "a wrong value of a parameter" "is not a time" 'set.las.quantum = 1h, soon'
+wrong "a range downwards" "wrong.ini:3: '9..1' is not a range" 'nodes = 9..1'
+wrong "an empty value" "wrong.ini:3: .*empty" 'nodes = 1,,2'
+wrong "an open quote" "wrong.ini:3: .*not closed" 'nodes = "1'
+wrong "a skip of a value that is not there" "did you mean 'fifo'" '[skip x]
+policy = fifoo'
+wrong "everything skipped" "every run is skipped" '[skip x]
+policy = fifo, las'
+wrong "replications of a file" "drawn again" 'reps = 3'
+wrong "another section" "no section" '[grid]
+nodes = 3'
+printf 'trace = tests/golden/two.csv\npolicy = fifo, lsa\n' >"$tmp/wrong.ini"
+expect "an unknown policy" 3 "wrong.ini:2: .*did you mean 'las'" "$gsim" sweep "$tmp/wrong.ini" --list
+printf 'trace = nowhere.csv, tests/golden/two.csv\npolicy = fifo\n' >"$tmp/wrong.ini"
+expect "a trace that is not there" 3 "nowhere.csv" "$gsim" sweep "$tmp/wrong.ini" -o "$tmp/wrong.db"
+printf 'policy = fifo\n' >"$tmp/wrong.ini"
+expect "no trace" 3 "no trace" "$gsim" sweep "$tmp/wrong.ini" --list
+expect "no database" 2 "where do the results go" "$gsim" sweep "$grid"
+expect "no grid" 2 "which grid" "$gsim" sweep -o "$tmp/x.db"
+printf 'trace = traces/samples/heavy_tail.csv, traces/samples/cluster.csv\npolicy = fifo\ngpus-per-node = 1\n' >"$tmp/wide.ini"
+expect "a run that fails does not stop the others" 3 "1 of 2 runs are in .*1 failed" "$gsim" sweep "$tmp/wide.ini" -o "$tmp/wide.db"
+
+# --- one process
+expect "a sweep" 0 "18 of 18 runs are in .* 18 of them new" "$gsim" sweep "$grid" -o "$tmp/all.db"
+expect "again: nothing to do" 0 "18 of 18 runs are in .* 0 of them new" "$gsim" sweep "$grid" -o "$tmp/all.db"
+"$gsim" sweep "$grid" -o "$tmp/one.db" -j 1 >"$tmp/out" 2>&1
+same "one thread and all" "$tmp/one.db" "$tmp/all.db"
+line=$(sed -n 5p "$tmp/list" | cut -f3)
+# shellcheck disable=SC2086
+expect "a listed command is the same run" 0 "has this run already" $gsim ${line#gsim} --db "$tmp/all.db"
+$gsim ${line#gsim} --db "$tmp/single.db" >"$tmp/out" 2>&1
+[ "$(sqlite3 "$tmp/all.db" "attach '$tmp/single.db' as single; select count(*) from main.run a join single.run b
+    using (config) where a.argv = b.argv and a.jct_mean_s = b.jct_mean_s and a.events = b.events")" = 1 ]
+say "and has its result" $?
+
+# --- shards
+for i in 1 2 3; do "$gsim" sweep "$grid" -o "$tmp/s$i.db" --shard $i/3 >"$tmp/out" 2>&1 || say "shard $i" 1; done
+expect "a merge without the last shard" 4 "6 of the 18 runs of .* are missing: 3, 6, 9, 12, 15, 18;" \
+    "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db"
+expect "a merge of all" 0 "6 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db" "$tmp/s1.db" "$tmp/s2.db"
+same "shards merged are one process, row for row" "$tmp/merged.db" "$tmp/all.db"
+expect "merging again changes nothing" 0 " 0 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db" "$tmp/s3.db"
+same "nothing at all" "$tmp/merged.db" "$tmp/all.db"
+sqlite3 "$tmp/s2.db" "update job set end_ns = end_ns + 1 where job = 7 and run_id = 5"
+expect "a job with another result is a conflict" 1 "other results" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db"
+sqlite3 "$tmp/s3.db" "update run set preemptions = preemptions + 1 where run_id = 9"
+expect "a run with another result is a conflict" 1 "other results" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db"
+same "a conflict changes nothing" "$tmp/merged.db" "$tmp/all.db"
+expect "merging what is not there" 3 "cannot open" "$gsim" merge -o "$tmp/merged.db" "$tmp/nothing.db"
+expect "merging nothing" 2 "which databases" "$gsim" merge -o "$tmp/merged.db"
+expect "a shard that is none" 2 "I from 1 to N" "$gsim" sweep "$grid" -o "$tmp/x.db" --shard 4/3
+expect "no array" 2 "no task of a Slurm array" "$gsim" sweep "$grid" -o "$tmp/x.db" --shard auto
+array() { # id, min, max, step, count, command...
+    SLURM_ARRAY_TASK_ID=$1 SLURM_ARRAY_TASK_MIN=$2 SLURM_ARRAY_TASK_MAX=$3 SLURM_ARRAY_TASK_STEP=$4 \
+        SLURM_ARRAY_TASK_COUNT=$5 "$gsim" sweep "$grid" --shard auto --list
+}
+for id in 10 12 14; do array $id 10 14 2 3; done | sort -n >"$tmp/out" 2>&1
+cmp -s "$tmp/out" "$tmp/list"
+say "the tasks of an array 10-14:2 share the runs" $?
+expect "an array with holes" 2 "holes" array 7 1 8 1 3
+"$gsim" sweep "$grid" --emit slurm --shards 3 -o "$tmp/by slurm.db" >"$tmp/job.sh"
+sh -n "$tmp/job.sh" && grep -q '^#SBATCH --array=1-3$' "$tmp/job.sh"
+say "the script for Slurm is one" $?
+for id in 1 2 3; do
+    SLURM_ARRAY_TASK_ID=$id SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=3 SLURM_ARRAY_TASK_STEP=1 \
+        SLURM_ARRAY_TASK_COUNT=3 sh "$tmp/job.sh" >"$tmp/out" 2>&1 || say "task $id of the script" 1
+done
+eval "$(sed -n 's/^#   //p' "$tmp/job.sh")" >"$tmp/out" 2>&1
+same "its tasks, merged as it says" "$tmp/by slurm.db" "$tmp/all.db"
+
+# --- killed and resumed: many short runs, so that a kill falls anywhere
+cat >"$tmp/many.ini" <<'G'
+trace = traces/samples/users.csv
+policy = fifo, srtf, las
+nodes = 1..2
+gpus-per-node = 8
+seed = 1..60
+G
+"$gsim" sweep "$tmp/many.ini" -o "$tmp/whole.db" >"$tmp/out" 2>&1
+n=$(count "$tmp/whole.db")
+[ "$n" -eq 360 ]
+say "360 runs" $?
+lost=0 repeated=0 kills=0
+while [ $kills -lt 10 ]; do
+    kills=$((kills + 1))
+    before=0
+    [ -e "$tmp/killed.db" ] && before=$(count "$tmp/killed.db")
+    "$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/killed.out" 2>&1 &
+    pid=$!
+    sleep 0.0$((kills % 10))
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    [ -e "$tmp/killed.db" ] || continue
+    [ "$(sqlite3 "$tmp/killed.db" "pragma integrity_check")" = ok ] || lost=1
+    [ "$(sqlite3 "$tmp/killed.db" "select count(*) from run where (select count(*) from job where job.run_id = run.run_id) <> jobs")" -eq 0 ] || lost=1
+    [ "$(count "$tmp/killed.db")" -ge "$before" ] || lost=1
+    cp "$tmp/killed.out" "$tmp/out"
+done
+say "a database that was killed $kills times opens, and has whole runs only" $lost
+there=$(count "$tmp/killed.db")
+"$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/out" 2>&1
+grep -q "360 of 360 runs are in .*, $((n - there)) of them new" "$tmp/out" || repeated=1
+say "what was there ($there runs) is not repeated" $repeated
+same "killed and resumed is uninterrupted" "$tmp/killed.db" "$tmp/whole.db"
+
+# --- asked to stop. Runs are long enough to be stopped in their middle.
+awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 60000; i++) printf "j%d,%d,%d\n", i, i, 1 + i % 7 }' >"$tmp/long.csv"
+printf 'trace = %s\npolicy = fifo, las, srtf\ngpus-per-node = 8\nseed = 1..50\n' "$tmp/long.csv" >"$tmp/long.ini"
+for signal in INT TERM; do
+    rm -f "$tmp/stopped.db"
+    "$gsim" sweep "$tmp/long.ini" -o "$tmp/stopped.db" >"$tmp/out" 2>&1 &
+    pid=$!
+    i=0
+    while [ $i -lt 100 ] && ! [ "$(count "$tmp/stopped.db" 2>/dev/null || echo 0)" -ge 3 ]; do
+        i=$((i + 1))
+        sleep 0.1
+    done
+    kill -$signal $pid
+    wait $pid
+    got=$?
+    there=$(count "$tmp/stopped.db")
+    [ $got -eq 4 ] && [ "$there" -ge 3 ] && grep -q "to go on: .* sweep .*long.ini -o " "$tmp/out" && grep -q "$((150 - there)) runs are missing" "$tmp/out"
+    say "SIG$signal: exit 4 and the command to go on (exit $got, $there runs kept)" $?
+done
+
+# --- a full disk: the limit of a file's size stands in for it
+expect "a full disk" 1 "earlier runs are untouched" \
+    sh -c "ulimit -f 1000; trap '' XFSZ; '$gsim' sweep '$tmp/many.ini' -o '$tmp/full.db'"
+grep -q "to go on: " "$tmp/out"
+say "and the command to go on" $?
+expect "with room again" 0 "360 of 360" "$gsim" sweep "$tmp/many.ini" -o "$tmp/full.db"
+same "full and resumed is uninterrupted" "$tmp/full.db" "$tmp/whole.db"
