@@ -30,7 +30,9 @@ same() { # name, database, database
     [ -s "$tmp/one" ] && cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1
     say "$1" $?
 }
-count() { sqlite3 "$1" "select count(*) from run"; }
+count() { # 0 also before there are tables
+    if [ "$(sqlite3 "$1" "select count(*) from sqlite_master")" = 0 ]; then echo 0; else sqlite3 "$1" "select count(*) from run"; fi
+}
 
 # --- grids: 2 traces x (2 + 1 x 3) policies with quantum x 2 nodes, less the skipped ones
 cat >"$tmp/grid.ini" <<'G'
@@ -163,11 +165,15 @@ while [ $kills -lt 10 ]; do
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ -e "$tmp/killed.db" ] || continue
-    [ "$(sqlite3 "$tmp/killed.db" "pragma integrity_check")" = ok ] || lost=1
-    [ "$(sqlite3 "$tmp/killed.db" "select count(*) from run where (select count(*) from job where job.run_id = run.run_id) <> jobs")" -eq 0 ] || lost=1
-    [ "$(count "$tmp/killed.db")" -ge "$before" ] || lost=1
-    cp "$tmp/killed.out" "$tmp/out"
-done
+    now=$(count "$tmp/killed.db")
+    broken=0
+    [ "$now" -eq 0 ] || broken=$(sqlite3 "$tmp/killed.db" \
+        "select count(*) from run where (select count(*) from job where job.run_id = run.run_id) <> jobs")
+    whole=$(sqlite3 "$tmp/killed.db" "pragma integrity_check")
+    [ "$whole" = ok ] && [ "$broken" -eq 0 ] && [ "$now" -ge "$before" ] && continue
+    lost=1
+    echo "kill $kills: $before runs before, $now after, $broken of them broken, $whole"
+done >"$tmp/out"
 say "a database that was killed $kills times opens, and has whole runs only" $lost
 there=$(count "$tmp/killed.db")
 "$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/out" 2>&1
