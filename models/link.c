@@ -34,6 +34,12 @@ struct gsim_copy_rates gsim_copy_rates_migrate(const struct gsim_profile *profil
         .both_bytes_per_s = profile->value[GSIM_KEY_MIGRATE_BOTH]};
 }
 
+struct gsim_copy_rates gsim_copy_rates_prefetch(const struct gsim_profile *profile) {
+    return (struct gsim_copy_rates){.bytes_per_s = {profile->value[GSIM_KEY_UVM_PREFETCH_IN],
+                                                    profile->value[GSIM_KEY_UVM_PREFETCH_OUT]},
+                                    .both_bytes_per_s = profile->value[GSIM_KEY_PCIE_DUPLEX]};
+}
+
 static int64_t bytes_ns(int64_t bytes, int64_t bytes_per_s) {
     return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
 }

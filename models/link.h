@@ -30,6 +30,8 @@ struct gsim_copy_rates {
 struct gsim_copy_rates gsim_copy_rates_pinned(const struct gsim_profile *profile, bool is_reused);
 /* Proactive migration: rates with the costs of each copy included. */
 struct gsim_copy_rates gsim_copy_rates_migrate(const struct gsim_profile *profile);
+/* Prefetching managed memory, either way alone. */
+struct gsim_copy_rates gsim_copy_rates_prefetch(const struct gsim_profile *profile);
 
 /* Time of queued copies of chunk_bytes each (the last may be shorter) on an idle link; 0 bytes take
  * none. chunk_bytes 0: one copy. */

@@ -437,10 +437,11 @@ static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, u
     return victims.n;
 }
 
-/* One step of a demand sweep: a whole resident extent, or as many missing chunks as there is room
- * for. Returns how many chunks; 0: no further. */
-static uint32_t access_step(struct gsim_residency *r, struct gsim_range left, bool is_write,
-                            struct gsim_moved *moved) {
+uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range left,
+                             bool is_write, struct gsim_moved *moved) {
+    struct gsim_residency *r = residency;
+    if (left.n == 0 || r->has_failed)
+        return 0;
     const struct gsim_extent *extent = &r->extents[find(r, left.buffer, left.first)];
     uint32_t n = end_of(extent) - left.first;
     n = n < left.n ? n : left.n;
@@ -459,10 +460,8 @@ static uint32_t access_step(struct gsim_residency *r, struct gsim_range left, bo
 struct gsim_moved gsim_residency_access(struct gsim_residency *residency, struct gsim_range range,
                                         bool is_write) {
     struct gsim_moved moved = {0};
-    while (range.n > 0 && !residency->has_failed) {
-        uint32_t n = access_step(residency, range, is_write, &moved);
-        if (n == 0)
-            break;
+    uint32_t n;
+    while ((n = gsim_residency_step(residency, range, is_write, &moved)) > 0) {
         range.first += n;
         range.n -= n;
     }
