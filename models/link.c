@@ -56,14 +56,15 @@ int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction di
            n_copies(bytes, chunk_bytes) * rates->copy_ns[direction];
 }
 
-/* What a direction gets of the ceiling. */
+/* What a direction gets of the ceiling: half, more where the other one cannot use its half. */
 static int64_t both_rate(const struct gsim_copy_rates *rates, enum gsim_direction direction) {
-    gsim_i128 alone = rates->bytes_per_s[direction];
-    gsim_i128 sum = (gsim_i128)rates->bytes_per_s[GSIM_H2D] + rates->bytes_per_s[GSIM_D2H];
-    if (rates->both_bytes_per_s >= sum || rates->both_bytes_per_s == INT64_MAX)
-        return rates->bytes_per_s[direction];
-    int64_t rate = (int64_t)(rates->both_bytes_per_s * alone / sum);
-    return rate > 0 ? rate : 1;
+    int64_t own = rates->bytes_per_s[direction];
+    int64_t other = rates->bytes_per_s[direction == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
+    int64_t ceiling = rates->both_bytes_per_s;
+    if (ceiling == INT64_MAX)
+        return own;
+    int64_t left = ceiling - (other < ceiling / 2 ? other : ceiling / 2);
+    return left > 0 && left < own ? left : own;
 }
 
 int64_t gsim_copy_both_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,

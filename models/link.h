@@ -20,7 +20,7 @@ enum gsim_direction { GSIM_H2D = 0, GSIM_D2H, GSIM_DIRECTIONS };
 /* One way of copying. A rate of INT64_MAX is unlimited. */
 struct gsim_copy_rates {
     int64_t bytes_per_s[GSIM_DIRECTIONS]; /* alone */
-    int64_t both_bytes_per_s; /* sum of both ways; shared in proportion to the rates alone */
+    int64_t both_bytes_per_s; /* sum of both ways; each gets half, or what the other leaves */
     int64_t copy_ns[GSIM_DIRECTIONS]; /* per copy, alone */
     int64_t both_copy_ns; /* per pair of copies */
     int64_t sync_ns; /* added by a synchronous copy */

@@ -7,6 +7,7 @@
 #include "models/residency.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define NONE UINT32_MAX
 
@@ -498,6 +499,45 @@ void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buff
 enum gsim_content gsim_residency_content(const struct gsim_residency *residency, uint32_t buffer,
                                          uint32_t chunk) {
     return (enum gsim_content)residency->extents[find(residency, buffer, chunk)].content;
+}
+
+uint32_t gsim_residency_alike(const struct gsim_residency *residency, struct gsim_range range,
+                              enum gsim_content *content) {
+    uint32_t at = find(residency, range.buffer, range.first);
+    *content = (enum gsim_content)residency->extents[at].content;
+    uint32_t end = end_of(&residency->extents[at]);
+    while (end < range.first + range.n) {
+        at = residency->extents[at].after;
+        if (residency->extents[at].content != (uint8_t)*content)
+            break;
+        end = end_of(&residency->extents[at]);
+    }
+    return end < range.first + range.n ? end - range.first : range.n;
+}
+
+/* A block for n objects in which `from` is repeated; NULL: out of memory. */
+static void *repeat(struct gsim_arena *arena, void *block, uint32_t before, const void *from,
+                    uint32_t n, size_t size) {
+    void *copy = before < n ? gsim_arena_grow(arena, block, before * size, n * size) : block;
+    if (copy && n > 0)
+        memcpy(copy, from, n * size);
+    return copy;
+}
+
+bool gsim_residency_copy(struct gsim_residency *to, const struct gsim_residency *from) {
+    struct gsim_residency copy = *from;
+    copy.arena = to->arena;
+    copy.extents = repeat(to->arena, to->extents, to->extent_capacity, from->extents,
+                          from->extent_capacity, sizeof *copy.extents);
+    if (!copy.extents && from->extent_capacity > 0)
+        return fail(to);
+    to->extents = copy.extents;
+    copy.buffers = repeat(to->arena, to->buffers, to->buffer_capacity, from->buffers,
+                          from->buffer_capacity, sizeof *copy.buffers);
+    if (!copy.buffers && from->buffer_capacity > 0)
+        return fail(to);
+    *to = copy;
+    return true;
 }
 
 /* --- the canonical form ----------------------------------------------------------------------- */

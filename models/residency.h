@@ -121,6 +121,11 @@ void gsim_residency_pin(struct gsim_residency *residency, struct gsim_range rang
 void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buffer, int64_t key);
 enum gsim_content gsim_residency_content(const struct gsim_residency *residency, uint32_t buffer,
                                          uint32_t chunk);
+/* How many chunks from a range's first on are alike; *content is theirs. range.n > 0. */
+uint32_t gsim_residency_alike(const struct gsim_residency *residency, struct gsim_range range,
+                              enum gsim_content *content);
+/* Makes `to`, which was initialised in an arena, the same as `from`: to try what would happen. */
+bool gsim_residency_copy(struct gsim_residency *to, const struct gsim_residency *from);
 
 /* The canonical form: open buffers, their chunks' contents and pins in runs, and the order of
  * eviction in runs. Equal numbers mean equal futures under equal next uses; how the runs came about

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/link.h"
+#include "models/proactive.h"
 #include "models/uvm.h"
 #include "tests/support/runner.h"
 
@@ -190,11 +190,98 @@ static void test_a_decode_step_that_does_not_fit(void **state) {
     gsim_arena_free(arena);
 }
 
+/* A case of migrate.csv: real tasks that sweep their chunks within a budget. */
+struct rotation {
+    char name[32], order[16], engines[16], pages[16];
+    int tasks;
+    double working_set_gib, budget_gib, slice_ms, step_ms, steps_per_s, in_gib, out_gib, switch_ms,
+        run_ms;
+};
+
+static bool read_rotation(FILE *file, struct rotation *r) {
+    return fscanf(file, "%31[^,],%d,%lf,%lf,%lf,%15[^,],%15[^,],%15[^,],%lf,%lf,%lf,%lf,%lf,%lf\n",
+                  r->name, &r->tasks, &r->working_set_gib, &r->budget_gib, &r->slice_ms, r->order,
+                  r->engines, r->pages, &r->step_ms, &r->steps_per_s, &r->in_gib, &r->out_gib,
+                  &r->switch_ms, &r->run_ms) == 14;
+}
+
+enum { MOST_TASKS = 16 };
+
+/* Sums of n switches, after two rotations. Only the chunks are simulated, and their time. */
+static struct gsim_migration rotate(const struct rotation *r, const struct gsim_proactive *how,
+                                    int n, struct gsim_arena *arena) {
+    struct gsim_residency memory;
+    struct gsim_range used[MOST_TASKS];
+    struct gsim_turn turns[MOST_TASKS];
+    struct gsim_migration sum = {0};
+    uint32_t n_tasks = (uint32_t)r->tasks;
+    uint32_t chunks = (uint32_t)(r->working_set_gib * (double)GSIM_GIB / (double)how->chunk_bytes);
+    gsim_residency_init(&memory,
+                        (uint32_t)(r->budget_gib * (double)GSIM_GIB / (double)how->chunk_bytes),
+                        strcmp(r->order, "lru") == 0 ? GSIM_EVICT_LRU : GSIM_EVICT_BELADY, arena);
+    for (uint32_t i = 0; i < n_tasks; i++) {
+        used[i] = (struct gsim_range){gsim_residency_open(&memory, i, chunks), 0, chunks};
+        gsim_residency_write_host(&memory, used[i]);
+    }
+    for (uint32_t at = 0; at < 2 * n_tasks + (uint32_t)n; at++) {
+        for (uint32_t i = 0; i < n_tasks; i++)
+            turns[i] = (struct gsim_turn){
+                .used = &used[(at + i) % n_tasks], .n_used = 1, .run_ns = GSIM_NS_PER_MS};
+        struct gsim_migration one = gsim_proactive_switch(how, &memory, turns, n_tasks);
+        (void)gsim_residency_touch(&memory, used[at % n_tasks], strcmp(r->pages, "dirty") == 0);
+        if (at < 2 * n_tasks)
+            continue;
+        sum.bytes_in += one.bytes_in;
+        sum.bytes_out += one.bytes_out;
+        sum.ns += one.ns;
+    }
+    return sum;
+}
+
+static void expect_gib(const char *name, int64_t bytes, int n, double measured) {
+    double gib = (double)bytes / n / (double)GSIM_GIB;
+    if (fabs(gib - measured) > 0.00005) /* four digits are given */
+        fail_msg("%s: %.5f GiB a switch, measured %.4f", name, gib, measured);
+}
+
+/* A slice ends with the step under way when its time is over. */
+static void check_rotation(const struct rotation *r, struct gsim_arena *arena) {
+    struct gsim_profile profile = load("h200", arena);
+    struct gsim_proactive how = gsim_proactive_default(&profile);
+    how.copies_clean = false; /* the experiment drops clean chunks */
+    how.has_early_start = false;
+    how.is_pipelined = strcmp(r->engines, "pipe") == 0;
+    int n = 60 * (r->tasks - 1);
+    struct gsim_migration sum = rotate(r, &how, n, arena);
+    expect_gib(r->name, sum.bytes_in, n, r->in_gib);
+    expect_gib(r->name, sum.bytes_out, n, r->out_gib);
+    double ms = (double)sum.ns / n / 1e6;
+    double steps = ceil(r->slice_ms / r->step_ms);
+    if (r->switch_ms > 0.1)
+        expect_within(r->name, ms, r->switch_ms, "ms a switch", 5, "");
+    expect_within(r->name, 1000 * steps / (steps * r->step_ms + ms), r->steps_per_s, "steps/s", 5,
+                  "");
+}
+
+static void test_rotations_with_migration(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    FILE *file = open_table("migrate.csv", arena);
+    struct rotation rotation;
+    int n = 0;
+    for (; read_rotation(file, &rotation); n++)
+        check_rotation(&rotation, arena);
+    (void)fclose(file);
+    assert_int_equal(n, 7);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies_by_size_and_direction),
         cmocka_unit_test(test_paging_on_demand),
         cmocka_unit_test(test_a_decode_step_that_does_not_fit),
+        cmocka_unit_test(test_rotations_with_migration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
