@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/arbiter.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/cycle.h"
+#include "sim/base/units.h"
+
+struct gsim_arbiter {
+    struct gsim_arbiter_options options;
+    struct gsim_arena *arena;
+    struct gsim_lanes committed, ahead;
+    bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
+    bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
+    struct gsim_cycle cycle;
+};
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
+                                      struct gsim_arena *arena) {
+    struct gsim_arbiter *arbiter = gsim_arena_alloc(arena, sizeof *arbiter);
+    if (!arbiter)
+        return NULL;
+    arbiter->options = *options;
+    arbiter->arena = arena;
+    return arbiter;
+}
+
+static bool grow_members(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
+                         uint16_t capacity) {
+    struct gsim_member *members =
+        gsim_arena_grow(arbiter->arena, lanes->members, lanes->capacity * sizeof *members,
+                        capacity * sizeof *members);
+    if (!members)
+        return false;
+    lanes->members = members;
+    lanes->capacity = capacity;
+    return true;
+}
+
+static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
+    struct gsim_ring *rings = gsim_arena_grow(arbiter->arena, lanes->rings,
+                                              lanes->n_rings * sizeof *rings, n * sizeof *rings);
+    if (!rings)
+        return false;
+    lanes->rings = rings;
+    for (uint16_t i = lanes->n_rings; i < n; i++)
+        gsim_ring_init(&rings[i], arbiter->options.quantum_ns);
+    lanes->n_rings = n;
+    return true;
+}
+
+/* The copies that look ahead and that remember a cycle are as large as the committed state. */
+static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rings) {
+    struct gsim_lanes *all[] = {&arbiter->committed, &arbiter->ahead, &arbiter->cycle.seen,
+                                &arbiter->cycle.per_period};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (members > all[i]->capacity && !grow_members(arbiter, all[i], members))
+            return false;
+        if (rings > all[i]->n_rings && !grow_rings(arbiter, all[i], rings))
+            return false;
+    }
+    return true;
+}
+
+/* --- the plain engine ------------------------------------------------------------------------- */
+
+static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
+                                        const struct gsim_lanes *lanes) {
+    return (struct gsim_rotation){lanes->members, arbiter->options.costs};
+}
+
+static uint16_t earliest(const struct gsim_lanes *lanes) {
+    uint16_t first = 0;
+    for (uint16_t i = 1; i < lanes->n_rings; i++)
+        if (lanes->rings[i].next_ns < lanes->rings[first].next_ns)
+            first = i;
+    return first;
+}
+
+static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
+    lanes->members[place].reports |= (uint8_t)report;
+    lanes->has_reports = true;
+}
+
+/* A member has just stopped running: is there anything to say of it? */
+static void inspect(struct gsim_lanes *lanes, uint16_t place) {
+    struct gsim_member *member = &lanes->members[place];
+    const struct gsim_context *context = &member->context;
+    if (gsim_context_is_done(context)) {
+        note(lanes, place, GSIM_REPORT_WORKED);
+        return;
+    }
+    bool is_between = context->done == 0;
+    if (member->stop_at == GSIM_HALT_ITERATION && is_between)
+        note(lanes, place, GSIM_REPORT_HALTED);
+    if (member->stop_at == GSIM_HALT_KERNEL && gsim_context_is_between_kernels(context))
+        note(lanes, place, GSIM_REPORT_HALTED);
+    if (member->watch_iterations >= 0 &&
+        (context->done_iterations > member->watch_iterations ||
+         (context->done_iterations == member->watch_iterations &&
+          context->done >= member->watch_done))) {
+        member->watch_iterations = -1;
+        note(lanes, place, GSIM_REPORT_WATCHED);
+    }
+}
+
+/* Brings the lanes to the first instant with a report, or to limit_ns. */
+static void run_until(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    while (lanes->n_rings > 0) {
+        uint16_t lane = earliest(lanes);
+        struct gsim_ring *ring = &lanes->rings[lane];
+        if (ring->next_ns > limit_ns || (lanes->has_reports && ring->next_ns > lanes->now_ns))
+            break;
+        lanes->now_ns = ring->next_ns;
+        uint16_t stopped = gsim_ring_step(&rotation, ring);
+        if (stopped != GSIM_NO_MEMBER)
+            inspect(lanes, stopped);
+        else if (lane == lanes->anchor && !lanes->has_reports)
+            gsim_cycle_turn(&arbiter->cycle, &arbiter->options, lanes, limit_ns);
+    }
+    if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
+        lanes->now_ns = limit_ns;
+}
+
+static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        gsim_ring_settle(&rotation, &lanes->rings[i], lanes->now_ns);
+}
+
+/* --- the two states --------------------------------------------------------------------------- */
+
+int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
+    if (!arbiter->is_ahead_valid) {
+        gsim_lanes_copy(&arbiter->ahead, &arbiter->committed);
+        arbiter->is_ahead_valid = true;
+        arbiter->is_ahead_event = arbiter->ahead.has_reports;
+    }
+    if (!arbiter->is_ahead_event && arbiter->ahead.now_ns < horizon_ns) {
+        run_until(arbiter, &arbiter->ahead, horizon_ns);
+        arbiter->is_ahead_event = arbiter->ahead.has_reports;
+    }
+    if (arbiter->is_ahead_event && arbiter->ahead.now_ns <= horizon_ns)
+        return arbiter->ahead.now_ns;
+    return horizon_ns;
+}
+
+bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    struct gsim_lanes *committed = &arbiter->committed;
+    if (arbiter->is_ahead_valid && arbiter->ahead.now_ns == now_ns) {
+        struct gsim_lanes swap = arbiter->ahead; /* the other one is made from it when needed */
+        arbiter->ahead = *committed;
+        *committed = swap;
+        arbiter->is_ahead_valid = false;
+    } else if (committed->now_ns < now_ns) {
+        run_until(arbiter, committed, now_ns);
+    }
+    committed->now_ns = now_ns;
+    settle_rings(arbiter, committed);
+    return committed->has_reports;
+}
+
+static void disturb(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    (void)gsim_arbiter_settle(arbiter, now_ns);
+    arbiter->is_ahead_valid = false;
+    gsim_cycle_forget(&arbiter->cycle);
+}
+
+uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    for (uint16_t place = 0; lanes->has_reports && place < lanes->capacity; place++) {
+        struct gsim_member *member = &lanes->members[place];
+        if (!member->is_present || member->reports == 0)
+            continue;
+        *reports = member->reports;
+        member->reports = 0;
+        arbiter->is_ahead_valid = false;
+        return place;
+    }
+    lanes->has_reports = false;
+    return GSIM_NO_MEMBER;
+}
+
+/* --- what the owner changes ------------------------------------------------------------------- */
+
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, int64_t quantum_ns,
+                           int64_t now_ns) {
+    disturb(arbiter, now_ns);
+    if (lane >= arbiter->committed.n_rings && !reserve(arbiter, 0, (uint16_t)(lane + 1)))
+        return false;
+    arbiter->committed.rings[lane].quantum_ns =
+        quantum_ns > 0 ? quantum_ns : arbiter->options.quantum_ns;
+    return true;
+}
+
+static uint16_t free_place(struct gsim_arbiter *arbiter) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    for (uint16_t place = 0; place < lanes->capacity; place++)
+        if (!lanes->members[place].is_present)
+            return place;
+    uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 4);
+    if (capacity > GSIM_RING_MAX || !reserve(arbiter, capacity, 0))
+        return GSIM_NO_MEMBER;
+    return old;
+}
+
+static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                      const struct gsim_context *context) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    uint16_t place = free_place(arbiter);
+    if (place == GSIM_NO_MEMBER)
+        return place;
+    lanes->members[place] = (struct gsim_member){.context = *context,
+                                                 .quantum_ns = spec->quantum_ns,
+                                                 .priority = spec->priority,
+                                                 .state_ppm = spec->state_ppm,
+                                                 .is_cold = spec->is_cold,
+                                                 .is_present = true,
+                                                 .lane = spec->lane,
+                                                 .id = spec->id,
+                                                 .watch_iterations = -1,
+                                                 .finish_ns = GSIM_NEVER};
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_join(&rotation, &lanes->rings[spec->lane], place, lanes->now_ns);
+    gsim_lanes_choose_anchor(lanes);
+    return place;
+}
+
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                           int64_t now_ns) {
+    struct gsim_context context = spec->context;
+    disturb(arbiter, now_ns);
+    gsim_context_start(&context, now_ns);
+    return enrol(arbiter, spec, &context);
+}
+
+uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                             const struct gsim_context *left, int64_t now_ns) {
+    struct gsim_context context = *left;
+    disturb(arbiter, now_ns);
+    gsim_context_restart(&context, now_ns);
+    return enrol(arbiter, spec, &context);
+}
+
+void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_leave(&rotation, &lanes->rings[lanes->members[member].lane], member, now_ns);
+    lanes->members[member].is_present = false;
+    lanes->members[member].reports = 0;
+    gsim_lanes_choose_anchor(lanes);
+}
+
+bool gsim_arbiter_halt(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_halt halt,
+                       int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    const struct gsim_context *context = &member->context;
+    if (context->done == 0 ||
+        (halt == GSIM_HALT_KERNEL && gsim_context_is_between_kernels(context)))
+        return true;
+    member->stop_at = (uint8_t)halt;
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    return false;
+}
+
+void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
+                        gsim_work done, int64_t now_ns) {
+    disturb(arbiter, now_ns);
+    arbiter->committed.members[member].watch_iterations = iterations;
+    arbiter->committed.members[member].watch_done = done;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter,
+                                              uint16_t member) {
+    return &arbiter->committed.members[member];
+}
+
+uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
+    return arbiter->committed.capacity;
+}
+
+struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {
+    const struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_arbiter_stats stats = {.skipped_ns = lanes->skipped_ns,
+                                       .is_approximate = lanes->is_approximate};
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        stats.slices += lanes->rings[i].n_slices;
+        stats.switch_ns += lanes->rings[i].switch_ns;
+    }
+    return stats;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who has the SMs of one GPU when: the lanes of its arrangement, each a rotation, and the shortcut
+ * over what repeats.
+ *
+ * The arbiter keeps two states: the committed one, which is never later than the simulation's
+ * clock, and the one ahead, brought forward to the next thing to report. When somebody joins or
+ * leaves before that, the one ahead is thrown away; when nobody does, it becomes the committed one.
+ * So nothing outside has to happen at every slice.
+ *
+ * Fast forward: between two disturbances the lanes are a deterministic machine. As soon as its
+ * canonical state recurs (Brent's algorithm proposes, a full comparison decides), whole cycles are
+ * skipped and every accumulator gains its share exactly. Canonical is what can influence the
+ * future: turns, times relative to now, offsets within an iteration; not the offset of a single
+ * long kernel that is always ready. */
+#ifndef GSIM_MODELS_ARBITER_H
+#define GSIM_MODELS_ARBITER_H
+
+#include "models/rotation.h"
+#include "sim/base/arena.h"
+
+struct gsim_arbiter;
+
+/* What a member does, and its part in the arrangement. */
+struct gsim_member_spec {
+    struct gsim_context context; /* its fixed part */
+    uint32_t id;
+    int64_t quantum_ns; /* 0: the lane's */
+    int32_t priority;
+    uint32_t state_ppm;
+    bool is_cold;
+    uint16_t lane;
+};
+
+struct gsim_arbiter_options {
+    struct gsim_switch_costs costs;
+    int64_t quantum_ns; /* of lanes that name none */
+    int64_t slice_budget; /* slices without recurrence, until rates are extrapolated */
+    bool is_plain; /* never skip anything: the reference */
+    bool is_exact; /* never extrapolate */
+};
+
+/* NULL: no memory. */
+struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
+                                      struct gsim_arena *arena);
+/* The number of lanes may grow and never shrinks; a lane's quantum is changed from its next turn
+ * on. false: no memory. */
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, int64_t quantum_ns,
+                           int64_t now_ns);
+
+/* All of these settle the committed state at now_ns first, and drop what was computed ahead. */
+/* The member's place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                           int64_t now_ns);
+/* It goes on where an earlier context of the same process was left. */
+uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                             const struct gsim_context *left, int64_t now_ns);
+void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
+/* It is to be reported as HALTED at the next boundary that it reaches. true: it is at one now. */
+bool gsim_arbiter_halt(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_halt halt,
+                       int64_t now_ns);
+/* Report WATCHED when this much of its iterations and of the present one is done; < 0: never. */
+void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
+                        gsim_work done, int64_t now_ns);
+
+enum gsim_report {
+    GSIM_REPORT_NOTHING = 0,
+    GSIM_REPORT_WORKED = 1, /* its last kernel ended; finish_ns says when its host is done too */
+    GSIM_REPORT_HALTED = 2,
+    GSIM_REPORT_WATCHED = 4,
+};
+
+/* The next instant at which somebody is to be reported, or horizon_ns when that is sooner. Nothing
+ * from outside may happen before horizon_ns. */
+int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns);
+/* Brings the committed state to now_ns, which is not past the last answer of gsim_arbiter_next_ns.
+ * Whether anybody is to be reported. */
+bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);
+/* Takes the next report of the committed state: its member, or GSIM_NO_MEMBER. */
+uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports);
+
+const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member);
+uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter);
+
+struct gsim_arbiter_stats {
+    int64_t slices, switch_ns;
+    int64_t skipped_ns; /* of the committed time */
+    bool is_approximate;
+};
+struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/context.h"
+
+#include <assert.h>
+
+#include "sim/base/units.h"
+
+/* Kernels m = 0, 1, ... of an iteration: when it is launched, and the work that is done when it
+ * ends. Both are floors of even parts, so that the parts add up to the whole. */
+static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
+    if (context->host_ns == 0 || kernel == 0)
+        return context->launch_ns;
+    return context->launch_ns +
+           gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
+}
+
+static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
+    if (kernel + 1 == context->kernels)
+        return context->gpu_ns;
+    return gsim_muldiv_floor(context->gpu_ns, kernel + 1, context->kernels);
+}
+
+/* The first kernel that is not done. */
+static int64_t present_kernel(const struct gsim_context *context) {
+    if (context->kernels == 1 || context->done == 0 || context->gpu_ns == 0)
+        return 0;
+    int64_t done_ns = gsim_work_to_ns(context->done);
+    int64_t kernel = gsim_muldiv_floor(done_ns, context->kernels, context->gpu_ns);
+    if (kernel > 0)
+        kernel--; /* the floors above may put it one too far */
+    while (kernel + 1 < context->kernels && work_after(context, kernel) <= done_ns)
+        kernel++;
+    return kernel;
+}
+
+static int64_t end_of(const struct gsim_context *context, int64_t kernel, int64_t from_ns,
+                      uint64_t rate_q32) {
+    gsim_work left = gsim_work_of_ns(work_after(context, kernel)) - context->done;
+    return left <= 0 ? from_ns : from_ns + gsim_work_time(left, rate_q32);
+}
+
+/* Whether the queue is empty after this kernel: the next one is launched later than it ends. */
+static bool starves_after(const struct gsim_context *context, int64_t kernel, int64_t from_ns,
+                          uint64_t rate_q32) {
+    return launched_ns(context, kernel + 1) > end_of(context, kernel, from_ns, rate_q32);
+}
+
+/* The kernel after which nothing is left to run. Where the GPU is the slower one it is the last;
+ * where the host is, it falls behind the GPU once and for all, so it can be bisected. */
+static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
+                                uint64_t rate_q32) {
+    int64_t low = present_kernel(context), high = context->kernels - 1;
+    if (low == high || gsim_work_done(rate_q32, context->host_ns) <=
+                           gsim_work_of_ns(context->gpu_ns))
+        return high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (starves_after(context, middle, from_ns, rate_q32))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The host can begin the next iteration from now_ns on, and does when there is one to do. */
+static void launch_next(struct gsim_context *context, int64_t now_ns) {
+    context->launch_ns = now_ns;
+    if (context->arrival_ns && !gsim_context_is_done(context)) {
+        int64_t arrival_ns = context->arrival_ns[context->done_iterations];
+        context->launch_ns =
+            (arrival_ns > now_ns ? arrival_ns : now_ns) + context->launch_lag_ns;
+    }
+    context->ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->launch_ns;
+}
+
+void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
+    assert(context->iterations > 0 && context->kernels > 0 && context->kernels <= context->gpu_ns);
+    launch_next(context, now_ns);
+}
+
+void gsim_context_restart(struct gsim_context *context, int64_t now_ns) {
+    int64_t lost_ns = now_ns - context->launch_ns;
+    if (context->done == 0) {
+        launch_next(context, now_ns);
+        return;
+    }
+    /* Everything that was launched is lost with the queue, and launched again from here on. */
+    int64_t before_ns = launched_ns(context, present_kernel(context)) - context->launch_ns;
+    context->launch_ns += lost_ns - before_ns;
+    context->ready_ns = now_ns;
+}
+
+bool gsim_context_is_between_kernels(const struct gsim_context *context) {
+    if (context->done == 0)
+        return true;
+    int64_t kernel = present_kernel(context);
+    return kernel > 0 && gsim_work_of_ns(work_after(context, kernel - 1)) == context->done;
+}
+
+int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,
+                             uint64_t rate_q32) {
+    return end_of(context, last_before_idle(context, from_ns, rate_q32), from_ns, rate_q32);
+}
+
+int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
+                                 uint64_t rate_q32, bool is_iteration) {
+    int64_t idle_ns = gsim_context_idle_ns(context, from_ns, rate_q32);
+    if (is_iteration)
+        return idle_ns;
+    int64_t end_ns = end_of(context, present_kernel(context), from_ns, rate_q32);
+    return end_ns < idle_ns ? end_ns : idle_ns;
+}
+
+static void end_iteration(struct gsim_context *context, int64_t now_ns) {
+    int64_t launched = context->launch_ns + context->host_ns;
+    context->gpu_end_ns = now_ns > launched ? now_ns : launched;
+    if (context->latency_ns)
+        context->latency_ns[context->done_iterations] =
+            context->gpu_end_ns - context->arrival_ns[context->done_iterations];
+    context->done_iterations++;
+    context->done = 0;
+    launch_next(context, context->gpu_end_ns + context->gap_ns);
+}
+
+void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
+                      uint64_t rate_q32) {
+    gsim_work all = gsim_work_of_ns(context->gpu_ns);
+    context->done += gsim_work_done(rate_q32, to_ns - from_ns);
+    if (context->done >= all) { /* the last nanosecond may hold more than was left */
+        end_iteration(context, to_ns);
+        return;
+    }
+    if (context->host_ns > 0)
+        context->ready_ns = launched_ns(context, present_kernel(context));
+}
+
+/* The host stopped launching when the queue was full: what it has launched by now is at most that
+ * much ahead. */
+void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
+    if (context->host_ns == 0 || context->kernels <= context->queue)
+        return;
+    int64_t last = present_kernel(context) + context->queue - 1;
+    if (last >= context->kernels || launched_ns(context, last) >= now_ns)
+        return;
+    context->launch_ns = now_ns - gsim_muldiv_floor(context->host_ns, last, context->kernels);
+}

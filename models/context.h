@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A process on one GPU, as the device sees it: a host that launches the kernels of one iteration
+ * after the other ahead of the GPU, waits where it synchronises, and a launch queue from which the
+ * GPU runs them in order. No time passes here: the owner says from when to when the context had the
+ * GPU, and asks when it will have nothing to run.
+ *
+ * Kernels of an iteration are equally long and launched evenly over host_ns; the first is there at
+ * once. Alone on a GPU an iteration takes max(gpu_ns, host_ns) + gap_ns, to the nanosecond. */
+#ifndef GSIM_MODELS_CONTEXT_H
+#define GSIM_MODELS_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/wide.h"
+
+struct gsim_context {
+    /* What it does: `iterations` times. */
+    int64_t iterations;
+    int64_t gpu_ns;  /* of one iteration, alone at the full rate */
+    int64_t host_ns; /* launching it */
+    int64_t gap_ns;  /* from the synchronisation until the next one is launched */
+    int64_t kernels; /* of one iteration; each at least 1 ns long */
+    int64_t queue;   /* launches that the queue holds */
+    /* Of an open-loop job an iteration is a request: when each arrives, and where its latency is
+     * noted. NULL: the next iteration follows the last one. */
+    const int64_t *arrival_ns;
+    int64_t *latency_ns;
+    int64_t launch_lag_ns; /* from its arrival until its first kernel is launched */
+
+    /* Where it is. */
+    int64_t done_iterations;
+    gsim_work done;     /* of the present iteration, GPU time at the full rate */
+    int64_t launch_ns;  /* when the host began to launch it, or will */
+    int64_t ready_ns;   /* when the next kernel to run is launched; GSIM_NEVER when all is done */
+    int64_t gpu_end_ns; /* end of the last iteration's last kernel */
+};
+
+/* A process that begins to launch at now_ns. */
+void gsim_context_start(struct gsim_context *context, int64_t now_ns);
+static inline bool gsim_context_is_done(const struct gsim_context *context) {
+    return context->done_iterations == context->iterations;
+}
+/* It was taken off the GPU, and its host goes on now where it was. */
+void gsim_context_restart(struct gsim_context *context, int64_t now_ns);
+bool gsim_context_is_between_kernels(const struct gsim_context *context);
+/* It runs from from_ns on at this rate, and is ready: when its queue is empty. */
+int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,
+                             uint64_t rate_q32);
+/* The end of the running kernel under the same conditions; is_iteration: of the iteration. */
+int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
+                                 uint64_t rate_q32, bool is_iteration);
+/* It had the GPU from from_ns to to_ns, which is not past its idle_ns. */
+void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
+                      uint64_t rate_q32);
+/* It gets the GPU now: launches that did not fit the queue meanwhile are still to be made. */
+void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
+/* Whether only its total work matters: one kernel that was launched long ago. Its offset then says
+ * nothing about when anything happens, until it ends. */
+static inline bool gsim_context_is_linear(const struct gsim_context *context) {
+    return context->iterations == 1 && context->kernels == 1;
+}
+
+#endif

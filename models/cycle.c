@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/cycle.h"
+
+#include <string.h>
+
+#include "sim/base/units.h"
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
+    struct gsim_member *members = to->members;
+    struct gsim_ring *rings = to->rings;
+    uint16_t capacity = to->capacity, n_rings = to->n_rings;
+    *to = *from;
+    to->members = members;
+    to->rings = rings;
+    to->capacity = capacity;
+    to->n_rings = n_rings;
+    memcpy(members, from->members, from->capacity * sizeof *members);
+    memcpy(rings, from->rings, from->n_rings * sizeof *rings);
+}
+
+void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {
+    lanes->anchor = 0;
+    while (lanes->anchor + 1 < lanes->n_rings && lanes->rings[lanes->anchor].n == 0)
+        lanes->anchor++;
+}
+
+void gsim_cycle_forget(struct gsim_cycle *cycle) {
+    cycle->phase = GSIM_CYCLE_NONE;
+    cycle->n_turns = 0;
+}
+
+/* --- the canonical state ---------------------------------------------------------------------- */
+
+/* What lies in the past cannot influence anything any more. */
+static int64_t until(int64_t time_ns, int64_t now_ns) {
+    return time_ns > now_ns ? time_ns - now_ns : 0;
+}
+
+static bool is_same_context(const struct gsim_context *a, int64_t a_now,
+                            const struct gsim_context *b, int64_t b_now) {
+    if (gsim_context_is_done(a) != gsim_context_is_done(b))
+        return false;
+    if (gsim_context_is_done(a) || (gsim_context_is_linear(a) && a->ready_ns <= a_now))
+        return gsim_context_is_done(a) || b->ready_ns <= b_now;
+    return a->done == b->done && until(a->ready_ns, a_now) == until(b->ready_ns, b_now) &&
+           until(a->launch_ns + a->host_ns, a_now) == until(b->launch_ns + b->host_ns, b_now);
+}
+
+static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
+                         int64_t b_now) {
+    if (a->phase != b->phase || a->at != b->at || a->last != b->last || a->n != b->n)
+        return false;
+    if (a->phase == GSIM_LANE_SWITCHING)
+        return a->next_ns - a_now == b->next_ns - b_now;
+    if (a->phase == GSIM_LANE_RUNNING)
+        return a->quantum_start_ns - a_now == b->quantum_start_ns - b_now &&
+               a->since_ns - a_now == b->since_ns - b_now && a->rate_q32 == b->rate_q32;
+    return true;
+}
+
+static bool is_same(const struct gsim_lanes *a, const struct gsim_lanes *b) {
+    for (uint16_t i = 0; i < a->n_rings; i++)
+        if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
+            return false;
+    for (uint16_t i = 0; i < a->capacity; i++)
+        if (a->members[i].is_present &&
+            !is_same_context(&a->members[i].context, a->now_ns, &b->members[i].context, b->now_ns))
+            return false;
+    return true;
+}
+
+/* Requests come when they come, and a member that is to stop does so once. */
+static bool can_repeat(const struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->capacity; i++) {
+        const struct gsim_member *member = &lanes->members[i];
+        if (member->is_present && (member->stop_at != GSIM_HALT_NEVER ||
+                                   (member->context.arrival_ns &&
+                                    !gsim_context_is_done(&member->context))))
+            return false;
+    }
+    return true;
+}
+
+/* --- one period ------------------------------------------------------------------------------- */
+
+static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is_approximate) {
+    const struct gsim_lanes *then = &cycle->seen;
+    struct gsim_lanes *per = &cycle->per_period;
+    cycle->phase = GSIM_CYCLE_FOUND;
+    cycle->from_ns = then->now_ns;
+    cycle->period_ns = now->now_ns - then->now_ns;
+    cycle->is_approximate = is_approximate;
+    for (uint16_t i = 0; i < now->capacity; i++) {
+        const struct gsim_member *a = &then->members[i], *b = &now->members[i];
+        per->members[i].context.done_iterations =
+            b->context.done_iterations - a->context.done_iterations;
+        per->members[i].context.done = b->context.done - a->context.done;
+        per->members[i].busy_ns = b->busy_ns - a->busy_ns;
+    }
+    for (uint16_t i = 0; i < now->n_rings; i++) {
+        per->rings[i].switch_ns = now->rings[i].switch_ns - then->rings[i].switch_ns;
+        per->rings[i].n_slices = now->rings[i].n_slices - then->rings[i].n_slices;
+    }
+}
+
+/* How many periods this member can repeat without anything to report of it. */
+static int64_t most_periods(const struct gsim_member *member, const struct gsim_context *per) {
+    const struct gsim_context *context = &member->context;
+    int64_t most = INT64_MAX;
+    if (per->done_iterations > 0) {
+        int64_t end = context->iterations;
+        if (member->watch_iterations >= 0 && member->watch_iterations < end)
+            end = member->watch_iterations;
+        most = (end - context->done_iterations - 1) / per->done_iterations;
+    } else if (per->done > 0) {
+        gsim_work end = gsim_work_of_ns(context->gpu_ns);
+        if (member->watch_iterations == context->done_iterations && member->watch_done < end)
+            end = member->watch_done;
+        most = (int64_t)((end - context->done - 1) / per->done);
+    }
+    return most > 0 ? most : 0;
+}
+
+static int64_t periods(const struct gsim_cycle *cycle, const struct gsim_lanes *lanes,
+                       int64_t limit_ns) {
+    int64_t least = (limit_ns - lanes->now_ns) / cycle->period_ns;
+    for (uint16_t i = 0; i < lanes->capacity && least > 0; i++) {
+        if (!lanes->members[i].is_present)
+            continue;
+        int64_t most = most_periods(&lanes->members[i], &cycle->per_period.members[i].context);
+        if (most < least)
+            least = most;
+    }
+    return least - 1; /* the last one is walked through, so that its end is met as it comes */
+}
+
+static void shift(int64_t *time_ns, int64_t by_ns) {
+    if (*time_ns != GSIM_NEVER)
+        *time_ns += by_ns;
+}
+
+static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
+                        int64_t by_ns) {
+    struct gsim_context *context = &member->context;
+    if (gsim_context_is_done(context))
+        return;
+    context->done_iterations += n * per->context.done_iterations;
+    context->done += n * per->context.done;
+    member->busy_ns += n * per->busy_ns;
+    shift(&context->launch_ns, by_ns);
+    shift(&context->ready_ns, by_ns);
+    shift(&context->gpu_end_ns, by_ns);
+}
+
+static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64_t n) {
+    int64_t by_ns = n * cycle->period_ns;
+    lanes->now_ns += by_ns;
+    lanes->skipped_ns += by_ns;
+    lanes->is_approximate |= cycle->is_approximate;
+    for (uint16_t i = 0; i < lanes->capacity; i++)
+        if (lanes->members[i].is_present)
+            skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns);
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        struct gsim_ring *ring = &lanes->rings[i];
+        ring->switch_ns += n * cycle->per_period.rings[i].switch_ns;
+        ring->n_slices += n * cycle->per_period.rings[i].n_slices;
+        shift(&ring->since_ns, by_ns);
+        shift(&ring->quantum_start_ns, by_ns);
+        shift(&ring->next_ns, by_ns);
+    }
+}
+
+/* --- looking for it --------------------------------------------------------------------------- */
+
+static void search(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
+                   const struct gsim_lanes *lanes) {
+    if (lanes->now_ns <= cycle->seen.now_ns && cycle->phase == GSIM_CYCLE_SEARCHING)
+        return; /* the committed state follows the one ahead, which has looked here already */
+    if (cycle->phase == GSIM_CYCLE_NONE) {
+        cycle->phase = GSIM_CYCLE_SEARCHING;
+        cycle->power = 1;
+        cycle->n_since = 0;
+        gsim_lanes_copy(&cycle->seen, lanes);
+        return;
+    }
+    cycle->n_turns++;
+    cycle->n_since++;
+    if (is_same(&cycle->seen, lanes)) {
+        find(cycle, lanes, false);
+    } else if (!options->is_exact && cycle->n_turns >= options->slice_budget) {
+        find(cycle, lanes, true);
+    } else if (cycle->n_since == cycle->power) {
+        cycle->power *= 2;
+        cycle->n_since = 0;
+        gsim_lanes_copy(&cycle->seen, lanes);
+    }
+}
+
+void gsim_cycle_turn(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
+                     struct gsim_lanes *lanes, int64_t limit_ns) {
+    if (options->is_plain || limit_ns == GSIM_NEVER)
+        limit_ns = options->is_plain ? lanes->now_ns : GSIM_TIME_MAX;
+    if (options->is_plain || !can_repeat(lanes))
+        return;
+    if (cycle->phase != GSIM_CYCLE_FOUND)
+        search(cycle, options, lanes);
+    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns)
+        return;
+    int64_t n = periods(cycle, lanes, limit_ns);
+    if (n > 0)
+        skip(cycle, lanes, n);
+}

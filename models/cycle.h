@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state of all lanes of a GPU, and the detection and skipping of cycles in it. */
+#ifndef GSIM_MODELS_CYCLE_H
+#define GSIM_MODELS_CYCLE_H
+
+#include "models/arbiter.h"
+
+struct gsim_lanes {
+    int64_t now_ns;
+    struct gsim_member *members;
+    uint16_t capacity;
+    struct gsim_ring *rings;
+    uint16_t n_rings;
+    uint16_t anchor; /* the lane at whose turns cycles are looked for */
+    bool has_reports;
+    bool is_approximate;
+    int64_t skipped_ns;
+};
+
+struct gsim_cycle {
+    enum { GSIM_CYCLE_NONE = 0, GSIM_CYCLE_SEARCHING, GSIM_CYCLE_FOUND } phase;
+    struct gsim_lanes seen; /* while searching: the state to compare with */
+    int64_t power, n_since; /* of Brent's algorithm, in turns */
+    int64_t n_turns; /* since the last disturbance */
+    int64_t from_ns; /* found: from here on the lanes repeat themselves */
+    int64_t period_ns;
+    struct gsim_lanes per_period; /* what one period adds to every accumulator */
+    bool is_approximate;
+};
+
+void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
+void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
+/* Something from outside happened. */
+void gsim_cycle_forget(struct gsim_cycle *cycle);
+/* A turn of the anchor lane began: looks for a cycle, and skips as many as end before limit_ns and
+ * before anybody is to be reported. */
+void gsim_cycle_turn(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
+                     struct gsim_lanes *lanes, int64_t limit_ns);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One lane of a GPU: a ring of contexts of which one runs at a time. A context runs until its
+ * quantum ends while another one is ready, or until it has nothing to run; then the next ready one
+ * in ring order gets the lane, after a switch. A context that becomes ready waits for its place in
+ * the ring, it does not join a queue. A context alone keeps renewing its quantum, so a newcomer
+ * waits for what is left of it.
+ *
+ * This is the plain engine, one call a change. models/arbiter.c skips what repeats. */
+#ifndef GSIM_MODELS_ROTATION_H
+#define GSIM_MODELS_ROTATION_H
+
+#include "models/context.h"
+
+#define GSIM_RING_MAX 256 /* contexts of one GPU */
+#define GSIM_NO_MEMBER UINT16_MAX
+
+/* What switching costs here, from the device's profile. */
+struct gsim_switch_costs {
+    int64_t preempt_ns; /* away from a context that would run on */
+    int64_t preempt_full_ns; /* the same with all registers and shared memory in use */
+    int64_t idle_ns; /* away from a context that has nothing to run */
+    int64_t cold_ns; /* added when the next one's working set does not fit L2 */
+};
+
+/* A context and what the lane must know of it. */
+struct gsim_member {
+    struct gsim_context context;
+    int64_t quantum_ns; /* 0: the lane's */
+    int32_t priority; /* larger goes first, in lanes that look at it */
+    uint32_t state_ppm; /* share of the registers and shared memory that it uses */
+    bool is_cold; /* its working set does not fit L2 */
+    bool is_present; /* this place of the table is in use */
+    uint8_t stop_at; /* enum gsim_halt: it leaves the lane there */
+    uint8_t reports; /* what the owner has not been told yet */
+    uint16_t lane;
+    uint32_t id; /* the owner's */
+    int64_t busy_ns; /* time it had the lane, at any rate */
+    int64_t watch_iterations; /* report when so much is done; < 0: never */
+    gsim_work watch_done;
+    int64_t finish_ns; /* GSIM_NEVER until its last iteration is over */
+};
+
+/* Where a member that is asked to leave stops. */
+enum gsim_halt { GSIM_HALT_NEVER = 0, GSIM_HALT_KERNEL, GSIM_HALT_ITERATION };
+
+enum gsim_lane_phase { GSIM_LANE_IDLE = 0, GSIM_LANE_SWITCHING, GSIM_LANE_RUNNING };
+
+struct gsim_ring {
+    uint16_t member[GSIM_RING_MAX]; /* in ring order */
+    uint16_t n;
+    uint16_t at; /* place in the ring: whose turn it is, or was */
+    uint16_t last; /* the member whose state is on the lane; GSIM_NO_MEMBER: nobody's of the ring */
+    bool is_used; /* somebody was on the lane before, so that coming on costs a switch */
+    uint8_t phase; /* enum gsim_lane_phase */
+    uint64_t rate_q32; /* of the context that runs */
+    int64_t quantum_ns;
+    int64_t since_ns; /* running: up to when the context is brought forward */
+    int64_t quantum_start_ns;
+    int64_t next_ns; /* of the next change */
+    bool is_preemption; /* it is the end of a quantum */
+    int64_t switch_ns; /* time spent in switches */
+    int64_t n_slices; /* turns begun */
+};
+
+struct gsim_rotation {
+    struct gsim_member *members;
+    struct gsim_switch_costs costs;
+};
+
+void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns);
+/* A member joins at the end of the ring, or leaves it wherever it is. The lane is brought forward
+ * to now_ns before. */
+void gsim_ring_join(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t member,
+                    int64_t now_ns);
+void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t member,
+                     int64_t now_ns);
+/* Brings the running context forward to now_ns <= next_ns without a change. */
+void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns);
+/* Computes next_ns anew, after anything about its members changed. */
+void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns);
+/* The change that is due at next_ns. Returns the member that stopped running there, or
+ * GSIM_NO_MEMBER. */
+uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *ring);
+
+static inline uint16_t gsim_ring_running(const struct gsim_ring *ring) {
+    return ring->phase == GSIM_LANE_RUNNING ? ring->member[ring->at] : GSIM_NO_MEMBER;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The shortcut over recurring rotations against the plain engine that walks every slice: random
+ * small cases end at the same nanosecond, with the same time on the device and in switches,
+ * wherever the run is looked at in between. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/arbiter.h"
+#include "sim/base/rng.h"
+#include "sim/base/units.h"
+
+enum { MOST = 6, CASES = 10000 };
+
+struct script {
+    uint16_t n, n_lanes;
+    struct gsim_member_spec spec[MOST];
+    int64_t joins_ns[MOST]; /* rising */
+    int64_t look_ns;        /* look in between every so often; 0: never */
+};
+
+struct outcome {
+    int64_t finish_ns[MOST], busy_ns[MOST];
+    struct gsim_arbiter_stats stats;
+};
+
+static int64_t pick(gsl_rng *rng, int64_t low, int64_t high) {
+    return low + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)(high - low + 1));
+}
+
+static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
+    struct gsim_member_spec spec = {.lane = (uint16_t)pick(rng, 0, n_lanes - 1),
+                                    .is_cold = pick(rng, 0, 1) == 1,
+                                    .state_ppm = (uint32_t)pick(rng, 0, GSIM_PPM)};
+    struct gsim_context *context = &spec.context;
+    context->queue = pick(rng, 2, 20);
+    context->iterations = pick(rng, 1, 400);
+    context->kernels = pick(rng, 0, 1) ? 1 : pick(rng, 2, 40);
+    context->gpu_ns = pick(rng, 2, 400) * 25;
+    context->gap_ns = pick(rng, 0, 2) * pick(rng, 0, 3000);
+    context->host_ns = pick(rng, 0, 1) ? 0 : pick(rng, 1, 12000);
+    if (pick(rng, 0, 3) == 0) { /* one long kernel */
+        context->iterations = context->kernels = 1;
+        context->gpu_ns = pick(rng, 1, 3000000);
+        context->host_ns = 0;
+    }
+    return spec;
+}
+
+static struct script draw(gsl_rng *rng) {
+    struct script script = {.n = (uint16_t)pick(rng, 1, MOST), .n_lanes = (uint16_t)pick(rng, 1, 2)};
+    int64_t at_ns = 0;
+    for (uint16_t i = 0; i < script.n; i++) {
+        at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
+        script.joins_ns[i] = at_ns;
+        script.spec[i] = draw_member(rng, script.n_lanes);
+        script.spec[i].id = i;
+    }
+    script.look_ns = pick(rng, 0, 1) ? 0 : pick(rng, 5000, 900000);
+    return script;
+}
+
+static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_plain,
+                                         struct gsim_arena *arena) {
+    struct gsim_arbiter_options options = {
+        .costs = {.preempt_ns = 165, .preempt_full_ns = 229, .idle_ns = 135, .cold_ns = 100},
+        .quantum_ns = 2080,
+        .slice_budget = INT64_MAX,
+        .is_plain = is_plain};
+    struct gsim_arbiter *arbiter = gsim_arbiter_new(&options, arena);
+    assert_non_null(arbiter);
+    for (uint16_t lane = 0; lane < script->n_lanes; lane++)
+        assert_true(gsim_arbiter_set_lane(arbiter, lane, 0, 0));
+    return arbiter;
+}
+
+static void take_reports(struct gsim_arbiter *arbiter, struct outcome *outcome, int64_t now_ns,
+                         int *n_left) {
+    unsigned reports;
+    uint16_t place;
+    while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
+        assert_int_equal(reports, GSIM_REPORT_WORKED);
+        outcome->finish_ns[member->id] = member->finish_ns;
+        outcome->busy_ns[member->id] = member->busy_ns;
+        gsim_arbiter_leave(arbiter, place, now_ns);
+        --*n_left;
+    }
+}
+
+static struct outcome play(const struct script *script, bool is_plain, bool looks,
+                           struct gsim_arena *arena) {
+    struct gsim_arbiter *arbiter = open_arbiter(script, is_plain, arena);
+    struct outcome outcome = {0};
+    int n_left = script->n;
+    uint16_t joined = 0;
+    int64_t now_ns = 0, look_ns = looks && script->look_ns ? script->look_ns : GSIM_NEVER;
+    while (n_left > 0) {
+        int64_t join_ns = joined < script->n ? script->joins_ns[joined] : GSIM_NEVER;
+        now_ns = gsim_arbiter_next_ns(arbiter, join_ns < look_ns ? join_ns : look_ns);
+        assert_true(now_ns != GSIM_NEVER);
+        if (gsim_arbiter_settle(arbiter, now_ns))
+            take_reports(arbiter, &outcome, now_ns, &n_left);
+        for (; joined < script->n && script->joins_ns[joined] == now_ns; joined++)
+            assert_true(gsim_arbiter_join(arbiter, &script->spec[joined], now_ns) !=
+                        GSIM_NO_MEMBER);
+        if (now_ns == look_ns)
+            look_ns += script->look_ns;
+    }
+    outcome.stats = gsim_arbiter_stats(arbiter);
+    return outcome;
+}
+
+static void the_shortcut_equals_the_plain_engine(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(1, 0, "test_arbiter");
+    int64_t skipped_ns = 0, all_ns = 0;
+    for (int i = 0; i < CASES; i++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct script script = draw(rng);
+        struct outcome plain = play(&script, true, false, arena);
+        struct outcome fast = play(&script, false, i % 2 == 1, arena);
+        assert_memory_equal(plain.finish_ns, fast.finish_ns, sizeof plain.finish_ns);
+        assert_memory_equal(plain.busy_ns, fast.busy_ns, sizeof plain.busy_ns);
+        assert_int_equal(plain.stats.switch_ns, fast.stats.switch_ns);
+        assert_int_equal(plain.stats.slices, fast.stats.slices);
+        assert_false(fast.stats.is_approximate);
+        skipped_ns += fast.stats.skipped_ns;
+        for (uint16_t k = 0; k < script.n; k++)
+            all_ns += plain.finish_ns[k];
+        gsim_arena_free(arena);
+    }
+    gsl_rng_free(rng);
+    assert_true(skipped_ns * 20 > all_ns); /* it does skip: 5 % of the times summed over members */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_shortcut_equals_the_plain_engine)};
+    return cmocka_run_group_tests_name("the shortcut of rotations", tests, NULL, NULL);
+}
