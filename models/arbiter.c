@@ -7,6 +7,8 @@
 #include "models/cycle.h"
 #include "sim/base/units.h"
 
+enum { STEPS_AT_ONCE = 1 << 22 };
+
 struct gsim_arbiter {
     struct gsim_arbiter_options options;
     struct gsim_arena *arena;
@@ -98,22 +100,25 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
         note(lanes, place, GSIM_REPORT_HALTED);
     if (member->stop_at == GSIM_HALT_KERNEL && gsim_context_is_between_kernels(context))
         note(lanes, place, GSIM_REPORT_HALTED);
-    if (member->watch_iterations >= 0 &&
-        (context->done_iterations > member->watch_iterations ||
-         (context->done_iterations == member->watch_iterations &&
-          context->done >= member->watch_done))) {
+    if (member->watch_iterations >= 0 && (context->done_iterations > member->watch_iterations ||
+                                          (context->done_iterations == member->watch_iterations &&
+                                           context->done >= member->watch_done))) {
         member->watch_iterations = -1;
         note(lanes, place, GSIM_REPORT_WATCHED);
     }
 }
 
-/* Brings the lanes to the first instant with a report, or to limit_ns. */
-static void run_until(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
+/* Brings the lanes to the first instant with a report, or to limit_ns; or so far as STEPS_AT_ONCE
+ * go, so that whoever simulates can be interrupted. false: it is not there yet. */
+static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    while (lanes->n_rings > 0) {
+    for (int64_t n = 0; lanes->n_rings > 0; n++) {
+        if (n == STEPS_AT_ONCE)
+            return false;
         uint16_t lane = earliest(lanes);
         struct gsim_ring *ring = &lanes->rings[lane];
-        if (ring->next_ns > limit_ns || (lanes->has_reports && ring->next_ns > lanes->now_ns))
+        if (ring->next_ns == GSIM_NEVER || ring->next_ns > limit_ns ||
+            (lanes->has_reports && ring->next_ns > lanes->now_ns))
             break;
         lanes->now_ns = ring->next_ns;
         uint16_t stopped = gsim_ring_step(&rotation, ring);
@@ -124,6 +129,7 @@ static void run_until(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
     }
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
         lanes->now_ns = limit_ns;
+    return true;
 }
 
 static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
@@ -140,11 +146,12 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
         arbiter->is_ahead_valid = true;
         arbiter->is_ahead_event = arbiter->ahead.has_reports;
     }
+    bool is_there = true;
     if (!arbiter->is_ahead_event && arbiter->ahead.now_ns < horizon_ns) {
-        run_until(arbiter, &arbiter->ahead, horizon_ns);
+        is_there = run_some(arbiter, &arbiter->ahead, horizon_ns);
         arbiter->is_ahead_event = arbiter->ahead.has_reports;
     }
-    if (arbiter->is_ahead_event && arbiter->ahead.now_ns <= horizon_ns)
+    if ((arbiter->is_ahead_event || !is_there) && arbiter->ahead.now_ns <= horizon_ns)
         return arbiter->ahead.now_ns;
     return horizon_ns;
 }
@@ -157,7 +164,10 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
         *committed = swap;
         arbiter->is_ahead_valid = false;
     } else if (committed->now_ns < now_ns) {
-        run_until(arbiter, committed, now_ns);
+        while (!run_some(arbiter, committed, now_ns))
+            continue;
+        if (committed->is_approximate) /* it may have skipped elsewhere than the one ahead */
+            arbiter->is_ahead_valid = false;
     }
     committed->now_ns = now_ns;
     settle_rings(arbiter, committed);
@@ -195,6 +205,13 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, int64_t 
     arbiter->committed.rings[lane].quantum_ns =
         quantum_ns > 0 ? quantum_ns : arbiter->options.quantum_ns;
     return true;
+}
+
+uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
+    uint16_t lane = 0;
+    while (lane < arbiter->committed.n_rings && arbiter->committed.rings[lane].n > 0)
+        lane++;
+    return lane;
 }
 
 static uint16_t free_place(struct gsim_arbiter *arbiter) {
@@ -280,8 +297,7 @@ void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t i
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter,
-                                              uint16_t member) {
+const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member) {
     return &arbiter->committed.members[member];
 }
 

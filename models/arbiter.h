@@ -47,6 +47,9 @@ struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options
 bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, int64_t quantum_ns,
                            int64_t now_ns);
 
+/* A lane that nobody is in; its number may be that of a new one. */
+uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
+
 /* All of these settle the committed state at now_ns first, and drop what was computed ahead. */
 /* The member's place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,

@@ -10,8 +10,7 @@
 static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
     if (context->host_ns == 0 || kernel == 0)
         return context->launch_ns;
-    return context->launch_ns +
-           gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
+    return context->launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
 }
 
 static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
@@ -50,8 +49,8 @@ static bool starves_after(const struct gsim_context *context, int64_t kernel, in
 static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
                                 uint64_t rate_q32) {
     int64_t low = present_kernel(context), high = context->kernels - 1;
-    if (low == high || gsim_work_done(rate_q32, context->host_ns) <=
-                           gsim_work_of_ns(context->gpu_ns))
+    if (low == high ||
+        gsim_work_done(rate_q32, context->host_ns) <= gsim_work_of_ns(context->gpu_ns))
         return high;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -68,8 +67,7 @@ static void launch_next(struct gsim_context *context, int64_t now_ns) {
     context->launch_ns = now_ns;
     if (context->arrival_ns && !gsim_context_is_done(context)) {
         int64_t arrival_ns = context->arrival_ns[context->done_iterations];
-        context->launch_ns =
-            (arrival_ns > now_ns ? arrival_ns : now_ns) + context->launch_lag_ns;
+        context->launch_ns = (arrival_ns > now_ns ? arrival_ns : now_ns) + context->launch_lag_ns;
     }
     context->ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->launch_ns;
 }

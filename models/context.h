@@ -17,11 +17,11 @@
 struct gsim_context {
     /* What it does: `iterations` times. */
     int64_t iterations;
-    int64_t gpu_ns;  /* of one iteration, alone at the full rate */
+    int64_t gpu_ns; /* of one iteration, alone at the full rate */
     int64_t host_ns; /* launching it */
-    int64_t gap_ns;  /* from the synchronisation until the next one is launched */
+    int64_t gap_ns; /* from the synchronisation until the next one is launched */
     int64_t kernels; /* of one iteration; each at least 1 ns long */
-    int64_t queue;   /* launches that the queue holds */
+    int64_t queue; /* launches that the queue holds */
     /* Of an open-loop job an iteration is a request: when each arrives, and where its latency is
      * noted. NULL: the next iteration follows the last one. */
     const int64_t *arrival_ns;
@@ -30,9 +30,9 @@ struct gsim_context {
 
     /* Where it is. */
     int64_t done_iterations;
-    gsim_work done;     /* of the present iteration, GPU time at the full rate */
-    int64_t launch_ns;  /* when the host began to launch it, or will */
-    int64_t ready_ns;   /* when the next kernel to run is launched; GSIM_NEVER when all is done */
+    gsim_work done; /* of the present iteration, GPU time at the full rate */
+    int64_t launch_ns; /* when the host began to launch it, or will */
+    int64_t ready_ns; /* when the next kernel to run is launched; GSIM_NEVER when all is done */
     int64_t gpu_end_ns; /* end of the last iteration's last kernel */
 };
 

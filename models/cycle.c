@@ -75,9 +75,9 @@ static bool is_same(const struct gsim_lanes *a, const struct gsim_lanes *b) {
 static bool can_repeat(const struct gsim_lanes *lanes) {
     for (uint16_t i = 0; i < lanes->capacity; i++) {
         const struct gsim_member *member = &lanes->members[i];
-        if (member->is_present && (member->stop_at != GSIM_HALT_NEVER ||
-                                   (member->context.arrival_ns &&
-                                    !gsim_context_is_done(&member->context))))
+        if (member->is_present &&
+            (member->stop_at != GSIM_HALT_NEVER ||
+             (member->context.arrival_ns && !gsim_context_is_done(&member->context))))
             return false;
     }
     return true;

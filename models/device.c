@@ -9,60 +9,55 @@
 #include "models/device.h"
 
 #include <assert.h>
-#include <string.h>
 
+#include "models/machine.h"
+#include "models/requests.h"
 #include "models/suspend.h"
-#include "sim/base/eventq.h"
-
-enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
-
-/* What the next event of a job will be. */
-enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED };
-
-struct job {
-    gsim_work need; /* total work */
-    gsim_work stop_at; /* while stopping: the boundary */
-    gsim_work kept; /* work that a discard falls back to */
-    int64_t clear_ns; /* while saving: when it is over */
-    int64_t iteration_ns, kernel_ns; /* 0: unknown */
-    int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
-    int64_t bytes_in, bytes_out;
-    uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
-    uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
-    uint8_t phase, ahead, stop, keep, watch_kind;
-    bool is_boundary_watched;
-};
-
-struct gpu {
-    bool is_shared; /* ideal processor sharing */
-    uint32_t n_sharers;
-    uint32_t first_sharer;
-};
-
-struct gsim_model {
-    struct gsim_model_setup setup;
-    struct gsim_eventq queue;
-    struct job *jobs;
-    struct gsim_progress *progress;
-    struct gpu *gpus;
-    uint32_t capacity;
-    bool has_shared;
-    bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
-    bool has_loaded;
-};
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static enum gsim_status check_supported(const struct gsim_trace *trace, struct gsim_log *log) {
-    static const enum gsim_column unsupported[] = {GSIM_COL_APP, GSIM_COL_REQUESTS};
-    for (uint32_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
-        for (uint32_t job = 0; trace->column[unsupported[i]] && job < trace->n_jobs; job++)
-            if (trace->column[unsupported[i]][job] >= 0)
-                return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                                 "column '%s': this version cannot simulate it yet; give "
-                                 "'duration_s', or 'iterations' and 'gpu_ms'",
-                                 unsupported[i] == GSIM_COL_APP ? "app" : "requests");
+static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
+                                   struct gsim_log *log, const char *column, const char *why) {
+    return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                     "column '%s': job '%s' %s", column, gsim_trace_id(trace, job), why);
+}
+
+/* What an open-loop job must say. */
+static enum gsim_status check_requests(const struct gsim_trace *trace, uint32_t job,
+                                       struct gsim_log *log) {
+    struct gsim_request_law law;
+    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, job);
+    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
+    int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
+    if (gpu_ns <= 0)
+        return refuse_row(trace, job, log, "gpu_ms",
+                          "has requests: it needs the GPU time of a "
+                          "kernel, above 0");
+    if (gpu_ns > GSIM_TIME_MAX / 2 / (kernels > 0 ? kernels : 1))
+        return refuse_row(trace, job, log, "kernels", "has requests past the end of the clock");
+    if (gsim_trace_get(trace, GSIM_COL_PERIOD_NS, job) <= 0)
+        return refuse_row(trace, job, log, "period_ms",
+                          "has requests: it needs the mean time "
+                          "between two, above 0");
+    if (name >= 0 && !gsim_request_law_parse(trace->names[GSIM_COL_ARRIVAL].name[name], &law))
+        return refuse_row(trace, job, log, "arrival",
+                          "has neither periodic, poisson nor "
+                          "uniform:LO:HI with LO <= HI <= 1000");
     return GSIM_OK;
+}
+
+static enum gsim_status check_supported(const struct gsim_trace *trace, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    const int64_t *requests = trace->column[GSIM_COL_REQUESTS], *app = trace->column[GSIM_COL_APP];
+    for (uint32_t job = 0; (requests || app) && job < trace->n_jobs; job++) {
+        if (requests && requests[job] > 0 && check_requests(trace, job, log) != GSIM_OK)
+            status = GSIM_BAD_INPUT;
+        if (app && app[job] >= 0)
+            status = refuse_row(trace, job, log, "app",
+                                "names a profile, which this version cannot simulate yet; give "
+                                "'duration_s', or 'iterations' and 'gpu_ms'");
+    }
+    return status;
 }
 
 static enum gsim_status open_device(const struct gsim_model_setup *setup, struct gsim_model **out,
@@ -84,8 +79,8 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
 
 static bool reserve(struct gsim_model *model, uint32_t capacity) {
     struct gsim_arena *arena = model->setup.arena;
-    struct job *jobs = gsim_arena_grow(arena, model->jobs, model->capacity * sizeof *jobs,
-                                       capacity * sizeof *jobs);
+    struct gsim_machine_job *jobs = gsim_arena_grow(
+        arena, model->jobs, model->capacity * sizeof *jobs, capacity * sizeof *jobs);
     if (!jobs)
         return false;
     model->jobs = jobs;
@@ -98,27 +93,26 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
     return gsim_eventq_reserve(&model->queue, capacity);
 }
 
-static const struct gsim_job *info(const struct gsim_model *model, gsim_slot slot) {
-    return &(*model->setup.jobs)[slot];
-}
-
-static const struct gsim_profile *profile_on(const struct gsim_model *model,
-                                             const struct gsim_unit *units, uint32_t n_units) {
+const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
+                                                const struct gsim_unit *units, uint32_t n_units) {
     uint16_t type = n_units ? model->setup.type_of_gpu[units[0].gpu] : 0;
     return model->setup.profiles[type];
 }
 
 static const struct gsim_profile *profile_of(const struct gsim_model *model, gsim_slot slot) {
-    return profile_on(model, info(model, slot)->units, info(model, slot)->n_units);
+    return gsim_machine_profile(model, gsim_machine_info(model, slot)->units,
+                                gsim_machine_info(model, slot)->n_units);
 }
 
 static int64_t mem_bytes(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES, info(model, slot)->index);
+    return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
+                          gsim_machine_info(model, slot)->index);
 }
 
 /* Boundaries come from the trace's columns: one iteration is the larger of GPU and host time and
  * the gap; a kernel is given, or an even part of the iteration's GPU time. */
-static void fill_boundaries(const struct gsim_model *model, struct job *job, uint32_t index) {
+static void fill_boundaries(const struct gsim_model *model, struct gsim_machine_job *job,
+                            uint32_t index) {
     const struct gsim_trace *trace = model->setup.trace;
     int64_t iterations = gsim_trace_get(trace, GSIM_COL_ITERATIONS, index);
     int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, index);
@@ -134,26 +128,31 @@ static void fill_boundaries(const struct gsim_model *model, struct job *job, uin
 }
 
 static void enter(struct gsim_model *model, gsim_slot slot) {
-    struct job *job = &model->jobs[slot];
-    const struct gsim_job *about = info(model, slot);
-    *job = (struct job){
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    *job = (struct gsim_machine_job){
         .need = gsim_work_of_ns(about->service_ns), .threshold_ns = -1, .sharing_gpu = UINT32_MAX};
     model->progress[slot] = (struct gsim_progress){0};
+    gsim_turns_forget(model, slot);
     if (model->setup.trace->column[GSIM_COL_ITERATIONS])
         fill_boundaries(model, job, about->index);
 }
 
 static void leave(struct gsim_model *model, gsim_slot slot) {
+    if (model->jobs[slot].is_turning)
+        gsim_turns_leave(model, slot, model->now_ns);
     gsim_eventq_cancel(&model->queue, slot);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* Phases of the engine's order: what completes comes before what reaches a boundary. */
-static void expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead, int64_t time_ns) {
+void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
+                         int64_t time_ns) {
     uint64_t phase = ahead == ENDS ? 0 : 1;
     model->jobs[slot].ahead = (uint8_t)ahead;
-    gsim_eventq_set(&model->queue, slot, time_ns, phase << 32 | info(model, slot)->index);
+    gsim_eventq_set(&model->queue, slot, time_ns,
+                    phase << 32 | gsim_machine_info(model, slot)->index);
 }
 
 static void expect_nothing(struct gsim_model *model, gsim_slot slot) {
@@ -168,7 +167,8 @@ static int64_t reached_at(const struct gsim_progress *progress, gsim_work work) 
 }
 
 /* The next boundary strictly after the work done, as work; the end when there is none known. */
-static gsim_work next_boundary(const struct job *job, gsim_work done, int64_t period_ns) {
+static gsim_work next_boundary(const struct gsim_machine_job *job, gsim_work done,
+                               int64_t period_ns) {
     if (period_ns <= 0)
         return done;
     int64_t passed = gsim_work_to_ns(done) / period_ns;
@@ -176,12 +176,13 @@ static gsim_work next_boundary(const struct job *job, gsim_work done, int64_t pe
     return boundary < job->need ? boundary : job->need;
 }
 
-static int64_t period_of(const struct job *job, bool is_iteration) {
+static int64_t period_of(const struct gsim_machine_job *job, bool is_iteration) {
     return is_iteration ? job->iteration_ns : job->kernel_ns;
 }
 
 /* Work at which the watch fires, or -1. */
-static gsim_work watched_work(const struct job *job, const struct gsim_progress *progress) {
+static gsim_work watched_work(const struct gsim_machine_job *job,
+                              const struct gsim_progress *progress) {
     gsim_work at = -1;
     if (job->threshold_ns >= 0)
         at = gsim_work_of_ns(job->threshold_ns);
@@ -194,11 +195,11 @@ static gsim_work watched_work(const struct job *job, const struct gsim_progress 
     return at;
 }
 
-static void expect_progress(struct gsim_model *model, gsim_slot slot) {
-    const struct job *job = &model->jobs[slot];
+void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
     if (job->phase == STOPPING && job->stop_at < job->need) {
-        expect(model, slot, STOPS, reached_at(progress, job->stop_at));
+        gsim_machine_expect(model, slot, STOPS, reached_at(progress, job->stop_at));
         return;
     }
     int64_t end_ns = reached_at(progress, job->need);
@@ -206,15 +207,16 @@ static void expect_progress(struct gsim_model *model, gsim_slot slot) {
     if (watched >= 0 && watched < job->need) {
         int64_t watch_ns = reached_at(progress, watched);
         if (watch_ns < end_ns) {
-            expect(model, slot, IS_WATCHED, watch_ns);
+            gsim_machine_expect(model, slot, IS_WATCHED, watch_ns);
             return;
         }
     }
-    expect(model, slot, ENDS, end_ns);
+    gsim_machine_expect(model, slot, ENDS, end_ns);
 }
 
 /* Books what was done until now, and goes on at another rate. */
-static void set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32, int64_t now_ns) {
+void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
+                           int64_t now_ns) {
     struct gsim_progress *progress = &model->progress[slot];
     progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
     if (progress->done >
@@ -224,42 +226,7 @@ static void set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32
     progress->rate_q32 = rate_q32;
 }
 
-/* --- processor sharing ------------------------------------------------------------------------ */
-
-static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    const struct gpu *shared = &model->gpus[gpu];
-    if (shared->n_sharers == 0)
-        return;
-    uint64_t rate = GSIM_RATE_ONE / shared->n_sharers;
-    gsim_slot slot = shared->first_sharer;
-    for (uint32_t i = 0; i < shared->n_sharers; i++, slot = model->jobs[slot].next_sharer) {
-        set_rate(model, slot, rate, now_ns);
-        expect_progress(model, slot);
-    }
-}
-
-static void join_sharers(struct gsim_model *model, gsim_slot slot, uint32_t gpu, int64_t now_ns) {
-    struct gpu *shared = &model->gpus[gpu];
-    model->jobs[slot].sharing_gpu = gpu;
-    model->jobs[slot].next_sharer = shared->first_sharer;
-    shared->first_sharer = slot;
-    shared->n_sharers++;
-    model->progress[slot].since_ns = now_ns;
-    share_again(model, gpu, now_ns);
-}
-
-static void leave_sharers(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct job *job = &model->jobs[slot];
-    struct gpu *shared = &model->gpus[job->sharing_gpu];
-    uint32_t *link = &shared->first_sharer;
-    while (*link != slot)
-        link = &model->jobs[*link].next_sharer;
-    *link = job->next_sharer;
-    shared->n_sharers--;
-    uint32_t gpu = job->sharing_gpu;
-    job->sharing_gpu = UINT32_MAX;
-    share_again(model, gpu, now_ns);
-}
+/* --- how units share ---------------------------------------------------------------------------- */
 
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
@@ -269,51 +236,74 @@ static const char *refuses_arrangement(const struct gsim_model *model,
     if (arrangement->memory != GSIM_MEMORY_RESIDENT)
         return "this model keeps memory resident only";
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
-    if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS)
-        return "this model knows the disciplines exclusive and processor sharing only";
+    if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
+        discipline != GSIM_DISCIPLINE_RR)
+        return "this model knows the disciplines exclusive, processor sharing and time slices";
     return NULL;
 }
 
 static void arrange(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    (void)now_ns;
+    const struct gsim_lane *lane = &arrangement->lanes[0];
     for (uint32_t u = 0; u < n_units; u++) {
-        assert(model->gpus[units[u].gpu].n_sharers == 0);
-        model->gpus[units[u].gpu].is_shared =
-            arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PS;
-        model->has_shared |= model->gpus[units[u].gpu].is_shared;
+        struct gsim_machine_gpu *gpu = &model->gpus[units[u].gpu];
+        assert(gpu->n_sharers == 0);
+        gpu->is_shared = lane->discipline == GSIM_DISCIPLINE_PS;
+        gpu->is_rotating = lane->discipline == GSIM_DISCIPLINE_RR;
+        gpu->quantum_ns = lane->quantum_ns;
+        model->has_shared |= gpu->is_shared;
+        if (gpu->is_rotating && !gsim_turns_arrange(model, units[u].gpu, now_ns))
+            model->is_out_of_memory = true;
     }
+}
+
+/* Ideal processor sharing is nobody's hardware, and has no limit. */
+static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
+                             const struct gsim_arrangement *arrangement) {
+    const struct gsim_profile *profile =
+        gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
+    if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PS)
+        return UINT32_MAX;
+    int64_t limit = profile->value[GSIM_KEY_MAX_CLIENTS];
+    if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
+        limit = arrangement->max_clients;
+    return limit < GSIM_RING_MAX ? (uint32_t)limit : GSIM_RING_MAX;
 }
 
 /* --- starting and stopping -------------------------------------------------------------------- */
 
 static void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    const struct gsim_job *about = info(model, slot);
+    const struct gsim_job *about = gsim_machine_info(model, slot);
     model->jobs[slot].phase = RUNNING;
+    if (gsim_turns_takes(model, slot)) {
+        gsim_turns_join(model, slot, now_ns);
+        return;
+    }
     if (about->n_units == 1 && model->gpus[about->units[0].gpu].is_shared) {
-        join_sharers(model, slot, about->units[0].gpu, now_ns);
+        gsim_sharing_join(model, slot, about->units[0].gpu, now_ns);
         return;
     }
     model->progress[slot].since_ns = now_ns;
     model->progress[slot].rate_q32 = GSIM_RATE_ONE;
-    expect_progress(model, slot);
+    gsim_machine_expect_progress(model, slot);
 }
 
 static int64_t start_ns(struct gsim_model *model, gsim_slot slot, enum gsim_state from) {
-    struct job *job = &model->jobs[slot];
+    struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_profile *profile = profile_of(model, slot);
     if (from == GSIM_QUEUED) {
-        int64_t bytes =
-            gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, info(model, slot)->index);
+        int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES,
+                                       gsim_machine_info(model, slot)->index);
         model->has_loaded |= bytes > 0;
-        job->bytes_in += bytes > 0 ? bytes * info(model, slot)->gpus : 0;
+        job->bytes_in += bytes > 0 ? bytes * gsim_machine_info(model, slot)->gpus : 0;
         return gsim_load_ns(profile, bytes);
     }
-    struct gsim_suspend_cost cost = gsim_suspend_cost(
-        profile, job->stop, job->keep, mem_bytes(model, slot), info(model, slot)->is_moved);
-    job->bytes_in += cost.bytes_in * info(model, slot)->gpus;
+    struct gsim_suspend_cost cost =
+        gsim_suspend_cost(profile, job->stop, job->keep, mem_bytes(model, slot),
+                          gsim_machine_info(model, slot)->is_moved);
+    job->bytes_in += cost.bytes_in * gsim_machine_info(model, slot)->gpus;
     if (from == GSIM_PAUSED) /* of a pause, both directions move now, when it is moved at all */
-        job->bytes_out += cost.bytes_out * info(model, slot)->gpus;
+        job->bytes_out += cost.bytes_out * gsim_machine_info(model, slot)->gpus;
     return cost.resume_ns;
 }
 
@@ -326,7 +316,7 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
         return GSIM_AT_ONCE;
     }
     model->jobs[slot].phase = LOADING;
-    expect(model, slot, RUNS, now_ns + takes_ns);
+    gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns);
     return GSIM_LATER;
 }
 
@@ -343,7 +333,8 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
     return NULL;
 }
 
-static gsim_work stop_boundary(const struct job *job, gsim_work done, enum gsim_stop stop) {
+static gsim_work stop_boundary(const struct gsim_machine_job *job, gsim_work done,
+                               enum gsim_stop stop) {
     if (stop == GSIM_STOP_SAVE)
         return done;
     int64_t period_ns = period_of(job, stop == GSIM_STOP_ITERATION);
@@ -352,22 +343,49 @@ static gsim_work stop_boundary(const struct job *job, gsim_work done, enum gsim_
     return next_boundary(job, done, period_ns);
 }
 
+/* Off the SMs. */
+static void stand_still(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    if (model->jobs[slot].is_turning) {
+        gsim_turns_leave(model, slot, now_ns);
+        return;
+    }
+    if (gsim_machine_is_sharing(model, slot))
+        gsim_sharing_leave(model, slot, now_ns);
+    gsim_machine_set_rate(model, slot, 0, now_ns);
+}
+
+/* Processor sharing switches for nothing, and a rotation charges its switches itself. */
+static bool switches_by_itself(const struct gsim_model *model, gsim_slot slot) {
+    return model->jobs[slot].is_turning || gsim_machine_is_sharing(model, slot);
+}
+
+/* Whether it is at the boundary where it is to stop. */
+static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                             int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    if (job->is_turning)
+        return gsim_turns_halt(model, slot, stop, now_ns);
+    gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    job->stop_at = stop_boundary(job, model->progress[slot].done, stop);
+    if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)
+        return true;
+    job->phase = STOPPING;
+    gsim_machine_expect_progress(model, slot);
+    return false;
+}
+
 static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    struct job *job = &model->jobs[slot];
-    if (job->sharing_gpu != UINT32_MAX)
-        leave_sharers(model, slot, now_ns);
-    set_rate(model, slot, 0, now_ns);
+    struct gsim_machine_job *job = &model->jobs[slot];
+    bool is_free = job->keep == GSIM_KEEP_RESIDENT && switches_by_itself(model, slot);
+    stand_still(model, slot, now_ns);
     if (job->keep == GSIM_KEEP_DISCARD)
         model->progress[slot].done = job->kept;
-    bool is_free = model->has_shared && job->keep == GSIM_KEEP_RESIDENT &&
-                   info(model, slot)->n_units == 1 &&
-                   model->gpus[info(model, slot)->units[0].gpu].is_shared;
     struct gsim_suspend_cost cost = {0};
-    if (!is_free) /* ideal processor sharing switches for nothing */
+    if (!is_free)
         cost = gsim_suspend_cost(profile_of(model, slot), job->stop, job->keep,
                                  mem_bytes(model, slot), false);
     model->is_charged[job->stop][job->keep] |= cost.save_ns > 0 || cost.resume_ns > 0;
-    job->bytes_out += cost.bytes_out * info(model, slot)->gpus;
+    job->bytes_out += cost.bytes_out * gsim_machine_info(model, slot)->gpus;
     job->clear_ns = now_ns + cost.save_ns;
     job->phase = SAVING;
 }
@@ -375,22 +393,19 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
 static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                             int64_t bound_ns, enum gsim_keep keep, int64_t now_ns) {
     (void)bound_ns; /* GSIM_STOP_CHEAPEST is refused */
-    struct job *job = &model->jobs[slot];
+    struct gsim_machine_job *job = &model->jobs[slot];
     assert(job->phase == RUNNING);
-    set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     job->stop = (uint8_t)stop;
     job->keep = (uint8_t)keep;
     job->threshold_ns = -1;
     job->is_boundary_watched = false;
-    job->stop_at = stop_boundary(job, model->progress[slot].done, stop);
-    if (job->stop_at > model->progress[slot].done || job->stop_at >= job->need) {
+    if (!reaches_boundary(model, slot, stop, now_ns)) {
         job->phase = STOPPING;
-        expect_progress(model, slot);
         return GSIM_LATER;
     }
     begin_saving(model, slot, now_ns);
     if (job->clear_ns > now_ns) {
-        expect(model, slot, STOPS, now_ns);
+        gsim_machine_expect(model, slot, STOPS, now_ns);
         return GSIM_LATER;
     }
     job->phase = IDLE;
@@ -400,7 +415,7 @@ static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_
 
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
-    struct job *job = &model->jobs[slot];
+    struct gsim_machine_job *job = &model->jobs[slot];
     if (kind == GSIM_WATCH_ATTAINED) {
         job->threshold_ns = threshold;
     } else {
@@ -409,14 +424,21 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
     }
     if (job->phase != RUNNING)
         return;
-    set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
-    expect_progress(model, slot);
+    if (job->is_turning) {
+        gsim_turns_watch(model, slot, now_ns);
+        return;
+    }
+    gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    gsim_machine_expect_progress(model, slot);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-static int64_t next_time(const struct gsim_model *model) {
-    return gsim_eventq_next(&model->queue);
+static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
+    int64_t next_ns = gsim_eventq_next(&model->queue);
+    if (model->turns.n_active == 0)
+        return next_ns;
+    return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
 static bool report(struct gsim_model *model, struct gsim_events *events, gsim_slot slot,
@@ -437,10 +459,9 @@ static bool report(struct gsim_model *model, struct gsim_events *events, gsim_sl
 
 static bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                       struct gsim_events *events) {
-    struct job *job = &model->jobs[slot];
-    if (job->sharing_gpu != UINT32_MAX)
-        leave_sharers(model, slot, now_ns);
-    set_rate(model, slot, 0, now_ns);
+    struct gsim_machine_job *job = &model->jobs[slot];
+    stand_still(model, slot, now_ns);
+    model->progress[slot].done = job->need; /* what its host did last is service too */
     expect_nothing(model, slot);
     job->phase = IDLE;
     return report(model, events, slot, GSIM_EVENT_COMPLETED, 0);
@@ -448,10 +469,10 @@ static bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
 
 static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                        struct gsim_events *events) {
-    struct job *job = &model->jobs[slot];
+    struct gsim_machine_job *job = &model->jobs[slot];
     if (job->phase == STOPPING)
         begin_saving(model, slot, now_ns);
-    expect(model, slot, CLEARS, job->clear_ns);
+    gsim_machine_expect(model, slot, CLEARS, job->clear_ns);
     return report(model, events, slot, GSIM_EVENT_STOPPED, 0);
 }
 
@@ -463,9 +484,10 @@ static bool serve_clear(struct gsim_model *model, gsim_slot slot, struct gsim_ev
 
 static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                         struct gsim_events *events) {
-    struct job *job = &model->jobs[slot];
+    struct gsim_machine_job *job = &model->jobs[slot];
     enum gsim_watch_kind kind = GSIM_WATCH_ATTAINED;
-    set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    if (!job->is_turning)
+        gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     if (job->threshold_ns >= 0 &&
         model->progress[slot].done >= gsim_work_of_ns(job->threshold_ns)) {
         job->threshold_ns = -1;
@@ -473,7 +495,11 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
         kind = job->watch_kind;
         job->is_boundary_watched = false;
     }
-    expect_progress(model, slot);
+    expect_nothing(model, slot);
+    if (job->is_turning)
+        gsim_turns_watch(model, slot, now_ns);
+    else
+        gsim_machine_expect_progress(model, slot);
     return report(model, events, slot, GSIM_EVENT_WATCH, kind);
 }
 
@@ -499,6 +525,9 @@ static bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
 }
 
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
+    model->now_ns = now_ns;
+    if (model->turns.n_active > 0)
+        gsim_turns_settle(model, now_ns);
     /* What an event causes at the same instant (a job with no work left after it starts) is served
      * in the same call, in the queue's order. */
     while (gsim_eventq_next(&model->queue) <= now_ns) {
@@ -508,7 +537,7 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
         if (!serve(model, slot, now_ns, events))
             return false;
     }
-    return true;
+    return !model->is_out_of_memory;
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -516,16 +545,16 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
 static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns) {
-    const struct job *job = &model->jobs[slot];
+    const struct gsim_machine_job *job = &model->jobs[slot];
     struct gsim_progress progress = model->progress[slot];
     gsim_work done = progress.done + gsim_work_done(progress.rate_q32, now_ns - progress.since_ns);
     if (refuses_stop(model, slot, stop, keep))
         return (struct gsim_quote){
             .missing = keep == GSIM_KEEP_HOST && mem_bytes(model, slot) < 0 ? "mem_gib" : NULL};
     const struct gsim_profile *there =
-        units ? profile_on(model, units, n_units) : profile_of(model, slot);
-    bool is_moved = units && (info(model, slot)->n_units != n_units ||
-                              info(model, slot)->units[0].gpu != units[0].gpu);
+        units ? gsim_machine_profile(model, units, n_units) : profile_of(model, slot);
+    bool is_moved = units && (gsim_machine_info(model, slot)->n_units != n_units ||
+                              gsim_machine_info(model, slot)->units[0].gpu != units[0].gpu);
     struct gsim_suspend_cost cost =
         gsim_suspend_cost(there, stop, keep, mem_bytes(model, slot), is_moved);
     struct gsim_quote answer = {.save_ns = cost.save_ns,
@@ -534,8 +563,9 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
                                 .bytes_in = cost.bytes_in,
                                 .is_possible = true};
     gsim_work boundary = stop_boundary(job, done, stop);
-    if (progress.rate_q32 > 0 && boundary > done)
-        answer.stop_ns = gsim_work_time(boundary - done, progress.rate_q32);
+    uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* on its own */
+    if (rate_q32 > 0 && boundary > done)
+        answer.stop_ns = gsim_work_time(boundary - done, rate_q32);
     if (keep == GSIM_KEEP_DISCARD)
         answer.lost_ns = gsim_work_to_ns(boundary - job->kept);
     return answer;
@@ -543,7 +573,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
 
 static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
-    const struct job *job = &model->jobs[slot];
+    const struct gsim_machine_job *job = &model->jobs[slot];
     int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
     if (gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
@@ -554,7 +584,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
         .iterations = job->iteration_ns > 0 ? work_ns / job->iteration_ns : -1,
         .last_iteration_ns = job->iteration_ns,
         .busy_ns = work_ns,
-        .gpu_time_ns = work_ns * info(model, slot)->gpus,
+        .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,
         .bytes_in = job->bytes_in,
         .bytes_out = job->bytes_out,
     };
@@ -564,58 +594,13 @@ static const struct gsim_progress *progress_column(const struct gsim_model *mode
     return model->progress;
 }
 
-static bool is_validated(const struct gsim_profile *profile) {
-    /* What was measured was measured on an H200; `ideal` is true by definition. */
-    return strcmp(profile->name, "h200") == 0 || strcmp(profile->name, "ideal") == 0;
+static const struct gsim_request_log *requests(const struct gsim_model *model, uint32_t *n) {
+    *n = model->turns.n_logs;
+    return model->turns.logs;
 }
 
-static const char *outside_validated(const struct gsim_model *model) {
-    bool is_charged = model->has_loaded;
-    for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
-        for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++)
-            is_charged |= model->is_charged[stop][keep];
-    bool is_known = true, is_ideal = true;
-    for (uint16_t type = 0; type < model->setup.n_profiles; type++) {
-        is_known &= is_validated(model->setup.profiles[type]);
-        is_ideal &= strcmp(model->setup.profiles[type]->name, "ideal") == 0;
-    }
-    if (is_charged && !is_known)
-        return "switching and loading costs were validated on an H200 only";
-    if (model->has_shared && !is_ideal)
-        return "processor sharing without switching costs is an idealisation";
-    return NULL;
-}
-
-/* Marks the assumed keys of a profile that some charged stop was computed from. */
-static void mark_assumed(const struct gsim_model *model, const struct gsim_profile *profile,
-                         bool *is_used) {
-    for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
-        for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++) {
-            if (!model->is_charged[stop][keep])
-                continue;
-            const enum gsim_key *key =
-                gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
-            for (; *key != GSIM_KEY_COUNT; key++)
-                is_used[*key] |= profile->tag[*key] == GSIM_TAG_ASSUMED;
-        }
-    if (model->has_loaded)
-        is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
-}
-
-static const char *const *assumed(const struct gsim_model *model) {
-    uint32_t n = 0, most = (uint32_t)model->setup.n_profiles * GSIM_KEY_COUNT + 1;
-    const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
-    for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
-        const struct gsim_profile *profile = model->setup.profiles[type];
-        bool is_used[GSIM_KEY_COUNT] = {false};
-        mark_assumed(model, profile, is_used);
-        for (int key = 0; key < GSIM_KEY_COUNT; key++)
-            if (is_used[key])
-                list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
-                                              gsim_key_name((enum gsim_key)key), profile->text[key],
-                                              profile->name);
-    }
-    return list;
+static void stats(const struct gsim_model *model, struct gsim_model_stats *out) {
+    gsim_turns_stats(&model->turns, out);
 }
 
 const struct gsim_model_ops gsim_model_device = {
@@ -628,6 +613,7 @@ const struct gsim_model_ops gsim_model_device = {
     .evict = evict,
     .refuses_arrangement = refuses_arrangement,
     .arrange = arrange,
+    .client_limit = client_limit,
     .refuses_stop = refuses_stop,
     .watch = watch,
     .next_time = next_time,
@@ -635,6 +621,8 @@ const struct gsim_model_ops gsim_model_device = {
     .quote = quote,
     .counters = counters,
     .progress = progress_column,
-    .outside_validated = outside_validated,
-    .assumed = assumed,
+    .requests = requests,
+    .stats = stats,
+    .outside_validated = gsim_facts_outside_validated,
+    .assumed = gsim_facts_assumed,
 };

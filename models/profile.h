@@ -40,13 +40,13 @@ struct gsim_curve_point {
 };
 
 struct gsim_profile {
-    const char *name;    /* "h200" */
-    const char *title;   /* "NVIDIA H200 SXM 141 GB" */
+    const char *name; /* "h200" */
+    const char *title; /* "NVIDIA H200 SXM 141 GB" */
     int64_t value[GSIM_KEY_COUNT]; /* base units; of a curve: the number of its points */
     const struct gsim_curve_point *curve[GSIM_KEY_COUNT]; /* NULL for plain values */
     const char *text[GSIM_KEY_COUNT]; /* as written; of a share: the number it came to */
     const char *rule[GSIM_KEY_COUNT]; /* the share as written; NULL for plain values */
-    uint8_t tag[GSIM_KEY_COUNT];      /* enum gsim_tag */
+    uint8_t tag[GSIM_KEY_COUNT]; /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
 };
 

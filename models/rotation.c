@@ -6,11 +6,10 @@
 #include "sim/base/units.h"
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
-    *ring = (struct gsim_ring){
-        .last = GSIM_NO_MEMBER,
-        .rate_q32 = GSIM_RATE_ONE,
-        .quantum_ns = quantum_ns,
-        .next_ns = GSIM_NEVER};
+    *ring = (struct gsim_ring){.last = GSIM_NO_MEMBER,
+                               .rate_q32 = GSIM_RATE_ONE,
+                               .quantum_ns = quantum_ns,
+                               .next_ns = GSIM_NEVER};
 }
 
 static struct gsim_member *member_at(const struct gsim_rotation *rotation,
@@ -130,9 +129,8 @@ static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_rin
 static int64_t preempt_cost_ns(const struct gsim_rotation *rotation,
                                const struct gsim_member *member) {
     const struct gsim_switch_costs *costs = &rotation->costs;
-    return costs->preempt_ns +
-           gsim_muldiv_floor(costs->preempt_full_ns - costs->preempt_ns, member->state_ppm,
-                             GSIM_PPM);
+    return costs->preempt_ns + gsim_muldiv_floor(costs->preempt_full_ns - costs->preempt_ns,
+                                                 member->state_ppm, GSIM_PPM);
 }
 
 static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
@@ -215,8 +213,8 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
         ring->phase = GSIM_LANE_IDLE;
     uint16_t next = was_running ? next_ready(rotation, ring, now_ns) : GSIM_NO_MEMBER;
     if (next != GSIM_NO_MEMBER)
-        switch_to(rotation, ring, next,
-                  preempt_cost_ns(rotation, &rotation->members[member]), now_ns);
+        switch_to(rotation, ring, next, preempt_cost_ns(rotation, &rotation->members[member]),
+                  now_ns);
     else
         gsim_ring_plan(rotation, ring, now_ns);
 }

@@ -8,7 +8,7 @@
 #include "sim/api/types.h"
 
 struct gsim_suspend_cost {
-    int64_t save_ns;   /* off the SMs until the units are clear */
+    int64_t save_ns; /* off the SMs until the units are clear */
     int64_t resume_ns; /* to bring it back */
     int64_t bytes_out, bytes_in;
 };

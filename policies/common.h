@@ -198,4 +198,26 @@ struct gsim_ranking {
 void gsim_ranking_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_ranking_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 
+/* --- sharing GPUs ------------------------------------------------------------------------------ */
+
+/* Jobs of one GPU share GPUs that are arranged in one way; gangs have whole GPUs to themselves.
+ * Strictly in order of arrival: each job goes to the GPU with the fewest jobs that has room. */
+struct gsim_sharing {
+    struct gsim_queue queue;
+    const struct gsim_arrangement *arrangement; /* of the GPUs that are shared */
+    enum gsim_rule rule;
+};
+
+/* A job's part of it, first in the per-job state. */
+struct gsim_sharing_job {
+    struct gsim_link link;
+    uint32_t gpu; /* where it shares, + 1; 0: it does not */
+};
+
+void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                       const struct gsim_arrangement *arrangement);
+void gsim_sharing_arrived(struct gsim_sharing *sharing, const struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_sharing_decide(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                         struct gsim_plan *plan);
+
 #endif

@@ -57,11 +57,30 @@ struct gsim_model_setup {
     uint16_t n_profiles;
     const uint16_t *type_of_gpu; /* position in profiles, by GPU */
     struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
+    uint64_t seed, replication; /* of what is drawn at random */
+    int64_t slice_budget; /* slices without recurrence before anything is extrapolated */
+    bool is_exact; /* nothing may be extrapolated */
+    bool is_plain; /* nothing may be skipped: the reference that shortcuts are held against */
 };
 
 /* Whether something that takes time began, or it is over already (zero cost). Nothing is reported
  * later for what is over already. */
 enum gsim_pace { GSIM_AT_ONCE, GSIM_LATER };
+
+/* The requests of one open-loop job, in order of arrival. */
+struct gsim_request_log {
+    uint32_t job; /* in the trace */
+    int64_t n_served; /* the first so many have a latency */
+    const int64_t *arrival_ns;
+    const int64_t *latency_ns; /* from arrival until the host knows that it is done */
+};
+
+/* How the result was reached. */
+struct gsim_model_stats {
+    int64_t slices, switch_ns; /* turns in rotations, and the time between them */
+    int64_t skipped_ns; /* summed over GPUs: time whose repetitions were skipped, exactly */
+    bool is_approximate; /* something was extrapolated */
+};
 
 struct gsim_model; /* the instance; each model casts it to its own */
 
@@ -88,14 +107,18 @@ struct gsim_model_ops {
                                        const struct gsim_arrangement *arrangement);
     void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns);
+    /* How many jobs may share this GPU so. */
+    uint32_t (*client_limit)(const struct gsim_model *model, uint32_t gpu,
+                             const struct gsim_arrangement *arrangement);
     /* NULL when the job can be stopped so, else why not ("needs the column 'mem_gib'"). */
     const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep);
     /* One watch a kind and job; a new one replaces it, a negative threshold removes it. */
     void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns);
-    /* Time of the next thing to report, GSIM_NEVER when there is none. */
-    int64_t (*next_time)(const struct gsim_model *model);
+    /* No later than the next thing to report, GSIM_NEVER when there is none. Nothing from outside
+     * happens before horizon_ns, so a model may work ahead until there. */
+    int64_t (*next_time)(struct gsim_model *model, int64_t horizon_ns);
     /* Moves to now_ns <= next_time() and appends what happens at exactly now_ns, by kind and
      * entity. advance(a) then advance(b) equals advance(b). false: no memory. */
     bool (*advance)(struct gsim_model *model, int64_t now_ns, struct gsim_events *events);
@@ -108,6 +131,8 @@ struct gsim_model_ops {
                      struct gsim_counters *out);
     /* The column of progress by slot; it may move when slots are reserved. */
     const struct gsim_progress *(*progress)(const struct gsim_model *model);
+    const struct gsim_request_log *(*requests)(const struct gsim_model *model, uint32_t *n);
+    void (*stats)(const struct gsim_model *model, struct gsim_model_stats *out); /* adds */
     /* Facts for the result: names of assumed constants used, and why a result is outside what was
      * validated (NULL: it is not). */
     const char *(*outside_validated)(const struct gsim_model *model);

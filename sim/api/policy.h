@@ -51,6 +51,8 @@ struct gsim_view {
     const uint32_t *gpu_free_ppm; /* by GPU, after the transitions under way */
     const int64_t *gpu_hbm_bytes; /* by GPU */
     const int64_t *gpu_mem_used; /* by GPU, reserved, where the trace gives memory */
+    const uint32_t *gpu_clients; /* by GPU: jobs placed on it while it is arranged */
+    const uint32_t *gpu_client_limit; /* by GPU: how many may be, as it is arranged */
     const uint16_t *type_of_gpu; /* by GPU: equal numbers are equal devices */
     bool is_pool; /* one divisible pool: placements name no GPUs */
     int64_t pool_free_ppm, pool_free_cpus_milli; /* of a pool */
@@ -104,6 +106,7 @@ struct gsim_policy {
     const char *paper; /* where it comes from */
     const char *deviations; /* known differences from that, or "none known" */
     bool is_oracle; /* sees true durations */
+    bool shares_gpus; /* jobs run beside others on a GPU, and longer there than alone */
     unsigned references; /* bits 1 << enum gsim_reference */
     const struct gsim_param_def *params; /* may be NULL */
     size_t state_size;

@@ -4,6 +4,7 @@
 #ifndef GSIM_API_SINK_H
 #define GSIM_API_SINK_H
 
+#include "sim/api/model.h"
 #include "sim/api/trace.h"
 #include "sim/base/status.h"
 
@@ -43,6 +44,8 @@ struct gsim_result {
     const struct gsim_gpu_result *gpus; /* summary.gpus of them; NULL: a pool has none to name */
     struct gsim_summary summary;
     struct gsim_job_results jobs;
+    const struct gsim_request_log *requests; /* of open-loop jobs */
+    uint32_t n_request_logs;
     const char *const *assumed; /* "key=value (device)" lines; NULL-terminated, may be NULL */
 };
 

@@ -124,11 +124,17 @@ enum gsim_memory {
     GSIM_MEMORY_COUNT
 };
 
+/* A lane's quantum by the driver's names for it; how long they are is the device's business. */
+#define GSIM_QUANTUM_DEFAULT INT64_C(0)
+#define GSIM_QUANTUM_SHORT INT64_C(-1)
+#define GSIM_QUANTUM_LONG INT64_C(-2)
+
 /* A part of the SMs with a discipline of its own. */
 struct gsim_lane {
     enum gsim_discipline discipline;
     uint16_t first_sm, n_sms; /* a range; n_sms 0: no range */
     uint32_t cap_ppm; /* of the SMs; a cap, not a reservation */
+    int64_t quantum_ns; /* of its time slices, or GSIM_QUANTUM_... */
     int64_t launch_cap; /* launches per refill; 0: none */
     int64_t launch_refill_ns;
     uint8_t eviction_rank; /* lower is evicted first */

@@ -35,6 +35,8 @@ static void print_policy(FILE *out, const struct gsim_policy *policy) {
             policy->paper, policy->deviations);
     if (policy->alias)
         fprintf(out, "  also called: %s\n", policy->alias);
+    if (policy->shares_gpus)
+        fprintf(out, "  jobs of one GPU share GPUs with others\n");
     if (policy->is_oracle)
         fputs("  oracle: it knows true durations\n", out);
     for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)

@@ -111,6 +111,7 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
     add(&h, "semantics=%d seed=%lld replication=%llu reference=%d until=%lld",
         GSIM_SEMANTICS_VERSION, (long long)setup->seed, (unsigned long long)replication,
         (int)setup->reference, (long long)setup->until_ns);
+    add(&h, "slice budget=%lld exact=%d", (long long)setup->slice_budget, setup->is_exact);
     add(&h, "policy %s", setup->contender[contender].policy->name);
     enum gsim_status status = add_params(cli, &h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);

@@ -278,6 +278,11 @@ static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setu
                   setup->until_ns <= 0))
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--until: '%s' is not a time above 0, such as 3600, 30min or 7d", until);
+    setup->is_exact = cli->value[GSIM_OPT_EXACT] != NULL;
+    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_SLICE_BUDGET, GSIM_SLICE_BUDGET, 1,
+                                              INT64_MAX, &setup->slice_budget);
+    if (status != GSIM_OK)
+        return status;
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 
@@ -346,7 +351,10 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                        .reference = setup->reference,
                                        .device_name = setup->device_name,
                                        .seed = setup->seed,
+                                       .replication = setup->replication,
                                        .until_ns = setup->until_ns,
+                                       .slice_budget = setup->slice_budget,
+                                       .is_exact = setup->is_exact,
                                        .stop = io->stop};
     if (shows_progress && io->is_err_terminal) {
         options.progress = show_progress;

@@ -29,6 +29,8 @@ struct gsim_setup {
     enum gsim_reference reference;
     int64_t seed, until_ns;
     uint64_t replication;
+    int64_t slice_budget;
+    bool is_exact;
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };

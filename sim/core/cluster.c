@@ -43,14 +43,15 @@ static bool allocate(struct gsim_cluster *c) {
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
     c->gpu_is_arranged = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_arranged);
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
+    c->gpu_client_limit = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_client_limit);
     c->node_cpus_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_cpus_free);
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
     bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
               c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged &&
-              c->gpu_clients && c->node_cpus_free && c->node_idle && c->nodes_with &&
-              gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
+              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_idle &&
+              c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
     return ok;
@@ -223,6 +224,9 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
         if (!has_memory(cluster, request, gpu))
+            return false;
+        if (cluster->gpu_is_arranged[gpu] &&
+            cluster->gpu_clients[gpu] >= cluster->gpu_client_limit[gpu])
             return false;
         if (!cluster->gpu_is_arranged[gpu] && cluster->gpu_free_ppm[gpu] < request->shape.share_ppm)
             return false;

@@ -59,6 +59,7 @@ struct gsim_cluster {
     int64_t *gpu_mem_used;
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
+    uint32_t *gpu_client_limit; /* and how many may be */
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
     uint32_t *node_idle; /* its wholly free GPUs */
     uint32_t n_idle;

@@ -163,6 +163,9 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before it */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 
+/* latency.c: what the model knows of its requests and shortcuts; false: no memory */
+bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);
+
 enum gsim_status gsim_core_no_memory(struct gsim_core *core);
 
 #endif

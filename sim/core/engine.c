@@ -79,6 +79,8 @@ static void fill_view(struct gsim_core *core) {
     view->gpu_free_ppm = cluster->gpu_free_ppm;
     view->gpu_hbm_bytes = cluster->gpu_hbm_bytes;
     view->gpu_mem_used = cluster->gpu_mem_used;
+    view->gpu_clients = cluster->gpu_clients;
+    view->gpu_client_limit = cluster->gpu_client_limit;
     view->type_of_gpu = cluster->type_of_gpu;
     view->is_pool = cluster->is_pool;
     view->trace = core->trace;
@@ -91,7 +93,14 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                      .profiles = core->options->cluster->profiles,
                                      .n_profiles = core->options->cluster->n_profiles,
                                      .type_of_gpu = core->cluster.type_of_gpu,
-                                     .jobs = &core->jobs.info};
+                                     .jobs = &core->jobs.info,
+                                     .seed = (uint64_t)core->options->seed,
+                                     .replication = core->options->replication,
+                                     .slice_budget = core->options->slice_budget > 0
+                                                         ? core->options->slice_budget
+                                                         : GSIM_SLICE_BUDGET,
+                                     .is_exact = core->options->is_exact,
+                                     .is_plain = core->options->is_plain};
     return core->ops->open(&setup, &core->model, core->log);
 }
 
@@ -202,6 +211,20 @@ static void decide(struct gsim_core *core) {
     gsim_plan_apply(&core->plan);
 }
 
+/* Before it nothing happens but what the model does. */
+static int64_t horizon_ns(const struct gsim_core *core) {
+    int64_t horizon = next_arrival_ns(core), until = core->options->until_ns;
+    if (core->timer_ns < horizon)
+        horizon = core->timer_ns;
+    return until < horizon ? until + 1 : horizon;
+}
+
+static int64_t next_instant(const struct gsim_core *core) {
+    int64_t horizon = horizon_ns(core);
+    int64_t next = core->ops->next_time(core->model, horizon);
+    return next < horizon ? next : horizon;
+}
+
 static void serve_instant(struct gsim_core *core) {
     for (uint32_t round = 0; core->status == GSIM_OK; round++) {
         if (round == GSIM_MAX_ROUNDS) {
@@ -218,19 +241,12 @@ static void serve_instant(struct gsim_core *core) {
         serve_timer(core);
         if (core->status == GSIM_OK && core->has_changed)
             decide(core);
-        if (core->ops->next_time(core->model) > core->view.now_ns && !core->has_changed)
+        if (!core->has_changed && next_instant(core) > core->view.now_ns)
             return;
     }
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
-
-static int64_t next_instant(const struct gsim_core *core) {
-    int64_t next = core->ops->next_time(core->model), arrival = next_arrival_ns(core);
-    if (arrival < next)
-        next = arrival;
-    return core->timer_ns < next ? core->timer_ns : next;
-}
 
 static bool is_stopped(struct gsim_core *core, uint32_t n_instants) {
     const struct gsim_run_options *options = core->options;
@@ -241,6 +257,8 @@ static bool is_stopped(struct gsim_core *core, uint32_t n_instants) {
 
 static void end_early(struct gsim_core *core, int64_t now_ns) {
     core->view.now_ns = now_ns;
+    core->events.n = 0; /* there are none: the model has been asked when the next one is */
+    (void)core->ops->advance(core->model, now_ns, &core->events);
     for (uint32_t i = 0; i < core->view.n_active; i++)
         gsim_metrics_job_cut(core, core->view.active[i]);
 }

@@ -248,7 +248,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     s->jobs = core->trace->n_jobs;
     s->completed = sums.n;
     s->unfinished = s->jobs - s->completed;
-    s->latency_mean_s = s->latency_p50_s = s->latency_p90_s = s->latency_p99_s = (double)NAN;
+    if (!gsim_metrics_model(core, result))
+        return gsim_core_no_memory(core);
     s->wall_s = (double)NAN; /* whoever has a clock fills it in */
     fill_jobs(core, result);
     return GSIM_OK;

@@ -421,6 +421,8 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
         list[u] = units[u];
         was[u] = plan->core->cluster.gpu_is_arranged[units[u].gpu];
         gsim_cluster_set_arranged(&plan->core->cluster, units[u].gpu, !is_exclusive(arrangement));
+        plan->core->cluster.gpu_client_limit[units[u].gpu] =
+            plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
     }
     return true;
 }

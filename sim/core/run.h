@@ -11,6 +11,8 @@
 #include "sim/api/sink.h"
 #include "sim/core/cluster.h"
 
+#define GSIM_SLICE_BUDGET INT64_C(1000000000)
+
 struct gsim_run_options {
     const struct gsim_trace *trace;
     const struct gsim_cluster_spec *cluster;
@@ -20,6 +22,9 @@ struct gsim_run_options {
     enum gsim_reference reference;
     const char *device_name; /* for the result */
     int64_t seed;
+    uint64_t replication;
+    int64_t slice_budget; /* 0: GSIM_SLICE_BUDGET */
+    bool is_exact, is_plain; /* see sim/api/model.h */
     int64_t until_ns; /* GSIM_NEVER: until the last job ends */
     /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
      * and its result counts the unfinished jobs. */

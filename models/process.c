@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/process.h"
+
+#include "sim/base/units.h"
+
+/* How many kernels the host launches in an iteration when the row does not say: as many as a host
+ * can in that time, at the device's launch rate. Where launching costs nothing any number is as
+ * good, so long as one kernel is a small part of the whole. */
+enum { FINE = 1024 };
+
+static int64_t guess_kernels(const struct gsim_profile *profile, int64_t host_ns) {
+    int64_t launch_ns = profile->value[GSIM_KEY_LAUNCH_NS];
+    if (host_ns == 0)
+        return 1;
+    int64_t kernels = launch_ns > 0 ? host_ns / launch_ns : FINE;
+    return kernels > 0 ? kernels : 1;
+}
+
+static int64_t given(const struct gsim_trace *trace, enum gsim_column column, uint32_t index) {
+    int64_t value = gsim_trace_get(trace, column, index);
+    return value > 0 ? value : 0;
+}
+
+static bool is_beyond_l2(const struct gsim_trace *trace, uint32_t index,
+                         const struct gsim_profile *profile) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    if (bytes < 0)
+        bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+    return bytes > profile->value[GSIM_KEY_L2_BYTES];
+}
+
+/* Splits the pace of one iteration into GPU, host and gap. */
+static void fill_iteration(struct gsim_context *context, int64_t pace_ns, int64_t gpu_ns,
+                           int64_t host_ns, int64_t gap_ns) {
+    int64_t least_gap_ns = gap_ns < pace_ns / 2 ? gap_ns : pace_ns / 2;
+    int64_t most_ns = pace_ns - least_gap_ns;
+    context->gpu_ns = gpu_ns > 0 && gpu_ns < most_ns ? gpu_ns : most_ns;
+    context->host_ns = host_ns < most_ns ? host_ns : most_ns;
+    int64_t longer_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+    context->gap_ns = pace_ns - longer_ns;
+    if (context->kernels > context->gpu_ns)
+        context->kernels = context->gpu_ns;
+}
+
+/* One that never waits for the GPU: all its iterations are one long stream of launches. */
+static void unroll(struct gsim_process *process, int64_t n) {
+    struct gsim_context *context = &process->context;
+    context->host_ns = context->host_ns > 0 ? (context->host_ns + context->gap_ns) * n : 0;
+    context->gpu_ns *= n;
+    context->kernels *= n;
+    context->gap_ns = 0;
+    context->iterations = 1;
+    process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+}
+
+static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t index,
+                                     const struct gsim_profile *profile) {
+    struct gsim_process process = {.is_open_loop = true, .per_iteration = 1};
+    int64_t kernels = given(trace, GSIM_COL_KERNELS, index);
+    kernels = kernels > 0 ? kernels : 1;
+    process.context = (struct gsim_context){
+        .iterations = given(trace, GSIM_COL_REQUESTS, index),
+        .gpu_ns = given(trace, GSIM_COL_GPU_NS, index) * kernels,
+        .kernels = kernels,
+        .queue = profile->value[GSIM_KEY_LAUNCH_QUEUE],
+        .launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS],
+    };
+    process.pace_ns = process.context.gpu_ns;
+    return process;
+}
+
+static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
+                                       const struct gsim_profile *profile) {
+    struct gsim_process process = {.per_iteration = 1};
+    struct gsim_context *context = &process.context;
+    int64_t service_ns = trace->service_ns[index];
+    int64_t tail_ns = given(trace, GSIM_COL_HOST_TAIL_NS, index);
+    int64_t n = given(trace, GSIM_COL_ITERATIONS, index);
+    int64_t host_ns = given(trace, GSIM_COL_HOST_NS, index);
+    int64_t kernels = given(trace, GSIM_COL_KERNELS, index);
+    int64_t gpu_ns = given(trace, GSIM_COL_GPU_NS, index);
+    int64_t gap_ns = given(trace, GSIM_COL_HOST_GAP_NS, index);
+    int64_t sync = given(trace, GSIM_COL_SYNC, index);
+    bool is_structured = n > 0 && tail_ns < service_ns && (service_ns - tail_ns) / n > 0;
+    if (!is_structured) {
+        *context =
+            (struct gsim_context){.iterations = service_ns > 0, .gpu_ns = service_ns, .kernels = 1};
+        process.pace_ns = service_ns;
+        return process;
+    }
+    context->kernels = kernels > 0 ? kernels : guess_kernels(profile, host_ns);
+    if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->kernels) {
+        process.per_iteration = context->kernels;
+        gpu_ns /= context->kernels;
+        gap_ns = (gap_ns + host_ns) / context->kernels;
+        host_ns = 0;
+        n *= context->kernels;
+        context->kernels = 1;
+    }
+    if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
+        gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
+    process.pace_ns = (service_ns - tail_ns) / n;
+    context->iterations = n;
+    fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
+    if (sync == GSIM_SYNC_NONE)
+        unroll(&process, n);
+    process.tail_ns = service_ns - process.pace_ns * context->iterations;
+    return process;
+}
+
+struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
+                                    const struct gsim_profile *profile) {
+    struct gsim_process process = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0
+                                      ? open_loop(trace, index, profile)
+                                      : closed_loop(trace, index, profile);
+    process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    process.is_cold = is_beyond_l2(trace, index, profile);
+    return process;
+}
+
+gsim_work gsim_process_done(const struct gsim_process *process,
+                            const struct gsim_context *context) {
+    gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->done_iterations;
+    if (context->done == 0 || process->pace_ns == context->gpu_ns)
+        return whole + context->done;
+    /* within an iteration the GPU's part stands for the whole */
+    int64_t part_ns =
+        gsim_muldiv_floor(gsim_work_to_ns(context->done), process->pace_ns, context->gpu_ns);
+    return whole + gsim_work_of_ns(part_ns);
+}
+
+void gsim_process_locate(const struct gsim_process *process, int64_t service_ns,
+                         int64_t *iterations, gsim_work *done) {
+    *iterations = service_ns / process->pace_ns;
+    *done = gsim_work_of_ns(
+        gsim_muldiv_ceil(service_ns % process->pace_ns, process->context.gpu_ns, process->pace_ns));
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/turns.h"
+
+#include <assert.h>
+
+#include "models/machine.h"
+#include "models/requests.h"
+
+/* --- arbiters --------------------------------------------------------------------------------- */
+
+static int64_t quantum_of(const struct gsim_machine_gpu *gpu, const struct gsim_profile *profile) {
+    if (gpu->quantum_ns == GSIM_QUANTUM_SHORT)
+        return profile->value[GSIM_KEY_SLICE_SHORT_NS];
+    if (gpu->quantum_ns == GSIM_QUANTUM_LONG)
+        return profile->value[GSIM_KEY_SLICE_LONG_NS];
+    return gpu->quantum_ns > 0 ? gpu->quantum_ns : profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
+}
+
+static bool open_table(struct gsim_model *model) {
+    struct gsim_turns *turns = &model->turns;
+    uint32_t n = model->setup.n_gpus;
+    if (turns->of_gpu)
+        return true;
+    turns->active = gsim_arena_array(model->setup.arena, n, sizeof *turns->active);
+    turns->of_gpu = gsim_arena_array(model->setup.arena, n, sizeof *turns->of_gpu);
+    return turns->active && turns->of_gpu;
+}
+
+static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
+    struct gsim_turns *turns = &model->turns;
+    if (!open_table(model))
+        return NULL;
+    if (turns->of_gpu[gpu])
+        return turns->of_gpu[gpu];
+    const struct gsim_profile *profile =
+        gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
+    struct gsim_arbiter_options options = {
+        .costs = {.preempt_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_NS],
+                  .preempt_full_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
+                  .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
+                  .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS]},
+        .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
+        .slice_budget = model->setup.slice_budget,
+        .is_plain = model->setup.is_plain,
+        .is_exact = model->setup.is_exact};
+    turns->of_gpu[gpu] = gsim_arbiter_new(&options, model->setup.arena);
+    if (turns->of_gpu[gpu])
+        turns->active[turns->n_active++] = gpu;
+    return turns->of_gpu[gpu];
+}
+
+bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    const struct gsim_profile *profile =
+        gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
+    return arbiter &&
+           gsim_arbiter_set_lane(arbiter, 0, quantum_of(&model->gpus[gpu], profile), now_ns);
+}
+
+/* --- what a job does -------------------------------------------------------------------------- */
+
+static bool reserve(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_turns *turns = &model->turns;
+    if (slot < turns->capacity)
+        return true;
+    struct gsim_turner *grown =
+        gsim_arena_grow(model->setup.arena, turns->by_slot, turns->capacity * sizeof *grown,
+                        model->capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    turns->by_slot = grown;
+    turns->capacity = model->capacity;
+    return true;
+}
+
+static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
+    struct gsim_turns *turns = &model->turns;
+    if (turns->n_logs == turns->logs_capacity) {
+        uint32_t capacity = turns->logs_capacity ? turns->logs_capacity * 2 : 16;
+        struct gsim_request_log *grown =
+            gsim_arena_grow(model->setup.arena, turns->logs, turns->logs_capacity * sizeof *grown,
+                            capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        turns->logs = grown;
+        turns->logs_capacity = capacity;
+    }
+    turns->logs[turns->n_logs++] = *log;
+    return true;
+}
+
+/* Draws when the requests of an open-loop job arrive, from the moment its process stands. */
+static bool draw_requests(struct gsim_model *model, struct gsim_process *process, uint32_t index,
+                          int64_t now_ns) {
+    const struct gsim_trace *trace = model->setup.trace;
+    struct gsim_request_law law;
+    size_t n = (size_t)process->context.iterations;
+    int64_t *arrival_ns = gsim_arena_array(model->setup.arena, n, sizeof *arrival_ns);
+    int64_t *latency_ns = gsim_arena_array(model->setup.arena, n, sizeof *latency_ns);
+    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, index);
+    const char *text = name >= 0 ? trace->names[GSIM_COL_ARRIVAL].name[name] : NULL;
+    bool is_law = gsim_request_law_parse(text, &law);
+    assert(is_law); /* checked when the model was opened */
+    process->context.arrival_ns = arrival_ns;
+    process->context.latency_ns = latency_ns;
+    return arrival_ns && latency_ns &&
+           gsim_requests_draw(&law, gsim_trace_get(trace, GSIM_COL_PERIOD_NS, index),
+                              model->setup.seed, model->setup.replication, index, now_ns,
+                              arrival_ns, (int64_t)n) &&
+           add_log(model, &(struct gsim_request_log){index, 0, arrival_ns, latency_ns});
+}
+
+static struct gsim_turner *describe(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    if (!reserve(model, slot))
+        return NULL;
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (turner->is_described)
+        return turner;
+    turner->process = gsim_process_of(model->setup.trace, about->index,
+                                      gsim_machine_profile(model, about->units, about->n_units));
+    if (turner->process.is_open_loop &&
+        !draw_requests(model, &turner->process, about->index, now_ns))
+        return NULL;
+    turner->log = model->turns.n_logs - 1; /* of an open-loop job */
+    turner->is_described = true;
+    return turner;
+}
+
+void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
+    if (slot < model->turns.capacity)
+        model->turns.by_slot[slot] = (struct gsim_turner){0};
+}
+
+/* --- joining and leaving ---------------------------------------------------------------------- */
+
+static bool is_open_loop(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS,
+                          gsim_machine_info(model, slot)->index) > 0;
+}
+
+bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (about->n_units == 1 && model->gpus[about->units[0].gpu].is_rotating)
+        return true;
+    return about->n_units > 0 && is_open_loop(model, slot);
+}
+
+/* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
+static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
+                         int64_t now_ns) {
+    uint16_t lane = model->gpus[gpu].is_rotating ? 0 : gsim_arbiter_free_lane(arbiter);
+    if (!model->gpus[gpu].is_rotating && !gsim_arbiter_set_lane(arbiter, lane, 0, now_ns))
+        model->is_out_of_memory = true;
+    return lane;
+}
+
+void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
+    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    struct gsim_turner *turner = arbiter ? describe(model, slot, now_ns) : NULL;
+    if (!turner) {
+        model->is_out_of_memory = true;
+        return;
+    }
+    struct gsim_machine_job *job = &model->jobs[slot];
+    if (turner->process.context.iterations == 0) { /* nothing to run */
+        gsim_machine_expect(model, slot, ENDS, now_ns + turner->process.tail_ns);
+        return;
+    }
+    struct gsim_member_spec spec = {.context = turner->process.context,
+                                    .id = slot,
+                                    .is_cold = turner->process.is_cold,
+                                    .lane = lane_for(model, arbiter, gpu, now_ns)};
+    turner->gpu = gpu;
+    turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left, now_ns)
+                                      : gsim_arbiter_join(arbiter, &spec, now_ns);
+    job->is_turning = turner->member != GSIM_NO_MEMBER;
+    model->is_out_of_memory |= !job->is_turning;
+    model->turns.has_turned |= model->gpus[gpu].is_rotating;
+    gsim_turns_watch(model, slot, now_ns);
+}
+
+static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_context *context,
+                 int64_t now_ns) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    model->progress[slot] = (struct gsim_progress){
+        .done = gsim_process_done(&turner->process, context), .since_ns = now_ns};
+    if (turner->process.is_open_loop)
+        model->turns.logs[turner->log].n_served = context->done_iterations;
+}
+
+void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    gsim_arbiter_settle(arbiter, now_ns);
+    turner->left = gsim_arbiter_member(arbiter, turner->member)->context;
+    turner->has_left = true;
+    book(model, slot, &turner->left, now_ns);
+    gsim_arbiter_leave(arbiter, turner->member, now_ns);
+    model->jobs[slot].is_turning = false;
+}
+
+bool gsim_turns_halt(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                     int64_t now_ns) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    if (stop == GSIM_STOP_SAVE)
+        return true;
+    return gsim_arbiter_halt(model->turns.of_gpu[turner->gpu], turner->member,
+                             stop == GSIM_STOP_ITERATION ? GSIM_HALT_ITERATION : GSIM_HALT_KERNEL,
+                             now_ns);
+}
+
+/* A threshold of service, or the end of the iteration under way; whichever comes first. */
+void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    if (!job->is_turning)
+        return;
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    const struct gsim_context *context = &gsim_arbiter_member(arbiter, turner->member)->context;
+    int64_t iterations = -1;
+    gsim_work done = 0;
+    if (job->threshold_ns >= 0)
+        gsim_process_locate(&turner->process, job->threshold_ns, &iterations, &done);
+    int64_t next = context->done_iterations + 1;
+    if (job->is_boundary_watched && (iterations < 0 || next <= iterations)) {
+        iterations = next;
+        done = 0;
+    }
+    gsim_arbiter_watch(arbiter, turner->member, iterations, done, now_ns);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns) {
+    struct gsim_turns *turns = &model->turns;
+    for (uint32_t i = 0; i < turns->n_active; i++)
+        horizon_ns = gsim_arbiter_next_ns(turns->of_gpu[turns->active[i]], horizon_ns);
+    return horizon_ns;
+}
+
+static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
+                   int64_t now_ns) {
+    gsim_slot slot = member->id;
+    if (reports & GSIM_REPORT_WORKED)
+        gsim_machine_expect(model, slot, ENDS,
+                            member->finish_ns + model->turns.by_slot[slot].process.tail_ns);
+    else if (reports & GSIM_REPORT_HALTED)
+        gsim_machine_expect(model, slot, STOPS, now_ns);
+    else if (reports & GSIM_REPORT_WATCHED)
+        gsim_machine_expect(model, slot, IS_WATCHED, now_ns);
+}
+
+static void settle_one(struct gsim_model *model, struct gsim_arbiter *arbiter, int64_t now_ns) {
+    unsigned reports;
+    uint16_t place;
+    if (gsim_arbiter_settle(arbiter, now_ns))
+        while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER)
+            report(model, gsim_arbiter_member(arbiter, place), reports, now_ns);
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (member->is_present)
+            book(model, member->id, &member->context, now_ns);
+    }
+}
+
+void gsim_turns_settle(struct gsim_model *model, int64_t now_ns) {
+    struct gsim_turns *turns = &model->turns;
+    for (uint32_t i = 0; i < turns->n_active; i++)
+        settle_one(model, turns->of_gpu[turns->active[i]], now_ns);
+}
+
+void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *out) {
+    for (uint32_t i = 0; i < turns->n_active; i++) {
+        struct gsim_arbiter_stats one = gsim_arbiter_stats(turns->of_gpu[turns->active[i]]);
+        out->slices += one.slices;
+        out->switch_ns += one.switch_ns;
+        out->skipped_ns += one.skipped_ns;
+        out->is_approximate |= one.is_approximate;
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Jobs that are contexts in the rotation of their GPU: on GPUs arranged to take turns, and
+ * open-loop jobs wherever they run. Each such GPU has an arbiter. */
+#ifndef GSIM_MODELS_TURNS_H
+#define GSIM_MODELS_TURNS_H
+
+#include "models/arbiter.h"
+#include "models/process.h"
+#include "sim/api/model.h"
+
+struct gsim_turner {
+    struct gsim_process process;
+    struct gsim_context left; /* while it is off its GPU: where it was */
+    bool is_described, has_left;
+    uint16_t member;
+    uint32_t gpu;
+    uint32_t log; /* of an open-loop job: its place among them */
+};
+
+struct gsim_turns {
+    struct gsim_arbiter **of_gpu;
+    uint32_t *active; /* GPUs that have an arbiter */
+    uint32_t n_active;
+    struct gsim_turner *by_slot;
+    uint32_t capacity;
+    struct gsim_request_log *logs; /* of open-loop jobs, in the order in which they started */
+    uint32_t n_logs, logs_capacity;
+    bool has_turned; /* somebody ran in a rotation with another one */
+};
+
+/* Whether this job, placed where it is, takes turns. */
+bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot);
+void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* true: it is at such a boundary now; else its STOPS follows. */
+bool gsim_turns_halt(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop, int64_t now_ns);
+/* As the job's threshold and boundary watch say. */
+void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* A slot is given to another job. */
+void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
+/* The quantum of this GPU's lane is what its arrangement says. false: no memory. */
+bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
+
+int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns);
+/* Brings all rotations and the progress of their jobs to now_ns; what is to be reported becomes the
+ * next event of its job. */
+void gsim_turns_settle(struct gsim_model *model, int64_t now_ns);
+
+void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *out);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Latencies of open-loop requests, over all jobs that have any, and how the result was reached. */
+#include <math.h>
+
+#include "sim/base/sort.h"
+#include "sim/core/core.h"
+#include "sim/core/stats.h"
+
+static int64_t count_served(const struct gsim_request_log *logs, uint32_t n_logs) {
+    int64_t n = 0;
+    for (uint32_t i = 0; i < n_logs; i++)
+        n += logs[i].n_served;
+    return n;
+}
+
+static double *collect(struct gsim_core *core, const struct gsim_request_log *logs, uint32_t n_logs,
+                       int64_t n, gsim_i128 *sum_ns) {
+    double *latency = gsim_arena_array(core->arena, (size_t)n, sizeof *latency);
+    for (uint32_t i = 0, at = 0; latency && i < n_logs; i++)
+        for (int64_t k = 0; k < logs[i].n_served; k++) {
+            *sum_ns += logs[i].latency_ns[k];
+            latency[at++] = (double)logs[i].latency_ns[k] / 1e9;
+        }
+    return latency;
+}
+
+static bool fill_latency(struct gsim_core *core, struct gsim_result *result) {
+    struct gsim_summary *s = &result->summary;
+    result->requests = core->ops->requests(core->model, &result->n_request_logs);
+    int64_t n = count_served(result->requests, result->n_request_logs);
+    s->latency_mean_s = s->latency_p50_s = s->latency_p90_s = s->latency_p99_s = (double)NAN;
+    if (n == 0)
+        return true;
+    gsim_i128 sum_ns = 0;
+    double *latency = collect(core, result->requests, result->n_request_logs, n, &sum_ns);
+    if (!latency || !gsim_sort_f64(latency, (size_t)n))
+        return false;
+    s->latency_mean_s = (double)sum_ns / 1e9 / (double)n;
+    s->latency_p50_s = gsim_quantile_sorted(latency, (size_t)n, 0.50);
+    s->latency_p90_s = gsim_quantile_sorted(latency, (size_t)n, 0.90);
+    s->latency_p99_s = gsim_quantile_sorted(latency, (size_t)n, 0.99);
+    return true;
+}
+
+bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result) {
+    struct gsim_summary *s = &result->summary;
+    struct gsim_model_stats stats = {0};
+    core->ops->stats(core->model, &stats);
+    double span_s = (double)(core->metrics.last_end_ns - core->metrics.first_submit_ns) / 1e9;
+    double capacity_s = span_s * core->cluster.n_gpus;
+    s->events += stats.slices;
+    s->switch_s += (double)stats.switch_ns / 1e9;
+    s->approximate = stats.is_approximate;
+    s->skipped = capacity_s > 0 ? (double)stats.skipped_ns / 1e9 / capacity_s : 0;
+    return fill_latency(core, result);
+}
