@@ -20,7 +20,7 @@ struct script {
     uint16_t n, n_lanes;
     struct gsim_member_spec spec[MOST];
     int64_t joins_ns[MOST]; /* rising */
-    int64_t look_ns;        /* look in between every so often; 0: never */
+    int64_t look_ns; /* look in between every so often; 0: never */
 };
 
 struct outcome {
@@ -52,7 +52,8 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
 }
 
 static struct script draw(gsl_rng *rng) {
-    struct script script = {.n = (uint16_t)pick(rng, 1, MOST), .n_lanes = (uint16_t)pick(rng, 1, 2)};
+    struct script script = {.n = (uint16_t)pick(rng, 1, MOST),
+                            .n_lanes = (uint16_t)pick(rng, 1, 2)};
     int64_t at_ns = 0;
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
