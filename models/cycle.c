@@ -16,8 +16,10 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     to->rings = rings;
     to->capacity = capacity;
     to->n_rings = n_rings;
-    memcpy(members, from->members, from->capacity * sizeof *members);
-    memcpy(rings, from->rings, from->n_rings * sizeof *rings);
+    if (from->capacity > 0)
+        memcpy(members, from->members, from->capacity * sizeof *members);
+    if (from->n_rings > 0)
+        memcpy(rings, from->rings, from->n_rings * sizeof *rings);
 }
 
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {
