@@ -341,6 +341,18 @@ bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_
     return true;
 }
 
+int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
+                              const struct gsim_copy_rates *rates, enum gsim_direction direction,
+                              int64_t bytes) {
+    struct gsim_link_job job = {.asked = {.bytes = bytes},
+                                .alone_ns = gsim_copy_ns(rates, direction, bytes, 0)};
+    if (job.alone_ns == 0 || !is_root_shared(link, gpu))
+        return job.alone_ns;
+    int64_t level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
+    uint64_t rate_q32 = rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
+    return gsim_work_time(gsim_work_of_ns(job.alone_ns), rate_q32);
+}
+
 /* --- questions -------------------------------------------------------------------------------- */
 
 static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {

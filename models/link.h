@@ -91,6 +91,11 @@ bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *roo
 #define GSIM_LINK_NONE UINT32_MAX
 uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
                           int64_t now_ns);
+/* What `n` equal single copies below the root of a GPU, one to a GPU, take when they begin together
+ * on an idle link: exactly what the link then does. */
+int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
+                              const struct gsim_copy_rates *rates, enum gsim_direction direction,
+                              int64_t bytes);
 /* When the next transfer ends; GSIM_NEVER when none is under way. */
 int64_t gsim_link_next_time(const struct gsim_link *link);
 /* Takes out the next transfer that ends at or before now_ns, by time and engine; its successor on

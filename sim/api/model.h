@@ -49,6 +49,15 @@ struct gsim_job {
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
 struct gsim_profile;
 
+/* How GPUs are connected. What is NULL limits nothing, and INT64_MAX is no limit. */
+struct gsim_wiring {
+    const uint32_t *node_of_gpu;
+    const uint32_t *root_of_gpu; /* NULL: every GPU has a PCIe root of its own */
+    const int64_t *root_bytes_per_s; /* each way, by root */
+    const int64_t *network_bytes_per_s; /* each way, by node */
+    uint32_t n_nodes;
+};
+
 struct gsim_model_setup {
     const struct gsim_trace *trace;
     struct gsim_arena *arena;
@@ -56,6 +65,7 @@ struct gsim_model_setup {
     const struct gsim_profile *const *profiles; /* device types of the cluster */
     uint16_t n_profiles;
     const uint16_t *type_of_gpu; /* position in profiles, by GPU */
+    struct gsim_wiring wiring;
     struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
     uint64_t seed, replication; /* of what is drawn at random */
     int64_t slice_budget; /* slices without recurrence before anything is extrapolated */

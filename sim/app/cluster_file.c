@@ -6,6 +6,9 @@
  *     gpus = 8           ; GPUs of each
  *     device = h200      ; a listed device or FILE.ini, default: --device
  *     cpus = 128         ; CPUs of each, default: not counted
+ *     pcie_root_gpus = 2 ; GPUs below one PCIe root, default: a root for each
+ *     pcie_root_bytes_per_s = 63 GB/s ; what such a root carries each way
+ *     network_bytes_per_s = 12.5 GB/s ; into a node and out of it, default: no limit
  *
  * Nodes are numbered in the order of the sections. */
 #include <string.h>
@@ -20,6 +23,7 @@ struct reading {
     struct gsim_node_group *groups;
     const char **device; /* of each group */
     int64_t *line;
+    int64_t *root_line; /* of a group's last key about roots */
     uint32_t n;
     uint32_t capacity;
 };
@@ -33,8 +37,38 @@ static enum gsim_status take_number(struct reading *r, const struct gsim_ini_ent
                      (long long)most);
 }
 
+static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry *entry,
+                                  int64_t *out) {
+    if (gsim_parse_rate(entry->value, out) == GSIM_PARSE_OK && *out >= 1)
+        return GSIM_OK;
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' is not a rate above 0, such as 12.5 GB/s or 63e9", entry->key,
+                     entry->value);
+}
+
+static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry *entry) {
+    struct gsim_node_group *group = &r->groups[r->n - 1];
+    int64_t number = 0;
+    enum gsim_status status;
+    if (strcmp(entry->key, "network_bytes_per_s") == 0)
+        return take_rate(r, entry, &group->network_bytes_per_s);
+    r->root_line[r->n - 1] = entry->line;
+    if (strcmp(entry->key, "pcie_root_bytes_per_s") == 0)
+        return take_rate(r, entry, &group->root_bytes_per_s);
+    status = take_number(r, entry, GSIM_MAX_GPUS_PER_NODE, &number);
+    group->gpus_per_root = (uint32_t)number;
+    return status;
+}
+
 static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
-    static const char *const names[] = {"count", "gpus", "device", "cpus"};
+    static const char *const names[] = {"count",
+                                        "gpus",
+                                        "device",
+                                        "cpus",
+                                        "pcie_root_gpus",
+                                        "pcie_root_bytes_per_s",
+                                        "network_bytes_per_s"};
+    enum { N_PLAIN = 4, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status = GSIM_OK;
@@ -50,13 +84,33 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {
-        int close = gsim_text_suggest(entry->key, names, 4);
+        for (int i = N_PLAIN; i < N_NAMES; i++)
+            if (strcmp(entry->key, names[i]) == 0)
+                return take_link(r, entry);
+        int close = gsim_text_suggest(entry->key, names, N_NAMES);
         status = gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
                            "a node has no key '%s'; %s%s", entry->key,
-                           close >= 0 ? "did you mean " : "it has count, gpus, device, cpus",
+                           close >= 0 ? "did you mean "
+                                      : "it has count, gpus, device, cpus, pcie_root_gpus, "
+                                        "pcie_root_bytes_per_s, network_bytes_per_s",
                            close >= 0 ? names[close] : "");
     }
     return status;
+}
+
+static enum gsim_status check_group(struct reading *r, uint32_t g) {
+    const struct gsim_node_group *group = &r->groups[g];
+    if (group->gpus_per_node == 0)
+        return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->line[g],
+                         "the node says no 'gpus'; gpus = 8, for example");
+    if (group->gpus_per_root > group->gpus_per_node)
+        return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->root_line[g],
+                         "pcie_root_gpus: %u GPUs below one root of a node that has %u",
+                         group->gpus_per_root, group->gpus_per_node);
+    if ((group->gpus_per_root > 0) != (group->root_bytes_per_s > 0))
+        return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->root_line[g],
+                         "a shared root needs both pcie_root_gpus and pcie_root_bytes_per_s");
+    return GSIM_OK;
 }
 
 static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *ini) {
@@ -76,10 +130,11 @@ static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *in
         if (status != GSIM_OK)
             return status;
     }
-    for (uint32_t g = 0; g < r->n; g++)
-        if (r->groups[g].gpus_per_node == 0)
-            return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->line[g],
-                             "the node says no 'gpus'; gpus = 8, for example");
+    for (uint32_t g = 0; g < r->n; g++) {
+        enum gsim_status status = check_group(r, g);
+        if (status != GSIM_OK)
+            return status;
+    }
     return r->n ? GSIM_OK
                 : gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, 0,
                             "no node; a cluster has sections [node NAME] with gpus = N");
@@ -122,7 +177,8 @@ enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
     r.groups = gsim_arena_array(cli->arena, most, sizeof *r.groups);
     r.device = gsim_arena_array(cli->arena, most, sizeof *r.device);
     r.line = gsim_arena_array(cli->arena, most, sizeof *r.line);
-    if (!r.groups || !r.device || !r.line || ini.n > UINT16_MAX)
+    r.root_line = gsim_arena_array(cli->arena, most, sizeof *r.root_line);
+    if (!r.groups || !r.device || !r.line || !r.root_line || ini.n > UINT16_MAX)
         return gsim_no_memory(cli->log, "reading a cluster");
     status = read_groups(&r, &ini);
     return status == GSIM_OK ? load_profiles(&r, out) : status;

@@ -55,7 +55,7 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 bool shows_progress, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log);
 
-/* cluster_file.c: [node NAME] sections with count, gpus, device, cpus. Devices that the file does
+/* cluster_file.c: [node NAME] sections with count, gpus, device, cpus and links. Devices that the file does
  * not name are the default one. */
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out);

@@ -87,6 +87,54 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
     }
 }
 
+/* Roots are numbered through; GPUs of a node without shared roots have one each. */
+static bool wire_roots(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    uint32_t *root_of_gpu = gsim_arena_array(c->arena, c->n_gpus, sizeof *root_of_gpu);
+    int64_t *bytes_per_s = gsim_arena_array(c->arena, c->n_gpus, sizeof *bytes_per_s);
+    if (!root_of_gpu || !bytes_per_s)
+        return false;
+    uint32_t gpu = 0, root = 0;
+    for (uint32_t g = 0; g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        uint32_t below = group->gpus_per_root ? group->gpus_per_root : 1;
+        for (uint32_t node = 0; node < group->count; node++)
+            for (uint32_t k = 0; k < group->gpus_per_node; k++, gpu++) {
+                root += gpu > 0 && k % below == 0;
+                root_of_gpu[gpu] = root;
+                bytes_per_s[root] = group->gpus_per_root ? group->root_bytes_per_s : INT64_MAX;
+            }
+    }
+    c->wiring.root_of_gpu = root_of_gpu;
+    c->wiring.root_bytes_per_s = bytes_per_s;
+    return true;
+}
+
+static bool wire_network(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    int64_t *bytes_per_s = gsim_arena_array(c->arena, c->n_nodes, sizeof *bytes_per_s);
+    if (!bytes_per_s)
+        return false;
+    uint32_t node = 0;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        for (uint32_t i = 0; i < spec->groups[g].count; i++)
+            bytes_per_s[node++] = spec->groups[g].network_bytes_per_s
+                                      ? spec->groups[g].network_bytes_per_s
+                                      : INT64_MAX;
+    c->wiring.network_bytes_per_s = bytes_per_s;
+    return true;
+}
+
+/* Only what somebody set: most clusters say nothing of links. */
+static bool wire(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    bool has_roots = false, has_network = false;
+    for (uint32_t g = 0; g < spec->n_groups; g++) {
+        has_roots |= spec->groups[g].gpus_per_root > 0;
+        has_network |= spec->groups[g].network_bytes_per_s > 0;
+    }
+    c->wiring.node_of_gpu = c->node_of_gpu;
+    c->wiring.n_nodes = c->n_nodes;
+    return (!has_roots || wire_roots(c, spec)) && (!has_network || wire_network(c, spec));
+}
+
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log) {
@@ -101,6 +149,8 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
     for (uint32_t g = 0; g < spec->n_groups; g++)
         add_group(cluster, &spec->groups[g], &node, &gpu);
     cluster->node_first_gpu[node] = gpu;
+    if (!wire(cluster, spec))
+        return gsim_no_memory(log, "building the cluster");
     cluster->pool_free_ppm = (int64_t)cluster->n_gpus * GSIM_PPM;
     cluster->pool_cpus_free = spec->pool_cpus_milli ? spec->pool_cpus_milli : INT64_MAX / 4;
     return GSIM_OK;

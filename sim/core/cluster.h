@@ -26,6 +26,9 @@ struct gsim_node_group {
     uint16_t device; /* position in profiles */
     int64_t hbm_bytes; /* of each GPU */
     const char *device_name; /* for the result */
+    uint32_t gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
+    int64_t root_bytes_per_s; /* what it carries each way */
+    int64_t network_bytes_per_s; /* into each node, and out of it; 0: no limit */
 };
 
 /* What the user asked for; immutable. */
@@ -55,6 +58,7 @@ struct gsim_cluster {
     uint32_t *node_first_gpu; /* n_nodes + 1 */
     uint16_t *type_of_gpu;
     int64_t *gpu_hbm_bytes;
+    struct gsim_wiring wiring;
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */

@@ -93,6 +93,7 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                      .profiles = core->options->cluster->profiles,
                                      .n_profiles = core->options->cluster->n_profiles,
                                      .type_of_gpu = core->cluster.type_of_gpu,
+                                     .wiring = core->cluster.wiring,
                                      .jobs = &core->jobs.info,
                                      .seed = (uint64_t)core->options->seed,
                                      .replication = core->options->replication,

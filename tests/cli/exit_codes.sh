@@ -118,4 +118,15 @@ printf '[node a]\ncount = 2\ngpus = 8\n[node b]\ngpus = 4\ndevice = v100\n' >"$t
 expect "a cluster file" 0 "JCT mean" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
 printf '[node a]\ngups = 8\n' >"$tmp/bad.ini"
 expect "a wrong cluster file" 3 "bad.ini:2:.*gpus" "$gsim" --policy fifo --cluster "$tmp/bad.ini" $t
+wrong_links() { # what it is, lines below a node of 8 GPUs, the message
+    printf '[node a]\ngpus = 8\n%b\n' "$2" >"$tmp/bad.ini"
+    expect "a cluster file: $1" 3 "$3" "$gsim" --policy fifo --cluster "$tmp/bad.ini" $t
+}
+wrong_links "a root without a rate" 'pcie_root_gpus = 2' 'bad.ini:3: .*both pcie_root_gpus and pcie_root_bytes_per_s'
+wrong_links "a rate without a root" 'cpus = 8\npcie_root_bytes_per_s = 63 GB/s' 'bad.ini:4: .*both'
+wrong_links "a root wider than its node" 'pcie_root_bytes_per_s = 1e9\npcie_root_gpus = 9' 'bad.ini:4: .*9 GPUs below one root'
+wrong_links "a network of nothing" 'network_bytes_per_s = 0' "bad.ini:3: .*'0' is not a rate above 0"
+wrong_links "a mistyped link" 'network_bytes_per_sec = 1e9' 'bad.ini:3: .*did you mean network_bytes_per_s'
+printf '[node a]\ncount = 2\ngpus = 8\npcie_root_gpus = 2\npcie_root_bytes_per_s = 63 GB/s\nnetwork_bytes_per_s = 12.5 GB/s\n' >"$tmp/c.ini"
+expect "a cluster file with links" 0 "JCT mean" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
 if "$gsim" man | cmp -s - man/gsim.1; then echo "ok the man page is up to date"; else echo "not ok the man page is up to date (make man)"; fi

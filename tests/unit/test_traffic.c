@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of jobs over the links of a cluster: how a cluster's nodes are wired, that a quote is
+ * what idle links charge, and what jobs do to each other. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "models/traffic.h"
+#include "sim/base/rng.h"
+#include "sim/core/cluster.h"
+
+enum { N_SLOTS = 8 };
+
+struct fixture {
+    struct gsim_arena *arena;
+    struct gsim_profile profile;
+    const struct gsim_profile *profiles[1];
+    struct gsim_cluster cluster;
+    struct gsim_traffic traffic;
+    struct gsim_log log;
+};
+
+/* Links of round numbers, 1 B/ns each way, and a network if there is one. */
+static void open_cluster(struct fixture *f, const struct gsim_node_group *groups, uint32_t n) {
+    f->arena = gsim_arena_new();
+    assert_int_equal(gsim_profile_load("h200", f->arena, &f->profile, &f->log), GSIM_OK);
+    f->profile.value[GSIM_KEY_PCIE_H2D] = 1000000000;
+    f->profile.value[GSIM_KEY_PCIE_H2D_REUSED] = 500000000;
+    f->profile.value[GSIM_KEY_PCIE_D2H] = 1000000000;
+    f->profiles[0] = &f->profile;
+    struct gsim_cluster_spec spec = {
+        .groups = groups, .n_groups = n, .profiles = f->profiles, .n_profiles = 1};
+    assert_int_equal(gsim_cluster_open(&f->cluster, &spec, f->arena, &f->log), GSIM_OK);
+    struct gsim_model_setup setup = {.arena = f->arena,
+                                     .n_gpus = f->cluster.n_gpus,
+                                     .profiles = f->profiles,
+                                     .n_profiles = 1,
+                                     .type_of_gpu = f->cluster.type_of_gpu,
+                                     .wiring = f->cluster.wiring};
+    assert_true(gsim_traffic_init(&f->traffic, &setup));
+    assert_true(gsim_traffic_reserve(&f->traffic, N_SLOTS));
+}
+
+static struct gsim_node_group nodes(uint32_t count, uint32_t gpus, uint32_t below, int64_t root,
+                                    int64_t network) {
+    return (struct gsim_node_group){.count = count,
+                                    .gpus_per_node = gpus,
+                                    .hbm_bytes = 16 * GSIM_GIB,
+                                    .gpus_per_root = below,
+                                    .root_bytes_per_s = root,
+                                    .network_bytes_per_s = network};
+}
+
+static void begin(struct fixture *f, gsim_slot slot, enum gsim_carriage carriage,
+                  const struct gsim_unit *units, uint32_t n, int64_t bytes, bool is_from_elsewhere,
+                  int64_t now_ns) {
+    assert_true(gsim_traffic_begin(&f->traffic, slot, carriage, units, n, bytes, is_from_elsewhere,
+                                   now_ns));
+}
+
+static void expect_done(struct fixture *f, gsim_slot slot, int64_t end_ns) {
+    gsim_slot done;
+    int64_t at_ns;
+    bool has_failed;
+    assert_true(gsim_traffic_pop(&f->traffic, INT64_MAX - 1, &done, &at_ns, &has_failed));
+    assert_int_equal(done, slot);
+    assert_int_equal(at_ns, end_ns);
+}
+
+static void expect_nothing(struct fixture *f) {
+    gsim_slot slot;
+    int64_t end_ns;
+    bool has_failed;
+    assert_false(gsim_traffic_pop(&f->traffic, INT64_MAX - 1, &slot, &end_ns, &has_failed));
+    assert_false(has_failed);
+}
+
+static void test_a_cluster_that_says_nothing_has_no_limits(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(2, 4, 0, 0, 0);
+    open_cluster(&f, &group, 1);
+    assert_null(f.cluster.wiring.root_of_gpu);
+    assert_null(f.cluster.wiring.network_bytes_per_s);
+    assert_int_equal(f.cluster.wiring.node_of_gpu[5], 1);
+    gsim_arena_free(f.arena);
+}
+
+/* Two nodes of 5 GPUs in pairs (the last alone), one of 2 that says nothing. */
+static void test_roots_are_numbered_through(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group groups[] = {nodes(2, 5, 2, 1500000000, 0), nodes(1, 2, 0, 0, 7)};
+    static const uint32_t root[] = {0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 7};
+    open_cluster(&f, groups, 2);
+    for (uint32_t gpu = 0; gpu < 12; gpu++)
+        assert_int_equal(f.cluster.wiring.root_of_gpu[gpu], root[gpu]);
+    for (uint32_t r = 0; r < 8; r++)
+        assert_int_equal(f.cluster.wiring.root_bytes_per_s[r], r < 6 ? 1500000000 : INT64_MAX);
+    assert_int_equal(f.cluster.wiring.network_bytes_per_s[1], INT64_MAX);
+    assert_int_equal(f.cluster.wiring.network_bytes_per_s[2], 7);
+    gsim_arena_free(f.arena);
+}
+
+/* Below a root of 1.5 B/ns: 900 bytes out on one GPU take 900 ns, on two 1200. A second job that joins
+ * after 300 ns leaves 0.75 each: 600 left take 800, then 300 of the second alone. */
+static void test_jobs_below_one_root_slow_each_other(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 4, 2, 1500000000, 0);
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}};
+    open_cluster(&f, &group, 1);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_OUT, unit, 1, 900, false), 900);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_OUT, unit, 2, 900, false), 1200);
+    begin(&f, 0, GSIM_CARRY_OUT, &unit[0], 1, 900, false, 0);
+    begin(&f, 2, GSIM_CARRY_OUT, &unit[2], 1, 900, false, 0); /* another root */
+    begin(&f, 1, GSIM_CARRY_OUT, &unit[1], 1, 900, false, 300);
+    expect_done(&f, 2, 900);
+    expect_done(&f, 0, 1100);
+    expect_done(&f, 1, 1400);
+    expect_nothing(&f);
+    gsim_arena_free(f.arena);
+}
+
+/* 4 B/ns into each node: 3 x 800 bytes into one and 800 into the other are 600 and 200 ns; then 800
+ * bytes into each GPU. What another job brings into the first node waits for that. */
+static void test_the_network_comes_before_the_bus(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(2, 4, 0, 0, 4000000000);
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {4, 0}, {3, 0}};
+    open_cluster(&f, &group, 1);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_IN_FRESH, unit, 4, 800, true), 1400);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_IN_REUSED, unit, 4, 800, false), 1600);
+    begin(&f, 0, GSIM_CARRY_IN_FRESH, unit, 4, 800, true, 0);
+    begin(&f, 1, GSIM_CARRY_IN_FRESH, &unit[4], 1, 400, true, 100);
+    expect_done(&f, 1, 600 + 100 + 400);
+    expect_done(&f, 0, 1400);
+    expect_nothing(&f);
+    gsim_arena_free(f.arena);
+}
+
+static void test_nobody_waits_for_a_forgotten_job(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 1, 0, 0, 0);
+    static const struct gsim_unit unit = {0, 0};
+    open_cluster(&f, &group, 1);
+    begin(&f, 0, GSIM_CARRY_OUT, &unit, 1, 100, false, 0);
+    gsim_traffic_forget(&f.traffic, 0);
+    begin(&f, 0, GSIM_CARRY_OUT, &unit, 1, 50, false, 10); /* the slot's next job queues behind */
+    expect_done(&f, 0, 150);
+    expect_nothing(&f);
+    gsim_arena_free(f.arena);
+}
+
+static void test_a_quote_is_what_idle_links_charge(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(1, 0, "traffic");
+    for (int round = 0; round < 200; round++) {
+        struct fixture f = {0};
+        uint32_t gpus = 1 + (uint32_t)gsl_rng_uniform_int(rng, 8);
+        uint32_t below = (uint32_t)gsl_rng_uniform_int(rng, gpus + 1);
+        struct gsim_node_group group =
+            nodes(3, gpus, below, below ? 1 + (int64_t)gsl_rng_uniform_int(rng, 3000000000) : 0,
+                  (int64_t)gsl_rng_uniform_int(rng, 2) * 777777777);
+        open_cluster(&f, &group, 1);
+        for (int i = 0; i < 10; i++) {
+            struct gsim_unit units[24];
+            uint32_t n = 0;
+            for (uint32_t gpu = 0; gpu < 3 * gpus; gpu++)
+                if (gsl_rng_uniform_int(rng, 2) || gpu == 0)
+                    units[n++] = (struct gsim_unit){gpu, 0};
+            enum gsim_carriage carriage = (enum gsim_carriage)gsl_rng_uniform_int(rng, 3);
+            int64_t bytes = (int64_t)gsl_rng_uniform_int(rng, 100000);
+            bool is_from_elsewhere = carriage != GSIM_CARRY_OUT && gsl_rng_uniform_int(rng, 2);
+            int64_t now_ns = i * GSIM_NS_PER_S * 1000000;
+            begin(&f, 3, carriage, units, n, bytes, is_from_elsewhere, now_ns);
+            expect_done(
+                &f, 3,
+                now_ns + gsim_traffic_ns(&f.traffic, carriage, units, n, bytes, is_from_elsewhere));
+        }
+        gsim_arena_free(f.arena);
+    }
+    gsl_rng_free(rng);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cluster_that_says_nothing_has_no_limits),
+        cmocka_unit_test(test_roots_are_numbered_through),
+        cmocka_unit_test(test_jobs_below_one_root_slow_each_other),
+        cmocka_unit_test(test_the_network_comes_before_the_bus),
+        cmocka_unit_test(test_nobody_waits_for_a_forgotten_job),
+        cmocka_unit_test(test_a_quote_is_what_idle_links_charge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
