@@ -3,8 +3,8 @@
  * jobs (load, stop at a boundary, save, restore). Each active job has at most one event ahead, in
  * one indexed queue; a job that runs undisturbed costs one event however long it runs.
  *
- * Approximations: transfers of different jobs do not queue on a link yet; processor sharing is the
- * limit of small slices at no switching cost, its rates are rounded down to 2^-32 (a job of 100 s
+ * Copies of jobs share the cluster's links (traffic.c), but for the way out of a paused job that is
+ * moved. Approximations: processor sharing is the limit of small slices at no switching cost, its rates are rounded down to 2^-32 (a job of 100 s
  * ends some 25 ns late per sharer); a job without iteration columns reaches a boundary at once. */
 #include "models/device.h"
 
@@ -70,7 +70,7 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
         return gsim_no_memory(log, "opening the device model");
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
-    if (!model->gpus)
+    if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
         return gsim_no_memory(log, "opening the device model");
     gsim_eventq_init(&model->queue, setup->arena);
     *out = model;
@@ -90,7 +90,8 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
         return false;
     model->progress = progress;
     model->capacity = capacity;
-    return gsim_eventq_reserve(&model->queue, capacity);
+    return gsim_traffic_reserve(&model->traffic, capacity) &&
+           gsim_eventq_reserve(&model->queue, capacity);
 }
 
 const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
@@ -99,12 +100,12 @@ const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
     return model->setup.profiles[type];
 }
 
-static const struct gsim_profile *profile_of(const struct gsim_model *model, gsim_slot slot) {
+const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot) {
     return gsim_machine_profile(model, gsim_machine_info(model, slot)->units,
                                 gsim_machine_info(model, slot)->n_units);
 }
 
-static int64_t mem_bytes(const struct gsim_model *model, gsim_slot slot) {
+int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
     return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
                           gsim_machine_info(model, slot)->index);
 }
@@ -141,6 +142,7 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
 static void leave(struct gsim_model *model, gsim_slot slot) {
     if (model->jobs[slot].is_turning)
         gsim_turns_leave(model, slot, model->now_ns);
+    gsim_traffic_forget(&model->traffic, slot);
     gsim_eventq_cancel(&model->queue, slot);
 }
 
@@ -288,35 +290,22 @@ static void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_machine_expect_progress(model, slot);
 }
 
-static int64_t start_ns(struct gsim_model *model, gsim_slot slot, enum gsim_state from) {
-    struct gsim_machine_job *job = &model->jobs[slot];
-    const struct gsim_profile *profile = profile_of(model, slot);
-    if (from == GSIM_QUEUED) {
-        int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES,
-                                       gsim_machine_info(model, slot)->index);
-        model->has_loaded |= bytes > 0;
-        job->bytes_in += bytes > 0 ? bytes * gsim_machine_info(model, slot)->gpus : 0;
-        return gsim_load_ns(profile, bytes);
-    }
-    struct gsim_suspend_cost cost =
-        gsim_suspend_cost(profile, job->stop, job->keep, mem_bytes(model, slot),
-                          gsim_machine_info(model, slot)->is_moved);
-    job->bytes_in += cost.bytes_in * gsim_machine_info(model, slot)->gpus;
-    if (from == GSIM_PAUSED) /* of a pause, both directions move now, when it is moved at all */
-        job->bytes_out += cost.bytes_out * gsim_machine_info(model, slot)->gpus;
-    return cost.resume_ns;
-}
-
 static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
-    int64_t takes_ns = start_ns(model, slot, from);
-    if (takes_ns == 0) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_loading loading = gsim_carriage_in(model, slot, from);
+    int64_t takes_ns = gsim_carriage_ns(model, &loading, about->units, about->n_units);
+    job->home_node = gsim_carriage_node(model, about->units, about->n_units);
+    if (takes_ns + loading.after_ns == 0) {
         run_now(model, slot, now_ns);
         return GSIM_AT_ONCE;
     }
-    model->jobs[slot].phase = LOADING;
-    gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns);
+    job->phase = LOADING;
+    gsim_carriage_begin(model, slot, &loading, takes_ns, now_ns);
+    if (!job->is_carried)
+        gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
     return GSIM_LATER;
 }
 
@@ -326,8 +315,8 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
         return "this model stops at a kernel, at an iteration, or saves at once";
     if (keep == GSIM_KEEP_PAGEABLE)
         return "this model has no paging";
-    bool is_free = profile_of(model, slot)->value[GSIM_KEY_PCIE_D2H] == INT64_MAX;
-    if (keep == GSIM_KEEP_HOST && mem_bytes(model, slot) < 0 && !is_free)
+    bool is_free = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_PCIE_D2H] == INT64_MAX;
+    if (keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0 && !is_free)
         return "copying a job out needs its memory, and the trace has no column 'mem_gib'; "
                "give it with --assume mem_gib=SIZE, or choose preempt=restart";
     return NULL;
@@ -382,12 +371,17 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
         model->progress[slot].done = job->kept;
     struct gsim_suspend_cost cost = {0};
     if (!is_free)
-        cost = gsim_suspend_cost(profile_of(model, slot), job->stop, job->keep,
-                                 mem_bytes(model, slot), false);
-    model->is_charged[job->stop][job->keep] |= cost.save_ns > 0 || cost.resume_ns > 0;
-    job->bytes_out += cost.bytes_out * gsim_machine_info(model, slot)->gpus;
-    job->clear_ns = now_ns + cost.save_ns;
+        cost = gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
+                                 gsim_machine_mem_bytes(model, slot), false);
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_loading leaving = {
+        .carriage = GSIM_CARRY_OUT, .bytes = cost.bytes_out, .after_ns = cost.save_ns};
+    int64_t takes_ns = gsim_carriage_ns(model, &leaving, about->units, about->n_units);
+    model->is_charged[job->stop][job->keep] |= takes_ns + cost.save_ns + cost.resume_ns > 0;
+    job->bytes_out += cost.bytes_out * about->gpus;
+    job->clear_ns = now_ns + takes_ns + cost.save_ns;
     job->phase = SAVING;
+    gsim_carriage_begin(model, slot, &leaving, takes_ns, now_ns);
 }
 
 static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
@@ -436,6 +430,8 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns = gsim_eventq_next(&model->queue);
+    int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
+    next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
     if (model->turns.n_active == 0)
         return next_ns;
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
@@ -472,7 +468,10 @@ static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
     struct gsim_machine_job *job = &model->jobs[slot];
     if (job->phase == STOPPING)
         begin_saving(model, slot, now_ns);
-    gsim_machine_expect(model, slot, CLEARS, job->clear_ns);
+    if (job->is_carried)
+        expect_nothing(model, slot);
+    else
+        gsim_machine_expect(model, slot, CLEARS, job->clear_ns);
     return report(model, events, slot, GSIM_EVENT_STOPPED, 0);
 }
 
@@ -528,6 +527,8 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
     model->now_ns = now_ns;
     if (model->turns.n_active > 0)
         gsim_turns_settle(model, now_ns);
+    if (!gsim_carriage_serve(model, now_ns))
+        return false;
     /* What an event causes at the same instant (a job with no work left after it starts) is served
      * in the same call, in the queue's order. */
     while (gsim_eventq_next(&model->queue) <= now_ns) {
@@ -550,18 +551,25 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     gsim_work done = progress.done + gsim_work_done(progress.rate_q32, now_ns - progress.since_ns);
     if (refuses_stop(model, slot, stop, keep))
         return (struct gsim_quote){
-            .missing = keep == GSIM_KEEP_HOST && mem_bytes(model, slot) < 0 ? "mem_gib" : NULL};
-    const struct gsim_profile *there =
-        units ? gsim_machine_profile(model, units, n_units) : profile_of(model, slot);
-    bool is_moved = units && (gsim_machine_info(model, slot)->n_units != n_units ||
-                              gsim_machine_info(model, slot)->units[0].gpu != units[0].gpu);
+            .missing = keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0 ? "mem_gib"
+                                                                                         : NULL};
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    const struct gsim_unit *there = units ? units : about->units;
+    uint32_t n_there = units ? n_units : about->n_units;
+    bool is_moved = units && (about->n_units != n_units || about->units[0].gpu != units[0].gpu);
     struct gsim_suspend_cost cost =
-        gsim_suspend_cost(there, stop, keep, mem_bytes(model, slot), is_moved);
-    struct gsim_quote answer = {.save_ns = cost.save_ns,
-                                .resume_ns = cost.resume_ns,
-                                .bytes_out = cost.bytes_out,
-                                .bytes_in = cost.bytes_in,
-                                .is_possible = true};
+        gsim_suspend_cost(gsim_machine_profile(model, there, n_there), stop, keep,
+                          gsim_machine_mem_bytes(model, slot), is_moved);
+    struct gsim_loading away = {.carriage = GSIM_CARRY_OUT,
+                                .bytes = cost.is_out_late ? 0 : cost.bytes_out,
+                                .after_ns = cost.save_ns};
+    struct gsim_loading back = gsim_carriage_back(model, slot, &cost, there, n_there);
+    struct gsim_quote answer = {
+        .save_ns = gsim_carriage_ns(model, &away, about->units, about->n_units) + away.after_ns,
+        .resume_ns = gsim_carriage_ns(model, &back, there, n_there) + back.after_ns,
+        .bytes_out = cost.bytes_out,
+        .bytes_in = cost.bytes_in,
+        .is_possible = true};
     gsim_work boundary = stop_boundary(job, done, stop);
     uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* on its own */
     if (rate_q32 > 0 && boundary > done)

@@ -4,11 +4,14 @@
  *   device.c   starting, stopping, the model's interface
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
+ *   carriage.c memory on its way to and from jobs' units
  *   facts.c    what a result says about how far it can be trusted */
 #ifndef GSIM_MODELS_MACHINE_H
 #define GSIM_MODELS_MACHINE_H
 
 #include "models/profile.h"
+#include "models/suspend.h"
+#include "models/traffic.h"
 #include "models/turns.h"
 #include "sim/api/model.h"
 #include "sim/base/eventq.h"
@@ -22,13 +25,16 @@ struct gsim_machine_job {
     gsim_work need; /* total work */
     gsim_work stop_at; /* while stopping: the boundary */
     gsim_work kept; /* work that a discard falls back to */
-    int64_t clear_ns; /* while saving: when it is over */
+    int64_t clear_ns; /* while saving: when it is over, once that is known */
+    int64_t after_ns; /* while its memory is carried: what is left to do when it is there */
     int64_t iteration_ns, kernel_ns; /* 0: unknown */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     int64_t bytes_in, bytes_out;
     uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
+    uint32_t home_node; /* where its memory is, or was last */
     uint8_t phase, ahead, stop, keep, watch_kind;
+    bool is_carried; /* its memory is under way */
     bool is_boundary_watched;
     bool is_turning; /* has a context in the rotation of its GPU */
 };
@@ -54,6 +60,7 @@ struct gsim_model {
     bool has_loaded;
     bool is_out_of_memory; /* in a call that cannot say so; advance does */
     struct gsim_turns turns;
+    struct gsim_traffic traffic;
 };
 
 static inline const struct gsim_job *gsim_machine_info(const struct gsim_model *model,
@@ -65,6 +72,8 @@ static inline bool gsim_machine_is_sharing(const struct gsim_model *model, gsim_
 }
 const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
                                                 const struct gsim_unit *units, uint32_t n_units);
+const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot);
+int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot);
 
 /* The next event of a job; one at most. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
@@ -78,6 +87,34 @@ void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t ra
 /* sharing.c */
 void gsim_sharing_join(struct gsim_model *model, gsim_slot slot, uint32_t gpu, int64_t now_ns);
 void gsim_sharing_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+
+/* carriage.c */
+/* A job's memory on its way to its units, or from them. */
+struct gsim_loading {
+    enum gsim_carriage carriage;
+    bool is_from_elsewhere; /* another node */
+    int64_t bytes; /* of each GPU */
+    int64_t after_ns; /* besides the copy */
+};
+
+uint32_t gsim_carriage_node(const struct gsim_model *model, const struct gsim_unit *units,
+                            uint32_t n_units);
+/* What an admitted job needs first; counts its bytes. */
+struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
+                                     enum gsim_state from);
+/* What a suspended job would need to come back to these units. */
+struct gsim_loading gsim_carriage_back(const struct gsim_model *model, gsim_slot slot,
+                                       const struct gsim_suspend_cost *cost,
+                                       const struct gsim_unit *units, uint32_t n_units);
+/* The copy alone, on idle links. */
+int64_t gsim_carriage_ns(const struct gsim_model *model, const struct gsim_loading *loading,
+                         const struct gsim_unit *units, uint32_t n_units);
+/* Begins a copy that takes so long on idle links. job.is_carried says whether it is under way: a copy
+ * that takes no time is not, nor one of a pool, which has no links. */
+void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
+                         const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns);
+/* Jobs whose memory has arrived by now_ns go on with what is left to do. false: no memory. */
+bool gsim_carriage_serve(struct gsim_model *model, int64_t now_ns);
 
 /* facts.c */
 const char *gsim_facts_outside_validated(const struct gsim_model *model);

@@ -4,13 +4,6 @@
  * published as a whole. keep = resident: a context switch, nothing moves. */
 #include "models/suspend.h"
 
-/* A rate of INT64_MAX is "unlimited": free. Rounded up, once per action. */
-static int64_t transfer_ns(int64_t bytes, int64_t bytes_per_s) {
-    if (bytes <= 0 || bytes_per_s == INT64_MAX)
-        return 0;
-    return gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
-}
-
 static int64_t per_gib_ns(int64_t bytes, int64_t ns_per_gib) {
     return bytes > 0 ? gsim_muldiv_ceil(bytes, ns_per_gib, GSIM_GIB) : 0;
 }
@@ -20,18 +13,17 @@ static int64_t switch_ns(const struct gsim_profile *profile, enum gsim_stop stop
     return profile->value[is_boundary ? GSIM_KEY_SWITCH_IDLE_NS : GSIM_KEY_SWITCH_PREEMPT_NS];
 }
 
-static int64_t copy_out_ns(const struct gsim_profile *profile, int64_t bytes) {
-    return transfer_ns(bytes, profile->value[GSIM_KEY_PCIE_D2H]) +
-           per_gib_ns(bytes, profile->value[GSIM_KEY_SUSPEND_FREE_NS_PER_GIB]);
+static int64_t free_ns(const struct gsim_profile *profile, int64_t bytes) {
+    return per_gib_ns(bytes, profile->value[GSIM_KEY_SUSPEND_FREE_NS_PER_GIB]);
 }
 
 static struct gsim_suspend_cost pause_cost(const struct gsim_profile *profile, enum gsim_stop stop,
                                            int64_t bytes, bool is_moved) {
     struct gsim_suspend_cost cost = {.save_ns = switch_ns(profile, stop)};
     if (is_moved) {
-        cost.resume_ns = copy_out_ns(profile, bytes) +
-                         transfer_ns(bytes, profile->value[GSIM_KEY_PCIE_H2D_REUSED]);
+        cost.resume_ns = free_ns(profile, bytes);
         cost.bytes_out = cost.bytes_in = bytes;
+        cost.is_out_late = true;
     }
     return cost;
 }
@@ -45,10 +37,7 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
         return pause_cost(profile, stop, bytes, is_moved);
     case GSIM_KEEP_HOST:
         return (struct gsim_suspend_cost){
-            .save_ns = copy_out_ns(profile, bytes),
-            .resume_ns = transfer_ns(bytes, profile->value[GSIM_KEY_PCIE_H2D_REUSED]),
-            .bytes_out = bytes,
-            .bytes_in = bytes};
+            .save_ns = free_ns(profile, bytes), .bytes_out = bytes, .bytes_in = bytes};
     case GSIM_KEEP_STORAGE:
         return (struct gsim_suspend_cost){.save_ns = profile->value[GSIM_KEY_RESTART_STOP_NS],
                                           .resume_ns = profile->value[GSIM_KEY_RESTART_NS]};
@@ -57,10 +46,6 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
         break;
     }
     return (struct gsim_suspend_cost){.save_ns = profile->value[GSIM_KEY_CONTEXT_DESTROY_NS]};
-}
-
-int64_t gsim_load_ns(const struct gsim_profile *profile, int64_t bytes) {
-    return transfer_ns(bytes, profile->value[GSIM_KEY_PCIE_H2D]);
 }
 
 const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep) {

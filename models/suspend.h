@@ -8,17 +8,16 @@
 #include "sim/api/types.h"
 
 struct gsim_suspend_cost {
-    int64_t save_ns; /* off the SMs until the units are clear */
-    int64_t resume_ns; /* to bring it back */
-    int64_t bytes_out, bytes_in;
+    int64_t save_ns; /* off the SMs until the units are clear, copies not included */
+    int64_t resume_ns; /* to bring it back, copies not included */
+    int64_t bytes_out, bytes_in; /* of each GPU */
+    bool is_out_late; /* both copies are made when it is brought back */
 };
 
-/* mem_bytes per GPU; each GPU of a gang has a link of its own, so a gang costs what one does.
- * is_moved: a paused job that resumes elsewhere has its memory carried over. */
+/* mem_bytes per GPU. The copies take what models/traffic.h says. is_moved: a paused job that resumes
+ * elsewhere has its memory carried over. */
 struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
                                            enum gsim_keep keep, int64_t mem_bytes, bool is_moved);
-/* Bringing in what a job loads at its first start. */
-int64_t gsim_load_ns(const struct gsim_profile *profile, int64_t bytes);
 /* The keys that such a stop is computed from; ends with GSIM_KEY_COUNT. */
 const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep);
 

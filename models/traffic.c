@@ -168,6 +168,8 @@ int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, enum gsim_carriage c
                         const struct gsim_unit *units, uint32_t n_units, int64_t bytes,
                         bool is_from_elsewhere) {
     int64_t longest_ns = 0;
+    if (n_units == 0)
+        return gsim_copy_ns(&traffic->rates[0][carriage], direction_of(carriage), bytes, 0);
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
         int64_t ns =

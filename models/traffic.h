@@ -42,7 +42,7 @@ void gsim_traffic_forget(struct gsim_traffic *traffic, gsim_slot slot);
 bool gsim_traffic_begin(struct gsim_traffic *traffic, gsim_slot slot, enum gsim_carriage carriage,
                         const struct gsim_unit *units, uint32_t n_units, int64_t bytes,
                         bool is_from_elsewhere, int64_t now_ns);
-/* What that takes on idle links, exactly. */
+/* What that takes on idle links, exactly. No units: on one GPU of the first type (a pool). */
 int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, enum gsim_carriage carriage,
                         const struct gsim_unit *units, uint32_t n_units, int64_t bytes,
                         bool is_from_elsewhere);

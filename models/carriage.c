@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of whole jobs that are loaded, suspended and brought back: which copies that takes, and
+ * what a job does when they are over. */
+#include "models/machine.h"
+
+#include "models/suspend.h"
+
+uint32_t gsim_carriage_node(const struct gsim_model *model, const struct gsim_unit *units,
+                            uint32_t n_units) {
+    return n_units ? model->setup.wiring.node_of_gpu[units[0].gpu] : 0;
+}
+
+/* What a suspended job costs when it comes back. The way out of a paused job that is moved is not
+ * queued for: nobody knows any more which links it takes. */
+struct gsim_loading gsim_carriage_back(const struct gsim_model *model, gsim_slot slot,
+                                       const struct gsim_suspend_cost *cost,
+                                       const struct gsim_unit *units, uint32_t n_units) {
+    struct gsim_loading loading = {
+        .carriage = GSIM_CARRY_IN_REUSED, .bytes = cost->bytes_in, .after_ns = cost->resume_ns};
+    loading.is_from_elsewhere =
+        model->jobs[slot].home_node != gsim_carriage_node(model, units, n_units);
+    if (cost->is_out_late)
+        loading.after_ns += gsim_traffic_ns(&model->traffic, GSIM_CARRY_OUT, units, n_units,
+                                            cost->bytes_out, false);
+    return loading;
+}
+
+int64_t gsim_carriage_ns(const struct gsim_model *model, const struct gsim_loading *loading,
+                         const struct gsim_unit *units, uint32_t n_units) {
+    if (loading->bytes == 0)
+        return 0;
+    return gsim_traffic_ns(&model->traffic, loading->carriage, units, n_units, loading->bytes,
+                           loading->is_from_elsewhere);
+}
+
+struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
+                                     enum gsim_state from) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (from == GSIM_QUEUED) {
+        int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
+        model->has_loaded |= bytes > 0;
+        job->bytes_in += bytes > 0 ? bytes * about->gpus : 0;
+        return (struct gsim_loading){.carriage = GSIM_CARRY_IN_FRESH,
+                                     .bytes = bytes > 0 ? bytes : 0};
+    }
+    struct gsim_suspend_cost cost =
+        gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
+                          gsim_machine_mem_bytes(model, slot), about->is_moved);
+    job->bytes_in += cost.bytes_in * about->gpus;
+    if (cost.is_out_late)
+        job->bytes_out += cost.bytes_out * about->gpus;
+    return gsim_carriage_back(model, slot, &cost, about->units, about->n_units);
+}
+
+/* Sends a job's memory on its way, when that takes time. A pool has no links to queue on. */
+void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
+                         const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    job->is_carried = takes_ns > 0 && about->n_units > 0;
+    job->after_ns = loading->after_ns;
+    if (job->is_carried &&
+        !gsim_traffic_begin(&model->traffic, slot, loading->carriage, about->units, about->n_units,
+                            loading->bytes, loading->is_from_elsewhere, now_ns))
+        model->is_out_of_memory = true;
+}
+
+/* Jobs whose memory has arrived go on with what is left to do. */
+bool gsim_carriage_serve(struct gsim_model *model, int64_t now_ns) {
+    gsim_slot slot;
+    int64_t end_ns;
+    bool has_failed;
+    while (gsim_traffic_pop(&model->traffic, now_ns, &slot, &end_ns, &has_failed)) {
+        struct gsim_machine_job *job = &model->jobs[slot];
+        job->is_carried = false;
+        gsim_machine_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS,
+                            end_ns + job->after_ns);
+    }
+    return !has_failed;
+}
