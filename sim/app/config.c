@@ -114,6 +114,8 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
         GSIM_SEMANTICS_VERSION, (long long)setup->seed, (unsigned long long)replication,
         (int)setup->reference, (long long)setup->until_ns);
     add(&h, "slice budget=%lld exact=%d", (long long)setup->slice_budget, setup->is_exact);
+    if (setup->shake_ppm && replication > 0) /* 0 is the trace as it is */
+        add(&h, "shake=%lld", (long long)setup->shake_ppm);
     add(&h, "policy %s", setup->contender[contender].policy->name);
     enum gsim_status status = add_params(cli, &h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);

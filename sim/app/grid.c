@@ -203,7 +203,7 @@ static enum gsim_status read_key(const struct reading *r, const struct gsim_ini_
 static bool changes_trace(const struct gsim_grid_key *key) {
     return key->option == -1 || key->option == GSIM_OPT_TRACE_FORMAT ||
            key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_SEED ||
-           key->option == GSIM_OPT_REPLICATION;
+           key->option == GSIM_OPT_SHAKE || key->option == GSIM_OPT_REPLICATION;
 }
 
 static int rank(const struct gsim_grid_key *key) {
@@ -244,9 +244,9 @@ static enum gsim_status find_specs(struct reading *r) {
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++)
         is_any |= r->is_spec[i] = gsim_setup_is_spec(key->value[i]);
-    if (reps >= 0 && !is_any)
+    if (reps >= 0 && !is_any && find_key(r->grid, "shake") < 0)
         return bad(r, r->grid->key[reps].line,
-                   "replications need a trace that can be drawn again: a spec .ini");
+                   "replications need a trace that can be drawn again: a spec .ini, or 'shake'");
     return GSIM_OK;
 }
 
@@ -273,13 +273,13 @@ static enum gsim_status find_meetings(struct reading *r) {
  * for it. */
 static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
     const struct gsim_grid_key *key = &r->grid->key[k];
-    bool is_met = true;
+    bool is_met = true, is_spec = k > 0 && r->is_spec[choice[0]];
     if (k > r->policy_key)
         is_met = r->meets[choice[r->policy_key] * (size_t)r->grid->n_keys + (size_t)k];
     else if (key->option == GSIM_OPT_REPLICATION)
-        is_met = r->is_spec[choice[0]];
-    else if (key->option == GSIM_OPT_ASSUME) /* a drawn trace has no gaps to fill */
-        is_met = !r->is_spec[choice[0]];
+        is_met = is_spec || find_key(r->grid, "shake") >= 0;
+    else if (key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_SHAKE)
+        is_met = !is_spec; /* a drawn trace has no gaps to fill, and is drawn again */
     return is_met ? key->n : 0;
 }
 
@@ -466,12 +466,15 @@ enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, stru
 
 uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run) {
     const uint32_t *choice = grid->choice + run * grid->n_keys;
-    bool is_spec = gsim_setup_is_spec(grid->key[0].value[choice[0]]);
+    bool is_drawn = gsim_setup_is_spec(grid->key[0].value[choice[0]]);
     uint64_t sum = 0;
+    for (int k = 0; k < grid->n_keys; k++) /* a shaken file hangs on the seed too */
+        is_drawn |= grid->key[k].option == GSIM_OPT_REPLICATION && choice[k] != GSIM_GRID_UNMET &&
+                    strcmp(grid->key[k].value[choice[k]], "0") != 0;
     for (int k = 0; k < grid->n_keys; k++) {
         const struct gsim_grid_key *key = &grid->key[k];
         bool is_for_it = changes_trace(key) && choice[k] != GSIM_GRID_UNMET &&
-                         (is_spec || key->option != GSIM_OPT_SEED);
+                         (is_drawn || key->option != GSIM_OPT_SEED);
         if (changes_trace(key)) /* mixed radix */
             sum = sum * key->n + (is_for_it ? choice[k] : 0);
     }

@@ -9,6 +9,7 @@
 #include "models/device.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
+#include "traces/shake.h"
 
 /* The PAI simulator's cluster: 300 GPUs and 6966 CPUs (its README). */
 enum { PAI_GPUS = 300, PAI_CPUS_MILLI_PER_GPU = 23220 };
@@ -184,8 +185,46 @@ static uint32_t widest_gang(const struct gsim_trace *trace) {
     return widest;
 }
 
-enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {
+static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup) {
+    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
+    struct gsim_trace trace;
+    if (setup->replication > 0 && setup->shake_ppm == 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--replication needs a trace that can be drawn again: a spec .ini in "
+                         "place of %s, or --shake 5%%",
+                         setup->trace_path);
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
+    if (status == GSIM_OK)
+        status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
+                                 cli->arena, &trace, cli->log);
+    if (status != GSIM_OK || setup->replication == 0) {
+        setup->trace = trace;
+        return status;
+    }
+    return gsim_trace_shake(&trace, setup->shake_ppm, (uint64_t)setup->seed, setup->replication,
+                            cli->arena, &setup->trace, cli->log);
+}
+
+/* --replication and --shake */
+static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t replication;
+    const char *shake = cli->value[GSIM_OPT_SHAKE];
+    if (shake && (gsim_parse_ppm(shake, &setup->shake_ppm) != GSIM_PARSE_OK ||
+                  setup->shake_ppm <= 0 || setup->shake_ppm >= GSIM_PPM))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--shake: '%s' is not a share between 0 and 100 %%, such as 5%%", shake);
+    if (shake && gsim_setup_is_spec(setup->trace_path))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--shake is for a trace that is there once; %s is drawn again by --reps",
+                         setup->trace_path);
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
+    setup->replication = (uint64_t)replication;
+    return status;
+}
+
+enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {
     if (cli->n_operands != 1)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          cli->n_operands ? "one trace at a time; '%s' is too many"
@@ -193,26 +232,14 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
                          cli->n_operands ? cli->operand[1] : "");
     setup->trace_path = cli->operand[0];
     setup->seed = 1;
-    enum gsim_status status =
-        gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
-    if (status != GSIM_OK)
-        return status;
-    setup->replication = (uint64_t)replication;
-    if (gsim_setup_is_spec(setup->trace_path)) {
+    enum gsim_status status = read_replication(cli, setup);
+    if (status == GSIM_OK && !gsim_setup_is_spec(setup->trace_path))
+        status = read_file(cli, setup);
+    else if (status == GSIM_OK)
         status = read_spec(cli, setup);
-        if (status == GSIM_OK && is_drawn)
-            status = gsim_trace_generate(setup->spec, (uint64_t)setup->seed, setup->replication,
-                                         cli->arena, &setup->trace, cli->log);
-    } else if (replication > 0) {
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--replication needs a trace that can be drawn again: a spec .ini in "
-                         "place of %s",
-                         setup->trace_path);
-    } else {
-        struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
-        status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
-                                 cli->arena, &setup->trace, cli->log);
-    }
+    if (status == GSIM_OK && setup->spec && is_drawn)
+        status = gsim_trace_generate(setup->spec, (uint64_t)setup->seed, setup->replication,
+                                     cli->arena, &setup->trace, cli->log);
     setup->widest_gang = widest_gang(&setup->trace);
     return status;
 }

@@ -31,6 +31,7 @@ struct gsim_setup {
     uint64_t replication;
     int64_t slice_budget;
     bool is_exact;
+    int64_t shake_ppm; /* replications above 0 of a trace file are shaken by so much */
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };

@@ -28,6 +28,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     setup->trace_digest = shared->digest;
     setup->seed = shared->seed;
     setup->widest_gang = shared->widest_gang;
+    setup->shake_ppm = shared->shake_ppm;
     const char *replication = cli->value[GSIM_OPT_REPLICATION];
     setup->replication = replication ? strtoull(replication, NULL, 10) : 0;
     status = gsim_setup_policies(cli, cli->value[GSIM_OPT_POLICY], setup);
@@ -125,6 +126,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
     if (status != GSIM_OK)
         return status;
     trace->seed = read->seed;
+    trace->shake_ppm = read->shake_ppm;
     if (!gsim_setup_is_spec(read->trace_path)) {
         trace->arena = arena;
         trace->loaded = read;
