@@ -382,6 +382,15 @@ static enum gsim_status enumerate(const struct reading *r) {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* A flag, such as `exact`. */
+static enum gsim_status check_flag(const struct reading *r, const struct gsim_grid_key *key) {
+    bool is_flag = key->option >= 0 && !gsim_option_defs[key->option].argument;
+    for (uint32_t i = 0; i < key->n && is_flag; i++)
+        if (gsim_text_choice(key->value[i], "on|off") < 0)
+            return bad(r, key->line, "%s: '%s' is not one of on, off", key->name, key->value[i]);
+    return GSIM_OK;
+}
+
 static enum gsim_status read_keys(struct reading *r, const struct gsim_ini *ini) {
     enum gsim_status status = GSIM_OK;
     for (int i = 0; i < ini->n && status == GSIM_OK; i++)
@@ -392,6 +401,8 @@ static enum gsim_status read_keys(struct reading *r, const struct gsim_ini *ini)
     int reps = find_key(r->grid, "reps");
     if (reps >= 0)
         status = spread_reps(r, &r->grid->key[reps]);
+    for (int k = 0; k < r->grid->n_keys && status == GSIM_OK; k++)
+        status = check_flag(r, &r->grid->key[k]);
     order_keys(r->grid);
     r->policy_key = find_key(r->grid, "policy");
     if (status == GSIM_OK && find_key(r->grid, "trace") < 0)
@@ -457,9 +468,12 @@ enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, stru
             value = gsim_arena_printf(cli->arena, "%s=%s", key->part, value);
             cli->repeats[key->option][n_repeats[key->option]++] = value;
         }
-        cli->value[key->option] = value;
         if (!value)
             return gsim_no_memory(cli->log, "starting a run");
+        if (gsim_option_defs[key->option].argument)
+            cli->value[key->option] = value;
+        else if (strcmp(value, "on") == 0)
+            cli->value[key->option] = "";
     }
     return GSIM_OK;
 }

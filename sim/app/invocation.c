@@ -99,7 +99,7 @@ static struct listing *list_options(const struct gsim_cli *cli, const struct gsi
         else if (def->is_repeatable)
             add_repeats(l, (enum gsim_option)o);
         else if (cli->value[o])
-            add(l, (enum gsim_option)o, def->name, cli->value[o]);
+            add(l, (enum gsim_option)o, def->name, def->argument ? cli->value[o] : "on");
     }
     return l->is_out_of_memory ? NULL : l;
 }
@@ -115,7 +115,8 @@ const char *gsim_run_command(const struct gsim_cli *cli, const struct gsim_setup
             value = gsim_arena_printf(cli->arena, "%s=%s",
                                       l->setting[i].key + strlen(def->name) + 1, value);
         line = gsim_arena_printf(cli->arena, "%s --%s", line, def->name);
-        line = value ? append(cli->arena, line, value) : NULL;
+        if (def->argument)
+            line = value ? append(cli->arena, line, value) : NULL;
     }
     return append(cli->arena, line, setup->trace_path);
 }

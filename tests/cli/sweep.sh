@@ -62,6 +62,9 @@ expect "a value written in three ways is one run" 0 "1 of 1 runs" "$gsim" sweep 
 printf 'trace = tests/golden/two.csv\npolicy = fifo\nuntil = "90min", "2,5"\n' >"$tmp/quoted.ini"
 expect "quotes keep a comma in a value" 3 "'2,5' is not a time" "$gsim" sweep "$tmp/quoted.ini" --list
 
+printf 'trace = tests/golden/two.csv\npolicy = fifo\nexact = off, on\n' >"$tmp/flag.ini"
+expect "a flag is on or off" 0 "2	-	gsim run --policy fifo --exact tests" "$gsim" sweep "$tmp/flag.ini" --list
+
 # --- what is wrong in a grid is said with its line, and nothing is run
 wrong() { # name, pattern, line of the grid
     printf 'trace = tests/golden/two.csv\npolicy = fifo, las\n%s\n' "$3" >"$tmp/wrong.ini"
@@ -74,6 +77,7 @@ wrong "an unknown parameter" "did you mean 'quantum'" 'set.las.quantm = 3s'
 wrong "a parameter of a policy that is not there" "wrong.ini:3: no policy of this grid knows 'fairshare" 'set.fairshare.half_life = 1h'
 wrong "a wrong value of a parameter" "is not a time" 'set.las.quantum = 1h, soon'
 wrong "a range downwards" "wrong.ini:3: '9..1' is not a range" 'nodes = 9..1'
+wrong "a flag that is neither" "wrong.ini:3: exact: 'maybe' is not one of" 'exact = maybe'
 wrong "an empty value" "wrong.ini:3: .*empty" 'nodes = 1,,2'
 wrong "an open quote" "wrong.ini:3: .*not closed" 'nodes = "1'
 wrong "a skip of a value that is not there" "did you mean 'fifo'" '[skip x]
