@@ -198,10 +198,11 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
     if (status == GSIM_OK)
         status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
                                  cli->arena, &trace, cli->log);
-    if (status != GSIM_OK || setup->replication == 0) {
-        setup->trace = trace;
+    if (status != GSIM_OK)
         return status;
-    }
+    setup->trace = trace;
+    if (setup->replication == 0)
+        return GSIM_OK;
     return gsim_trace_shake(&trace, setup->shake_ppm, (uint64_t)setup->seed, setup->replication,
                             cli->arena, &setup->trace, cli->log);
 }
@@ -240,7 +241,8 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
     if (status == GSIM_OK && setup->spec && is_drawn)
         status = gsim_trace_generate(setup->spec, (uint64_t)setup->seed, setup->replication,
                                      cli->arena, &setup->trace, cli->log);
-    setup->widest_gang = widest_gang(&setup->trace);
+    if (status == GSIM_OK)
+        setup->widest_gang = widest_gang(&setup->trace);
     return status;
 }
 
