@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/mig.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/base/wide.h"
@@ -65,6 +66,9 @@ static bool parse_rate(const char *text, int64_t *out) {
     return gsim_parse_rate(text, out) == GSIM_PARSE_OK && *out > 0;
 }
 
+/* Of anything that is counted on a device; far above any hardware. */
+static const int64_t most_count = 1000000000;
+
 static bool is_share(const char *text) {
     return strchr(text, '%') != NULL;
 }
@@ -96,7 +100,7 @@ static bool parse_curve(const char *text, struct gsim_arena *arena,
         if (y == 0 || !parse_side(p, x, share, &points[i].x) ||
             !parse_side(p + x + 1, y, share, &points[i].y))
             return false;
-        if (i > 0 && points[i].x <= points[i - 1].x)
+        if (points[i].x > most_count || (i > 0 && points[i].x <= points[i - 1].x))
             return false;
         p += x + 1 + y;
         p += strspn(p, " ");
@@ -174,7 +178,7 @@ static int64_t least(int key) {
 static int64_t most(int key) {
     switch (keys[key].kind) {
     case KIND_INT:
-        return key == GSIM_KEY_UVM_DENSITY_PPM ? GSIM_PPM : INT64_C(1000000000);
+        return key == GSIM_KEY_UVM_DENSITY_PPM ? GSIM_PPM : most_count;
     case KIND_BYTES:
         return INT64_C(1) << 56;
     case KIND_NS:
@@ -274,8 +278,7 @@ struct loading {
     bool is_set[GSIM_KEY_COUNT];
 };
 
-/* Cuts "value | tag | source" into its three parts, without spaces around them. */
-static bool split(struct loading *l, const char *text, const char *part[3]) {
+bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena *arena) {
     for (int i = 0; i < 3; i++) {
         const char *bar = i < 2 ? strchr(text, '|') : text + strlen(text);
         if (!bar)
@@ -285,7 +288,7 @@ static bool split(struct loading *l, const char *text, const char *part[3]) {
             text++;
         while (end > text && end[-1] == ' ')
             end--;
-        part[i] = gsim_arena_strndup(l->arena, text, (size_t)(end - text));
+        part[i] = gsim_arena_strndup(arena, text, (size_t)(end - text));
         if (!part[i] || !*part[i])
             return false;
         text = bar + 1;
@@ -309,7 +312,7 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
     if (l->is_set[key])
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s' stands twice",
                          keys[key].name);
-    if (!split(l, entry->value, part))
+    if (!gsim_profile_split(entry->value, part, l->arena))
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
                          "key '%s': expected 'value | tag | source', each not empty",
                          keys[key].name);
@@ -334,6 +337,8 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
 
 static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entry *entry) {
     bool is_device = strcmp(entry->section, "device") == 0;
+    if (strcmp(entry->section, "mig") == 0) /* read by gsim_mig_read */
+        return GSIM_OK;
     if (is_device && strcmp(entry->key, "title") == 0) {
         if (!l->profile->title)
             l->profile->title = entry->value;
@@ -448,6 +453,8 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
         status = unknown_device(name_or_path, log);
     if (status == GSIM_OK)
         status = take_all(&l, &ini);
+    if (status == GSIM_OK)
+        status = gsim_mig_read(&ini, arena, &out->mig, log);
     if (status == GSIM_OK)
         status = fill_gaps(&l);
     if (status == GSIM_OK)

@@ -48,6 +48,7 @@ struct gsim_profile {
     const char *rule[GSIM_KEY_COUNT]; /* the share as written; NULL for plain values */
     uint8_t tag[GSIM_KEY_COUNT]; /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
+    const struct gsim_mig *mig; /* models/mig.h; NULL: it cannot be cut into instances */
 };
 
 /* A file built into the program (made by the build from models/devices and traces/samples). */
@@ -69,6 +70,9 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log);
 /* The built-in devices, sorted; returns how many. */
 int gsim_profile_names(char (*out)[48], int most);
+/* Cuts "value | tag | source" into its three parts, without spaces around them. false: one is empty,
+ * or there is no memory. */
+bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena *arena);
 const char *gsim_key_name(enum gsim_key key);
 const char *gsim_key_help(enum gsim_key key);
 const char *gsim_tag_name(enum gsim_tag tag);

@@ -2,6 +2,7 @@
 /* gsim list: policies, devices, formats, and what each of them is made of. */
 #include <string.h>
 
+#include "models/mig.h"
 #include "models/profile.h"
 #include "sim/app/cli.h"
 #include "sim/app/registry.h"
@@ -73,6 +74,12 @@ static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
         fprintf(cli->io->out, "%s = %s | %s | %s\n    %s\n", gsim_key_name((enum gsim_key)k),
                 profile.text[k], gsim_tag_name((enum gsim_tag)profile.tag[k]), profile.source[k],
                 gsim_key_help((enum gsim_key)k));
+    for (int p = 0; profile.mig && p < profile.mig->n; p++) {
+        char text[128];
+        (void)gsim_mig_format(&profile.mig->profile[p], text, sizeof text);
+        fprintf(cli->io->out, "mig.%s = %s | %s\n    %s\n", profile.mig->profile[p].name, text,
+                profile.mig->profile[p].source, "SMs:memory:slices of the memory:first slice");
+    }
     return GSIM_OK;
 }
 

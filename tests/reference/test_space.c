@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sharing in space: what the rules of models/space.h come to, and the table measured on an H200
+ * (../shared/validation/h200/spatial.csv), whose errors are printed. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/space.h"
+#include "tests/support/runner.h"
+
+enum { PPM = 1000000 };
+
+struct fixture {
+    struct gsim_arena *arena;
+    struct gsim_profile profile;
+    struct gsim_space space;
+};
+
+static int setup(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    struct gsim_log log = {0};
+    f->arena = gsim_arena_new();
+    assert_int_equal(gsim_profile_load("h200", f->arena, &f->profile, &log), GSIM_OK);
+    f->space = gsim_space_of_device(&f->profile);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    gsim_arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static struct gsim_holder computing(uint32_t fill_ppm) {
+    return (struct gsim_holder){.cap_ppm = PPM, .fill_ppm = fill_ppm};
+}
+
+static struct gsim_holder copying(const struct fixture *f, uint32_t fill_ppm) {
+    return (struct gsim_holder){.cap_ppm = PPM,
+                                .fill_ppm = fill_ppm,
+                                .memory_ppm = PPM,
+                                .hbm_bytes_per_s =
+                                    gsim_space_bandwidth(&f->space, (int64_t)fill_ppm * 132)};
+}
+
+static double rate(const struct gsim_holder *holder) {
+    return (double)holder->rate_q32 / (double)GSIM_RATE_ONE;
+}
+
+static void near(double value, double expected) {
+    if (fabs(value - expected) > 1e-5 * expected)
+        fail_msg("%.8f, expected %.8f", value, expected);
+}
+
+/* --- the curve -------------------------------------------------------------------------------- */
+
+static void the_curve_has_straight_lines_between_its_points(void **state) {
+    const struct fixture *f = *state;
+    assert_int_equal(gsim_space_bandwidth(&f->space, 33 * GSIM_SM), 1927500000000);
+    assert_int_equal(gsim_space_bandwidth(&f->space, 2 * GSIM_SM), 150100000000); /* half of 4's */
+    assert_int_equal(gsim_space_bandwidth(&f->space, 0), 0);
+    /* halfway between 66 and 99 SMs: (3096.5 + 3562.5) / 2 */
+    assert_int_equal(gsim_space_bandwidth(&f->space, 82500000), 3329500000000);
+    assert_int_equal(gsim_space_bandwidth(&f->space, 500 * GSIM_SM), 3884700000000);
+    assert_int_equal(gsim_space_memory_ppm(&f->profile, 250000, 1927500000000), PPM);
+    assert_int_equal(gsim_space_memory_ppm(&f->profile, 250000, 963750000000), PPM / 2);
+}
+
+/* --- one holder ------------------------------------------------------------------------------- */
+
+static void alone_it_runs_at_one_to_the_bit(void **state) {
+    const struct fixture *f = *state;
+    for (uint32_t ppm = 1; ppm <= PPM; ppm += 9973)
+        for (uint32_t memory = 0; memory <= PPM; memory += 333331) {
+            struct gsim_holder one = copying(f, ppm);
+            one.memory_ppm = memory;
+            gsim_space_solve(&f->space, &one, 1);
+            assert_true(one.rate_q32 == GSIM_RATE_ONE);
+        }
+}
+
+static void a_cap_slows_compute_in_proportion_and_memory_by_the_curve(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder one = computing(PPM);
+    one.cap_ppm = 250000;
+    gsim_space_solve(&f->space, &one, 1);
+    near(rate(&one), 0.25);
+    one.fill_ppm = 200000; /* it does not fill its cap */
+    gsim_space_solve(&f->space, &one, 1);
+    assert_true(one.rate_q32 == GSIM_RATE_ONE);
+    one = copying(f, PPM);
+    one.cap_ppm = 500000;
+    gsim_space_solve(&f->space, &one, 1);
+    near(rate(&one), 3096.5 / 3884.7);
+    one.memory_ppm = 500000; /* half of its time each: 1 / (0.5 * 2 + 0.5 * 3884.7 / 3096.5) */
+    gsim_space_solve(&f->space, &one, 1);
+    near(rate(&one), 1 / (1 + 0.5 * 3884.7 / 3096.5));
+}
+
+/* --- several ---------------------------------------------------------------------------------- */
+
+static void caps_up_to_100_percent_do_not_meet(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder two[] = {computing(PPM), computing(PPM)};
+    two[0].cap_ppm = 300000;
+    two[1].cap_ppm = 700000;
+    gsim_space_solve(&f->space, two, 2);
+    near(rate(&two[0]), 0.3);
+    near(rate(&two[1]), 0.7);
+}
+
+static void caps_past_100_percent_crowd_all_sms(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder three[] = {computing(PPM), computing(PPM), computing(500000)};
+    three[0].cap_ppm = 700000;
+    three[1].cap_ppm = 800000;
+    gsim_space_solve(&f->space, three, 3); /* 0.7 + 0.8 + 0.5 = 2 SMs' worth on each SM */
+    near(rate(&three[0]), 0.35);
+    near(rate(&three[1]), 0.4);
+    near(rate(&three[2]), 0.5);
+}
+
+static void ranges_crowd_where_they_overlap(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder two[] = {computing(PPM), computing(PPM)};
+    two[0].n_sms = 88; /* 0 to 87 */
+    two[1].first_sm = 44;
+    two[1].n_sms = 88; /* 44 to 131: 44 SMs of each are shared */
+    gsim_space_solve(&f->space, two, 2);
+    near(rate(&two[0]), 66.0 / 132);
+    near(rate(&two[1]), 66.0 / 132);
+    two[1].first_sm = 88;
+    two[1].n_sms = 44;
+    gsim_space_solve(&f->space, two, 2);
+    near(rate(&two[0]), 88.0 / 132);
+    near(rate(&two[1]), 44.0 / 132);
+}
+
+/* 60 SMs each draw about 2.9 TB/s of 3.9; the third needs less than its part and gets all of it. */
+static void bandwidth_fills_up_by_sms(void **state) {
+    const struct fixture *f = *state;
+    struct gsim_holder three[] = {copying(f, PPM), copying(f, PPM), copying(f, PPM)};
+    for (uint32_t i = 0; i < 3; i++) {
+        three[i].first_sm = 44 * i;
+        three[i].n_sms = 44;
+    }
+    three[2].hbm_bytes_per_s = 600000000000;
+    gsim_space_solve(&f->space, three, 3);
+    double slow = (double)gsim_space_bandwidth(&f->space, 44 * GSIM_SM) / 3884.7e9;
+    near(rate(&three[2]), slow);
+    double modest = 600e9 * slow;
+    near((double)three[0].drawn_bytes_per_s, (3884.7e9 - modest) / 2);
+    near((double)three[1].drawn_bytes_per_s, (3884.7e9 - modest) / 2);
+    near((double)three[2].drawn_bytes_per_s, modest);
+}
+
+static void the_order_is_of_no_matter(void **state) {
+    const struct fixture *f = *state;
+    uint64_t seed = 1;
+    for (int round = 0; round < 300; round++) {
+        struct gsim_holder forth[7], back[7];
+        gsim_i128 drawn = 0;
+        for (uint32_t i = 0; i < 7; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            struct gsim_holder *h = &forth[i];
+            *h = copying(f, 1 + (uint32_t)(seed >> 33) % PPM);
+            h->memory_ppm = (uint32_t)(seed >> 20) % (PPM + 1);
+            h->cap_ppm = 1 + (uint32_t)(seed >> 7) % PPM;
+            h->hbm_bytes_per_s = h->hbm_bytes_per_s / 1000 * (int64_t)(seed >> 11 & 1023) / 1024;
+            h->hbm_bytes_per_s *= 1000;
+            if (seed >> 60 & 1) {
+                h->first_sm = (uint32_t)(seed >> 40) % 132;
+                h->n_sms = 1 + (uint32_t)(seed >> 47) % (132 - h->first_sm);
+            }
+            back[6 - i] = *h;
+        }
+        gsim_space_solve(&f->space, forth, 7);
+        gsim_space_solve(&f->space, back, 7);
+        for (uint32_t i = 0; i < 7; i++) {
+            assert_memory_equal(&forth[i], &back[6 - i], sizeof forth[i]);
+            assert_true(forth[i].rate_q32 > 0 && forth[i].rate_q32 <= GSIM_RATE_ONE);
+            drawn += forth[i].drawn_bytes_per_s;
+        }
+        assert_true(drawn <= f->space.peak_bytes_per_s);
+    }
+}
+
+/* --- instances -------------------------------------------------------------------------------- */
+
+static void an_instance_is_a_small_device(void **state) {
+    const struct fixture *f = *state;
+    const struct gsim_mig *mig = f->profile.mig;
+    const struct gsim_mig_profile *instance = &mig->profile[gsim_mig_find(mig, "3g.71gb")];
+    struct gsim_space space = gsim_space_of_instance(&f->profile, instance);
+    struct gsim_holder one = computing(PPM);
+    gsim_space_solve(&space, &one, 1);
+    near(rate(&one), 60.0 / 132);
+    one = copying(f, PPM); /* half of the memory's 3975.8 GB/s, where 60 SMs could draw more */
+    gsim_space_solve(&space, &one, 1);
+    near((double)one.drawn_bytes_per_s, 1987.9e9);
+    near(rate(&one), 1987.9 / 3884.7);
+}
+
+static void the_ideal_device_has_bandwidth_for_all(void **state) {
+    struct fixture *f = *state;
+    struct gsim_log log = {0};
+    assert_int_equal(gsim_profile_load("ideal", f->arena, &f->profile, &log), GSIM_OK);
+    struct gsim_space space = gsim_space_of_device(&f->profile);
+    struct gsim_holder two[] = {computing(500000), computing(500000)};
+    two[0].hbm_bytes_per_s = two[1].hbm_bytes_per_s = INT64_MAX / 4;
+    two[0].memory_ppm = PPM;
+    gsim_space_solve(&space, two, 2);
+    assert_true(two[0].rate_q32 == GSIM_RATE_ONE && two[1].rate_q32 == GSIM_RATE_ONE);
+}
+
+/* --- measured --------------------------------------------------------------------------------- */
+
+/* A kernel of so many blocks, at most two an SM, and how long it takes alone. */
+static struct gsim_holder kernel(const struct fixture *f, const char *kind, int blocks) {
+    uint32_t fill_ppm = blocks >= 132 ? PPM : (uint32_t)(blocks * PPM / 132);
+    if (strcmp(kind, "fma") == 0)
+        return computing(fill_ppm);
+    struct gsim_holder holder = copying(f, fill_ppm);
+    if (blocks > 132) /* hbm_by_sms.csv: two blocks an SM draw a little more */
+        holder.hbm_bytes_per_s = f->profile.value[GSIM_KEY_HBM_BYTES_PER_S];
+    return holder;
+}
+
+/* Both begin together, and the longer one ends alone. */
+static void run_both(const struct fixture *f, struct gsim_holder two[2], const double solo[2],
+                     double together[2]) {
+    gsim_space_solve(&f->space, two, 2);
+    double end[2] = {solo[0] / rate(&two[0]), solo[1] / rate(&two[1])};
+    int first = end[1] < end[0];
+    together[first] = end[first];
+    together[!first] =
+        end[first] + solo[!first] * (1 - end[first] * rate(&two[!first]) / solo[!first]);
+}
+
+static void kernels_beside_each_other_take_as_long_as_measured(void **state) {
+    const struct fixture *f = *state;
+    const char *path = test_shared("validation/h200/spatial.csv", f->arena);
+    if (!path)
+        skip();
+    FILE *file = fopen(path, "r");
+    char header[256], kind[2][8];
+    int blocks[2], n = 0;
+    double solo[2], measured[2], simulated[2];
+    assert_non_null(file);
+    assert_non_null(fgets(header, sizeof header, file));
+    while (fscanf(file, " %7[^,],%d,%7[^,],%d,%lf,%lf,%lf,%lf", kind[0], &blocks[0], kind[1],
+                  &blocks[1], &solo[0], &solo[1], &measured[0], &measured[1]) == 8) {
+        bool is_crowded = blocks[0] + blocks[1] > 132;
+        struct gsim_holder two[] = {kernel(f, kind[0], blocks[0]), kernel(f, kind[1], blocks[1])};
+        run_both(f, two, solo, simulated);
+        for (int i = 0; i < 2; i++) {
+            double percent = 100 * (simulated[i] / measured[i] - 1);
+            print_message("# %s %3d beside %s %3d: %7.3f ms simulated %7.3f measured %+5.1f %%%s\n",
+                          kind[i], blocks[i], kind[!i], blocks[!i], simulated[i], measured[i],
+                          percent, is_crowded ? " (same SMs)" : "");
+            assert_true(fabs(percent) <= (is_crowded ? 15 : 5));
+        }
+        n++;
+    }
+    (void)fclose(file);
+    assert_int_equal(n, 8);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_curve_has_straight_lines_between_its_points),
+        TEST(alone_it_runs_at_one_to_the_bit),
+        TEST(a_cap_slows_compute_in_proportion_and_memory_by_the_curve),
+        TEST(caps_up_to_100_percent_do_not_meet),
+        TEST(caps_past_100_percent_crowd_all_sms),
+        TEST(ranges_crowd_where_they_overlap),
+        TEST(bandwidth_fills_up_by_sms),
+        TEST(the_order_is_of_no_matter),
+        TEST(an_instance_is_a_small_device),
+        TEST(the_ideal_device_has_bandwidth_for_all),
+        TEST(kernels_beside_each_other_take_as_long_as_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
