@@ -309,14 +309,22 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_LATER;
 }
 
+/* The cost goes by the job's memory, and the trace does not give it. */
+static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
+    const int64_t *value = gsim_machine_profile_of(model, slot)->value;
+    bool is_free = keep == GSIM_KEEP_HOST ? value[GSIM_KEY_PCIE_D2H] == INT64_MAX
+                                          : value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] == 0;
+    bool goes_by_size = keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;
+    return goes_by_size && gsim_machine_mem_bytes(model, slot) < 0 && !is_free;
+}
+
 static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep) {
     if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
         return "this model stops at a kernel, at an iteration, or saves at once";
     if (keep == GSIM_KEEP_PAGEABLE)
         return "this model has no paging";
-    bool is_free = gsim_machine_profile_of(model, slot)->value[GSIM_KEY_PCIE_D2H] == INT64_MAX;
-    if (keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0 && !is_free)
+    if (lacks_size(model, slot, keep))
         return "copying a job out needs its memory, and the trace has no column 'mem_gib'; "
                "give it with --assume mem_gib=SIZE, or choose preempt=restart";
     return NULL;
@@ -550,9 +558,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     struct gsim_progress progress = model->progress[slot];
     gsim_work done = progress.done + gsim_work_done(progress.rate_q32, now_ns - progress.since_ns);
     if (refuses_stop(model, slot, stop, keep))
-        return (struct gsim_quote){
-            .missing = keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0 ? "mem_gib"
-                                                                                         : NULL};
+        return (struct gsim_quote){.missing = lacks_size(model, slot, keep) ? "mem_gib" : NULL};
     const struct gsim_job *about = gsim_machine_info(model, slot);
     const struct gsim_unit *there = units ? units : about->units;
     uint32_t n_there = units ? n_units : about->n_units;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coarse suspension. keep = host: copy out over D2H, free, later allocate and copy in over H2D
- * into memory that was used before. keep = storage: checkpoint and restart, a time that is
- * published as a whole. keep = resident: a context switch, nothing moves. */
+ * into memory that was used before. keep = image: the driver's checkpoint, a fixed part and a part
+ * by size each way. keep = storage: checkpoint and restart, a time that is published as a whole.
+ * keep = resident: a context switch, nothing moves. */
 #include "models/suspend.h"
 
 static int64_t per_gib_ns(int64_t bytes, int64_t ns_per_gib) {
@@ -28,6 +29,15 @@ static struct gsim_suspend_cost pause_cost(const struct gsim_profile *profile, e
     return cost;
 }
 
+/* The copies are part of the time measured, and slower than the link: they do not queue on it. */
+static struct gsim_suspend_cost image_cost(const struct gsim_profile *profile, int64_t bytes) {
+    return (struct gsim_suspend_cost){
+        .save_ns = profile->value[GSIM_KEY_CHECKPOINT_OUT_NS] +
+                   per_gib_ns(bytes, profile->value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB]),
+        .resume_ns = profile->value[GSIM_KEY_CHECKPOINT_IN_NS] +
+                     per_gib_ns(bytes, profile->value[GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB])};
+}
+
 struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
                                            enum gsim_keep keep, int64_t mem_bytes, bool is_moved) {
     int64_t bytes = mem_bytes > 0 ? mem_bytes : 0;
@@ -38,6 +48,8 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
     case GSIM_KEEP_HOST:
         return (struct gsim_suspend_cost){
             .save_ns = free_ns(profile, bytes), .bytes_out = bytes, .bytes_in = bytes};
+    case GSIM_KEEP_IMAGE:
+        return image_cost(profile, bytes);
     case GSIM_KEEP_STORAGE:
         return (struct gsim_suspend_cost){.save_ns = profile->value[GSIM_KEY_RESTART_STOP_NS],
                                           .resume_ns = profile->value[GSIM_KEY_RESTART_NS]};
@@ -55,12 +67,17 @@ const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep)
                                          GSIM_KEY_PCIE_H2D_REUSED, GSIM_KEY_COUNT};
     static const enum gsim_key storage[] = {GSIM_KEY_RESTART_STOP_NS, GSIM_KEY_RESTART_NS,
                                             GSIM_KEY_COUNT};
+    static const enum gsim_key image[] = {
+        GSIM_KEY_CHECKPOINT_OUT_NS, GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB, GSIM_KEY_CHECKPOINT_IN_NS,
+        GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB, GSIM_KEY_COUNT};
     static const enum gsim_key discard[] = {GSIM_KEY_CONTEXT_DESTROY_NS, GSIM_KEY_COUNT};
     switch (keep) {
     case GSIM_KEEP_HOST:
         return host;
     case GSIM_KEEP_STORAGE:
         return storage;
+    case GSIM_KEEP_IMAGE:
+        return image;
     case GSIM_KEEP_DISCARD:
         return discard;
     default:

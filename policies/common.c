@@ -42,6 +42,7 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
         {GSIM_STOP_ITERATION, GSIM_KEEP_HOST}, /* suspend */
         {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* restart */
         {GSIM_STOP_SAVE, GSIM_KEEP_DISCARD}, /* discard */
+        {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE}, /* checkpoint: the driver's, at any kernel's end */
     };
     if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
         return (struct gsim_preemption){GSIM_STOP_SAVE, GSIM_KEEP_STORAGE};
@@ -75,6 +76,17 @@ void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slo
 
 bool gsim_common_is_full(const struct gsim_view *view) {
     return view->n_idle_gpus == 0 && !view->is_pool && !view->trace->column[GSIM_COL_SHARE_PPM];
+}
+
+bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
+                          const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_unit *own;
+    uint32_t n_own = gsim_plan_units(plan, slot, &own);
+    for (uint32_t i = 0; i < n_own; i++)
+        for (uint32_t u = 0; u < n_units; u++)
+            if (own[i].gpu == units[u].gpu)
+                return true;
+    return false;
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */

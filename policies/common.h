@@ -21,7 +21,7 @@
 #define GSIM_PREEMPT_PARAM                                                                         \
     {                                                                                              \
         .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
-        .choices = "auto|pause|suspend|restart|discard",                                           \
+        .choices = "auto|pause|suspend|restart|discard|checkpoint",                                \
         .help = "how a running job gives way: auto is suspend where the trace has mem_gib, else "  \
                 "restart"                                                                          \
     }
@@ -141,6 +141,46 @@ void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
 /* Books what changed, then places waiting jobs in order of rank, preempting worse ones. */
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+/* Whether the job has one of these units in the plan's picture. */
+bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
+                          const struct gsim_unit *units, uint32_t n_units);
+
+/* --- slices of time -----------------------------------------------------------------------------
+ */
+
+/* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to whoever
+ * waits, longest slice first, and run on while nobody does. Who waits is served in the order of a
+ * rank; only the first who does not fit may push others out, and once it has waited for two slices
+ * nobody overtakes it. Zeroed, settings filled, then gsim_slices_init. */
+struct gsim_victim {
+    gsim_slot slot;
+    struct gsim_preemption way;
+};
+
+struct gsim_slices {
+    int64_t slice_ns;
+    bool scatters; /* a gang that cannot have what its rule asks for takes any GPUs */
+    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot); /* when it begins to wait */
+    /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
+    bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot);
+    struct gsim_preemption (*way)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot);
+    /* Told what was placed and not rolled back; may place more. NULL: nothing to do. */
+    void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
+
+    enum gsim_rule rule; /* placement=, set by init */
+    struct gsim_index waiting; /* by rank */
+    struct gsim_index running; /* by when the slice began */
+    struct gsim_victim *victims;
+    uint32_t n_victims, victims_capacity;
+};
+void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
+void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
+/* Books what changed; then the policy may act, then the slices decide. */
+void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx);
+void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
+/* When it is due to give way, GSIM_NEVER when it does not run. */
+int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot);
 
 /* --- EASY backfilling
  * ----------------------------------------------------------------------------- */

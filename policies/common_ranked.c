@@ -152,17 +152,6 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     }
 }
 
-static bool overlaps(const struct gsim_plan *plan, gsim_slot slot, const struct gsim_unit *units,
-                     uint32_t n_units) {
-    const struct gsim_unit *own;
-    uint32_t n_own = gsim_plan_units(plan, slot, &own);
-    for (uint32_t i = 0; i < n_own; i++)
-        for (uint32_t u = 0; u < n_units; u++)
-            if (own[i].gpu == units[u].gpu)
-                return true;
-    return false;
-}
-
 /* Victims whose units the job did not take after all are spared: the plan is done again with only
  * the others. In a pool there are no units, all victims were needed. */
 static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -177,7 +166,7 @@ static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_
     gsim_plan_rollback(plan, mark);
     for (uint32_t v = 0; v < ranked->n_victims; v++) {
         gsim_slot victim = ranked->victims[v];
-        if (overlaps(plan, victim, units, n_units))
+        if (gsim_common_overlaps(plan, victim, units, n_units))
             (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep);
         else
             book_running(ranked, ctx, victim);

@@ -53,6 +53,7 @@ enum gsim_keep {
     GSIM_KEEP_PAGEABLE, /* memory may be paged out by others */
     GSIM_KEEP_HOST, /* copied to host memory */
     GSIM_KEEP_STORAGE, /* checkpointed, restarted from there */
+    GSIM_KEEP_IMAGE, /* the driver's checkpoint: the process's device state as an image on the host */
     GSIM_KEEP_DISCARD, /* progress is lost */
     GSIM_KEEP_COUNT
 };

@@ -17,6 +17,7 @@ struct gsim_core_job {
     uint32_t n_next_units, n_last_units;
     uint8_t keep; /* enum gsim_keep of its last preemption */
     bool is_admitted; /* holds its units physically */
+    bool is_sharing; /* was admitted to units that are arranged */
     bool is_waiting; /* placed, waits for its units to clear */
     bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
     bool is_pinned; /* paused: its memory stays on last_units */
@@ -120,6 +121,7 @@ struct gsim_core {
      * wait for them to clear. */
     uint32_t *vacating_ppm;
     uint32_t *waiting_ppm;
+    uint32_t *leaving_alone; /* jobs that leave it and did not share it */
     uint32_t waiting_first, waiting_last;
     uint32_t n_vacating; /* jobs that still hold units which they have given up */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */

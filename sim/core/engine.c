@@ -109,10 +109,12 @@ static bool open_gpu_columns(struct gsim_core *core) {
     uint32_t n = core->cluster.n_gpus;
     core->vacating_ppm = gsim_arena_array(core->arena, n, sizeof *core->vacating_ppm);
     core->waiting_ppm = gsim_arena_array(core->arena, n, sizeof *core->waiting_ppm);
+    core->leaving_alone = gsim_arena_array(core->arena, n, sizeof *core->leaving_alone);
     core->shared_clients = gsim_arena_array(core->arena, n, sizeof *core->shared_clients);
     core->shared_since_ns = gsim_arena_array(core->arena, n, sizeof *core->shared_since_ns);
     core->waiting_first = core->waiting_last = GSIM_NO_SLOT;
-    return core->vacating_ppm && core->waiting_ppm && core->shared_clients && core->shared_since_ns;
+    return core->vacating_ppm && core->waiting_ppm && core->leaving_alone && core->shared_clients &&
+           core->shared_since_ns;
 }
 
 static enum gsim_status open_policy(struct gsim_core *core) {

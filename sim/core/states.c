@@ -58,9 +58,11 @@ static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
         return true;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
-        if (!core->cluster.gpu_is_arranged[gpu] &&
-            core->cluster.gpu_free_ppm[gpu] + core->waiting_ppm[gpu] <
-                core->vacating_ppm[gpu] + job->share_ppm)
+        bool is_arranged = core->cluster.gpu_is_arranged[gpu];
+        if (is_arranged && core->leaving_alone[gpu] > 0)
+            return false;
+        if (!is_arranged && core->cluster.gpu_free_ppm[gpu] + core->waiting_ppm[gpu] <
+                                core->vacating_ppm[gpu] + job->share_ppm)
             return false;
     }
     return true;
@@ -70,43 +72,43 @@ static void begin_vacating(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
     core->jobs.core[slot].is_vacating = true;
     core->n_vacating++;
-    for (uint32_t u = 0; u < job->n_units; u++)
+    for (uint32_t u = 0; u < job->n_units; u++) {
         core->vacating_ppm[job->units[u].gpu] += job->share_ppm;
+        core->leaving_alone[job->units[u].gpu] += !core->jobs.core[slot].is_sharing;
+    }
 }
 
 static void end_vacating(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
     core->jobs.core[slot].is_vacating = false;
     core->n_vacating--;
-    for (uint32_t u = 0; u < job->n_units; u++)
-        core->vacating_ppm[job->units[u].gpu] -= job->share_ppm;
-}
-
-/* An arranged GPU is busy while anybody is on it; any other for the share that is held. */
-static void hold_arranged(struct gsim_core *core, const struct gsim_job *job) {
     for (uint32_t u = 0; u < job->n_units; u++) {
-        uint32_t gpu = job->units[u].gpu;
-        if (core->cluster.gpu_is_arranged[gpu] && core->shared_clients[gpu]++ == 0)
-            core->shared_since_ns[gpu] = core->view.now_ns;
+        core->vacating_ppm[job->units[u].gpu] -= job->share_ppm;
+        core->leaving_alone[job->units[u].gpu] -= !core->jobs.core[slot].is_sharing;
     }
 }
 
-static void book_busy(struct gsim_core *core, const struct gsim_job *job, int64_t since_ns) {
-    int64_t now_ns = core->view.now_ns, held_ns = now_ns - since_ns;
+/* A shared GPU is busy while anybody is on it; any other for the share that is held. */
+static void hold_shared(struct gsim_core *core, const struct gsim_job *job) {
+    for (uint32_t u = 0; u < job->n_units; u++)
+        if (core->shared_clients[job->units[u].gpu]++ == 0)
+            core->shared_since_ns[job->units[u].gpu] = core->view.now_ns;
+}
+
+void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    int64_t now_ns = core->view.now_ns, held_ns = now_ns - own->held_since_ns;
     struct gsim_metrics *m = &core->metrics;
     if (core->cluster.is_pool)
         m->busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
-        if (!core->cluster.gpu_is_arranged[gpu])
+        if (!own->is_sharing)
             m->gpu_busy_ppm_ns[gpu] += (gsim_i128)held_ns * job->share_ppm;
         else if (--core->shared_clients[gpu] == 0)
             m->gpu_busy_ppm_ns[gpu] += (gsim_i128)(now_ns - core->shared_since_ns[gpu]) * GSIM_PPM;
     }
-}
-
-void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
-    book_busy(core, &core->jobs.info[slot], core->jobs.core[slot].held_since_ns);
 }
 
 static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job *job) {
@@ -126,8 +128,10 @@ static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) 
     gsim_job_account(core, slot);
     own->is_admitted = true;
     own->held_since_ns = core->view.now_ns;
-    if (core->cluster.n_arranged > 0)
-        hold_arranged(core, job);
+    own->is_sharing = core->cluster.n_arranged > 0 && job->n_units > 0 &&
+                      core->cluster.gpu_is_arranged[job->units[0].gpu];
+    if (own->is_sharing)
+        hold_shared(core, job);
     if (core->metrics.start_ns[job->index] < 0)
         core->metrics.start_ns[job->index] = core->view.now_ns;
     job->is_moved = is_elsewhere(own, job);
@@ -200,7 +204,7 @@ static void vacate(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     assert(own->is_admitted);
     own->is_admitted = false;
-    book_busy(core, &core->jobs.info[slot], own->held_since_ns);
+    gsim_job_book_busy(core, slot);
     if (own->is_vacating)
         end_vacating(core, slot);
     if (core->waiting_first != GSIM_NO_SLOT)
@@ -227,7 +231,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     static const uint8_t next_state[GSIM_KEEP_COUNT] = {
         [GSIM_KEEP_RESIDENT] = GSIM_PAUSED, [GSIM_KEEP_PAGEABLE] = GSIM_PAUSED,
         [GSIM_KEEP_HOST] = GSIM_HELD,       [GSIM_KEEP_STORAGE] = GSIM_HELD,
-        [GSIM_KEEP_DISCARD] = GSIM_QUEUED,
+        [GSIM_KEEP_IMAGE] = GSIM_HELD,      [GSIM_KEEP_DISCARD] = GSIM_QUEUED,
     };
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];

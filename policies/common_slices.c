@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slices of time for gangs on a cluster, which gandiva, suspend and adaptive share: see common.h.
+ * A decide costs what waits and fits, and what runs and is due; who is due but not needed is left
+ * alone. */
+#include <assert.h>
+
+#include "policies/common.h"
+
+enum { PATIENCE = 2, MOST_UNITS = 64 };
+
+void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
+    slices->rule = gsim_common_rule(ctx);
+    gsim_index_init(&slices->waiting, ctx->arena);
+    gsim_index_init(&slices->running, ctx->arena);
+}
+
+void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
+    gsim_index_remove(&slices->running, slot);
+    gsim_index_remove(&slices->waiting, slot);
+}
+
+int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
+    if (!gsim_index_has(&slices->running, slot))
+        return GSIM_NEVER;
+    return gsim_index_key(&slices->running, slot) + slices->slice_ns;
+}
+
+void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        gsim_common_insert(ctx, &slices->waiting, view->arrived[i],
+                           slices->rank(ctx, view->arrived[i]));
+    for (uint32_t i = 0; i < view->n_settled; i++) {
+        gsim_slot slot = view->settled[i];
+        if (view->state[slot] == GSIM_RUNNING)
+            gsim_common_insert(ctx, &slices->running, slot, view->changed_ns[slot]);
+        else if (gsim_common_waits(view, slot))
+            gsim_common_insert(ctx, &slices->waiting, slot, slices->rank(ctx, slot));
+    }
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+static bool place(const struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    return gsim_common_place(ctx, plan, slot, slices->rule) ||
+           (slices->scatters && gsim_common_place(ctx, plan, slot, GSIM_RULE_ANY));
+}
+
+static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot victim,
+                   gsim_slot slot) {
+    return !slices->yields || slices->yields(ctx, victim, slot);
+}
+
+static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_slices_end_ns(slices, slot) <= ctx->view->now_ns;
+}
+
+/* Whether the GPUs of all who would give way are enough. */
+static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                      gsim_slot slot) {
+    uint64_t room = ctx->view->n_idle_gpus, need = ctx->view->gpus[slot];
+    gsim_slot victim = gsim_index_first(&slices->running);
+    for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim) && room < need;
+         victim = gsim_index_next(&slices->running, victim))
+        room += yields(slices, ctx, victim, slot) ? ctx->view->gpus[victim] : 0;
+    return room >= need;
+}
+
+static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot victim,
+                       gsim_slot slot) {
+    if (slices->n_victims == slices->victims_capacity) {
+        uint32_t capacity = slices->victims_capacity ? slices->victims_capacity * 2 : 64;
+        struct gsim_victim *grown =
+            gsim_arena_grow_raw(ctx->arena, slices->victims, capacity * sizeof *grown);
+        if (!grown) {
+            gsim_common_no_memory(ctx);
+            return false;
+        }
+        slices->victims = grown;
+        slices->victims_capacity = capacity;
+    }
+    slices->victims[slices->n_victims++] =
+        (struct gsim_victim){victim, slices->way(ctx, victim, slot)};
+    return true;
+}
+
+static bool preempt(struct gsim_plan *plan, const struct gsim_victim *victim) {
+    return gsim_plan_preempt(plan, victim->slot, victim->way.stop, victim->way.keep);
+}
+
+/* Preempts who is due, longest slice first, until the job fits. */
+static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot) {
+    uint64_t room = ctx->view->n_idle_gpus;
+    slices->n_victims = 0;
+    gsim_slot victim = gsim_index_first(&slices->running);
+    for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim);
+         victim = gsim_index_next(&slices->running, victim)) {
+        if (!yields(slices, ctx, victim, slot))
+            continue;
+        if (!add_victim(slices, ctx, victim, slot) ||
+            !preempt(plan, &slices->victims[slices->n_victims - 1]))
+            return false;
+        room += ctx->view->gpus[victim];
+        if (room >= ctx->view->gpus[slot] && place(slices, ctx, plan, slot))
+            return true;
+    }
+    return false;
+}
+
+/* Victims whose units the job did not take after all are spared. */
+static void spare(struct gsim_slices *slices, struct gsim_plan *plan, gsim_slot slot,
+                  uint32_t mark) {
+    const struct gsim_unit *taken;
+    struct gsim_unit units[MOST_UNITS];
+    uint32_t kept = 0, n_units = gsim_plan_units(plan, slot, &taken);
+    if (slices->n_victims < 2 || n_units > MOST_UNITS)
+        return;
+    for (uint32_t u = 0; u < n_units; u++)
+        units[u] = taken[u];
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < slices->n_victims; v++) {
+        struct gsim_victim victim = slices->victims[v];
+        if (gsim_common_overlaps(plan, victim.slot, units, n_units) && preempt(plan, &victim))
+            slices->victims[kept++] = victim;
+    }
+    slices->n_victims = kept;
+    bool is_placed = gsim_plan_place_on(plan, slot, units, n_units);
+    assert(is_placed);
+}
+
+static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!could_fit(slices, ctx, slot))
+        return false;
+    if (!push_out(slices, ctx, plan, slot)) {
+        gsim_plan_rollback(plan, mark);
+        return false;
+    }
+    spare(slices, plan, slot, mark);
+    for (uint32_t v = 0; v < slices->n_victims; v++)
+        gsim_index_remove(&slices->running, slices->victims[v].slot);
+    return true;
+}
+
+/* --- the decide ------------------------------------------------------------------------------- */
+
+/* A gang that has waited long must not be starved by small jobs that pass it; as long as somebody
+ * runs, room will come. */
+static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    int64_t waited_ns = ctx->view->now_ns - ctx->view->changed_ns[slot];
+    return waited_ns / PATIENCE >= slices->slice_ns && slices->running.n > 0;
+}
+
+static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan) {
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, slices->rule);
+    bool may_force = true, has_placed = false;
+    gsim_slot slot, after;
+    for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID; slot = after) {
+        after = gsim_index_next(&slices->waiting, slot);
+        if (!may_force && gsim_common_is_full(ctx->view))
+            break;
+        bool is_hopeless = misfits.is_size_all && ctx->view->gpus[slot] >= misfits.smallest;
+        bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
+        if (!is_placed && may_force)
+            is_placed = may_force = force(slices, ctx, plan, slot);
+        if (is_placed) {
+            has_placed = true;
+            gsim_index_remove(&slices->waiting, slot);
+            if (slices->placed)
+                slices->placed(ctx, plan, slot);
+            after = gsim_index_has(&slices->waiting, after) ? after
+                                                            : gsim_index_first(&slices->waiting);
+        } else {
+            if (is_impatient(slices, ctx, slot))
+                break;
+            if (ctx->view->gpus[slot] < misfits.smallest)
+                misfits.smallest = ctx->view->gpus[slot];
+        }
+    }
+    return has_placed;
+}
+
+void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
+    bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
+    if (slices->waiting.n == 0)
+        return;
+    gsim_slot next = gsim_index_seek(&slices->running, now - slices->slice_ns + 1, 0);
+    if (next != GSIM_NO_ID)
+        next_ns = gsim_slices_end_ns(slices, next);
+    if (has_placed && now + slices->slice_ns < next_ns) /* it may run at once */
+        next_ns = now + slices->slice_ns;
+    if (next_ns != GSIM_NEVER)
+        gsim_plan_wake(plan, next_ns);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Coarse preemption for a small lab: a job is stopped on the host and its memory leaves the GPU, so
+ * that a few people can share a few GPUs by priority and fairness with nothing but what a driver
+ * and a process offer. Quanta of tens of seconds keep the cost of moving memory small. Source: this
+ * project; the costs are those measured on an H200 (../shared/validation/h200/suspend_cost.csv).
+ *
+ * Who waits goes by priority, then by least attained GPU time. Once a job has run for a quantum,
+ * counted from the end of its copy-in, it gives way to whoever waits with a higher priority, or
+ * with the same priority and less GPU time.
+ *
+ * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
+ * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
+ * checkpoint of the program's own on storage; paging: left to demand paging, which needs the paging
+ * model. */
+#include "policies/common.h"
+
+struct state {
+    struct gsim_slices slices; /* first */
+    struct gsim_preemption way;
+};
+
+enum mechanism { AUTO, COPY, CHECKPOINT, RESTART, PAGING };
+
+static int64_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const int64_t *column = ctx->view->trace->column[GSIM_COL_PRIORITY];
+    return column ? column[ctx->view->job[slot]] : 0;
+}
+
+static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_common_times(gsim_attained_ns(ctx->view, slot), ctx->view->gpus[slot]);
+}
+
+static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+    int64_t priority_a = priority(ctx, a), priority_b = priority(ctx, b);
+    return priority_a != priority_b ? priority_a > priority_b
+                                    : gpu_time_ns(ctx, a) < gpu_time_ns(ctx, b);
+}
+
+/* Priorities past 15 bits count as the last one; 2^47 ms of GPU time are 4000 years. */
+static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
+    enum { TIME_BITS = 47, MOST = 32767 };
+    int64_t urgency = priority(ctx, slot), time_ms = gpu_time_ns(ctx, slot) / GSIM_NS_PER_MS;
+    if (urgency > MOST || urgency < -MOST)
+        urgency = urgency > 0 ? MOST : -MOST;
+    return -urgency * (INT64_C(1) << TIME_BITS) + time_ms;
+}
+
+static bool yields(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
+    return goes_before(ctx, slot, victim);
+}
+
+static struct gsim_preemption way(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
+    (void)victim;
+    (void)slot;
+    return ((const struct state *)ctx->state)->way;
+}
+
+static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
+    static const struct gsim_preemption by_choice[] = {
+        [COPY] = {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},
+        [CHECKPOINT] = {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE},
+        [RESTART] = {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE},
+    };
+    struct state *state = ctx->state;
+    int64_t mechanism = gsim_param(ctx->params, "mechanism");
+    if (mechanism == PAGING)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "suspend.mechanism=paging: this version has no model of demand paging "
+                         "under suspended jobs; copy, checkpoint and restart are there");
+    if (mechanism == AUTO)
+        mechanism = ctx->view->trace->column[GSIM_COL_MEM_BYTES] ? COPY : RESTART;
+    state->way = by_choice[mechanism];
+    state->slices.slice_ns = gsim_param(ctx->params, "quantum");
+    state->slices.rank = rank;
+    state->slices.yields = yields;
+    state->slices.way = way;
+    gsim_slices_init(&state->slices, ctx);
+    return GSIM_OK;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_slices_completed(ctx->state, slot);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slices_book(ctx->state, ctx);
+    gsim_slices_decide(ctx->state, ctx, plan);
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    {.name = "quantum",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "30s",
+     .min = 1,
+     .max = GSIM_TIME_MAX,
+     .help = "how long a job runs before it may have to give way, from the end of its copy-in"},
+    {.name = "mechanism",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|copy|checkpoint|restart|paging",
+     .help = "how memory leaves the GPU: auto is copy where the trace has mem_gib, else restart"},
+    {0}};
+
+const struct gsim_policy gsim_policy_suspend = {
+    .name = "suspend",
+    .summary = "priority and fairness by host stop and memory eviction, quanta of tens of seconds",
+    .paper = "none: this project's own, for small labs",
+    .deviations = "paging waits for its model",
+    .params = params,
+    .state_size = sizeof(struct state),
+    .open = open_suspend,
+    .on_completion = on_completion,
+    .decide = decide,
+};
