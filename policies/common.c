@@ -6,8 +6,9 @@
 #include <strings.h>
 
 enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
-    static const enum gsim_rule by_choice[] = {GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,
-                                               GSIM_RULE_SPREAD, GSIM_RULE_FULLEST, GSIM_RULE_SKEW};
+    static const enum gsim_rule by_choice[] = {
+        GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,      GSIM_RULE_SPREAD, GSIM_RULE_FULLEST,
+        GSIM_RULE_SKEW,        GSIM_RULE_AFFINITY, GSIM_RULE_RANDOM};
     if (ctx->reference == GSIM_REFERENCE_TIRESIAS || ctx->reference == GSIM_REFERENCE_PAI)
         return GSIM_RULE_ANY;
     if (ctx->reference == GSIM_REFERENCE_HELIOS)

@@ -12,9 +12,10 @@
 #define GSIM_PLACEMENT_PARAM_AS(by_default)                                                        \
     {                                                                                              \
         .name = "placement", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                  \
-        .choices = "consolidate|any|spread|fullest|skew",                                          \
+        .choices = "consolidate|any|spread|fullest|skew|affinity|random",                          \
         .help = "which GPUs a gang takes: fewest nodes, any free ones, one per node, whole nodes " \
-                "without the remainder, or fewest nodes where the model's skew asks for it"        \
+                "without the remainder, fewest nodes where the model's skew asks for it, nodes "   \
+                "of gangs of its size, or nodes at random"                                         \
     }
 #define GSIM_PLACEMENT_PARAM GSIM_PLACEMENT_PARAM_AS("consolidate")
 
@@ -165,12 +166,14 @@ struct gsim_slices {
     /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot);
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot);
-    /* Told what was placed and not rolled back; may place more. NULL: nothing to do. */
-    void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
+    /* Told what was placed last, and where the plan stood before; may undo that to place it with
+     * others. NULL: nothing to do. */
+    void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
     enum gsim_rule rule; /* placement=, set by init */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
+    uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_victim *victims;
     uint32_t n_victims, victims_capacity;
 };

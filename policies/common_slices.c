@@ -41,8 +41,9 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
-static bool place(const struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
+    slices->mark = gsim_plan_mark(plan);
     return gsim_common_place(ctx, plan, slot, slices->rule) ||
            (slices->scatters && gsim_common_place(ctx, plan, slot, GSIM_RULE_ANY));
 }
@@ -126,6 +127,7 @@ static void spare(struct gsim_slices *slices, struct gsim_plan *plan, gsim_slot 
             slices->victims[kept++] = victim;
     }
     slices->n_victims = kept;
+    slices->mark = gsim_plan_mark(plan);
     bool is_placed = gsim_plan_place_on(plan, slot, units, n_units);
     assert(is_placed);
 }
@@ -172,7 +174,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
             has_placed = true;
             gsim_index_remove(&slices->waiting, slot);
             if (slices->placed)
-                slices->placed(ctx, plan, slot);
+                slices->placed(ctx, plan, slot, slices->mark);
             after = gsim_index_has(&slices->waiting, after) ? after
                                                             : gsim_index_first(&slices->waiting);
         } else {

@@ -93,6 +93,9 @@ enum gsim_rule {
     GSIM_RULE_SPREAD, /* emptiest nodes first, one GPU of each in turn */
     GSIM_RULE_FULLEST, /* Helios: up to a node: the fullest that fits; more: whole nodes, the
                           remainder ignored */
+    GSIM_RULE_AFFINITY, /* Gandiva: nodes where gangs of this size are, then empty ones, then as
+                           consolidated */
+    GSIM_RULE_RANDOM, /* nodes in a random order, by the run's seed */
     GSIM_RULE_SKEW, /* policies resolve it job by job: consolidated or any */
     GSIM_RULE_COUNT
 };

@@ -4,12 +4,12 @@
 
 #include <assert.h>
 
-/* splitmix64's finaliser: a fixed, well mixed priority for each id. */
+#include "sim/base/wide.h"
+
+/* A fixed, well mixed priority for each id. */
 static uint64_t priority_of(uint32_t id) {
-    uint64_t x = id + UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
+    uint64_t state = id;
+    return gsim_mix_next(&state);
 }
 
 static bool is_less(const struct gsim_index_node *a, int64_t key, uint64_t tie) {

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "sim/base/wide.h"
+
 struct state {
     uint64_t word[4];
 };
@@ -24,19 +26,11 @@ static uint64_t next(struct state *s) {
     return result;
 }
 
-/* splitmix64: spreads any 64 bits over the state. */
-static uint64_t spread(uint64_t *x) {
-    uint64_t z = *x += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 static void seed_state(void *state, unsigned long seed) {
     struct state *s = state;
     uint64_t x = seed;
     for (int i = 0; i < 4; i++)
-        s->word[i] = spread(&x);
+        s->word[i] = gsim_mix_next(&x);
 }
 
 static unsigned long get(void *state) {
@@ -61,8 +55,8 @@ gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name) 
     uint64_t x = UINT64_C(0xCBF29CE484222325); /* FNV-1a of the name, then seed and replication */
     for (const char *p = name; *p; p++)
         x = (x ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
-    x ^= spread(&seed);
-    x = spread(&x) ^ replication;
-    seed_state(rng->state, spread(&x));
+    x ^= gsim_mix_next(&seed);
+    x = gsim_mix_next(&x) ^ replication;
+    seed_state(rng->state, gsim_mix_next(&x));
     return rng;
 }

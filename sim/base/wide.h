@@ -46,6 +46,14 @@ static inline int64_t gsim_muldiv_ceil(int64_t a, int64_t b, int64_t c) {
     return (int64_t)(((gsim_i128)a * b + c - 1) / c);
 }
 
+/* splitmix64 (Steele, Lea and Flood, OOPSLA 2014): the next of a sequence of well mixed numbers. */
+static inline uint64_t gsim_mix_next(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
 /* 2^(-numerator/denominator) in Q32, by integer arithmetic only (libm never reaches a
  * simulation). 0 <= numerator, 0 < denominator. */
 uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator);

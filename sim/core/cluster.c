@@ -45,13 +45,15 @@ static bool allocate(struct gsim_cluster *c) {
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
     c->gpu_client_limit = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_client_limit);
     c->node_cpus_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_cpus_free);
+    c->node_gang = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_gang);
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
     bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
               c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged &&
-              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_idle &&
-              c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
+              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_gang &&
+              c->node_idle && c->nodes_with &&
+              gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
     return ok;
@@ -386,6 +388,48 @@ static uint32_t emptiest(const struct search *s) {
     return UINT32_MAX;
 }
 
+/* The fullest node that has room and where gangs of this size were placed last; else an empty one. */
+static uint32_t akin(const struct search *s) {
+    const struct gsim_cluster *c = s->cluster;
+    uint32_t need = s->request->shape.gpus, empty = UINT32_MAX;
+    for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
+         k = gsim_bitset_next(&c->counts, k + 1))
+        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0); node != UINT32_MAX;
+             node = gsim_bitset_next(&c->nodes_with[k], node + 1)) {
+            bool is_empty = k == c->node_first_gpu[node + 1] - c->node_first_gpu[node];
+            if ((!is_empty && c->node_gang[node] != need) || usable(s, node) < need)
+                continue;
+            if (!is_empty)
+                return node;
+            if (empty == UINT32_MAX)
+                empty = node;
+        }
+    return empty;
+}
+
+static bool find_akin(struct search *s) {
+    uint32_t node = akin(s);
+    if (node == UINT32_MAX)
+        return find_consolidated(s, true);
+    s->cluster->node_gang[node] = s->request->shape.gpus;
+    take_from(s, node, s->request->shape.gpus);
+    return true;
+}
+
+static bool find_random(struct search *s) {
+    const struct gsim_cluster *c = s->cluster;
+    uint32_t left = s->request->shape.gpus;
+    if (left > c->n_idle)
+        return false;
+    uint32_t first = (uint32_t)(gsim_mix_next(&s->cluster->random) % c->n_nodes);
+    for (uint32_t i = 0; i < c->n_nodes && left > 0; i++) {
+        uint32_t node = (first + i) % c->n_nodes, before = s->n, can = usable(s, node);
+        take_from(s, node, can < left ? can : left);
+        left -= s->n - before;
+    }
+    return left == 0;
+}
+
 static bool find_spread(struct search *s) {
     if (s->request->shape.gpus > s->cluster->n_idle)
         return false;
@@ -424,6 +468,10 @@ static bool find_by_rule(struct search *s) {
         return find_spread(s);
     case GSIM_RULE_FULLEST:
         return find_consolidated(s, false);
+    case GSIM_RULE_AFFINITY:
+        return find_akin(s);
+    case GSIM_RULE_RANDOM:
+        return find_random(s);
     case GSIM_RULE_CONSOLIDATE:
     case GSIM_RULE_SKEW:
     case GSIM_RULE_COUNT:

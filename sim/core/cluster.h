@@ -65,6 +65,8 @@ struct gsim_cluster {
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     uint32_t *gpu_client_limit; /* and how many may be */
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
+    uint32_t *node_gang; /* the gang size that affinity last put there; 0: none */
+    uint64_t random; /* state of the random rule; whoever opens the cluster seeds it */
     uint32_t *node_idle; /* its wholly free GPUs */
     uint32_t n_idle;
     uint32_t n_arranged; /* GPUs shared by an arrangement */

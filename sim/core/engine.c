@@ -136,6 +136,7 @@ static enum gsim_status open_policy(struct gsim_core *core) {
 static enum gsim_status open_run(struct gsim_core *core) {
     enum gsim_status status =
         gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
+    core->cluster.random = (uint64_t)core->options->seed;
     if (status == GSIM_OK)
         status = check_trace(core);
     if (status == GSIM_OK)

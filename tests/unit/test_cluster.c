@@ -144,6 +144,44 @@ static void test_random_takes(void **state) {
     gsim_arena_free(arena);
 }
 
+static void test_affinity(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(3, 4, 0, arena);
+    expect(&c, ask(1, GSIM_RULE_AFFINITY), "0");
+    expect(&c, ask(2, GSIM_RULE_AFFINITY), "4 5"); /* not beside the single one */
+    expect(&c, ask(1, GSIM_RULE_AFFINITY), "1"); /* among its like */
+    expect(&c, ask(2, GSIM_RULE_AFFINITY), "6 7");
+    expect(&c, ask(3, GSIM_RULE_AFFINITY), "8 9 10"); /* an empty node */
+    expect(&c, ask(2, GSIM_RULE_AFFINITY), "2 3"); /* no like, no empty node: as consolidated */
+    gsim_arena_free(arena);
+}
+
+/* By the seed: the same one gives the same, and over many seeds every node comes first. */
+static void test_random_rule(void **state) {
+    (void)state;
+    bool comes_first[3] = {false};
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        uint32_t first[2];
+        for (int i = 0; i < 2; i++) {
+            struct gsim_cluster c = make(3, 4, 0, arena);
+            struct gsim_unit units[12];
+            struct gsim_request five = ask(5, GSIM_RULE_RANDOM);
+            bool fits;
+            c.random = seed;
+            assert_int_equal(gsim_cluster_find(&c, &five, units, &fits), 5);
+            first[i] = units[0].gpu / 4;
+            expect(&c, ask(8, GSIM_RULE_RANDOM), "-");
+            assert_int_equal(c.n_idle, 7);
+        }
+        assert_int_equal(first[0], first[1]);
+        comes_first[first[0]] = true;
+        gsim_arena_free(arena);
+    }
+    assert_true(comes_first[0] && comes_first[1] && comes_first[2]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_consolidate),
@@ -151,6 +189,8 @@ int main(void) {
         cmocka_unit_test(test_spread_and_fullest),
         cmocka_unit_test(test_shares_memory_cpus),
         cmocka_unit_test(test_random_takes),
+        cmocka_unit_test(test_affinity),
+        cmocka_unit_test(test_random_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -396,6 +396,77 @@ static void test_tiresias_learns(void **state) {
                                      {6, 2, 1, .end_s = 11}}});
 }
 
+/* --- gandiva ---------------------------------------------------------------------------------- */
+
+static void test_gandiva_takes_turns(void **state) {
+    (void)state;
+    /* 0 runs 0-10 and 20-25, 1 10-20 and 35-40, 2, which waits from 12 on, 25-35 and 40-45. */
+    check(&(struct fixture){
+        .policy = "gandiva",
+        .sets = {"slice=10s", "packing=off"},
+        .gpus = 1,
+        .preemptions = 3,
+        .jobs = {{0, 15, 1, .end_s = 25}, {0, 15, 1, .end_s = 40}, {12, 15, 1, .end_s = 45}}});
+}
+
+static void test_gandiva_undoes_packing(void **state) {
+    (void)state;
+    /* On the ideal device suspending is free, so two on a GPU get done no more than one: no pair is
+     * kept. 0 and 1 share 0-12, until 2 comes; 0 and 2 12-22, 1 and 2 22-32; then 0 and 1, 4 s left
+     * each, 32-40; nobody is left to be packed with 2, which has its last 5 s alone. */
+    check(&(struct fixture){
+        .policy = "gandiva",
+        .sets = {"slice=10s"},
+        .gpus = 1,
+        .preemptions = 6,
+        .jobs = {{0, 15, 1, .end_s = 40}, {0, 15, 1, .end_s = 40}, {12, 15, 1, .end_s = 45}}});
+}
+
+static void test_gandiva_keeps_what_pays(void **state) {
+    (void)state;
+    /* On the H200 a slice of 10 s comes with a restart, so sharing pays: at 12, with 6 s each, the
+     * pair gives way to 2, comes back together for a slice, 5 s each, and once more for the rest. */
+    struct gsim_arena *arena = gsim_arena_new();
+    struct fixture fixture = {
+        .policy = "gandiva",
+        .gpus = 1,
+        .jobs = {{0, 15, 1, .end_s = 0}, {0, 15, 1, .end_s = 0}, {12, 25, 1, .end_s = 0}}};
+    struct gsim_trace trace = make_trace(&fixture, arena);
+    const char *sets[] = {"slice=10s", NULL};
+    struct test_run run = {
+        .trace = &trace, .policy = "gandiva", .device = "h200", .sets = sets, .gpus_per_node = 1};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.jobs.preemptions[0], 2);
+    assert_int_equal(result.jobs.preemptions[1], 2);
+    assert_int_equal(result.jobs.end_ns[0], result.jobs.end_ns[1]);
+    gsim_arena_free(arena);
+}
+
+static void test_gandiva_gathers(void **state) {
+    (void)state;
+    /* Two nodes of two GPUs: 0 and 1 take one GPU each, on the same node (affinity), 2 and 3 the
+     * other node; 0 and 2 end at 5, so the gang 4 has one GPU of each, and at 8, when 1 ends, it is
+     * gathered on the first node. */
+    struct gsim_arena *arena = gsim_arena_new();
+    struct fixture fixture = {.policy = "gandiva",
+                              .gpus = 2,
+                              .jobs = {{0, 5, 1, .end_s = 5},
+                                       {0, 8, 1, .end_s = 8},
+                                       {0, 5, 1, .end_s = 5},
+                                       {0, 50, 1, .end_s = 50},
+                                       {1, 20, 2, .end_s = 25}}};
+    struct gsim_trace trace = make_trace(&fixture, arena);
+    const char *sets[] = {"packing=off", NULL};
+    struct test_run run = {
+        .trace = &trace, .policy = "gandiva", .sets = sets, .nodes = 2, .gpus_per_node = 2};
+    struct gsim_result result = test_run(&run, arena);
+    for (uint32_t i = 0; i < trace.n_jobs; i++)
+        assert_int_equal(result.jobs.end_ns[i], (int64_t)(fixture.jobs[i].end_s * 1e9));
+    assert_int_equal(result.summary.migrations, 1);
+    assert_int_equal(result.jobs.migrations[4], 1);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_head_blocks),
@@ -418,6 +489,10 @@ int main(void) {
         cmocka_unit_test(test_tiresias_falls_by_gpu_time),
         cmocka_unit_test(test_tiresias_promotes),
         cmocka_unit_test(test_tiresias_learns),
+        cmocka_unit_test(test_gandiva_takes_turns),
+        cmocka_unit_test(test_gandiva_undoes_packing),
+        cmocka_unit_test(test_gandiva_keeps_what_pays),
+        cmocka_unit_test(test_gandiva_gathers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

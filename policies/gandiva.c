@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gandiva: jobs take turns in slices of a minute, are suspended and resumed at the ends of their
+ * iterations, and the scheduler learns by looking. Source: Xiao et al., "Gandiva: Introspective
+ * Cluster Scheduling for Deep Learning", OSDI 2018.
+ *
+ * Gangs go where gangs of their size are (affinity), else to empty nodes, else to any GPUs. When
+ * jobs wait and one of a single GPU gets its turn, another one is packed onto its GPU; after the
+ * slice the work that both got done, by their counters, is held against what a slice gets done
+ * between two suspensions, by quotes: the pair is packed again only if packing did more; after three
+ * failures a job is left alone. When nobody waits, a gang scattered over more nodes than it needs is
+ * migrated. variant=tiresias: as in the Tiresias simulator: nodes belong to gang sizes, no packing and no
+ * migration. variant=gavel: as in Gavel's: slices of 360 s, partners at random, and a pair is kept if
+ * it does more than one job alone. Deviations: packed jobs share the GPU as the device shares; who
+ * waits is served round robin, not by node; nothing grows. */
+#include "policies/common.h"
+
+enum { PAPER, TIRESIAS, GAVEL };
+enum { TRIES = 3, GAVEL_SLICE_S = 360 };
+
+struct pair {
+    gsim_slot member[2]; /* GSIM_NO_SLOT: it has left */
+    uint32_t gpu;
+    int64_t work_ns[2]; /* when the pair was made */
+    bool is_over; /* told to leave, or broken up by an end */
+};
+
+struct job {
+    uint32_t friend; /* with whom packing paid: its place in the trace + 1 */
+    uint32_t foe; /* with whom it last did not */
+    uint8_t n_foes;
+    bool is_packed;
+};
+
+struct state {
+    struct gsim_slices slices; /* first */
+    struct gsim_preemption way;
+    struct pair *pairs;
+    uint32_t n_pairs;
+    uint64_t random;
+    int variant;
+    bool is_packing, is_migrating, has_freed;
+};
+
+static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+
+/* --- packing ---------------------------------------------------------------------------------- */
+
+static const struct gsim_lane shared_lane = {.discipline = GSIM_DISCIPLINE_PS};
+static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
+static const struct gsim_arrangement shared = {.lanes = &shared_lane, .n_lanes = 1};
+static const struct gsim_arrangement whole = {.lanes = &whole_lane, .n_lanes = 1};
+
+static bool is_packable(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->gpus[slot] == 1 && ctx->view->share_ppm[slot] == GSIM_PPM &&
+           own(ctx, slot)->n_foes < TRIES;
+}
+
+static bool may_meet(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+    return own(ctx, a)->foe != ctx->view->job[b] + 1 && own(ctx, b)->foe != ctx->view->job[a] + 1;
+}
+
+/* A friend if it waits, else the first packable one, or one at random. */
+static gsim_slot find_partner(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_slot found = GSIM_NO_SLOT;
+    uint64_t n = 0;
+    for (gsim_slot other = gsim_index_first(&s->slices.waiting); other != GSIM_NO_ID;
+         other = gsim_index_next(&s->slices.waiting, other)) {
+        if (other == slot || !is_packable(ctx, other))
+            continue;
+        if (own(ctx, slot)->friend == ctx->view->job[other] + 1)
+            return other;
+        if (!may_meet(ctx, slot, other) || own(ctx, other)->friend)
+            continue;
+        n++;
+        if (found == GSIM_NO_SLOT || (s->variant == GAVEL && gsim_mix_next(&s->random) % n == 0))
+            found = other;
+    }
+    return found;
+}
+
+static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark) {
+    struct state *s = ctx->state;
+    const struct gsim_unit *units;
+    if (!s->is_packing || ctx->view->n_idle_gpus > 0 || !is_packable(ctx, slot) ||
+        gsim_plan_units(plan, slot, &units) != 1)
+        return;
+    gsim_slot partner = find_partner(s, ctx, slot);
+    if (partner == GSIM_NO_SLOT)
+        return;
+    struct gsim_unit unit = units[0];
+    gsim_plan_rollback(plan, mark);
+    if (gsim_plan_arrange(plan, &unit, 1, &shared) && gsim_plan_place_on(plan, slot, &unit, 1) &&
+        gsim_plan_place_on(plan, partner, &unit, 1)) {
+        gsim_index_remove(&s->slices.waiting, partner);
+        own(ctx, slot)->is_packed = own(ctx, partner)->is_packed = true;
+        s->pairs[s->n_pairs++] =
+            (struct pair){{slot, partner},
+                          unit.gpu,
+                          {gsim_count(ctx, slot).work_ns, gsim_count(ctx, partner).work_ns},
+                          false};
+        return;
+    }
+    gsim_plan_rollback(plan, mark); /* no memory for both */
+    (void)gsim_plan_place_on(plan, slot, &unit, 1);
+}
+
+/* What a slice gets done between two suspensions, as a share of the time. */
+static int64_t slicing_ppm(const struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_quote quote = gsim_ask(ctx, slot, s->way.stop, s->way.keep, NULL, 0);
+    if (s->variant == GAVEL || !quote.is_possible)
+        return GSIM_PPM;
+    return gsim_muldiv_floor(s->slices.slice_ns, GSIM_PPM,
+                             s->slices.slice_ns + quote.save_ns + quote.resume_ns);
+}
+
+static void judge(const struct state *s, const struct gsim_ctx *ctx, const struct pair *pair) {
+    int64_t work_ns = 0, elapsed_ns = 0; /* since the first of them ran */
+    for (int m = 0; m < 2; m++) {
+        int64_t ran_ns = ctx->view->now_ns - ctx->view->changed_ns[pair->member[m]];
+        work_ns += gsim_count(ctx, pair->member[m]).work_ns - pair->work_ns[m];
+        elapsed_ns = ran_ns > elapsed_ns ? ran_ns : elapsed_ns;
+    }
+    bool pays = elapsed_ns > 0 && gsim_muldiv_floor(work_ns, GSIM_PPM, elapsed_ns) >
+                                      slicing_ppm(s, ctx, pair->member[0]);
+    for (int m = 0; m < 2; m++) {
+        struct job *job = own(ctx, pair->member[m]);
+        uint32_t other = ctx->view->job[pair->member[!m]] + 1;
+        job->friend = pays ? other : 0;
+        job->foe = pays ? 0 : other;
+        job->n_foes += !pays;
+    }
+}
+
+/* Slices of pairs end together, when both are due and somebody waits. */
+static void end_pair(struct state *s, const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     struct pair *pair) {
+    for (int m = 0; m < 2; m++)
+        if (pair->member[m] != GSIM_NO_SLOT &&
+            gsim_slices_end_ns(&s->slices, pair->member[m]) > ctx->view->now_ns)
+            return;
+    if (pair->member[0] != GSIM_NO_SLOT && pair->member[1] != GSIM_NO_SLOT)
+        judge(s, ctx, pair);
+    pair->is_over = true;
+    for (int m = 0; m < 2; m++)
+        if (pair->member[m] != GSIM_NO_SLOT) {
+            (void)gsim_plan_preempt(plan, pair->member[m], s->way.stop, s->way.keep);
+            gsim_index_remove(&s->slices.running, pair->member[m]);
+        }
+}
+
+/* A GPU that both have left can be had whole again. */
+static void keep_pairs(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    for (uint32_t p = 0; p < s->n_pairs;) {
+        struct pair *pair = &s->pairs[p];
+        for (int m = 0; m < 2; m++)
+            if (pair->member[m] != GSIM_NO_SLOT && pair->is_over &&
+                gsim_common_waits(ctx->view, pair->member[m])) {
+                own(ctx, pair->member[m])->is_packed = false;
+                pair->member[m] = GSIM_NO_SLOT;
+            }
+        if (pair->member[0] == GSIM_NO_SLOT && pair->member[1] == GSIM_NO_SLOT) {
+            struct gsim_unit unit = {pair->gpu, 0};
+            (void)gsim_plan_arrange(plan, &unit, 1, &whole);
+            *pair = s->pairs[--s->n_pairs];
+            continue;
+        }
+        if (!pair->is_over && s->slices.waiting.n > 0)
+            end_pair(s, ctx, plan, pair);
+        p++;
+    }
+}
+
+/* --- migration -------------------------------------------------------------------------------- */
+
+static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, slot, &units), nodes = n > 0;
+    for (uint32_t u = 1; u < n; u++)
+        nodes += ctx->view->node_of_gpu[units[u].gpu] != ctx->view->node_of_gpu[units[u - 1].gpu];
+    return nodes;
+}
+
+static bool gather(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    uint32_t mark = gsim_plan_mark(plan), widest = ctx->view->widest_node;
+    uint32_t nodes = nodes_of(ctx, plan, slot);
+    if (nodes <= (ctx->view->gpus[slot] + widest - 1) / widest ||
+        !gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible)
+        return false;
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
+    if (gsim_plan_move(plan, slot, &shape) && nodes_of(ctx, plan, slot) < nodes) {
+        gsim_index_remove(&s->slices.running, slot);
+        return true;
+    }
+    gsim_plan_rollback(plan, mark);
+    return false;
+}
+
+/* One a decide: what it leaves may be what the next one needs. */
+static void migrate(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    for (gsim_slot slot = gsim_index_first(&s->slices.running); slot != GSIM_NO_ID;
+         slot = gsim_index_next(&s->slices.running, slot))
+        if (ctx->view->gpus[slot] > 1 && gather(s, ctx, plan, slot))
+            return;
+    s->has_freed = false;
+}
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
+    (void)slot;
+    return ctx->view->now_ns; /* round robin */
+}
+
+static bool yields(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
+    (void)slot;
+    return !own(ctx, victim)->is_packed; /* pairs leave together, see end_pair */
+}
+
+static struct gsim_preemption way(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
+    (void)victim;
+    (void)slot;
+    return ((const struct state *)ctx->state)->way;
+}
+
+static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
+    struct state *s = ctx->state;
+    if (gsim_param(ctx->params, "grow"))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gandiva.grow=on: a trace does not say how a job speeds up with more "
+                         "GPUs, so growing cannot be simulated");
+    s->variant = (int)gsim_param(ctx->params, "variant");
+    s->is_packing = gsim_param(ctx->params, "packing") && s->variant != TIRESIAS;
+    s->is_migrating = gsim_param(ctx->params, "migration") && s->variant == PAPER;
+    s->way = gsim_common_preemption(ctx);
+    s->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "slice"),
+                                     .scatters = s->variant != TIRESIAS,
+                                     .rank = rank,
+                                     .yields = yields,
+                                     .way = way,
+                                     .placed = placed};
+    if (s->variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
+        s->slices.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
+    gsim_slices_init(&s->slices, ctx);
+    s->pairs = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *s->pairs);
+    return s->pairs ? GSIM_OK : gsim_no_memory(ctx->log, "opening gandiva");
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *s = ctx->state;
+    gsim_slices_completed(&s->slices, slot);
+    s->has_freed = true;
+    for (uint32_t p = 0; p < s->n_pairs && own(ctx, slot)->is_packed; p++)
+        for (int m = 0; m < 2; m++)
+            if (s->pairs[p].member[m] == slot)
+                s->pairs[p].member[m] = GSIM_NO_SLOT;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *s = ctx->state;
+    gsim_slices_book(&s->slices, ctx);
+    keep_pairs(s, ctx, plan);
+    gsim_slices_decide(&s->slices, ctx, plan);
+    if (s->is_migrating && s->has_freed && s->slices.waiting.n == 0)
+        migrate(s, ctx, plan);
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM_AS("affinity"),
+    GSIM_PREEMPT_PARAM,
+    {.name = "slice",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "60s",
+     .min = 1,
+     .max = GSIM_TIME_MAX,
+     .help = "how long a job runs before it gives way, from the end of its copy-in"},
+    {.name = "packing", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "try two on a GPU"},
+    {.name = "migration", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "gather gangs"},
+    {.name = "grow", .type = GSIM_PARAM_BOOL, .fallback = "off", .help = "not in this version"},
+    {.name = "variant",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "paper",
+     .choices = "paper|tiresias|gavel",
+     .help = "as the paper says, or as two other simulators have it"},
+    {0}};
+
+const struct gsim_policy gsim_policy_gandiva = {
+    .name = "gandiva",
+    .summary = "slices at iteration ends, affinity, packing while it pays, migration",
+    .paper = "Xiao et al., Gandiva, OSDI 2018",
+    .deviations = "one round robin for the cluster; nothing grows; the variants follow their "
+                  "descriptions, not the code",
+    .params = params,
+    .state_size = sizeof(struct state),
+    .job_size = sizeof(struct job),
+    .open = open_gandiva,
+    .on_completion = on_completion,
+    .decide = decide,
+};
