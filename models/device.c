@@ -360,8 +360,9 @@ static bool switches_by_itself(const struct gsim_model *model, gsim_slot slot) {
 static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                              int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    if (job->is_turning)
-        return gsim_turns_halt(model, slot, stop, now_ns);
+    bool has_boundaries = period_of(job, stop == GSIM_STOP_ITERATION) > 0;
+    if (job->is_turning) /* without columns that say where boundaries are, it stops at once */
+        return gsim_turns_halt(model, slot, has_boundaries ? stop : GSIM_STOP_SAVE, now_ns);
     gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     job->stop_at = stop_boundary(job, model->progress[slot].done, stop);
     if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)

