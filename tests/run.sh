@@ -60,6 +60,7 @@ for build in $BUILDS; do
         [ -f "$cli" ] && suite "$build $cli" sh "$cli" "$build/gsim"
     done
 done
+suite "sweeps spread over tasks" sh tests/sweep/spread.sh "${BUILDS%% *}"
 echo "== rules"
 for rule in tests/rules/*.sh; do
     suite "$rule" sh "$rule" "${BUILDS%% *}"
