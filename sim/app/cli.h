@@ -42,7 +42,7 @@ enum gsim_option {
     GSIM_OPT_COUNT
 };
 
-enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 64 };
+enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
 struct gsim_cli {
     const struct gsim_io *io;

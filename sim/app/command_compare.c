@@ -163,7 +163,10 @@ static enum gsim_status write_by(const struct gsim_compare *c) {
     struct gsim_result results[GSIM_MAX_COMPARED];
     for (int i = 0; i < c->setup->n_contenders; i++)
         results[i] = gsim_compare_at(c, i, 0)->result;
-    return gsim_report_by(c->cli, results, c->setup->n_contenders);
+    struct gsim_results all = {.result = results,
+                               .n = c->setup->n_contenders,
+                               .n_skipped = gsim_warmup_jobs(&c->warmup, &c->traces[0])};
+    return gsim_report_by(c->cli, &all);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

@@ -18,7 +18,7 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
     } else {
         gsim_write_summary_table(out, &result->summary, setup->cluster_note);
     }
-    return gsim_report_by(cli, result, 1);
+    return gsim_report_by(cli, &(struct gsim_results){.result = result, .n = 1});
 }
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,

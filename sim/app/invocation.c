@@ -89,11 +89,12 @@ static struct listing *list_options(const struct gsim_cli *cli, const struct gsi
     l->policy = setup->contender[contender].policy;
     for (int o = 0; o < GSIM_OPT_COUNT; o++) {
         const struct gsim_option_def *def = &gsim_option_defs[o];
-        if (!(def->commands & GSIM_IN_GRID) || o == GSIM_OPT_REPS)
+        bool is_first = o == GSIM_OPT_REPLICATION && replication == 0; /* the default */
+        if (!(def->commands & GSIM_IN_GRID) || o == GSIM_OPT_REPS || is_first)
             continue;
         if (o == GSIM_OPT_POLICY)
             add(l, GSIM_OPT_POLICY, def->name, l->policy->name);
-        else if (o == GSIM_OPT_REPLICATION && replication > 0)
+        else if (o == GSIM_OPT_REPLICATION)
             add(l, GSIM_OPT_REPLICATION, def->name,
                 gsim_arena_printf(cli->arena, "%llu", (unsigned long long)replication));
         else if (def->is_repeatable)

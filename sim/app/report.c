@@ -6,6 +6,7 @@
 
 #include "sim/app/config.h"
 #include "sim/app/invocation.h"
+#include "sim/app/warmup.h"
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "sim/core/stats.h"
@@ -68,12 +69,13 @@ struct slice {
     int64_t n_jobs;
 };
 
-static void take_slice(const struct gsim_result *result, int column, int64_t value,
-                       struct slice *slice) {
+static void take_slice(const struct gsim_result *result, uint32_t n_skipped, int column,
+                       int64_t value, struct slice *slice) {
     slice->n = 0;
     slice->sum = 0;
     slice->n_jobs = 0;
-    for (uint32_t job = 0; job < result->jobs.n; job++) {
+    for (uint32_t i = n_skipped; i < result->jobs.n; i++) {
+        uint32_t job = gsim_arrival(result->trace, i);
         if (result->trace->column[column][job] != value)
             continue;
         slice->n_jobs++;
@@ -85,19 +87,43 @@ static void take_slice(const struct gsim_result *result, int column, int64_t val
     }
 }
 
+static double slice_mean(const struct slice *slice) {
+    return slice->n ? slice->sum / (double)slice->n : (double)NAN;
+}
+
 static void slice_row(FILE *out, const struct gsim_result *result, const char *name,
                       const struct slice *slice, bool is_csv) {
-    double mean = slice->n ? slice->sum / (double)slice->n : (double)NAN;
+    double mean = slice_mean(slice);
     double p50 = gsim_quantile_sorted(slice->jct, slice->n, 0.5);
     double p95 = gsim_quantile_sorted(slice->jct, slice->n, 0.95);
     double p99 = gsim_quantile_sorted(slice->jct, slice->n, 0.99);
     fprintf(out,
-            is_csv ? "%s,%s,%lld,%zu,%.9f,%.9f,%.9f,%.9f\n"
-                   : "%-14s %-20s %8lld %8zu %14.3f %14.3f %14.3f %14.3f\n",
+            is_csv ? "%s,%s,%lld,%zu,%.9f,%.9f,%.9f,%.9f"
+                   : "%-14s %-20s %8lld %8zu %14.3f %14.3f %14.3f %14.3f",
             result->summary.policy, name, (long long)slice->n_jobs, slice->n, mean, p50, p95, p99);
 }
 
-enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *results, int n) {
+/* One value of the column: a row for each result that has jobs of it. */
+static void slice_rows(FILE *out, const struct gsim_results *all, int column, uint32_t value,
+                       struct slice *slice, bool is_csv) {
+    double first_mean = (double)NAN;
+    for (int i = 0; i < all->n; i++) {
+        const struct gsim_result *result = &all->result[i];
+        take_slice(result, all->n_skipped, column, value, slice);
+        if (slice->n_jobs == 0 || !gsim_sort_f64(slice->jct, slice->n))
+            continue;
+        slice_row(out, result,
+                  column == GSIM_COL_CLASS ? class_names[value]
+                                           : result->trace->names[column].name[value],
+                  slice, is_csv);
+        first_mean = i == 0 ? slice_mean(slice) : first_mean;
+        if (all->n > 1)
+            fprintf(out, is_csv ? ",%.9f" : " %7.3f", slice_mean(slice) / first_mean);
+        fputc('\n', out);
+    }
+}
+
+enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all) {
     const char *by = cli->value[GSIM_OPT_BY];
     enum gsim_output_format format;
     (void)gsim_report_format(cli, &format);
@@ -106,25 +132,21 @@ enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *
     bool is_csv = format == GSIM_OUTPUT_CSV;
     int column = by_column(cli);
     uint32_t n_values =
-        column == GSIM_COL_CLASS ? GSIM_CLASS_COUNT : results[0].trace->names[column].n;
-    struct slice slice = {.jct = gsim_arena_array(cli->arena, results[0].jobs.n, sizeof(double))};
+        column == GSIM_COL_CLASS ? GSIM_CLASS_COUNT : all->result[0].trace->names[column].n;
+    struct slice slice = {.jct =
+                              gsim_arena_array(cli->arena, all->result[0].jobs.n, sizeof(double))};
     if (!slice.jct)
         return gsim_no_memory(cli->log, "breaking results down");
     fprintf(cli->io->out,
-            is_csv ? "policy,%s,jobs,completed,jct_mean_s,jct_p50_s,jct_p95_s,jct_p99_s\n"
+            is_csv ? "policy,%s,jobs,completed,jct_mean_s,jct_p50_s,jct_p95_s,jct_p99_s%s\n"
                    : "\npolicy         %-20s     jobs     done       JCT mean         median"
-                     "            p95            p99\n",
-            by);
+                     "            p95            p99%s\n",
+            by,
+            all->n == 1 ? ""
+            : is_csv    ? ",ratio"
+                        : "   ratio");
     for (uint32_t value = 0; value < n_values; value++)
-        for (int i = 0; i < n; i++) {
-            take_slice(&results[i], column, value, &slice);
-            if (slice.n_jobs == 0 || !gsim_sort_f64(slice.jct, slice.n))
-                continue;
-            slice_row(cli->io->out, &results[i],
-                      column == GSIM_COL_CLASS ? class_names[value]
-                                               : results[i].trace->names[column].name[value],
-                      &slice, is_csv);
-        }
+        slice_rows(cli->io->out, all, column, value, &slice, is_csv);
     return GSIM_OK;
 }
 

@@ -10,9 +10,17 @@
 enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out);
 /* Said once on stderr: assumptions, results outside validation, unfinished jobs. */
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *summary);
-/* --by: checks the column, and prints one row a value for each result. */
+/* Results of one trace. */
+struct gsim_results {
+    const struct gsim_result *result;
+    int n;
+    uint32_t n_skipped; /* jobs of the warm-up: the first to arrive are left out */
+};
+
+/* --by: checks the column, and prints one row a value for each result; of several, with the ratio of
+ * the mean JCT to the first one's. */
 enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_setup *setup);
-enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_result *results, int n);
+enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all);
 /* Writes the result into --db, if there is one. */
 enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
                                 uint64_t replication, const struct gsim_result *result);

@@ -118,6 +118,7 @@ expect "a merge without the last shard" 4 "6 of the 18 runs of .* are missing: 3
 expect "a merge of all" 0 "6 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db" "$tmp/s1.db" "$tmp/s2.db"
 same "shards merged are one process, row for row" "$tmp/merged.db" "$tmp/all.db"
 expect "merging again changes nothing" 0 " 0 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db" "$tmp/s3.db"
+expect "nor does merging the result into itself" 0 " 0 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/merged.db" "$tmp/s1.db"
 same "nothing at all" "$tmp/merged.db" "$tmp/all.db"
 sqlite3 "$tmp/s2.db" "update job set end_ns = end_ns + 1 where job = 7 and run_id = 5"
 expect "a job with another result is a conflict" 1 "other results" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db"
