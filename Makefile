@@ -20,7 +20,7 @@ LIBS     = -linih -lcsv -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpth
 
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-EMBEDDED = $(sort $(wildcard models/devices/*.ini))
+EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
 .PHONY: all demo check bench golden-update samples man install clean help format tidy suites
@@ -85,7 +85,7 @@ samples: gsim
 man: gsim
 	./gsim man >man/gsim.1
 
-HEADERS = $(wildcard sim/base/*.h sim/api/*.h sim/api/*.def sim/core/run.h sim/core/cluster.h sim/core/bitset.h models/profile.h models/device.h models/keys.def traces/read.h traces/generate.h)
+HEADERS = $(wildcard sim/base/*.h sim/api/*.h sim/api/*.def sim/core/run.h sim/core/cluster.h sim/core/bitset.h models/profile.h models/device.h models/keys.def models/mig.h models/space.h models/roofline.h traces/read.h traces/apps.h traces/input.h traces/generate.h)
 install: gsim
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim

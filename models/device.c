@@ -52,10 +52,9 @@ static enum gsim_status check_supported(const struct gsim_trace *trace, struct g
     for (uint32_t job = 0; (requests || app) && job < trace->n_jobs; job++) {
         if (requests && requests[job] > 0 && check_requests(trace, job, log) != GSIM_OK)
             status = GSIM_BAD_INPUT;
-        if (app && app[job] >= 0)
+        if (app && app[job] >= 0 && gsim_trace_get(trace, GSIM_COL_GPU_NS, job) < 0)
             status = refuse_row(trace, job, log, "app",
-                                "names a profile, which this version cannot simulate yet; give "
-                                "'duration_s', or 'iterations' and 'gpu_ms'");
+                                "names a profile that nobody has looked up (gsim_apps_resolve)");
     }
     return status;
 }

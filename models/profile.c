@@ -168,6 +168,8 @@ static int64_t least(int key) {
     case GSIM_KEY_SLICE_QUANTUM_NS:
     case GSIM_KEY_SLICE_SHORT_NS:
     case GSIM_KEY_SLICE_LONG_NS:
+    case GSIM_KEY_VGPU_SLICE_FEW_NS:
+    case GSIM_KEY_VGPU_SLICE_MANY_NS:
         return 1;
     default:
         return keys[key].kind == KIND_INT || keys[key].kind == KIND_RATE;

@@ -89,6 +89,25 @@ enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
     return status == GSIM_OK ? start_coding(input, log) : status;
 }
 
+enum gsim_status gsim_input_open_bytes(const char *path, const void *bytes, size_t n,
+                                       struct gsim_arena *arena, struct gsim_input **out,
+                                       struct gsim_log *log) {
+    struct gsim_input *input = gsim_arena_alloc(arena, sizeof *input);
+    *out = input;
+    if (!input)
+        return gsim_no_memory(log, "opening a file that is built in");
+    *input = (struct gsim_input){.path = path, .arena = arena, .file = -1, .is_raw_end = true};
+    if (n > GSIM_INPUT_CHUNK)
+        return fail(input, "it is too large to be built in", log);
+    input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
+    input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK + 1);
+    if (!input->raw || !input->text)
+        return gsim_no_memory(log, "opening a file that is built in");
+    memcpy(input->raw, bytes, n);
+    input->raw_n = n;
+    return GSIM_OK;
+}
+
 void gsim_input_close(struct gsim_input *input) {
     if (!input)
         return;
@@ -187,8 +206,7 @@ enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t 
 
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
                                       struct gsim_log *log) {
-    enum gsim_status status =
-        input->has_peeked ? GSIM_OK : read_text(input, &input->peeked_n, log);
+    enum gsim_status status = input->has_peeked ? GSIM_OK : read_text(input, &input->peeked_n, log);
     if (status != GSIM_OK)
         return status;
     input->has_peeked = true;

@@ -13,6 +13,10 @@ enum { GSIM_INPUT_CHUNK = 256 * 1024 };
 /* path "-" is standard input. */
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log);
+/* Bytes that are there already, at most GSIM_INPUT_CHUNK; path is for messages. */
+enum gsim_status gsim_input_open_bytes(const char *path, const void *bytes, size_t n,
+                                       struct gsim_arena *arena, struct gsim_input **out,
+                                       struct gsim_log *log);
 void gsim_input_close(struct gsim_input *input);
 /* The next bytes, valid until the next call; *length is 0 at the end. */
 enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,

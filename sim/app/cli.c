@@ -18,7 +18,7 @@ const struct gsim_command gsim_commands[] = {
      gsim_command_generate},
     {"import", "FORMAT FILE", "another format's trace as a native one", GSIM_IN_IMPORT,
      gsim_command_import},
-    {"list", "policies|devices|formats [NAME]", "what there is, and its parameters", GSIM_IN_LIST,
+    {"list", "policies|devices|apps|formats [NAME]", "what there is, and its parameters", GSIM_IN_LIST,
      gsim_command_list},
     {0}};
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim list: policies, devices, formats, and what each of them is made of. */
+/* gsim list: policies, devices, applications, formats, and what each of them is made of. */
 #include <string.h>
 
 #include "models/mig.h"
 #include "models/profile.h"
+#include "sim/app/apps.h"
 #include "sim/app/cli.h"
 #include "sim/app/registry.h"
 #include "sim/base/text.h"
@@ -83,6 +84,55 @@ static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
     return GSIM_OK;
 }
 
+static enum gsim_status list_apps(struct gsim_cli *cli) {
+    char names[MAX_DEVICES][48];
+    int n = gsim_apps_names(names, MAX_DEVICES);
+    for (int i = 0; i < n; i++) {
+        struct gsim_app app;
+        enum gsim_status status = gsim_apps_load(names[i], NULL, 0, cli->arena, &app, cli->log);
+        if (status != GSIM_OK)
+            return status;
+        fprintf(cli->io->out, "%-22s %s\n", names[i], app.title);
+    }
+    return GSIM_OK;
+}
+
+static void print_amount(FILE *out, const char *what, int64_t amount) {
+    if (amount >= 0)
+        fprintf(out, " %s %lld", what, (long long)amount);
+}
+
+/* The profile, and what it comes to on the default device. */
+static enum gsim_status print_app(struct gsim_cli *cli, const char *name) {
+    static const char *const precision[] = {"fp32", "tf32", "fp16", "int8"};
+    struct gsim_app app;
+    struct gsim_app_cost cost;
+    struct gsim_profile profile;
+    FILE *out = cli->io->out;
+    enum gsim_status status = gsim_apps_load(name, NULL, 0, cli->arena, &app, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_profile_load("h200", cli->arena, &profile, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_app_cost(&app, &profile, &cost, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    fprintf(out, "%s: %s\n  from: %s\n", name, app.title, app.path);
+    for (uint32_t b = 0; b < app.n_buffers; b++)
+        fprintf(out, "  buffer %s: %lld bytes\n", app.buffers[b].name,
+                (long long)app.buffers[b].bytes);
+    for (uint32_t k = 0; k < app.n_kernels; k++) {
+        const struct gsim_app_kernel *kernel = &app.kernels[k];
+        fprintf(out, "  kernel %s: %lld x", kernel->name, (long long)kernel->count);
+        print_amount(out, precision[kernel->precision], kernel->flops);
+        print_amount(out, "bytes", kernel->bytes);
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "  an iteration on an h200: %.3f ms in %lld kernels, %.1f %% of it bound by memory\n",
+            (double)cost.gpu_ns / 1e6, (long long)cost.kernels, (double)cost.memory_ppm / 1e4);
+    return GSIM_OK;
+}
+
 static void list_columns(FILE *out) {
     fputs("job_id             unique text\n"
           "submit_s           seconds from the trace's start\n"
@@ -133,6 +183,7 @@ enum gsim_status gsim_command_list(struct gsim_cli *cli) {
     case 2:
         return list_formats(cli, name);
     case 3:
+        return name ? print_app(cli, name) : list_apps(cli);
     case 4:
         fprintf(cli->io->out, "no %s in this version\n", kind);
         return GSIM_OK;

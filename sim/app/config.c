@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts, in a fixed order: versions, seed and replication, policy and its resolved parameters
  * (sorted by the table; of files, the bytes), reference, clock, cluster with every value of its
- * devices, the trace's assumptions and the digest of the trace file. */
+ * devices, the trace's assumptions, the application profiles that it names and the digest of the trace file. */
 #include "sim/app/config.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <nettle/sha2.h>
 #include <string.h>
+
+#include "sim/app/apps.h"
 
 struct hashing {
     struct sha256_ctx context;
@@ -60,6 +62,20 @@ static enum gsim_status add_params(struct gsim_cli *cli, struct hashing *h,
             status = add_file(cli, h, value->text);
         for (int64_t k = 0; value->list && k < value->value; k++)
             add(h, "%lld", (long long)value->list[k]);
+    }
+    return status;
+}
+
+/* The profiles that jobs name, as bytes. An unknown one is left to the run to refuse. */
+static enum gsim_status add_apps(struct gsim_cli *cli, struct hashing *h,
+                                 const struct gsim_names *names) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t n = 0; n < names->n && status == GSIM_OK; n++) {
+        const struct gsim_embedded *file = gsim_apps_embedded(names->name[n]);
+        if (gsim_apps_is_path(names->name[n]))
+            status = add_file(cli, h, names->name[n]);
+        else if (file)
+            sha256_update(&h->context, file->size, file->bytes);
     }
     return status;
 }
@@ -122,6 +138,8 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
     add(&h, "format %s", gsim_setup_is_spec(setup->trace_path) ? "spec" : setup->trace.format);
     for (const char *const *text = setup->trace.assumed; text && *text; text++)
         add(&h, "assume %s", *text);
+    if (status == GSIM_OK)
+        status = add_apps(cli, &h, &setup->trace.names[GSIM_COL_APP]);
     if (setup->trace_digest)
         sha256_update(&h.context, GSIM_DIGEST_BYTES, setup->trace_digest);
     else if (status == GSIM_OK)

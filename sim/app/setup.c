@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "models/device.h"
+#include "sim/app/apps.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
 #include "traces/shake.h"
@@ -372,6 +373,9 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 bool shows_progress, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log) {
     struct gsim_io progress_io = *io;
+    enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
+    if (status != GSIM_OK)
+        return status;
     struct gsim_run_options options = {.trace = trace,
                                        .cluster = &setup->cluster,
                                        .policy = setup->contender[contender].policy,
@@ -390,7 +394,7 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
         options.progress_arg = &progress_io;
     }
     double begin_s = now_s();
-    enum gsim_status status = gsim_run(&options, arena, result, log);
+    status = gsim_run(&options, arena, result, log);
     if (options.progress)
         fputs("\r\033[K", io->err);
     if (status == GSIM_OK || status == GSIM_INCOMPLETE)

@@ -89,6 +89,14 @@ expect "list policies" 0 "^srtf" "$gsim" list policies
 expect "list a policy" 0 "las.quantum" "$gsim" list policies las
 expect "list devices" 0 "^h200" "$gsim" list devices
 expect "list a device" 0 "measured" "$gsim" list devices h200
+expect "list apps" 0 "^resnet50-train" "$gsim" list apps
+expect "list an app" 0 "an iteration on an h200: 28" "$gsim" list apps resnet50-train
+expect "unknown app" 2 "did you mean 'hotspot'" "$gsim" list apps hotspo
+printf 'job_id,submit_s,iterations,app\na,0,100,resnet50-train\nb,0,100,%s/mine.csv\n' "$tmp" >"$tmp/apps.csv"
+printf 'kind,name,count,flops\nkernel,k,10,1e9\n' >"$tmp/mine.csv"
+expect "jobs that name apps" 0 "JCT mean" "$gsim" --policy fifo --device a100-40 "$tmp/apps.csv"
+printf 'kind,name,flops,sms\nkernel,k,1e9,500\n' >"$tmp/mine.csv"
+expect "an app that is too large" 3 "mine.csv:2: kernel 'k' needs 500 SMs; device a100-40 has 108" "$gsim" --policy fifo --device a100-40 "$tmp/apps.csv"
 expect "list formats" 0 "^tiresias" "$gsim" list formats
 expect "generate" 0 "job_id" "$gsim" generate traces/samples/bursty.ini
 expect "generate does not overwrite" 2 "force" "$gsim" generate traces/samples/bursty.ini -o "$tmp/empty.csv"

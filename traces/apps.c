@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/apps.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/wide.h"
+#include "traces/csv.h"
+
+enum column {
+    KIND = 0,
+    NAME,
+    COUNT,
+    FLOPS,
+    BYTES,
+    PRECISION,
+    EFFICIENCY,
+    TIME,
+    DEVICE,
+    TOUCHES,
+    SM_FRACTION,
+    SMS,
+    REGISTERS,
+    SHARED,
+    N_COLUMNS
+};
+
+static const char *const column_names[N_COLUMNS] = {
+    [KIND] = "kind",
+    [NAME] = "name",
+    [COUNT] = "count",
+    [FLOPS] = "flops",
+    [BYTES] = "bytes",
+    [PRECISION] = "precision",
+    [EFFICIENCY] = "efficiency",
+    [TIME] = "time_us",
+    [DEVICE] = "device",
+    [TOUCHES] = "touches",
+    [SM_FRACTION] = "sm_fraction",
+    [SMS] = "sms",
+    [REGISTERS] = "registers_kib",
+    [SHARED] = "shared_kib",
+};
+
+/* Far above any program, and low enough that sums over an iteration stay on the clock. */
+enum { MOST_ROWS = 4096, MOST_EXTENTS = 64 };
+static const int64_t most_count = 1000000000, most_ops = INT64_C(1) << 60;
+
+struct reader {
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const char *path;
+    struct gsim_app *app;
+    struct gsim_app_kernel *kernels;
+    struct gsim_app_buffer *buffers;
+    const char *touches[MOST_ROWS]; /* resolved when all buffers are known */
+    enum column target[GSIM_MAX_FIELD_COLUMNS];
+    const char *cell[N_COLUMNS]; /* of the row; NULL: empty */
+    int64_t line;
+    bool is_out_of_memory;
+};
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+static enum gsim_status refuse(struct reader *r, enum column column, const char *form) {
+    const char *text = r->cell[column];
+    (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not %s",
+                    column_names[column], text ? text : "", form);
+    return GSIM_BAD_INPUT;
+}
+
+static bool parse_scaled(const char *text, int64_t scale, int64_t most, int64_t *out) {
+    return gsim_parse_decimal(text, strlen(text), scale, out) == GSIM_PARSE_OK && *out >= 0 &&
+           *out <= most;
+}
+
+/* An empty cell leaves the default. */
+static enum gsim_status take_number(struct reader *r, enum column column, int64_t scale,
+                                    int64_t least, int64_t most, int64_t *out) {
+    if (!r->cell[column])
+        return GSIM_OK;
+    if (parse_scaled(r->cell[column], scale, most, out) && *out >= least)
+        return GSIM_OK;
+    return refuse(r, column, least > 0 ? "a number above zero" : "a number of zero or more");
+}
+
+static enum gsim_status take_bytes(struct reader *r, int64_t *out) {
+    if (!r->cell[BYTES])
+        return GSIM_OK;
+    if (gsim_parse_bytes(r->cell[BYTES], out) == GSIM_PARSE_OK && *out >= 0 && *out <= most_ops)
+        return GSIM_OK;
+    return refuse(r, BYTES, "a number of bytes, such as 25e6 or 24MiB");
+}
+
+static enum gsim_status take_share(struct reader *r, enum column column, uint32_t *out) {
+    int64_t ppm;
+    if (!r->cell[column])
+        return GSIM_OK;
+    if (gsim_parse_ppm(r->cell[column], &ppm) != GSIM_PARSE_OK || ppm < 1 || ppm > GSIM_PPM)
+        return refuse(r, column, "a share above 0 up to 1, such as 0.5 or 50%");
+    *out = (uint32_t)ppm;
+    return GSIM_OK;
+}
+
+static enum gsim_status take_choice(struct reader *r, enum column column, const char *choices,
+                                    int *out) {
+    if (!r->cell[column])
+        return GSIM_OK;
+    int choice = gsim_text_choice(r->cell[column], choices);
+    if (choice < 0)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not one of %s",
+                         column_names[column], r->cell[column], choices);
+    *out = choice;
+    return GSIM_OK;
+}
+
+/* --- what kernels touch ----------------------------------------------------------------------- */
+
+/* "kv:0%-25%" */
+static bool parse_extent(const struct gsim_app *app, char *text, struct gsim_app_extent *out) {
+    int64_t from = 0, to = GSIM_PPM;
+    char *colon = strchr(text, ':');
+    if (colon) {
+        char *dash = strchr(colon, '-');
+        *colon = '\0';
+        if (!dash)
+            return false;
+        *dash = '\0';
+        if (gsim_parse_ppm(colon + 1, &from) != GSIM_PARSE_OK ||
+            gsim_parse_ppm(dash + 1, &to) != GSIM_PARSE_OK || from < 0 || from >= to ||
+            to > GSIM_PPM)
+            return false;
+    }
+    for (uint32_t b = 0; b < app->n_buffers; b++)
+        if (strcmp(app->buffers[b].name, text) == 0) {
+            *out = (struct gsim_app_extent){(uint16_t)b, (uint32_t)from, (uint32_t)to};
+            return true;
+        }
+    return false;
+}
+
+static enum gsim_status resolve_touches(struct reader *r, struct gsim_app_kernel *kernel,
+                                        const char *touches) {
+    struct gsim_app_extent *extents = gsim_arena_array(r->arena, MOST_EXTENTS, sizeof *extents);
+    if (!extents)
+        return gsim_no_memory(r->log, "reading an application profile");
+    kernel->touches = extents;
+    for (const char *p = touches; *(p += strspn(p, " "));) {
+        char one[128];
+        size_t length = strcspn(p, " ");
+        (void)snprintf(one, sizeof one, "%.*s", (int)(length < 127 ? length : 127), p);
+        if (kernel->n_touches == MOST_EXTENTS ||
+            !parse_extent(r->app, one, &extents[kernel->n_touches++]))
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, kernel->line,
+                             "touches: '%.*s' is not one of at most %d buffers of this file, whole "
+                             "or a part such as kv:0%%-25%%",
+                             (int)(length < 64 ? length : 64), p, MOST_EXTENTS);
+        p += length;
+    }
+    return GSIM_OK;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static enum gsim_status take_time(struct reader *r, struct gsim_app_kernel *kernel) {
+    kernel->device = r->cell[DEVICE];
+    if (!kernel->device == !r->cell[TIME])
+        return take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &kernel->time_ns);
+    return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                     "a kernel's time_us is that on one device: give both or none");
+}
+
+static enum gsim_status take_work(struct reader *r, struct gsim_app_kernel *kernel) {
+    int precision = GSIM_PRECISION_FP32;
+    enum gsim_status status = take_number(r, FLOPS, 1, 0, most_ops, &kernel->flops);
+    if (status == GSIM_OK)
+        status = take_bytes(r, &kernel->bytes);
+    if (status == GSIM_OK)
+        status = take_choice(r, PRECISION, "fp32|tf32|fp16|int8", &precision);
+    if (status == GSIM_OK)
+        status = take_share(r, EFFICIENCY, &kernel->efficiency_ppm);
+    if (status == GSIM_OK)
+        status = take_time(r, kernel);
+    kernel->precision = (enum gsim_precision)precision;
+    if (status == GSIM_OK && kernel->flops < 0 && kernel->bytes < 0 && kernel->time_ns < 0)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                         "kernel '%s' has no flops, no bytes and no time_us", kernel->name);
+    return status;
+}
+
+static enum gsim_status take_needs(struct reader *r, struct gsim_app_kernel *kernel) {
+    enum gsim_status status = take_share(r, SM_FRACTION, &kernel->sm_ppm);
+    if (status == GSIM_OK)
+        status = take_number(r, SMS, 1, 1, most_count, &kernel->sms);
+    if (status == GSIM_OK)
+        status = take_number(r, REGISTERS, 1024, 0, most_ops, &kernel->register_bytes);
+    if (status == GSIM_OK)
+        status = take_number(r, SHARED, 1024, 0, most_ops, &kernel->shared_bytes);
+    return status;
+}
+
+static enum gsim_status take_kernel(struct reader *r) {
+    struct gsim_app_kernel *kernel = &r->kernels[r->app->n_kernels];
+    *kernel = (struct gsim_app_kernel){.name = r->cell[NAME],
+                                       .line = r->line,
+                                       .count = 1,
+                                       .flops = -1,
+                                       .bytes = -1,
+                                       .time_ns = -1,
+                                       .efficiency_ppm = (uint32_t)GSIM_PPM,
+                                       .sm_ppm = (uint32_t)GSIM_PPM,
+                                       .sms = 1};
+    enum gsim_status status = take_number(r, COUNT, 1, 1, most_count, &kernel->count);
+    if (status == GSIM_OK)
+        status = take_work(r, kernel);
+    if (status == GSIM_OK)
+        status = take_needs(r, kernel);
+    r->touches[r->app->n_kernels++] = r->cell[TOUCHES] ? r->cell[TOUCHES] : "";
+    return status;
+}
+
+static enum gsim_status take_buffer(struct reader *r) {
+    struct gsim_app_buffer *buffer = &r->buffers[r->app->n_buffers];
+    *buffer = (struct gsim_app_buffer){r->cell[NAME], -1};
+    enum gsim_status status = take_bytes(r, &buffer->bytes);
+    for (uint32_t b = 0; b < r->app->n_buffers; b++)
+        if (strcmp(r->buffers[b].name, buffer->name) == 0)
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "buffer '%s' stands twice",
+                             buffer->name);
+    if (status == GSIM_OK && buffer->bytes <= 0)
+        return refuse(r, BYTES, "the size of a buffer");
+    if (status == GSIM_OK && r->app->mem_bytes > most_ops - buffer->bytes)
+        return refuse(r, BYTES, "a size that buffers can sum to");
+    r->app->n_buffers++;
+    r->app->mem_bytes += buffer->bytes;
+    return status;
+}
+
+static enum gsim_status take_host(struct reader *r) {
+    int which = 0;
+    int64_t time_ns = 0;
+    enum gsim_status status = take_choice(r, NAME, "launch|gap", &which);
+    if (status == GSIM_OK)
+        status = take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &time_ns);
+    *(which == 0 ? &r->app->host_ns : &r->app->gap_ns) = time_ns;
+    return status;
+}
+
+static enum gsim_status take_row(struct reader *r) {
+    int choice = 0, kind = -1;
+    enum gsim_status status =
+        take_choice(r, KIND, "title|buffer|kernel|host|sync|idempotent", &kind);
+    if (status == GSIM_OK && (kind < 0 || !r->cell[NAME]))
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "a row has a kind and a name");
+    if (r->app->n_kernels == MOST_ROWS || r->app->n_buffers == MOST_ROWS)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                         "more than %d rows of one kind; sum up those that are alike (count)",
+                         MOST_ROWS);
+    switch (kind) {
+    case 0:
+        r->app->title = r->cell[NAME];
+        return GSIM_OK;
+    case 1:
+        return take_buffer(r);
+    case 2:
+        return take_kernel(r);
+    case 3:
+        return take_host(r);
+    case 4:
+        status = take_choice(r, NAME, "iteration|kernel|none", &choice);
+        r->app->sync = (enum gsim_sync)choice;
+        return status;
+    case 5:
+        status = take_choice(r, NAME, "no|yes", &choice);
+        r->app->is_idempotent = choice == 1;
+        return status;
+    default:
+        return status;
+    }
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
+    struct reader *r = arg;
+    bool is_there[N_COLUMNS] = {false};
+    for (uint32_t i = 0; i < n; i++) {
+        int c = 0;
+        while (c < N_COLUMNS && strcmp(names[i], column_names[c]) != 0)
+            c++;
+        if (c == N_COLUMNS || is_there[c]) {
+            int close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
+                             "column '%.64s' stands twice or is unknown%s%s%s", names[i],
+                             close >= 0 ? "; did you mean '" : "",
+                             close >= 0 ? column_names[close] : "", close >= 0 ? "'?" : "");
+        }
+        is_there[c] = true;
+        r->target[i] = (enum column)c;
+    }
+    if (is_there[KIND] && is_there[NAME])
+        return GSIM_OK;
+    return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
+                     "an application profile has the columns kind and name");
+}
+
+static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
+    struct reader *r = arg;
+    if (length == 0)
+        return;
+    const char *copy = gsim_arena_strndup(r->arena, text, length);
+    r->cell[r->target[column]] = copy;
+    r->is_out_of_memory |= !copy;
+}
+
+/* A bad row is reported, and the rest is checked as well. */
+static enum gsim_status on_row(void *arg, int64_t line) {
+    struct reader *r = arg;
+    r->line = line;
+    if (r->is_out_of_memory)
+        return gsim_no_memory(r->log, "reading an application profile");
+    (void)take_row(r);
+    memset(r->cell, 0, sizeof r->cell);
+    return GSIM_OK;
+}
+
+static enum gsim_status finish(struct reader *r) {
+    struct gsim_app *app = r->app;
+    if (app->n_kernels == 0)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
+                         "an application profile has a row of kind kernel at least");
+    for (uint32_t k = 0; k < app->n_kernels; k++) {
+        enum gsim_status status = resolve_touches(r, &r->kernels[k], r->touches[k]);
+        if (status != GSIM_OK)
+            return status;
+    }
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_app_read(struct gsim_input *input, struct gsim_arena *arena,
+                               struct gsim_app *out, struct gsim_log *log) {
+    struct reader *r = gsim_arena_alloc(arena, sizeof *r);
+    if (!r)
+        return gsim_no_memory(log, "reading an application profile");
+    *out = (struct gsim_app){.path = gsim_input_path(input)};
+    *r = (struct reader){.arena = arena, .log = log, .path = out->path, .app = out};
+    r->kernels = gsim_arena_array(arena, MOST_ROWS, sizeof *r->kernels);
+    r->buffers = gsim_arena_array(arena, MOST_ROWS, sizeof *r->buffers);
+    if (!r->kernels || !r->buffers)
+        return gsim_no_memory(log, "reading an application profile");
+    out->kernels = r->kernels;
+    out->buffers = r->buffers;
+    struct gsim_csv_user user = {r, on_header, on_field, on_row};
+    enum gsim_status status = gsim_csv_read(input, &user, arena, log);
+    if (status == GSIM_OK)
+        status = finish(r);
+    if (!out->title)
+        out->title = out->path;
+    return status;
+}
