@@ -96,10 +96,10 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
         return;
     }
     bool is_between = context->done == 0;
-    if (member->stop_at == GSIM_HALT_ITERATION && is_between)
-        note(lanes, place, GSIM_REPORT_HALTED);
-    if (member->stop_at == GSIM_HALT_KERNEL && gsim_context_is_between_kernels(context))
-        note(lanes, place, GSIM_REPORT_HALTED);
+    if (member->stop_at == GSIM_EXIT_ITERATION && is_between)
+        note(lanes, place, GSIM_REPORT_LEFT);
+    if (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context))
+        note(lanes, place, GSIM_REPORT_LEFT);
     if (member->watch_iterations >= 0 && (context->done_iterations > member->watch_iterations ||
                                           (context->done_iterations == member->watch_iterations &&
                                            context->done >= member->watch_done))) {
@@ -197,13 +197,15 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
 
 /* --- what the owner changes ------------------------------------------------------------------- */
 
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, int64_t quantum_ns,
-                           int64_t now_ns) {
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
+                           const struct gsim_lane_spec *spec, int64_t now_ns) {
     disturb(arbiter, now_ns);
     if (lane >= arbiter->committed.n_rings && !reserve(arbiter, 0, (uint16_t)(lane + 1)))
         return false;
-    arbiter->committed.rings[lane].quantum_ns =
-        quantum_ns > 0 ? quantum_ns : arbiter->options.quantum_ns;
+    struct gsim_ring *ring = &arbiter->committed.rings[lane];
+    ring->quantum_ns = spec->quantum_ns > 0 ? spec->quantum_ns : arbiter->options.quantum_ns;
+    ring->is_by_priority = spec->is_by_priority;
+    ring->rule = spec->rule;
     return true;
 }
 
@@ -236,6 +238,8 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
                                                  .priority = spec->priority,
                                                  .state_ppm = spec->state_ppm,
                                                  .is_cold = spec->is_cold,
+                                                 .is_idempotent = spec->is_idempotent,
+                                                 .block_ns = spec->block_ns,
                                                  .is_present = true,
                                                  .lane = spec->lane,
                                                  .id = spec->id,
@@ -273,16 +277,16 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
     gsim_lanes_choose_anchor(lanes);
 }
 
-bool gsim_arbiter_halt(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_halt halt,
+bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_exit exit_at,
                        int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
     disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
     const struct gsim_context *context = &member->context;
     if (context->done == 0 ||
-        (halt == GSIM_HALT_KERNEL && gsim_context_is_between_kernels(context)))
+        (exit_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context)))
         return true;
-    member->stop_at = (uint8_t)halt;
+    member->stop_at = (uint8_t)exit_at;
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
     gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
     return false;
@@ -303,6 +307,13 @@ const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter
 
 uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
     return arbiter->committed.capacity;
+}
+
+uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
+    uint16_t n = 0;
+    for (uint16_t i = 0; i < arbiter->committed.n_rings; i++)
+        n = (uint16_t)(n + arbiter->committed.rings[i].n);
+    return n;
 }
 
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {

@@ -27,7 +27,8 @@ struct gsim_member_spec {
     int64_t quantum_ns; /* 0: the lane's */
     int32_t priority;
     uint32_t state_ppm;
-    bool is_cold;
+    bool is_cold, is_idempotent;
+    int64_t block_ns;
     uint16_t lane;
 };
 
@@ -42,10 +43,15 @@ struct gsim_arbiter_options {
 /* NULL: no memory. */
 struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
                                       struct gsim_arena *arena);
-/* The number of lanes may grow and never shrinks; a lane's quantum is changed from its next turn
+struct gsim_lane_spec {
+    int64_t quantum_ns; /* 0: the arbiter's */
+    bool is_by_priority;
+    struct gsim_halt_rule rule;
+};
+/* The number of lanes may grow and never shrinks; how a lane works is changed from its next turn
  * on. false: no memory. */
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, int64_t quantum_ns,
-                           int64_t now_ns);
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
+                           const struct gsim_lane_spec *spec, int64_t now_ns);
 
 /* A lane that nobody is in; its number may be that of a new one. */
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
@@ -58,8 +64,8 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                              const struct gsim_context *left, int64_t now_ns);
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
-/* It is to be reported as HALTED at the next boundary that it reaches. true: it is at one now. */
-bool gsim_arbiter_halt(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_halt halt,
+/* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
+bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
 /* Report WATCHED when this much of its iterations and of the present one is done; < 0: never. */
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
@@ -68,7 +74,7 @@ void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t i
 enum gsim_report {
     GSIM_REPORT_NOTHING = 0,
     GSIM_REPORT_WORKED = 1, /* its last kernel ended; finish_ns says when its host is done too */
-    GSIM_REPORT_HALTED = 2,
+    GSIM_REPORT_LEFT = 2,
     GSIM_REPORT_WATCHED = 4,
 };
 
@@ -82,7 +88,8 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);
 uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports);
 
 const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member);
-uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter);
+uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter); /* places in the table */
+uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter);
 
 struct gsim_arbiter_stats {
     int64_t slices, switch_ns;

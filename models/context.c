@@ -123,14 +123,27 @@ static void end_iteration(struct gsim_context *context, int64_t now_ns) {
 
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32) {
-    gsim_work all = gsim_work_of_ns(context->gpu_ns);
-    context->done += gsim_work_done(rate_q32, to_ns - from_ns);
-    if (context->done >= all) { /* the last nanosecond may hold more than was left */
-        end_iteration(context, to_ns);
-        return;
-    }
-    if (context->host_ns > 0)
+    gsim_context_set(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
+}
+
+void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    context->done = done;
+    if (done >= gsim_work_of_ns(context->gpu_ns)) /* the last nanosecond may hold more */
+        end_iteration(context, now_ns);
+    else if (context->host_ns > 0)
         context->ready_ns = launched_ns(context, present_kernel(context));
+}
+
+struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
+                                            int64_t now_ns) {
+    int64_t kernel = present_kernel(context), last = kernel;
+    while (last + 1 < context->kernels && last + 1 < kernel + n &&
+           launched_ns(context, last + 1) <= now_ns)
+        last++;
+    return (struct gsim_kernel_span){
+        .start = kernel > 0 ? gsim_work_of_ns(work_after(context, kernel - 1)) : 0,
+        .end = gsim_work_of_ns(work_after(context, kernel)),
+        .last_end = gsim_work_of_ns(work_after(context, last))};
 }
 
 /* The host stopped launching when the queue was full: what it has launched by now is at most that

@@ -50,6 +50,15 @@ int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns
 /* The end of the running kernel under the same conditions; is_iteration: of the iteration. */
 int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
                                  uint64_t rate_q32, bool is_iteration);
+/* The running kernel, as work of the iteration; and the end of the last one of n that are in flight
+ * by now_ns, the running one included. */
+struct gsim_kernel_span {
+    gsim_work start, end, last_end;
+};
+struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
+                                            int64_t now_ns);
+/* Its progress within the iteration is set to this at now_ns: what was killed has to run again. */
+void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns);
 /* It had the GPU from from_ns to to_ns, which is not past its idle_ns. */
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32);

@@ -41,10 +41,11 @@ static int64_t until(int64_t time_ns, int64_t now_ns) {
 }
 
 static bool is_same_context(const struct gsim_context *a, int64_t a_now,
-                            const struct gsim_context *b, int64_t b_now) {
+                            const struct gsim_context *b, int64_t b_now, bool can_be_cut) {
     if (gsim_context_is_done(a) != gsim_context_is_done(b))
         return false;
-    if (gsim_context_is_done(a) || (gsim_context_is_linear(a) && a->ready_ns <= a_now))
+    if (gsim_context_is_done(a) ||
+        (!can_be_cut && gsim_context_is_linear(a) && a->ready_ns <= a_now))
         return gsim_context_is_done(a) || b->ready_ns <= b_now;
     return a->done == b->done && until(a->ready_ns, a_now) == until(b->ready_ns, b_now) &&
            until(a->launch_ns + a->host_ns, a_now) == until(b->launch_ns + b->host_ns, b_now);
@@ -52,6 +53,10 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now,
 
 static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
                          int64_t b_now) {
+    if (a->is_halting != b->is_halting ||
+        (a->is_halting &&
+         (a->halted_ns - a_now != b->halted_ns - b_now || a->outcome.done != b->outcome.done)))
+        return false;
     if (a->phase != b->phase || a->at != b->at || a->last != b->last || a->n != b->n)
         return false;
     if (a->phase == GSIM_LANE_SWITCHING)
@@ -62,13 +67,25 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
     return true;
 }
 
+/* Whether where it is within a kernel decides how it is halted. */
+static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
+    const struct gsim_ring *ring = &lanes->rings[member->lane];
+    return ring->is_by_priority && ring->rule.stop != GSIM_STOP_SAVE;
+}
+
+static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, uint16_t place) {
+    const struct gsim_member *one = &a->members[place], *other = &b->members[place];
+    return one->restore_ns == other->restore_ns &&
+           is_same_context(&one->context, a->now_ns, &other->context, b->now_ns,
+                           can_be_cut(a, one));
+}
+
 static bool is_same(const struct gsim_lanes *a, const struct gsim_lanes *b) {
     for (uint16_t i = 0; i < a->n_rings; i++)
         if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
             return false;
     for (uint16_t i = 0; i < a->capacity; i++)
-        if (a->members[i].is_present &&
-            !is_same_context(&a->members[i].context, a->now_ns, &b->members[i].context, b->now_ns))
+        if (a->members[i].is_present && !is_same_member(a, b, i))
             return false;
     return true;
 }
@@ -78,7 +95,7 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
     for (uint16_t i = 0; i < lanes->capacity; i++) {
         const struct gsim_member *member = &lanes->members[i];
         if (member->is_present &&
-            (member->stop_at != GSIM_HALT_NEVER ||
+            (member->stop_at != GSIM_EXIT_NEVER ||
              (member->context.arrival_ns && !gsim_context_is_done(&member->context))))
             return false;
     }
@@ -171,6 +188,7 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
         shift(&ring->since_ns, by_ns);
         shift(&ring->quantum_start_ns, by_ns);
         shift(&ring->next_ns, by_ns);
+        shift(&ring->halted_ns, by_ns);
     }
 }
 

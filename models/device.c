@@ -229,6 +229,10 @@ void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t ra
 
 /* --- how units share ---------------------------------------------------------------------------- */
 
+static bool takes_turns(enum gsim_discipline discipline) {
+    return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY;
+}
+
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
     (void)model;
@@ -238,8 +242,9 @@ static const char *refuses_arrangement(const struct gsim_model *model,
         return "this model keeps memory resident only";
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
     if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
-        discipline != GSIM_DISCIPLINE_RR)
-        return "this model knows the disciplines exclusive, processor sharing and time slices";
+        !takes_turns(discipline))
+        return "this model knows the disciplines exclusive, processor sharing, time slices and "
+               "priority";
     return NULL;
 }
 
@@ -250,10 +255,9 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         struct gsim_machine_gpu *gpu = &model->gpus[units[u].gpu];
         assert(gpu->n_sharers == 0);
         gpu->is_shared = lane->discipline == GSIM_DISCIPLINE_PS;
-        gpu->is_rotating = lane->discipline == GSIM_DISCIPLINE_RR;
-        gpu->quantum_ns = lane->quantum_ns;
+        gpu->is_rotating = takes_turns(lane->discipline);
         model->has_shared |= gpu->is_shared;
-        if (gpu->is_rotating && !gsim_turns_arrange(model, units[u].gpu, now_ns))
+        if (gpu->is_rotating && !gsim_turns_arrange(model, units[u].gpu, arrangement, now_ns))
             model->is_out_of_memory = true;
     }
 }
@@ -361,7 +365,7 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
     struct gsim_machine_job *job = &model->jobs[slot];
     bool has_boundaries = period_of(job, stop == GSIM_STOP_ITERATION) > 0;
     if (job->is_turning) /* without columns that say where boundaries are, it stops at once */
-        return gsim_turns_halt(model, slot, has_boundaries ? stop : GSIM_STOP_SAVE, now_ns);
+        return gsim_turns_exit(model, slot, has_boundaries ? stop : GSIM_STOP_SAVE, now_ns);
     gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     job->stop_at = stop_boundary(job, model->progress[slot].done, stop);
     if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)

@@ -7,6 +7,8 @@
 
 #include "models/suspend.h"
 
+enum { VALIDATED_CONTEXTS = 8 };
+
 static bool is_validated(const struct gsim_profile *profile) {
     /* What was measured was measured on an H200; `ideal` is true by definition. */
     return strcmp(profile->name, "h200") == 0 || strcmp(profile->name, "ideal") == 0;
@@ -22,6 +24,12 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
         is_known &= is_validated(model->setup.profiles[type]);
         is_ideal &= strcmp(model->setup.profiles[type]->name, "ideal") == 0;
     }
+    if (model->turns.most_members > VALIDATED_CONTEXTS && !is_ideal)
+        return "time slices were validated with up to 4 contexts, and are trusted to 8";
+    if (model->turns.has_halted && !is_ideal)
+        return "preemption of kernels was held against published ranges and orderings only";
+    if (model->turns.most_members > 1 && !is_known)
+        return "time slices were validated on an H200 only";
     if (is_charged && !is_known)
         return "switching and loading costs were validated on an H200 only";
     if (model->has_shared && !is_ideal)
@@ -41,6 +49,8 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
             for (; *key != GSIM_KEY_COUNT; key++)
                 is_used[*key] |= profile->tag[*key] == GSIM_TAG_ASSUMED;
         }
+    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+        is_used[key] |= model->turns.has_key[key] && profile->tag[key] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }

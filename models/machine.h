@@ -42,7 +42,8 @@ struct gsim_machine_job {
 struct gsim_machine_gpu {
     bool is_shared; /* ideal processor sharing */
     bool is_rotating; /* contexts take turns */
-    int64_t quantum_ns; /* of the arrangement's lane; 0 or below: see gsim_lane */
+    bool is_by_priority; /* and the more urgent ones come first */
+    struct gsim_halt_rule rule;
     uint32_t n_sharers;
     uint32_t first_sharer;
 };

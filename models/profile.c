@@ -12,7 +12,7 @@
 #include "sim/base/units.h"
 #include "sim/base/wide.h"
 
-enum kind { KIND_INT, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
+enum kind { KIND_INT, KIND_PPM, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
 
 struct key_def {
     const char *name;
@@ -28,6 +28,7 @@ static const struct key_def keys[GSIM_KEY_COUNT] = {
 
 static const char *const forms[] = {
     [KIND_INT] = "a whole number",
+    [KIND_PPM] = "parts per million, a whole number",
     [KIND_BYTES] = "a number of bytes, such as 16e9 or 16GB",
     [KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
     [KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
@@ -129,6 +130,7 @@ static bool parse_plain(struct gsim_profile *profile, int key, const char *text,
     int64_t *out = &profile->value[key];
     switch (keys[key].kind) {
     case KIND_INT:
+    case KIND_PPM:
         return gsim_parse_int(text, out) == GSIM_PARSE_OK;
     case KIND_BYTES:
         return gsim_parse_bytes(text, out) == GSIM_PARSE_OK;
@@ -170,6 +172,7 @@ static int64_t least(int key) {
     case GSIM_KEY_SLICE_LONG_NS:
     case GSIM_KEY_VGPU_SLICE_FEW_NS:
     case GSIM_KEY_VGPU_SLICE_MANY_NS:
+    case GSIM_KEY_UVM_DENSITY_PPM:
         return 1;
     default:
         return keys[key].kind == KIND_INT || keys[key].kind == KIND_RATE;
@@ -180,7 +183,9 @@ static int64_t least(int key) {
 static int64_t most(int key) {
     switch (keys[key].kind) {
     case KIND_INT:
-        return key == GSIM_KEY_UVM_DENSITY_PPM ? GSIM_PPM : most_count;
+        return most_count;
+    case KIND_PPM:
+        return GSIM_PPM;
     case KIND_BYTES:
         return INT64_C(1) << 56;
     case KIND_NS:

@@ -39,10 +39,23 @@ static int64_t ready_but_ns(const struct gsim_rotation *rotation, const struct g
     return ready_ns;
 }
 
+/* The same among those more urgent than this (above), or just as urgent. */
+static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                               int32_t priority, bool above) {
+    int64_t ready_ns = GSIM_NEVER;
+    for (uint16_t place = 0; place < ring->n; place++) {
+        const struct gsim_member *one = member_at(rotation, ring, place);
+        bool is_rival = above ? one->priority > priority : one->priority == priority;
+        if (is_rival && place != ring->at && one->context.ready_ns < ready_ns)
+            ready_ns = one->context.ready_ns;
+    }
+    return ready_ns;
+}
+
 /* The first end of a quantum at which somebody else is ready. */
-static int64_t preemption_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
-    int64_t quantum_ns = quantum_of(ring, member_at(rotation, ring, ring->at));
-    int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
+static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_member *member,
+                             int64_t ready_ns) {
+    int64_t quantum_ns = quantum_of(ring, member);
     int64_t first_ns = ring->quantum_start_ns + quantum_ns;
     if (ready_ns <= first_ns || ready_ns == GSIM_NEVER)
         return ready_ns == GSIM_NEVER ? GSIM_NEVER : first_ns;
@@ -53,21 +66,51 @@ static int64_t preemption_ns(const struct gsim_rotation *rotation, const struct 
 /* When the running one gives up the lane by itself. */
 static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
-    if (member->stop_at != GSIM_HALT_NEVER)
+    if (member->stop_at != GSIM_EXIT_NEVER)
         return gsim_context_boundary_ns(context, ring->since_ns, ring->rate_q32,
-                                        member->stop_at == GSIM_HALT_ITERATION);
+                                        member->stop_at == GSIM_EXIT_ITERATION);
     return gsim_context_idle_ns(context, ring->since_ns, ring->rate_q32);
 }
 
+static int64_t watched_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
+    if (member->watch_iterations != member->context.done_iterations)
+        return GSIM_NEVER;
+    gsim_work left = member->watch_done - member->context.done;
+    return left > 0 ? ring->since_ns + gsim_work_time(left, ring->rate_q32) : ring->since_ns;
+}
+
+static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64_t time_ns) {
+    if (time_ns >= ring->next_ns)
+        return; /* ties: what was considered first */
+    ring->next_ns = time_ns > ring->since_ns ? time_ns : ring->since_ns;
+    ring->change = (uint8_t)change;
+}
+
+static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    ring->next_ns = GSIM_NEVER;
+    if (ring->is_halting) {
+        consider(ring, GSIM_CHANGE_HALTED, ring->halted_ns);
+        return;
+    }
+    consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member));
+    if (member->watch_iterations >= 0)
+        consider(ring, GSIM_CHANGE_WATCHED, watched_ns(ring, member));
+    if (!ring->is_by_priority) {
+        int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
+        consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
+        return;
+    }
+    consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->priority, true));
+    consider(ring, GSIM_CHANGE_QUANTUM,
+             preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false)));
+}
+
 void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    ring->is_preemption = false;
     if (ring->phase == GSIM_LANE_SWITCHING)
         return; /* until next_ns, whatever happens meanwhile */
     if (ring->phase == GSIM_LANE_RUNNING) {
-        int64_t yields = yields_ns(ring, member_at(rotation, ring, ring->at));
-        int64_t preempted = preemption_ns(rotation, ring);
-        ring->is_preemption = preempted < yields;
-        ring->next_ns = ring->is_preemption ? preempted : yields;
+        plan_running(rotation, ring);
         return;
     }
     ring->next_ns = ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
@@ -89,9 +132,13 @@ static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
 
 static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t place,
                       int64_t cost_ns, int64_t now_ns) {
+    struct gsim_member *member = member_at(rotation, ring, place);
     ring->at = place;
-    if (cost_ns > 0 && member_at(rotation, ring, place)->is_cold)
+    ring->is_halting = false;
+    if (cost_ns > 0 && member->is_cold)
         cost_ns += rotation->costs.cold_ns;
+    cost_ns += member->restore_ns;
+    member->restore_ns = 0;
     if (cost_ns == 0) {
         run(rotation, ring, now_ns);
         return;
@@ -101,29 +148,36 @@ static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ri
     ring->next_ns = now_ns + cost_ns;
 }
 
-/* The next one that is ready, in ring order after the present one; the present one comes last. */
+/* The next one that is ready, in ring order after the present one; the present one comes last. By
+ * priority, the first of the most urgent ones. */
 static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
-    uint16_t place = ring->at;
+    uint16_t place = ring->at, best = GSIM_NO_MEMBER;
     for (uint16_t i = 0; i < ring->n; i++) {
         place = after(ring, place);
-        if (member_at(rotation, ring, place)->context.ready_ns <= now_ns)
+        const struct gsim_member *member = member_at(rotation, ring, place);
+        if (member->context.ready_ns > now_ns)
+            continue;
+        if (!ring->is_by_priority)
             return place;
+        if (best == GSIM_NO_MEMBER || member->priority > member_at(rotation, ring, best)->priority)
+            best = place;
     }
-    return GSIM_NO_MEMBER;
+    return best;
 }
 
 /* Whoever was last on an idle lane goes on for nothing, even when others became ready as well. */
 static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                            int64_t now_ns) {
-    if (ring->last == ring->member[ring->at] &&
+    if (!ring->is_by_priority && ring->last == ring->member[ring->at] &&
         member_at(rotation, ring, ring->at)->context.ready_ns <= now_ns) {
         run(rotation, ring, now_ns);
         return;
     }
     uint16_t place = next_ready(rotation, ring, now_ns);
     assert(place != GSIM_NO_MEMBER);
-    switch_to(rotation, ring, place, ring->is_used ? rotation->costs.idle_ns : 0, now_ns);
+    bool is_free = ring->is_by_priority || !ring->is_used;
+    switch_to(rotation, ring, place, is_free ? 0 : rotation->costs.idle_ns, now_ns);
 }
 
 static int64_t preempt_cost_ns(const struct gsim_rotation *rotation,
@@ -140,7 +194,7 @@ static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring
         ring->phase = GSIM_LANE_IDLE;
         gsim_ring_plan(rotation, ring, now_ns);
     } else if (place == ring->at) {
-        run(rotation, ring, now_ns); /* its host did not let it wait */
+        switch_to(rotation, ring, place, 0, now_ns); /* its host did not let it wait */
     } else {
         switch_to(rotation, ring, place, cost_ns, now_ns);
     }
@@ -151,9 +205,53 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
     if (ring->phase != GSIM_LANE_RUNNING || now_ns <= ring->since_ns)
         return;
     struct gsim_member *member = member_at(rotation, ring, ring->at);
-    gsim_context_run(&member->context, ring->since_ns, now_ns, ring->rate_q32);
+    if (!ring->is_halting) /* what a halt leaves of the progress is known only at its end */
+        gsim_context_run(&member->context, ring->since_ns, now_ns, ring->rate_q32);
     member->busy_ns += now_ns - ring->since_ns;
     ring->since_ns = now_ns;
+}
+
+static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+                       int64_t now_ns) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    ring->outcome = gsim_halt(&ring->rule, &rotation->costs.halt, &member->context, ring->rate_q32,
+                              now_ns, member->block_ns, member->is_idempotent);
+    ring->halted_ns = now_ns + ring->outcome.free_ns;
+    ring->is_halting = true;
+    gsim_ring_plan(rotation, ring, now_ns);
+}
+
+static void end_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    struct gsim_member *member = member_at(rotation, ring, ring->at);
+    gsim_context_set(&member->context, ring->outcome.done, now_ns);
+    member->restore_ns = ring->outcome.restore_ns;
+    ring->is_halting = false;
+    give_up(rotation, ring, 0, now_ns);
+}
+
+static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
+    return ring->is_by_priority ? 0 : rotation->costs.idle_ns;
+}
+
+static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    switch ((enum gsim_lane_change)ring->change) {
+    case GSIM_CHANGE_YIELD:
+        give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
+        break;
+    case GSIM_CHANGE_QUANTUM:
+        give_up(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
+        break;
+    case GSIM_CHANGE_URGENT:
+        begin_halt(rotation, ring, now_ns);
+        break;
+    case GSIM_CHANGE_HALTED:
+        end_halt(rotation, ring, now_ns);
+        break;
+    case GSIM_CHANGE_WATCHED:
+        gsim_ring_plan(rotation, ring, now_ns);
+        break;
+    }
 }
 
 uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
@@ -167,13 +265,11 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
         return GSIM_NO_MEMBER;
     }
     uint16_t stopped = ring->member[ring->at];
-    struct gsim_member *member = &rotation->members[stopped];
     gsim_ring_settle(rotation, ring, now_ns);
+    change(rotation, ring, now_ns);
+    struct gsim_member *member = &rotation->members[stopped];
     if (gsim_context_is_done(&member->context) && member->finish_ns == GSIM_NEVER)
         member->finish_ns = member->context.launch_ns;
-    give_up(rotation, ring,
-            ring->is_preemption ? preempt_cost_ns(rotation, member) : rotation->costs.idle_ns,
-            now_ns);
     return stopped;
 }
 
@@ -211,6 +307,7 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
     take_out(ring, place);
     if (had_lane)
         ring->phase = GSIM_LANE_IDLE;
+    ring->is_halting &= !had_lane;
     uint16_t next = was_running ? next_ready(rotation, ring, now_ns) : GSIM_NO_MEMBER;
     if (next != GSIM_NO_MEMBER)
         switch_to(rotation, ring, next, preempt_cost_ns(rotation, &rotation->members[member]),

@@ -5,11 +5,16 @@
  * the ring, it does not join a queue. A context alone keeps renewing its quantum, so a newcomer
  * waits for what is left of it.
  *
+ * In a lane by priority the most urgent ready context runs, and a running one is halted as soon as a
+ * more urgent one is ready, by the lane's mechanism (models/halting.h); those of equal priority
+ * take turns as above. Its contexts are streams of one process: where nothing is saved, changing
+ * from one to another costs nothing but the launch.
+ *
  * This is the plain engine, one call a change. models/arbiter.c skips what repeats. */
 #ifndef GSIM_MODELS_ROTATION_H
 #define GSIM_MODELS_ROTATION_H
 
-#include "models/context.h"
+#include "models/halting.h"
 
 #define GSIM_RING_MAX 256 /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
@@ -19,6 +24,7 @@ struct gsim_switch_costs {
     int64_t preempt_ns; /* away from a context that would run on */
     int64_t preempt_full_ns; /* the same with all registers and shared memory in use */
     int64_t idle_ns; /* away from a context that has nothing to run */
+    struct gsim_halt_costs halt; /* of lanes by priority */
     int64_t cold_ns; /* added when the next one's working set does not fit L2 */
 };
 
@@ -28,9 +34,12 @@ struct gsim_member {
     int64_t quantum_ns; /* 0: the lane's */
     int32_t priority; /* larger goes first, in lanes that look at it */
     uint32_t state_ppm; /* share of the registers and shared memory that it uses */
+    int64_t block_ns; /* of its thread blocks; 0: as long as its kernels */
+    bool is_idempotent; /* its kernels may be killed and run again */
+    int64_t restore_ns; /* to come back after what was saved */
     bool is_cold; /* its working set does not fit L2 */
     bool is_present; /* this place of the table is in use */
-    uint8_t stop_at; /* enum gsim_halt: it leaves the lane there */
+    uint8_t stop_at; /* enum gsim_exit: it leaves the lane there */
     uint8_t reports; /* what the owner has not been told yet */
     uint16_t lane;
     uint32_t id; /* the owner's */
@@ -41,7 +50,16 @@ struct gsim_member {
 };
 
 /* Where a member that is asked to leave stops. */
-enum gsim_halt { GSIM_HALT_NEVER = 0, GSIM_HALT_KERNEL, GSIM_HALT_ITERATION };
+enum gsim_exit { GSIM_EXIT_NEVER = 0, GSIM_EXIT_KERNEL, GSIM_EXIT_ITERATION };
+
+/* What the next change of a running lane is. */
+enum gsim_lane_change {
+    GSIM_CHANGE_YIELD = 0, /* nothing left to run, or a boundary at which the member leaves */
+    GSIM_CHANGE_QUANTUM, /* the end of one, and somebody else is ready */
+    GSIM_CHANGE_URGENT, /* somebody more urgent is ready: the halt begins */
+    GSIM_CHANGE_HALTED,
+    GSIM_CHANGE_WATCHED, /* the running one reaches what it is watched for, and runs on */
+};
 
 enum gsim_lane_phase { GSIM_LANE_IDLE = 0, GSIM_LANE_SWITCHING, GSIM_LANE_RUNNING };
 
@@ -54,10 +72,15 @@ struct gsim_ring {
     uint8_t phase; /* enum gsim_lane_phase */
     uint64_t rate_q32; /* of the context that runs */
     int64_t quantum_ns;
+    bool is_by_priority;
+    bool is_halting;
+    struct gsim_halt_rule rule; /* by priority: how the running one is halted */
+    struct gsim_halt_outcome outcome; /* while halting: what will be then */
+    int64_t halted_ns; /* and when */
     int64_t since_ns; /* running: up to when the context is brought forward */
     int64_t quantum_start_ns;
     int64_t next_ns; /* of the next change */
-    bool is_preemption; /* it is the end of a quantum */
+    uint8_t change; /* enum gsim_lane_change; while running, what it is */
     int64_t switch_ns; /* time spent in switches */
     int64_t n_slices; /* turns begun */
 };

@@ -8,12 +8,16 @@
 
 /* --- arbiters --------------------------------------------------------------------------------- */
 
-static int64_t quantum_of(const struct gsim_machine_gpu *gpu, const struct gsim_profile *profile) {
-    if (gpu->quantum_ns == GSIM_QUANTUM_SHORT)
+static int64_t quantum_of(const struct gsim_lane *lane, const struct gsim_profile *profile) {
+    if (lane->quantum_ns == GSIM_QUANTUM_SHORT)
         return profile->value[GSIM_KEY_SLICE_SHORT_NS];
-    if (gpu->quantum_ns == GSIM_QUANTUM_LONG)
+    if (lane->quantum_ns == GSIM_QUANTUM_LONG)
         return profile->value[GSIM_KEY_SLICE_LONG_NS];
-    return gpu->quantum_ns > 0 ? gpu->quantum_ns : profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
+    return lane->quantum_ns > 0 ? lane->quantum_ns : profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
+}
+
+static const struct gsim_profile *profile_at(const struct gsim_model *model, uint32_t gpu) {
+    return gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
 }
 
 static bool open_table(struct gsim_model *model) {
@@ -32,12 +36,12 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
         return NULL;
     if (turns->of_gpu[gpu])
         return turns->of_gpu[gpu];
-    const struct gsim_profile *profile =
-        gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
+    const struct gsim_profile *profile = profile_at(model, gpu);
     struct gsim_arbiter_options options = {
         .costs = {.preempt_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_NS],
                   .preempt_full_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
                   .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
+                  .halt = gsim_halt_costs_of(profile),
                   .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS]},
         .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
         .slice_budget = model->setup.slice_budget,
@@ -47,14 +51,6 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
     if (turns->of_gpu[gpu])
         turns->active[turns->n_active++] = gpu;
     return turns->of_gpu[gpu];
-}
-
-bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
-    const struct gsim_profile *profile =
-        gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
-    return arbiter &&
-           gsim_arbiter_set_lane(arbiter, 0, quantum_of(&model->gpus[gpu], profile), now_ns);
 }
 
 /* --- what a job does -------------------------------------------------------------------------- */
@@ -71,6 +67,37 @@ static bool reserve(struct gsim_model *model, gsim_slot slot) {
     turns->by_slot = grown;
     turns->capacity = model->capacity;
     return true;
+}
+
+/* Entries are kept by job, for when it joins. */
+static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement) {
+    for (uint32_t i = 0; i < arrangement->n_entries; i++) {
+        const struct gsim_entry *entry = &arrangement->entries[i];
+        if (!reserve(model, entry->job))
+            return false;
+        model->turns.by_slot[entry->job].priority = entry->priority;
+    }
+    return true;
+}
+
+bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
+                        const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    const struct gsim_lane *lane = &arrangement->lanes[0];
+    struct gsim_lane_spec spec = {.quantum_ns = quantum_of(lane, profile_at(model, gpu)),
+                                  .is_by_priority = lane->discipline == GSIM_DISCIPLINE_PRIORITY,
+                                  .rule = {.stop = (uint8_t)lane->stop,
+                                           .in_flight = lane->in_flight,
+                                           .pieces = lane->pieces,
+                                           .bound_ns = lane->bound_ns}};
+    model->gpus[gpu].is_by_priority = spec.is_by_priority;
+    model->gpus[gpu].rule = spec.rule;
+    if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
+        model->turns.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
+                                                                    : GSIM_KEY_SLICE_LONG_NS] =
+            true;
+    return arbiter && note_entries(model, arrangement) &&
+           gsim_arbiter_set_lane(arbiter, 0, &spec, now_ns);
 }
 
 static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
@@ -150,9 +177,51 @@ bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
 static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
                          int64_t now_ns) {
     uint16_t lane = model->gpus[gpu].is_rotating ? 0 : gsim_arbiter_free_lane(arbiter);
-    if (!model->gpus[gpu].is_rotating && !gsim_arbiter_set_lane(arbiter, lane, 0, now_ns))
+    if (!model->gpus[gpu].is_rotating &&
+        !gsim_arbiter_set_lane(arbiter, lane, &(struct gsim_lane_spec){0}, now_ns))
         model->is_out_of_memory = true;
     return lane;
+}
+
+/* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
+static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_slot slot,
+                                           uint32_t gpu) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    struct gsim_member_spec spec = {.context = turner->process.context,
+                                    .id = slot,
+                                    .priority = turner->priority,
+                                    .is_cold = turner->process.is_cold,
+                                    .is_idempotent =
+                                        gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
+                                    .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index)};
+    if (model->gpus[gpu].is_by_priority &&
+        gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
+        struct gsim_halt_costs costs = gsim_halt_costs_of(profile_at(model, gpu));
+        spec.context.gpu_ns = gsim_halt_overhead(&model->gpus[gpu].rule, &costs,
+                                                 spec.context.gpu_ns, spec.context.kernels);
+    }
+    return spec;
+}
+
+/* Alone on its GPU nobody switches, and the gap is part of what was measured. */
+static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members) {
+    static const enum gsim_key switching[] = {GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,
+                                              GSIM_KEY_SWITCH_COLD_NS, GSIM_KEY_LAUNCH_GAP_NS,
+                                              GSIM_KEY_SLICE_QUANTUM_NS};
+    struct gsim_turns *turns = &model->turns;
+    if (n_members > turns->most_members)
+        turns->most_members = n_members;
+    if (n_members < 2)
+        return;
+    for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
+        turns->has_key[switching[i]] = true;
+    if (!model->gpus[gpu].is_by_priority)
+        return;
+    turns->has_halted = true;
+    for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
+        turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
 }
 
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
@@ -168,16 +237,14 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         gsim_machine_expect(model, slot, ENDS, now_ns + turner->process.tail_ns);
         return;
     }
-    struct gsim_member_spec spec = {.context = turner->process.context,
-                                    .id = slot,
-                                    .is_cold = turner->process.is_cold,
-                                    .lane = lane_for(model, arbiter, gpu, now_ns)};
+    struct gsim_member_spec spec = member_spec(model, slot, gpu);
+    spec.lane = lane_for(model, arbiter, gpu, now_ns);
     turner->gpu = gpu;
     turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left, now_ns)
                                       : gsim_arbiter_join(arbiter, &spec, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
-    model->turns.has_turned |= model->gpus[gpu].is_rotating;
+    note_keys(model, gpu, gsim_arbiter_present(arbiter));
     gsim_turns_watch(model, slot, now_ns);
 }
 
@@ -201,13 +268,13 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     model->jobs[slot].is_turning = false;
 }
 
-bool gsim_turns_halt(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                      int64_t now_ns) {
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (stop == GSIM_STOP_SAVE)
         return true;
-    return gsim_arbiter_halt(model->turns.of_gpu[turner->gpu], turner->member,
-                             stop == GSIM_STOP_ITERATION ? GSIM_HALT_ITERATION : GSIM_HALT_KERNEL,
+    return gsim_arbiter_exit(model->turns.of_gpu[turner->gpu], turner->member,
+                             stop == GSIM_STOP_ITERATION ? GSIM_EXIT_ITERATION : GSIM_EXIT_KERNEL,
                              now_ns);
 }
 
@@ -246,7 +313,7 @@ static void report(struct gsim_model *model, const struct gsim_member *member, u
     if (reports & GSIM_REPORT_WORKED)
         gsim_machine_expect(model, slot, ENDS,
                             member->finish_ns + model->turns.by_slot[slot].process.tail_ns);
-    else if (reports & GSIM_REPORT_HALTED)
+    else if (reports & GSIM_REPORT_LEFT)
         gsim_machine_expect(model, slot, STOPS, now_ns);
     else if (reports & GSIM_REPORT_WATCHED)
         gsim_machine_expect(model, slot, IS_WATCHED, now_ns);

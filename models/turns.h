@@ -14,6 +14,7 @@ struct gsim_turner {
     bool is_described, has_left;
     uint16_t member;
     uint32_t gpu;
+    int32_t priority; /* of its entry in an arrangement */
     uint32_t log; /* of an open-loop job: its place among them */
 };
 
@@ -25,7 +26,9 @@ struct gsim_turns {
     uint32_t capacity;
     struct gsim_request_log *logs; /* of open-loop jobs, in the order in which they started */
     uint32_t n_logs, logs_capacity;
-    bool has_turned; /* somebody ran in a rotation with another one */
+    bool has_key[GSIM_KEY_COUNT]; /* constants that rotations were computed from */
+    uint16_t most_members; /* of one rotation */
+    bool has_halted; /* a lane by priority was arranged */
 };
 
 /* Whether this job, placed where it is, takes turns. */
@@ -33,13 +36,14 @@ bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot);
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* true: it is at such a boundary now; else its STOPS follows. */
-bool gsim_turns_halt(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop, int64_t now_ns);
+bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop, int64_t now_ns);
 /* As the job's threshold and boundary watch say. */
 void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* A slot is given to another job. */
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
-/* The quantum of this GPU's lane is what its arrangement says. false: no memory. */
-bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
+/* This GPU is arranged to take turns. false: no memory. */
+bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
+                        const struct gsim_arrangement *arrangement, int64_t now_ns);
 
 int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns);
 /* Brings all rotations and the progress of their jobs to now_ns; what is to be reported becomes the

@@ -241,13 +241,16 @@ struct gsim_ranking {
 void gsim_ranking_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_ranking_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 
+/* How urgent a job is: class realtime before all others, then the column `priority`. */
+int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot);
+
 /* --- sharing GPUs ------------------------------------------------------------------------------ */
 
 /* Jobs of one GPU share GPUs that are arranged in one way; gangs have whole GPUs to themselves.
  * Strictly in order of arrival: each job goes to the GPU with the fewest jobs that has room. */
 struct gsim_sharing {
     struct gsim_queue queue;
-    const struct gsim_arrangement *arrangement; /* of the GPUs that are shared */
+    struct gsim_lane lane; /* of the GPUs that are shared */
     enum gsim_rule rule;
 };
 
@@ -258,9 +261,9 @@ struct gsim_sharing_job {
 };
 
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                       const struct gsim_arrangement *arrangement);
-void gsim_sharing_arrived(struct gsim_sharing *sharing, const struct gsim_ctx *ctx, gsim_slot slot);
-void gsim_sharing_decide(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
-                         struct gsim_plan *plan);
+                       const struct gsim_lane *lane);
+/* Hooks of policies whose state is nothing else. */
+void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 
 #endif

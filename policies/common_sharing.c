@@ -2,16 +2,30 @@
 /* Which GPU a job shares, and when a shared GPU is given back to be had whole. */
 #include "policies/common.h"
 
+enum { MOST_URGENT_BATCH = 1 << 20 };
+
+int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t job = ctx->view->job[slot];
+    const int64_t *column = trace->column[GSIM_COL_PRIORITY];
+    int64_t priority = column ? column[job] : 0;
+    if (priority > MOST_URGENT_BATCH)
+        priority = MOST_URGENT_BATCH;
+    if (priority < -MOST_URGENT_BATCH)
+        priority = -MOST_URGENT_BATCH;
+    bool is_realtime = gsim_trace_get(trace, GSIM_COL_CLASS, job) == GSIM_CLASS_REALTIME;
+    return (int32_t)priority + (is_realtime ? 4 * MOST_URGENT_BATCH : 0);
+}
+
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                       const struct gsim_arrangement *arrangement) {
+                       const struct gsim_lane *lane) {
     gsim_queue_init(&sharing->queue);
-    sharing->arrangement = arrangement;
+    sharing->lane = *lane;
     sharing->rule = gsim_common_rule(ctx);
 }
 
-void gsim_sharing_arrived(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                          gsim_slot slot) {
-    gsim_queue_append(&sharing->queue, ctx, slot);
+void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_queue_append(&((struct gsim_sharing *)ctx->state)->queue, ctx, slot);
 }
 
 static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
@@ -54,15 +68,19 @@ static bool share(struct gsim_sharing *sharing, const struct gsim_ctx *ctx, stru
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     if (unit.gpu == ctx->view->n_gpus)
         return false;
-    if (ctx->view->gpu_clients[unit.gpu] == 0 &&
-        !gsim_plan_arrange(plan, &unit, 1, sharing->arrangement))
+    struct gsim_entry entry = {.job = slot, .priority = gsim_common_urgency(ctx, slot)};
+    struct gsim_arrangement arrangement = {
+        .lanes = &sharing->lane, .n_lanes = 1, .entries = &entry, .n_entries = 1};
+    bool says_something = ctx->view->gpu_clients[unit.gpu] == 0 ||
+                          sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY;
+    if (says_something && !gsim_plan_arrange(plan, &unit, 1, &arrangement))
         return false;
     job->gpu = unit.gpu + 1;
     return gsim_plan_place_on(plan, slot, &unit, 1);
 }
 
-void gsim_sharing_decide(struct gsim_sharing *sharing, struct gsim_ctx *ctx,
-                         struct gsim_plan *plan) {
+void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_sharing *sharing = ctx->state;
     give_back(ctx, plan);
     for (gsim_slot slot; (slot = sharing->queue.first) != GSIM_NO_SLOT;) {
         bool is_placed = ctx->view->gpus[slot] == 1

@@ -6,12 +6,6 @@
  * Source: NVIDIA's time-sliced scheduling; quanta and switches as measured (devices' profiles). */
 #include "policies/common.h"
 
-struct state {
-    struct gsim_sharing sharing;
-    struct gsim_lane lane;
-    struct gsim_arrangement arrangement;
-};
-
 enum { SHORT = -1, MEDIUM = -2, LONG = -3, AS_QUANTUM = -4 };
 
 static int64_t quantum_ns(const struct gsim_ctx *ctx) {
@@ -31,23 +25,9 @@ static int64_t quantum_ns(const struct gsim_ctx *ctx) {
 }
 
 static enum gsim_status open_timeslice(struct gsim_ctx *ctx) {
-    struct state *state = ctx->state;
-    if (ctx->view->is_pool)
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "policy 'timeslice' shares GPUs; a pool (reference=pai) has none");
-    state->lane =
-        (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns(ctx)};
-    state->arrangement = (struct gsim_arrangement){.lanes = &state->lane, .n_lanes = 1};
-    gsim_sharing_init(&state->sharing, ctx, &state->arrangement);
+    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns(ctx)};
+    gsim_sharing_init(ctx->state, ctx, &lane);
     return GSIM_OK;
-}
-
-static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_sharing_arrived(&((struct state *)ctx->state)->sharing, ctx, slot);
-}
-
-static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    gsim_sharing_decide(&((struct state *)ctx->state)->sharing, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {
@@ -75,9 +55,9 @@ const struct gsim_policy gsim_policy_timeslice = {
     .deviations = "gangs of several GPUs have them to themselves",
     .shares_gpus = true,
     .params = params,
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct gsim_sharing),
     .job_size = sizeof(struct gsim_sharing_job),
     .open = open_timeslice,
-    .on_arrival = on_arrival,
-    .decide = decide,
+    .on_arrival = gsim_sharing_on_arrival,
+    .decide = gsim_sharing_on_decide,
 };

@@ -139,6 +139,11 @@ struct gsim_lane {
     uint16_t first_sm, n_sms; /* a range; n_sms 0: no range */
     uint32_t cap_ppm; /* of the SMs; a cap, not a reservation */
     int64_t quantum_ns; /* of its time slices, or GSIM_QUANTUM_... */
+    /* By priority: how who runs is halted when somebody more urgent is ready. */
+    enum gsim_stop stop;
+    int64_t in_flight; /* kernels that are launched ahead, with stop = kernel */
+    int64_t pieces; /* that kernels are cut into, with stop = kernel */
+    int64_t bound_ns; /* of stop = cheapest */
     int64_t launch_cap; /* launches per refill; 0: none */
     int64_t launch_refill_ns;
     uint8_t eviction_rank; /* lower is evicted first */

@@ -18,6 +18,7 @@ enum { MOST = 6, CASES = 10000 };
 
 struct script {
     uint16_t n, n_lanes;
+    struct gsim_lane_spec lane[2];
     struct gsim_member_spec spec[MOST];
     int64_t joins_ns[MOST]; /* rising */
     int64_t look_ns; /* look in between every so often; 0: never */
@@ -35,7 +36,10 @@ static int64_t pick(gsl_rng *rng, int64_t low, int64_t high) {
 static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
     struct gsim_member_spec spec = {.lane = (uint16_t)pick(rng, 0, n_lanes - 1),
                                     .is_cold = pick(rng, 0, 1) == 1,
-                                    .state_ppm = (uint32_t)pick(rng, 0, GSIM_PPM)};
+                                    .state_ppm = (uint32_t)pick(rng, 0, GSIM_PPM),
+                                    .priority = (int32_t)pick(rng, 0, 2),
+                                    .is_idempotent = pick(rng, 0, 1) == 1,
+                                    .block_ns = pick(rng, 0, 1) * pick(rng, 1, 200)};
     struct gsim_context *context = &spec.context;
     context->queue = pick(rng, 2, 20);
     context->iterations = pick(rng, 1, 400);
@@ -51,10 +55,20 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
     return spec;
 }
 
+static struct gsim_lane_spec draw_lane(gsl_rng *rng) {
+    return (struct gsim_lane_spec){.is_by_priority = pick(rng, 0, 2) == 0,
+                                   .rule = {.stop = (uint8_t)pick(rng, 0, GSIM_STOP_COUNT - 1),
+                                            .in_flight = pick(rng, 1, 4),
+                                            .pieces = pick(rng, 1, 3),
+                                            .bound_ns = pick(rng, 0, 50)}};
+}
+
 static struct script draw(gsl_rng *rng) {
     struct script script = {.n = (uint16_t)pick(rng, 1, MOST),
                             .n_lanes = (uint16_t)pick(rng, 1, 2)};
     int64_t at_ns = 0;
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
+        script.lane[lane] = draw_lane(rng);
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
         script.joins_ns[i] = at_ns;
@@ -67,15 +81,23 @@ static struct script draw(gsl_rng *rng) {
 
 static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_plain,
                                          struct gsim_arena *arena) {
-    struct gsim_arbiter_options options = {
-        .costs = {.preempt_ns = 165, .preempt_full_ns = 229, .idle_ns = 135, .cold_ns = 100},
-        .quantum_ns = 2080,
-        .slice_budget = INT64_MAX,
-        .is_plain = is_plain};
+    struct gsim_arbiter_options options = {.costs = {.preempt_ns = 165,
+                                                     .preempt_full_ns = 229,
+                                                     .idle_ns = 135,
+                                                     .cold_ns = 100,
+                                                     .halt = {.save_ns = 40,
+                                                              .restore_ns = 30,
+                                                              .reset_ns = 3,
+                                                              .dirty_ppm = 250000,
+                                                              .checkpoint_ns = 7,
+                                                              .sms = 5}},
+                                           .quantum_ns = 2080,
+                                           .slice_budget = INT64_MAX,
+                                           .is_plain = is_plain};
     struct gsim_arbiter *arbiter = gsim_arbiter_new(&options, arena);
     assert_non_null(arbiter);
     for (uint16_t lane = 0; lane < script->n_lanes; lane++)
-        assert_true(gsim_arbiter_set_lane(arbiter, lane, 0, 0));
+        assert_true(gsim_arbiter_set_lane(arbiter, lane, &script->lane[lane], 0));
     return arbiter;
 }
 
