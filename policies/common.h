@@ -152,8 +152,8 @@ bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
 
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to whoever
  * waits, longest slice first, and run on while nobody does. Who waits is served in the order of a
- * rank; only the first who does not fit may push others out, and once it has waited for two slices
- * nobody overtakes it. Zeroed, settings filled, then gsim_slices_init. */
+ * rank; only the first for whom there are not GPUs enough may push others out, and once it has
+ * waited for two slices nobody overtakes it. Zeroed, settings filled, then gsim_slices_init. */
 struct gsim_victim {
     gsim_slot slot;
     struct gsim_preemption way;
@@ -164,8 +164,10 @@ struct gsim_slices {
     bool scatters; /* a gang that cannot have what its rule asks for takes any GPUs */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot); /* when it begins to wait */
     /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
-    bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot);
-    struct gsim_preemption (*way)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot);
+    bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                   gsim_slot slot);
+    struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                                  gsim_slot victim, gsim_slot slot);
     /* Told what was placed last, and where the plan stood before; may undo that to place it with
      * others. NULL: nothing to do. */
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);

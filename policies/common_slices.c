@@ -48,9 +48,9 @@ static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
            (slices->scatters && gsim_common_place(ctx, plan, slot, GSIM_RULE_ANY));
 }
 
-static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot victim,
-                   gsim_slot slot) {
-    return !slices->yields || slices->yields(ctx, victim, slot);
+static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                   const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
+    return !slices->yields || slices->yields(ctx, plan, victim, slot);
 }
 
 static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -59,17 +59,17 @@ static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
 
 /* Whether the GPUs of all who would give way are enough. */
 static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
-                      gsim_slot slot) {
+                      const struct gsim_plan *plan, gsim_slot slot) {
     uint64_t room = ctx->view->n_idle_gpus, need = ctx->view->gpus[slot];
     gsim_slot victim = gsim_index_first(&slices->running);
     for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim) && room < need;
          victim = gsim_index_next(&slices->running, victim))
-        room += yields(slices, ctx, victim, slot) ? ctx->view->gpus[victim] : 0;
+        room += yields(slices, ctx, plan, victim, slot) ? ctx->view->gpus[victim] : 0;
     return room >= need;
 }
 
-static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot victim,
-                       gsim_slot slot) {
+static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
     if (slices->n_victims == slices->victims_capacity) {
         uint32_t capacity = slices->victims_capacity ? slices->victims_capacity * 2 : 64;
         struct gsim_victim *grown =
@@ -82,7 +82,7 @@ static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_sl
         slices->victims_capacity = capacity;
     }
     slices->victims[slices->n_victims++] =
-        (struct gsim_victim){victim, slices->way(ctx, victim, slot)};
+        (struct gsim_victim){victim, slices->way(ctx, plan, victim, slot)};
     return true;
 }
 
@@ -98,9 +98,9 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
     gsim_slot victim = gsim_index_first(&slices->running);
     for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim);
          victim = gsim_index_next(&slices->running, victim)) {
-        if (!yields(slices, ctx, victim, slot))
+        if (!yields(slices, ctx, plan, victim, slot))
             continue;
-        if (!add_victim(slices, ctx, victim, slot) ||
+        if (!add_victim(slices, ctx, plan, victim, slot) ||
             !preempt(plan, &slices->victims[slices->n_victims - 1]))
             return false;
         room += ctx->view->gpus[victim];
@@ -135,7 +135,7 @@ static void spare(struct gsim_slices *slices, struct gsim_plan *plan, gsim_slot 
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (!could_fit(slices, ctx, slot))
+    if (!could_fit(slices, ctx, plan, slot))
         return false;
     if (!push_out(slices, ctx, plan, slot)) {
         gsim_plan_rollback(plan, mark);
@@ -168,8 +168,11 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
             break;
         bool is_hopeless = misfits.is_size_all && ctx->view->gpus[slot] >= misfits.smallest;
         bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
-        if (!is_placed && may_force)
-            is_placed = may_force = force(slices, ctx, plan, slot);
+        if (!is_placed && may_force) {
+            is_placed = force(slices, ctx, plan, slot);
+            /* whom GPUs would suffice, but not their memory, waits for who is paused there */
+            may_force = is_placed || could_fit(slices, ctx, plan, slot);
+        }
         if (is_placed) {
             has_placed = true;
             gsim_index_remove(&slices->waiting, slot);

@@ -212,14 +212,15 @@ static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->now_ns; /* round robin */
 }
 
-static bool yields(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
-    (void)slot;
+static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                   gsim_slot slot) {
+    (void)plan, (void)slot;
     return !own(ctx, victim)->is_packed; /* pairs leave together, see end_pair */
 }
 
-static struct gsim_preemption way(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
-    (void)victim;
-    (void)slot;
+static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                                  gsim_slot victim, gsim_slot slot) {
+    (void)plan, (void)victim, (void)slot;
     return ((const struct state *)ctx->state)->way;
 }
 
@@ -288,8 +289,7 @@ const struct gsim_policy gsim_policy_gandiva = {
     .name = "gandiva",
     .summary = "slices at iteration ends, affinity, packing while it pays, migration",
     .paper = "Xiao et al., Gandiva, OSDI 2018",
-    .deviations = "one round robin for the cluster; nothing grows; the variants follow their "
-                  "descriptions, not the code",
+    .deviations = "one round robin for the cluster; nothing grows; variants by description",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct state),

@@ -45,13 +45,15 @@ static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     return -urgency * (INT64_C(1) << TIME_BITS) + time_ms;
 }
 
-static bool yields(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
+static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                   gsim_slot slot) {
+    (void)plan;
     return goes_before(ctx, slot, victim);
 }
 
-static struct gsim_preemption way(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot) {
-    (void)victim;
-    (void)slot;
+static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                                  gsim_slot victim, gsim_slot slot) {
+    (void)plan, (void)victim, (void)slot;
     return ((const struct state *)ctx->state)->way;
 }
 

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Adaptive preemption: each time a job has to give way, the way out that costs least in expectation.
+ * Source: this project.
+ *
+ * Who waits goes by least attained GPU time; once a job has run for a quantum it gives way to
+ * whoever has had less. The ways: leave it resident (a pause), evict it to the host, let the driver
+ * checkpoint it, let it finish its iteration and then evict it, or restart it from storage. What
+ * they cost now is asked of the model (quotes). A resident job costs later: its memory closes its
+ * GPU to jobs that need more than it leaves, each of which then waits for about a quantum. How many
+ * there will be until it returns is estimated from those who wait, from the memory of all jobs seen
+ * so far and the rate at which they came, and from how long the queue is. A job that by its own
+ * past will end sooner than the cheapest way takes is not preempted: of heavy-tailed jobs half of
+ * those that have run for t run for another t.
+ *
+ * choice= fixes one way, for comparison. */
+#include "policies/common_tiresias.h"
+
+enum way { RESIDENT, HOST, CHECKPOINT, FINISH, RESTART, WAYS };
+enum { AUTO = 0 };
+
+static const struct gsim_preemption ways[WAYS] = {
+    [RESIDENT] = {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT},
+    [HOST] = {GSIM_STOP_KERNEL, GSIM_KEEP_HOST},
+    [CHECKPOINT] = {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE},
+    [FINISH] = {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},
+    [RESTART] = {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE},
+};
+
+struct state {
+    struct gsim_slices slices; /* first */
+    struct gsim_history seen; /* memory of all arrivals, in MiB */
+    struct gsim_index away; /* jobs without memory on a GPU, by memory */
+    int64_t n_arrived, first_ns;
+    int64_t choice;
+};
+
+struct job {
+    bool is_called; /* back to its GPU, since its memory is in the way */
+};
+
+static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+
+static int64_t mem_mib(const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t bytes = gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->job[slot]);
+    return bytes > 0 ? bytes / GSIM_MIB : bytes;
+}
+
+/* --- what a resident job costs ---------------------------------------------------------------- */
+
+/* What the fullest of the victim's GPUs has left while it stays there. */
+static int64_t room_mib(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                        gsim_slot victim) {
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_plan_units(plan, victim, &units);
+    int64_t least = INT64_MAX;
+    for (uint32_t u = 0; u < n_units; u++) {
+        uint32_t gpu = units[u].gpu;
+        int64_t room = ctx->view->gpu_hbm_bytes[gpu] - ctx->view->gpu_mem_used[gpu];
+        least = room < least ? room : least;
+    }
+    return least / GSIM_MIB;
+}
+
+/* Jobs that wait without memory on a GPU and need more than the room. */
+static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room) {
+    const struct state *state = ctx->state;
+    int64_t n = 0;
+    for (gsim_slot slot = gsim_index_last(&state->away);
+         slot != GSIM_NO_ID && gsim_index_key(&state->away, slot) > room;
+         slot = gsim_index_prev(&state->away, slot))
+        n += gsim_common_waits(ctx->view, slot);
+    return n;
+}
+
+/* When it will be served again, if all who wait have their turn first. */
+static int64_t away_ns(const struct gsim_ctx *ctx) {
+    const struct state *state = ctx->state;
+    return gsim_common_times(state->slices.slice_ns,
+                             (state->slices.waiting.n + ctx->view->n_gpus) / ctx->view->n_gpus);
+}
+
+/* Time that others will wait for its memory: a quantum each, spread over the GPUs that they could
+ * have instead. */
+static int64_t blocking_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                           gsim_slot victim) {
+    const struct state *state = ctx->state;
+    const struct gsim_history *seen = &state->seen;
+    int64_t room = room_mib(ctx, plan, victim), span_ns = ctx->view->now_ns - state->first_ns;
+    int64_t blocked_milli = 1000 * blocked_now(ctx, room);
+    if (span_ns > 0 && seen->n > 0) {
+        int64_t larger = seen->n - gsim_history_above(seen, room);
+        int64_t coming_milli = gsim_muldiv_floor(state->n_arrived * 1000, away_ns(ctx), span_ns);
+        blocked_milli += gsim_muldiv_floor(coming_milli, larger, seen->n);
+    }
+    return gsim_muldiv_floor(state->slices.slice_ns + away_ns(ctx), blocked_milli, 1000);
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot victim, enum way way) {
+    struct gsim_quote quote = gsim_ask(ctx, victim, ways[way].stop, ways[way].keep, NULL, 0);
+    if (!quote.is_possible)
+        return GSIM_NEVER;
+    return quote.stop_ns + quote.save_ns + quote.resume_ns + quote.lost_ns;
+}
+
+static int64_t cost_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                       enum way way) {
+    int64_t quoted = quoted_ns(ctx, victim, way);
+    if (way != RESIDENT || quoted == GSIM_NEVER)
+        return quoted;
+    bool may_stay = mem_mib(ctx, victim) >= 0 && !own(ctx, victim)->is_called;
+    return may_stay ? quoted + blocking_ns(ctx, plan, victim) : GSIM_NEVER;
+}
+
+static enum way choose(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                       int64_t *least) {
+    const struct state *state = ctx->state;
+    enum way best = state->choice == AUTO ? RESTART : (enum way)(state->choice - 1);
+    *least = quoted_ns(ctx, victim, best);
+    for (enum way way = RESIDENT; state->choice == AUTO && way < RESTART; way++) {
+        int64_t cost = cost_ns(ctx, plan, victim, way);
+        if (cost < *least) {
+            *least = cost;
+            best = way;
+        }
+    }
+    return best;
+}
+
+static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                                  gsim_slot victim, gsim_slot slot) {
+    int64_t least;
+    (void)slot;
+    return ways[choose(ctx, plan, victim, &least)];
+}
+
+static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_common_times(gsim_attained_ns(ctx->view, slot), ctx->view->gpus[slot]);
+}
+
+/* What it has run for is the guess of what it has left. */
+static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                   gsim_slot slot) {
+    int64_t least;
+    if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) >= gpu_time_ns(ctx, victim))
+        return false;
+    (void)choose(ctx, plan, victim, &least);
+    return least <= gsim_attained_ns(ctx->view, victim);
+}
+
+/* Whoever waits first and has waited for a quantum is kept out by the memory of paused jobs: they
+ * are called back before it, and leave for good when they give way again. */
+static void call_back(struct state *state, struct gsim_ctx *ctx) {
+    struct gsim_index *waiting = &state->slices.waiting;
+    gsim_slot slot = gsim_index_first(waiting), after;
+    if (slot == GSIM_NO_ID || ctx->view->state[slot] == GSIM_PAUSED ||
+        ctx->view->now_ns - ctx->view->changed_ns[slot] < 2 * state->slices.slice_ns)
+        return;
+    for (; slot != GSIM_NO_ID; slot = after) {
+        after = gsim_index_next(waiting, slot);
+        if (ctx->view->state[slot] != GSIM_PAUSED)
+            continue;
+        own(ctx, slot)->is_called = true;
+        gsim_index_remove(waiting, slot);
+        gsim_common_insert(ctx, waiting, slot, -1); /* before all others */
+    }
+}
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
+    struct state *state = ctx->state;
+    state->choice = gsim_param(ctx->params, "choice");
+    state->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "quantum"),
+                                         .rank = gpu_time_ns,
+                                         .yields = yields,
+                                         .way = way};
+    gsim_slices_init(&state->slices, ctx);
+    gsim_index_init(&state->away, ctx->arena);
+    return GSIM_OK;
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *state = ctx->state;
+    if (state->n_arrived++ == 0)
+        state->first_ns = ctx->view->now_ns;
+    gsim_common_insert(ctx, &state->away, slot, mem_mib(ctx, slot));
+    if (mem_mib(ctx, slot) >= 0 && !gsim_history_add(&state->seen, mem_mib(ctx, slot), ctx->arena))
+        gsim_common_no_memory(ctx);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *state = ctx->state;
+    gsim_slices_completed(&state->slices, slot);
+    gsim_index_remove(&state->away, slot);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_settled; i++) {
+        gsim_slot slot = view->settled[i];
+        gsim_index_remove(&state->away, slot);
+        own(ctx, slot)->is_called &= view->state[slot] == GSIM_RUNNING;
+        if (view->state[slot] == GSIM_HELD || view->state[slot] == GSIM_QUEUED)
+            gsim_common_insert(ctx, &state->away, slot, mem_mib(ctx, slot));
+    }
+    gsim_slices_book(&state->slices, ctx);
+    if (state->choice == AUTO)
+        call_back(state, ctx);
+    gsim_slices_decide(&state->slices, ctx, plan);
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    {.name = "quantum",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "10s",
+     .min = 1,
+     .max = GSIM_TIME_MAX,
+     .help = "how long a job runs before it may have to give way, from the end of its copy-in"},
+    {.name = "choice",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|resident|host|checkpoint|finish|restart",
+     .help = "the way out: the cheapest in expectation, or always the same"},
+    {0}};
+
+const struct gsim_policy gsim_policy_adaptive = {
+    .name = "adaptive",
+    .summary = "preempts in whichever way costs least in expectation, by quotes and estimates",
+    .paper = "none: this project's own",
+    .deviations = "none known",
+    .params = params,
+    .state_size = sizeof(struct state),
+    .job_size = sizeof(struct job),
+    .open = open_adaptive,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};
