@@ -7,6 +7,7 @@
 #ifndef GSIM_API_MODEL_H
 #define GSIM_API_MODEL_H
 
+#include "sim/api/observe.h"
 #include "sim/api/trace.h"
 #include "sim/api/types.h"
 #include "sim/base/arena.h"
@@ -71,6 +72,7 @@ struct gsim_model_setup {
     int64_t slice_budget; /* slices without recurrence before anything is extrapolated */
     bool is_exact; /* nothing may be extrapolated */
     bool is_plain; /* nothing may be skipped: the reference that shortcuts are held against */
+    const struct gsim_observer *observer; /* for gsim_observe_span; NULL: nobody watches */
 };
 
 /* Whether something that takes time began, or it is over already (zero cost). Nothing is reported

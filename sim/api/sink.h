@@ -39,6 +39,13 @@ struct gsim_gpu_result {
     int64_t busy_ns; /* held by jobs, times the share that was held */
 };
 
+/* A quantity at a time: means over steps, or who holds a GPU (sim/app/samples.h has the names). */
+struct gsim_sample {
+    int64_t time_ns;
+    const char *name;
+    double value;
+};
+
 struct gsim_result {
     const struct gsim_trace *trace;
     const struct gsim_gpu_result *gpus; /* summary.gpus of them; NULL: a pool has none to name */
@@ -46,6 +53,8 @@ struct gsim_result {
     struct gsim_job_results jobs;
     const struct gsim_request_log *requests; /* of open-loop jobs */
     uint32_t n_request_logs;
+    const struct gsim_sample *samples; /* by whoever took them; unique in (name, time) */
+    uint32_t n_samples;
     const char *const *assumed; /* "key=value (device)" lines; NULL-terminated, may be NULL */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim run: one policy on one trace. */
 #include "sim/app/report.h"
+#include "sim/app/timeline.h"
 
 static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_setup *setup,
                                      const struct gsim_result *result) {
@@ -34,6 +35,37 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
     return status == GSIM_OK ? gsim_report_db(cli, setup, 0, setup->replication, result) : status;
 }
 
+static enum gsim_status simulate_unseen(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                        struct gsim_result *result) {
+    return gsim_setup_run(setup, 0, &setup->trace, cli->io, !gsim_option_is_on(cli, GSIM_OPT_QUIET),
+                          cli->arena, result, cli->log);
+}
+
+/* With the timeline, if one is asked for. */
+static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
+                                 struct gsim_result *result) {
+    struct gsim_timeline *timeline;
+    struct gsim_timeline_options options = {.path = cli->value[GSIM_OPT_TIMELINE],
+                                            .most = GSIM_TIMELINE_MOST};
+    enum gsim_status status =
+        gsim_timeline_window(cli->value[GSIM_OPT_TIMELINE_WINDOW], &options, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    if (!options.path)
+        return simulate_unseen(cli, setup, result);
+    status = gsim_timeline_open(&options, cli->arena, &timeline, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    setup->observer = gsim_timeline_observer(timeline);
+    status = simulate_unseen(cli, setup, result);
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE) {
+        gsim_timeline_abandon(timeline);
+        return status;
+    }
+    enum gsim_status closed = gsim_timeline_close(timeline, cli->log);
+    return closed != GSIM_OK ? closed : status;
+}
+
 enum gsim_status gsim_command_run(struct gsim_cli *cli) {
     struct gsim_setup *setup = gsim_arena_alloc(cli->arena, sizeof *setup);
     struct gsim_result result;
@@ -62,9 +94,7 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
         return GSIM_OK;
     }
     if (status == GSIM_OK)
-        status =
-            gsim_setup_run(setup, 0, &setup->trace, cli->io,
-                           !gsim_option_is_on(cli, GSIM_OPT_QUIET), cli->arena, &result, cli->log);
+        status = simulate(cli, setup, &result);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     return finish(cli, setup, &result, status);

@@ -242,6 +242,8 @@ static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, &n_threads);
     if (status == GSIM_OK)
+        status = gsim_setup_samples(cli, &sweep->n_samples);
+    if (status == GSIM_OK)
         status = gsim_grid_read(cli->operand[0], cli->arena, &sweep->grid, cli->log);
     if (status != GSIM_OK)
         return status;

@@ -282,6 +282,24 @@ static int add_gpus(struct gsim_db *db, int64_t run_id, const struct gsim_result
     return code;
 }
 
+static int add_samples(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO sample VALUES (?, ?, ?, ?)", -1,
+                                  &statement, NULL);
+    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    for (uint32_t i = 0; i < result->n_samples && code == SQLITE_DONE; i++) {
+        const struct gsim_sample *sample = &result->samples[i];
+        (void)sqlite3_bind_int64(statement, 1, run_id);
+        (void)sqlite3_bind_int64(statement, 2, sample->time_ns);
+        (void)sqlite3_bind_text(statement, 3, sample->name, -1, SQLITE_STATIC);
+        (void)sqlite3_bind_double(statement, 4, sample->value);
+        code = sqlite3_step(statement);
+        (void)sqlite3_reset(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->handle, "INSERT INTO run_perf VALUES (?, ?, ?)", -1,
@@ -334,6 +352,7 @@ static bool write_run(struct gsim_db *db, int64_t wanted, const struct gsim_db_r
         return false;
     int64_t run_id = sqlite3_last_insert_rowid(db->handle);
     return add_jobs(db, result) == SQLITE_DONE && add_gpus(db, run_id, result) == SQLITE_DONE &&
+           add_samples(db, run_id, result) == SQLITE_DONE &&
            add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
            add_settings(db, run_id, run->settings) == SQLITE_DONE &&
            add_membership(db, run_id, run) == SQLITE_OK &&

@@ -185,12 +185,17 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int 
 /* --- files
  * -------------------------------------------------------------------------------------------- */
 
-static enum gsim_status cannot_write(const struct gsim_outfile *out, struct gsim_log *log) {
-    int error = errno;
+void gsim_outfile_abandon(struct gsim_outfile *out) {
     if (out->file)
         (void)fclose(out->file);
     if (out->beside)
         (void)unlink(out->beside);
+    out->file = NULL;
+}
+
+static enum gsim_status cannot_write(struct gsim_outfile *out, struct gsim_log *log) {
+    int error = errno;
+    gsim_outfile_abandon(out);
     return gsim_fail(log, GSIM_FAILED, out->path, 0, "cannot write it: %s",
                      strerror(error ? error : EIO));
 }

@@ -30,6 +30,8 @@ struct gsim_outfile {
 };
 enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
                                    struct gsim_arena *arena, struct gsim_log *log);
+/* Leaves nothing behind; what stood there before stays. */
+void gsim_outfile_abandon(struct gsim_outfile *out);
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
 
 enum gsim_status gsim_write_jobs_csv(const char *path, const struct gsim_result *result,

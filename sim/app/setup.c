@@ -8,12 +8,16 @@
 
 #include "models/device.h"
 #include "sim/app/apps.h"
+#include "sim/app/samples.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
 #include "traces/shake.h"
 
 /* The PAI simulator's cluster: 300 GPUs and 6966 CPUs (its README). */
 enum { PAI_GPUS = 300, PAI_CPUS_MILLI_PER_GPU = 23220 };
+
+/* Steps over time: more than a figure of column width can show, and few rows of a database. */
+enum { DEFAULT_SAMPLES = 256, MAX_SAMPLES = 100000 };
 
 /* --- --set -------------------------------------------------------------------------------------
  */
@@ -327,13 +331,22 @@ enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *set
     return status == GSIM_OK ? load_clock(cli, setup) : status;
 }
 
+enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples) {
+    int64_t n, fallback = cli->value[GSIM_OPT_DB] ? DEFAULT_SAMPLES : 0;
+    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_SAMPLES, fallback, 0, MAX_SAMPLES, &n);
+    *n_samples = status == GSIM_OK ? (uint32_t)n : 0;
+    return status;
+}
+
 enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
                                  struct gsim_setup *setup) {
     *setup = (struct gsim_setup){0};
     enum gsim_status status = gsim_setup_policies(cli, names, setup);
     if (status == GSIM_OK)
         status = gsim_setup_trace(cli, setup, true);
-    return status == GSIM_OK ? gsim_setup_cluster(cli, setup) : status;
+    if (status == GSIM_OK)
+        status = gsim_setup_cluster(cli, setup);
+    return status == GSIM_OK ? gsim_setup_samples(cli, &setup->n_samples) : status;
 }
 
 bool gsim_setup_meets(const struct gsim_policy *policy, const char *key) {
@@ -388,7 +401,15 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                        .until_ns = setup->until_ns,
                                        .slice_budget = setup->slice_budget,
                                        .is_exact = setup->is_exact,
-                                       .stop = io->stop};
+                                       .stop = io->stop,
+                                       .observer = setup->observer};
+    struct gsim_samples *samples = NULL;
+    if (setup->n_samples) {
+        samples = gsim_samples_new(arena, setup->n_samples);
+        if (!samples)
+            return gsim_no_memory(log, "starting a run");
+        options.observer = gsim_samples_observer(samples, setup->observer);
+    }
     if (shows_progress && io->is_err_terminal) {
         options.progress = show_progress;
         options.progress_arg = &progress_io;
@@ -397,7 +418,10 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
     status = gsim_run(&options, arena, result, log);
     if (options.progress)
         fputs("\r\033[K", io->err);
-    if (status == GSIM_OK || status == GSIM_INCOMPLETE)
-        result->summary.wall_s = now_s() - begin_s;
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
+        return status;
+    result->summary.wall_s = now_s() - begin_s;
+    if (samples && !gsim_samples_finish(samples, result))
+        return gsim_no_memory(log, "sampling a run");
     return status;
 }

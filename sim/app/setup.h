@@ -32,6 +32,8 @@ struct gsim_setup {
     int64_t slice_budget;
     bool is_exact;
     int64_t shake_ppm; /* replications above 0 of a trace file are shaken by so much */
+    uint32_t n_samples; /* steps of quantities over time; 0: none are taken */
+    const struct gsim_observer *observer; /* NULL, or of a command that runs once */
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
@@ -47,6 +49,8 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
 bool gsim_setup_is_spec(const char *path);
 /* Cluster, devices and clock; needs the seed, and the widest gang where no option gives GPUs. */
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup);
+/* --samples, or the default: as many as figures need, where there is a --db to keep them. */
+enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
 /* Whether --set KEY can change runs of the policy: it knows the key, or no policy does (then it is
  * a key of the device, or an error that the setup reports). */
 bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);

@@ -40,6 +40,7 @@ struct gsim_sweep {
     int64_t n_runs;
     char id[65];
     int n_threads;
+    uint32_t n_samples; /* of each run */
     volatile sig_atomic_t stop; /* set by the writer alone: runs under way end */
     pthread_mutex_t lock; /* of first_bad */
     int64_t bad_run; /* the first that cannot be set up, in the order of the grid */

@@ -105,6 +105,7 @@ struct gsim_core {
     struct gsim_arena *arena;
     struct gsim_log *log;
     const struct gsim_model_ops *ops;
+    const struct gsim_observer *observer; /* the first; usually NULL */
     struct gsim_model *model;
     struct gsim_cluster cluster;
     struct gsim_jobs jobs;
@@ -151,6 +152,12 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
 void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
 /* Brings the job's wait, stall and held times up to now. */
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
+
+/* observe.c: tells the observers; call it only when there are any. was_on: before the change. */
+void gsim_observe_change(const struct gsim_core *core, gsim_slot slot, enum gsim_state from,
+                         bool was_on);
+void gsim_observe_begin(const struct gsim_core *core);
+void gsim_observe_end(const struct gsim_core *core);
 
 /* plan.c */
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);

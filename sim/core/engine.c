@@ -101,7 +101,8 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                                          ? core->options->slice_budget
                                                          : GSIM_SLICE_BUDGET,
                                      .is_exact = core->options->is_exact,
-                                     .is_plain = core->options->is_plain};
+                                     .is_plain = core->options->is_plain,
+                                     .observer = core->options->observer};
     return core->ops->open(&setup, &core->model, core->log);
 }
 
@@ -148,6 +149,7 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (!open_gpu_columns(core) || !gsim_jobs_open(core) || !gsim_metrics_open(core))
         return gsim_core_no_memory(core);
     core->timer_ns = GSIM_NEVER;
+    gsim_observe_begin(core);
     return open_policy(core);
 }
 
@@ -181,6 +183,8 @@ static void serve_arrivals(struct gsim_core *core) {
             (void)gsim_core_no_memory(core);
             return;
         }
+        if (core->observer)
+            gsim_observe_change(core, slot, GSIM_FREE, false);
         if (policy->on_arrival)
             policy->on_arrival(&core->ctx, slot);
     }
@@ -309,9 +313,11 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     core->arena = arena;
     core->log = log;
     core->ops = options->model;
+    core->observer = options->observer;
     enum gsim_status status = open_run(core);
     if (status == GSIM_OK)
         status = run_loop(core);
+    gsim_observe_end(core);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status finished = gsim_metrics_finish(core, result);

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "sim/api/model.h"
+#include "sim/api/observe.h"
 #include "sim/api/policy.h"
 #include "sim/api/sink.h"
 #include "sim/core/cluster.h"
@@ -32,6 +33,7 @@ struct gsim_run_options {
     /* Called about every 10^5 events with the jobs finished so far; may be NULL. */
     void (*progress)(void *arg, uint32_t n_done, uint32_t n_jobs);
     void *progress_arg;
+    const struct gsim_observer *observer; /* may be NULL */
 };
 
 /* The result lives in arena (with everything else of the run). */

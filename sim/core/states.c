@@ -38,8 +38,11 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
 
 static void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
     gsim_job_account(core, slot);
+    enum gsim_state from = core->jobs.state[slot];
     core->jobs.state[slot] = (uint8_t)state;
     core->jobs.changed_ns[slot] = core->view.now_ns;
+    if (core->observer)
+        gsim_observe_change(core, slot, from, core->jobs.core[slot].is_admitted);
 }
 
 static void settle(struct gsim_core *core, gsim_slot slot) {
@@ -142,6 +145,8 @@ static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) 
     gsim_units_free(core, own->last_units, own->n_last_units);
     own->last_units = NULL;
     own->n_last_units = 0;
+    if (core->observer)
+        gsim_observe_change(core, slot, core->jobs.state[slot], false);
     if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
         set_state(core, slot, GSIM_RUNNING);
         settle(core, slot);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Watching a run: who is in which state and on which GPU, when. Observers are told what happens and
+ * cannot change it; a run without any pays one comparison per change. They form a list and are
+ * called in its order, so that a timeline and samples can be taken of the same run. */
+#ifndef GSIM_API_OBSERVE_H
+#define GSIM_API_OBSERVE_H
+
+#include "sim/api/trace.h"
+#include "sim/api/types.h"
+
+/* What does not change during the run; valid until end() returns. */
+struct gsim_scene {
+    const struct gsim_trace *trace;
+    uint32_t n_gpus;
+    const uint32_t *node_of_gpu;
+    const bool *gpu_is_arranged; /* by GPU, as it is now: busy while anybody is on it */
+    bool is_pool; /* placements name no GPUs */
+};
+
+/* A job's state, or whether it is physically on its units, has changed. */
+struct gsim_change {
+    int64_t now_ns;
+    uint32_t job; /* in the trace */
+    enum gsim_state from, to; /* from GSIM_FREE: it arrives; equal: only is_on changes */
+    bool was_on, is_on; /* on its units; a job that waits for them to clear is not */
+    bool is_moving; /* on its way to other units */
+    uint32_t gpus, share_ppm; /* as placed */
+    const struct gsim_unit *units; /* those it is on, or was until now; valid during the call */
+    uint32_t n_units; /* 0 in a pool */
+};
+
+/* What a model may report of the inside of a device. */
+enum gsim_span_kind {
+    GSIM_SPAN_SLICE = 0, /* a context has the SMs */
+    GSIM_SPAN_COPY_IN, /* host to device */
+    GSIM_SPAN_COPY_OUT, /* device to host */
+    GSIM_SPAN_FAULT, /* a job waits for pages */
+    GSIM_SPAN_COUNT
+};
+
+struct gsim_span {
+    enum gsim_span_kind kind;
+    uint32_t gpu;
+    uint32_t job; /* in the trace */
+    int64_t begin_ns, end_ns; /* it may end after now */
+    int64_t bytes; /* of copies */
+};
+
+struct gsim_observer {
+    void *arg;
+    void (*begin)(void *arg, const struct gsim_scene *scene);
+    void (*change)(void *arg, const struct gsim_change *change);
+    void (*span)(void *arg, const struct gsim_span *span); /* may be NULL */
+    void (*end)(void *arg, int64_t now_ns); /* also of a run that is cut short */
+    const struct gsim_observer *next; /* may be NULL */
+};
+
+/* For models: of each kind and GPU, in the order in which spans begin. first may be NULL. */
+static inline void gsim_observe_span(const struct gsim_observer *first,
+                                     const struct gsim_span *span) {
+    for (; first; first = first->next)
+        if (first->span)
+            first->span(first->arg, span);
+}
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Timelines as a viewer meets them: valid JSON, rows in which nothing overlaps, and the same time as
+# in the results; SQLite reads the JSON. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+check() { # name, what is wanted, what is there
+    if [ "$2" = "$3" ]; then echo "ok $1"; else echo "not ok $1: '$3', not '$2'"; fi
+}
+
+ask() { # SQL over `event`, `span` (X), both with times in ns, and over the database as `r`
+    sqlite3 ${2:+-cmd "ATTACH '$2' AS r"} :memory: "
+        CREATE TABLE event AS SELECT value AS e FROM
+            json_each(json_extract(CAST(readfile('$1') AS TEXT), '\$.traceEvents'));
+        CREATE VIEW span AS SELECT json_extract(e, '\$.pid') AS pid, json_extract(e, '\$.tid') AS tid,
+            json_extract(e, '\$.cat') AS cat, json_extract(e, '\$.name') AS name,
+            json_extract(e, '\$.args.job') AS job,
+            CAST(round(1000 * json_extract(e, '\$.ts')) AS INTEGER) AS begin_ns,
+            CAST(round(1000 * (json_extract(e, '\$.ts') + json_extract(e, '\$.dur'))) AS INTEGER) AS end_ns
+            FROM event WHERE json_extract(e, '\$.ph') = 'X';
+        $3"
+}
+
+# NAME, OPTIONS...: a run that keeps everything
+timeline() {
+    name=$1
+    shift
+    "$gsim" --quiet --timeline "$tmp/$name.json" --db "$tmp/$name.db" "$@" >"$tmp/out" 2>&1 ||
+        { echo "not ok $name runs"; sed 's/^/# /' "$tmp/out"; }
+    check "$name: valid JSON" 1 "$(sqlite3 :memory: "SELECT json_valid(CAST(readfile('$tmp/$name.json') AS TEXT))")"
+    check "$name: nothing overlaps in a row" 0 "$(ask "$tmp/$name.json" '' 'SELECT count(*) FROM (SELECT
+        end_ns > lead(begin_ns) OVER (PARTITION BY pid, tid ORDER BY begin_ns, end_ns) AS bad FROM span) WHERE bad')"
+    check "$name: each row has a name" 0 "$(ask "$tmp/$name.json" '' "SELECT count(*) FROM (SELECT DISTINCT pid, tid FROM span
+        EXCEPT SELECT json_extract(e, '\$.pid'), json_extract(e, '\$.tid') FROM event WHERE
+        json_extract(e, '\$.name') = 'thread_name')")"
+    check "$name: a job's row covers it" 0 "$(ask "$tmp/$name.json" "$tmp/$name.db" 'SELECT count(*) FROM (SELECT job,
+        sum(end_ns - begin_ns) AS shown FROM span WHERE pid = 1 GROUP BY job) s JOIN r.job j ON j.job_id = s.job
+        WHERE shown <> j.end_ns - j.submit_ns')"
+}
+
+t=traces/samples/cluster.csv
+timeline fifo --policy fifo --nodes 2 --gpus-per-node 8 $t
+timeline suspended --policy srtf --nodes 2 --gpus-per-node 8 --assume mem_gib=20GiB $t
+timeline shared --policy las --gpus-per-node 2 --device ideal traces/samples/heavy_tail.csv
+timeline fractions --policy fifo --gpus-per-node 4 traces/samples/fractions.csv
+timeline gangs --policy gang-rr --nodes 2 --gpus-per-node 8 $t
+busy='SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE pid >= 10) - (SELECT sum(busy_ns) FROM r.gpu)'
+check "rows of GPUs are as long as the GPUs are busy" 0 "$(ask "$tmp/fifo.json" "$tmp/fifo.db" "$busy")"
+check "also where jobs are saved and restored" 0 "$(ask "$tmp/suspended.json" "$tmp/suspended.db" "$busy")"
+check "queued, running, preempted, moving" "moving,preempted,queued,resuming,running,saving,starting" \
+    "$(ask "$tmp/suspended.json" '' 'SELECT group_concat(cat) FROM (SELECT DISTINCT cat FROM span WHERE pid = 1 ORDER BY 1)')"
+for name in fifo suspended shared fractions; do
+    check "$name: utilisation over time adds up" 1 "$(sqlite3 "$tmp/$name.db" "SELECT abs(1 - sum(value * (next - time_ns)) / 1e9
+        / (SELECT gpu_busy * makespan_s * gpus FROM run)) < 1e-9 FROM (SELECT value, time_ns, lead(time_ns)
+        OVER (ORDER BY time_ns) AS next FROM sample WHERE name = 'busy_gpus')")"
+    check "$name: the queue over time adds up to the waiting" 1 "$(sqlite3 "$tmp/$name.db" "SELECT abs(1 - (1 + sum(value *
+        (next - time_ns))) / (1 + (SELECT sum(wait_ns) FROM job))) < 1e-9 FROM (SELECT value, time_ns, lead(time_ns)
+        OVER (ORDER BY time_ns) AS next FROM sample WHERE name = 'queue')")"
+done
+check "at most so many steps" 1 "$(sqlite3 "$tmp/fifo.db" "SELECT count(*) BETWEEN 128 AND 257 FROM sample WHERE name = 'queue'")"
+
+"$gsim" --quiet --policy fifo --nodes 2 --gpus-per-node 8 --timeline "$tmp/again.json.gz" $t >/dev/null 2>&1
+gzip -dc "$tmp/again.json.gz" >"$tmp/again.json"
+if cmp -s "$tmp/again.json" "$tmp/fifo.json"; then echo "ok compressed, and the same again"; else echo "not ok compressed, and the same again"; fi
+"$gsim" --quiet --policy fifo --nodes 2 --gpus-per-node 8 --timeline "$tmp/window.json" --timeline-window 1h:90min $t >/dev/null 2>&1
+check "a window" "3600000000000 5400000000000" "$(ask "$tmp/window.json" '' "SELECT min(begin_ns) || ' ' || max(end_ns) FROM span")"
+check "counters in a window" 3600000000000 "$(ask "$tmp/window.json" '' "SELECT CAST(1000 * min(json_extract(e, '\$.ts')) AS INTEGER) FROM event WHERE json_extract(e, '\$.ph') = 'C'")"
+for window in 2h:1h 5 a:b : -1:5; do
+    "$gsim" --quiet --policy fifo --timeline "$tmp/x.json" --timeline-window "$window" $t >"$tmp/out" 2>&1
+    got=$?
+    [ "$window" = : ] && want=0 || want=2
+    check "window $window" $want $got
+done
+rm -f "$tmp/x.json"
+"$gsim" --quiet --policy fifo --gpus-per-node 1 --timeline "$tmp/x.json" $t >/dev/null 2>&1
+check "a run that fails leaves no timeline" 0 "$(find "$tmp" -name 'x.json*' | wc -l)"
+"$gsim" --quiet --policy fifo --timeline /dev/full $t >"$tmp/out" 2>&1
+check "a full disk" 1 $?
