@@ -58,7 +58,7 @@ static void fill(struct gsim_samples *s, int64_t now_ns) {
         int64_t end_ns = s->first_ns + (step + 1) * s->width_ns;
         end_ns = end_ns < now_ns ? end_ns : now_ns;
         for (int q = 0; q < N_QUANTITIES; q++)
-            s->sum[q][step] += (gsim_i128)value_now(s, q) * (end_ns - s->since_ns);
+            s->sum[q][step] += (gsim_i128)value_now(s, (enum quantity)q) * (end_ns - s->since_ns);
         s->n = step + 1;
         s->since_ns = end_ns;
     }
@@ -203,7 +203,7 @@ bool gsim_samples_finish(struct gsim_samples *s, struct gsim_result *result) {
     if (s->since_ns < 0)
         return true;
     for (int q = 0; q < N_QUANTITIES; q++)
-        if (!list_means(s, &list, q))
+        if (!list_means(s, &list, (enum quantity)q))
             return false;
     if (!s->has_overflowed && !list_occupants(s, &list))
         return false;
