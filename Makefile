@@ -20,7 +20,7 @@ LIBS     = -linih -lcsv -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpth
 
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv))
+EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv plots/*.sql plots/*.gp))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
 .PHONY: all demo check bench golden-update samples man install clean help format tidy suites
@@ -72,6 +72,7 @@ check:
 
 golden-update: gsim
 	sh tests/golden/run.sh ./gsim update
+	sh tests/cli/plots.sh ./gsim update
 
 # --- for users -----------------------------------------------------------------------------------
 demo:

@@ -6,7 +6,7 @@ set -eu
 mode=${1:-build}
 packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
 if [ "$mode" = test ]; then
-    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip binutils pkgconf"
+    packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip gnuplot-nox binutils pkgconf"
 fi
 command -v dpkg-query >/dev/null 2>&1 || {
     echo "setup: this is no Debian; install what provides: $packages" >&2
@@ -18,7 +18,7 @@ for package in $packages; do
     case $state in ii*) ;; *) missing="$missing $package" ;; esac
 done
 # programs that came from elsewhere will do
-for pair in pkg-config:pkgconf clang:clang zstd:zstd sqlite3:sqlite3; do
+for pair in pkg-config:pkgconf clang:clang zstd:zstd sqlite3:sqlite3 gnuplot:gnuplot-nox; do
     command -v "${pair%%:*}" >/dev/null 2>&1 && missing=$(printf '%s' "$missing" | sed "s/ ${pair#*:}\( \|\$\)/\1/")
 done
 [ -n "$(printf '%s' "$missing" | tr -d ' ')" ] || exit 0

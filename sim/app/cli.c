@@ -14,16 +14,18 @@ const struct gsim_command gsim_commands[] = {
     {"sweep", "GRID.ini", "every combination of a grid, on all cores, resumable", GSIM_IN_SWEEP,
      gsim_command_sweep},
     {"merge", "SHARD.db ...", "joins the databases of shards", GSIM_IN_MERGE, gsim_command_merge},
+    {"plot", "RESULTS.db", "a figure by gnuplot", GSIM_IN_PLOT, gsim_command_plot},
+    {"report", "RESULTS.db", "one page of tables and figures", GSIM_IN_REPORT, gsim_command_report},
     {"generate", "SPEC.ini", "a synthetic trace from distributions", GSIM_IN_GENERATE,
      gsim_command_generate},
     {"import", "FORMAT FILE", "another format's trace as a native one", GSIM_IN_IMPORT,
      gsim_command_import},
-    {"list", "policies|devices|apps|formats [NAME]", "what there is, and its parameters", GSIM_IN_LIST,
-     gsim_command_list},
+    {"list", "policies|devices|apps|formats|figures [NAME]", "what there is, and its parameters",
+     GSIM_IN_LIST, gsim_command_list},
     {0}};
 
 /* Named in the plan of the program, not built yet: better said than called a missing file. */
-static const char planned[] = "plot|report|validate|calibrate";
+static const char planned[] = "validate|calibrate";
 
 static const struct gsim_command *find_command(const char *name) {
     for (const struct gsim_command *command = gsim_commands; command->name; command++)

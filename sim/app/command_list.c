@@ -6,6 +6,7 @@
 #include "models/profile.h"
 #include "sim/app/apps.h"
 #include "sim/app/cli.h"
+#include "sim/app/figure.h"
 #include "sim/app/registry.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
@@ -163,6 +164,19 @@ static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
                 : GSIM_OK;
 }
 
+static enum gsim_status list_figures(struct gsim_cli *cli, const char *name) {
+    struct gsim_figure figure;
+    if (name) {
+        enum gsim_status status = gsim_figure_find(name, cli->arena, &figure, cli->log);
+        if (status == GSIM_OK)
+            fprintf(cli->io->out, "%s: %s\n  %s\n", figure.name, figure.summary, figure.needs);
+        return status;
+    }
+    for (int at = 0; gsim_figure_at(at, cli->arena, &figure); at++)
+        fprintf(cli->io->out, "%-18s %s\n", figure.name, figure.summary);
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_command_list(struct gsim_cli *cli) {
     static const char kinds[] = "policies|devices|formats|apps|figures";
     const char *kind = cli->n_operands ? cli->operand[0] : "";
@@ -185,8 +199,7 @@ enum gsim_status gsim_command_list(struct gsim_cli *cli) {
     case 3:
         return name ? print_app(cli, name) : list_apps(cli);
     case 4:
-        fprintf(cli->io->out, "no %s in this version\n", kind);
-        return GSIM_OK;
+        return list_figures(cli, name);
     default:
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "list what? policies, devices, formats, apps or figures%s%s",

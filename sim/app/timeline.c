@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "sim/app/occupancy.h"
+#include "sim/base/text.h"
 
 enum { PID_JOBS = 1, PID_CLUSTER = 2, PID_FIRST_GPU = 10 };
 /* Rows of a GPU: those of jobs come first, then the kinds of spans that models report. */
@@ -68,24 +69,11 @@ __attribute__((format(printf, 2, 3))) static void put(struct gsim_timeline *t, c
         t->cannot_write = true;
 }
 
-/* The length of the UTF-8 character at p, or 0 when it is none. */
-static int utf8_length(const unsigned char *p) {
-    int n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : 0;
-    if (p[0] >= 0xf0 && p[0] < 0xf5)
-        n = 4;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool is_long = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    bool is_no_character = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
-    return is_long || is_no_character ? 0 : n;
-}
-
 /* JSON has to be UTF-8; a byte that is none is taken as Latin-1. */
 static void put_text(struct gsim_timeline *t, const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     while (*p) {
-        int n = utf8_length(p);
+        int n = gsim_text_utf8_length((const char *)p);
         if (*p == '"' || *p == '\\')
             put(t, "\\%c", *p);
         else if (n == 0 || *p < 32)

@@ -2,6 +2,7 @@
 /* Typos: the closest name wins when it is close enough to be meant. */
 #include "sim/base/text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LONGEST = 64 };
@@ -55,4 +56,17 @@ int gsim_text_choice(const char *word, const char *choices) {
         choices += length + (bar != NULL);
     }
     return -1;
+}
+
+int gsim_text_utf8_length(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    int n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : 0;
+    if (p[0] >= 0xf0 && p[0] < 0xf5)
+        n = 4;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool is_long = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+    bool is_no_character = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
+    return is_long || is_no_character ? 0 : n;
 }

@@ -10,6 +10,8 @@ int gsim_text_distance(const char *a, const char *b);
 /* Index of the closest of names (count of them) to word if it is close enough to be a typo of it,
  * else -1. */
 int gsim_text_suggest(const char *word, const char *const *names, int count);
+/* Bytes of the UTF-8 character that text begins with; 0 when it is none. */
+int gsim_text_utf8_length(const char *text);
 /* Position of word in "a|b|c", or -1. */
 int gsim_text_choice(const char *word, const char *choices);
 

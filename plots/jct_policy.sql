@@ -1,0 +1,10 @@
+-- mean job completion time of each policy, with the 95 % interval over replications and seeds
+-- needs: finished jobs
+-- bars
+SELECT unit AS var_unit, (SELECT max(runs) > 1 FROM series) AS var_has_intervals,
+       0.55 + 0.2 * (SELECT count(*) FROM series) AS var_height FROM time_unit;
+SELECT series, label, sum(jct_mean_s) / count(*) / seconds AS mean,
+       half_width(jct_mean_s) / seconds AS half
+FROM chosen JOIN member USING (run_id), time_unit
+WHERE jct_mean_s IS NOT NULL
+GROUP BY series ORDER BY series;

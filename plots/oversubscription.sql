@@ -1,0 +1,20 @@
+-- a result against a parameter that squeezes the GPUs (--x, --value), a line for each policy
+-- needs: runs that differ in a numeric key (--x)
+-- lines
+CREATE TEMP TABLE point AS
+SELECT policy, run_id,
+       (SELECT quantity(a.value) FROM attribute AS a, axes WHERE a.run_id = c.run_id AND a.key = axes.x) AS x,
+       (SELECT quantity(a.value) FROM attribute AS a, axes WHERE a.run_id = c.run_id
+        AND a.key = coalesce(axes.value, 'throughput_jobs_per_h')) AS y
+FROM chosen AS c;
+CREATE TEMP TABLE line AS SELECT policy, row_number() OVER (ORDER BY min(run_id)) AS series FROM point GROUP BY policy;
+SELECT axes.x AS var_x, coalesce(axes.value, 'throughput_jobs_per_h') AS var_value,
+       (SELECT min(x) > 0 AND max(x) >= 50 * min(x) FROM point) AS var_is_wide,
+       (SELECT min(y) > 0 AND max(y) >= 50 * min(y) FROM point) AS var_is_tall,
+       (SELECT min(y) FROM point) AS var_least, (SELECT max(y) FROM point) AS var_most FROM axes;
+-- An interval that reaches below zero runs out of a logarithmic axis.
+SELECT series, label, x, y, max(y - half, y * 1e-6) AS low, y + half AS high
+FROM (SELECT series, policy AS label, x, avg(y) AS y, half_width(y) AS half
+      FROM point JOIN line USING (policy)
+      WHERE x IS NOT NULL AND y IS NOT NULL AND (SELECT count(DISTINCT x) FROM point) > 1 GROUP BY series, x)
+ORDER BY series, x;

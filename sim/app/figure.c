@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/app/figure.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/profile.h"
+#include "sim/app/cli.h"
+#include "sim/app/db_private.h"
+#include "sim/base/text.h"
+
+enum { MAX_FIGURES = 64, MAX_CHARACTERS = 60, MAX_LINES = 8, MAX_BARS = 24 };
+
+/* Column widths of journals, and the height of a figure without var_height, in inches. */
+static const double single_in = 3.33, double_in = 6.9, height_in = 2.2;
+static const double most_height_in = 9;
+
+/* --- the built-in figures --------------------------------------------------------------------- */
+
+static const char folder[] = "plots/";
+
+const char *gsim_figure_file(const char *name, struct gsim_arena *arena) {
+    const char *path = gsim_arena_printf(arena, "%s%s", folder, name);
+    for (const struct gsim_embedded *file = gsim_embedded_files; path && file->name; file++)
+        if (strcmp(file->name, path) == 0)
+            return (const char *)file->bytes; /* the build ends each with a NUL */
+    return NULL;
+}
+
+/* The comment in a line of the text, from 0. */
+static const char *comment_line(const char *text, int line, struct gsim_arena *arena) {
+    while (line-- > 0) {
+        const char *end = strchr(text, '\n');
+        text = end ? end + 1 : "";
+    }
+    text += strncmp(text, "-- ", 3) == 0 ? 3 : 0;
+    return gsim_arena_strndup(arena, text, strcspn(text, "\n"));
+}
+
+static bool fill(struct gsim_figure *figure, const char *name, struct gsim_arena *arena) {
+    *figure = (struct gsim_figure){.name = name};
+    const char *sql = gsim_arena_printf(arena, "%s.sql", name);
+    const char *gp = gsim_arena_printf(arena, "%s.gp", name);
+    if (!sql || !gp)
+        return false;
+    figure->sql = gsim_figure_file(sql, arena);
+    figure->gp = gsim_figure_file(gp, arena);
+    if (!figure->sql || !figure->gp)
+        return false;
+    figure->summary = comment_line(figure->sql, 0, arena);
+    figure->needs = comment_line(figure->sql, 1, arena);
+    const char *limit = comment_line(figure->sql, 2, arena);
+    if (!figure->summary || !figure->needs || !limit)
+        return false;
+    figure->most_series = strcmp(limit, "lines") == 0  ? MAX_LINES
+                          : strcmp(limit, "bars") == 0 ? MAX_BARS
+                                                       : 0;
+    figure->is_of_one_run = strcmp(limit, "one run") == 0;
+    return true;
+}
+
+/* Files are sorted by name: common.sql is no figure. */
+bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out) {
+    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++) {
+        size_t n = strlen(file->name), skip = strlen(folder);
+        if (strncmp(file->name, folder, skip) != 0 || strcmp(file->name + n - 3, ".gp") != 0)
+            continue;
+        char *name = gsim_arena_strndup(arena, file->name + skip, n - skip - 3);
+        if (!name || strcmp(name, "common") == 0)
+            continue;
+        if (at-- == 0)
+            return fill(out, name, arena);
+    }
+    return false;
+}
+
+enum gsim_status gsim_figure_find(const char *name, struct gsim_arena *arena,
+                                  struct gsim_figure *out, struct gsim_log *log) {
+    const char *names[MAX_FIGURES];
+    int n = 0;
+    while (n < MAX_FIGURES && gsim_figure_at(n, arena, out)) {
+        if (strcmp(out->name, name) == 0)
+            return GSIM_OK;
+        names[n++] = out->name;
+    }
+    int close = gsim_text_suggest(name, names, n);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0, "no figure is called '%s'%s%s%s", name,
+                     close >= 0 ? "; did you mean '" : "; 'gsim list figures' shows them",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+/* --- texts of users --------------------------------------------------------------------------- */
+
+/* What stands for a character where TeX reads what gnuplot wrote. */
+static const char *tex(char c) {
+    static const struct {
+        char c;
+        const char *text;
+    } table[] = {{'\\', "\\textbackslash{}"},
+                 {'{', "\\{"},
+                 {'}', "\\}"},
+                 {'$', "\\$"},
+                 {'&', "\\&"},
+                 {'#', "\\#"},
+                 {'%', "\\%"},
+                 {'_', "\\_"},
+                 {'~', "\\textasciitilde{}"},
+                 {'^', "\\textasciicircum{}"},
+                 {'`', "\\textasciigrave{}"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].c == c)
+            return table[i].text;
+    return NULL;
+}
+
+static void append(char **out, const char *text, size_t n) {
+    memcpy(*out, text, n);
+    *out += n;
+}
+
+void gsim_figure_text(char *out, const char *text, enum gsim_figure_format format) {
+    const char *p = text;
+    for (int n = 0; *p; n++) {
+        int length = gsim_text_utf8_length(p);
+        if (n == MAX_CHARACTERS) {
+            append(&out, "...", 3);
+            break;
+        }
+        const char *instead = format == GSIM_FIGURE_TEX ? tex(*p) : NULL;
+        if (instead)
+            append(&out, instead, strlen(instead));
+        else if (length == 0 || (unsigned char)*p < 32 || *p == 127)
+            append(&out, "?", 1);
+        else
+            append(&out, p, (size_t)length);
+        p += length ? length : 1;
+    }
+    *out = '\0';
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+struct writing {
+    const struct gsim_figure *figure;
+    const struct gsim_figure_request *request;
+    FILE *out;
+    int block; /* of data, from 1 */
+    int64_t n_rows, n_series, n_most; /* of the block; of all */
+    double series; /* the present one */
+    double height_in;
+};
+
+/* In data gnuplot takes a backslash for an escape, and a double quote for the start of a string. */
+static void put_data_text(const struct writing *w, const char *text) {
+    char clean[GSIM_FIGURE_TEXT];
+    gsim_figure_text(clean, text, w->request->format);
+    for (const char *p = clean; *p; p++)
+        fputs(*p == '\\' ? "\\\\" : *p == '"' ? "'" : (char[]){*p, '\0'}, w->out);
+}
+
+/* In single quotes nothing is special but the quote. */
+static void put_quoted(const struct writing *w, const char *text) {
+    char clean[GSIM_FIGURE_TEXT];
+    gsim_figure_text(clean, text, w->request->format);
+    fputc('\'', w->out);
+    for (const char *p = clean; *p; p++)
+        fputs(*p == '\'' ? "''" : (char[]){*p, '\0'}, w->out);
+    fputc('\'', w->out);
+}
+
+static void put_value(const struct writing *w, const struct gsim_db_value *value) {
+    if (value->is_text)
+        put_data_text(w, value->text);
+    else if (value->is_null)
+        fputs("NaN", w->out);
+    else
+        fprintf(w->out, "%.10g", value->number);
+}
+
+static void put_variable(struct writing *w, const struct gsim_db_value *value) {
+    const char *name = value->name + strlen("var_");
+    if (strcmp(name, "height") == 0)
+        w->height_in = value->number < most_height_in ? value->number : most_height_in;
+    fprintf(w->out, "%s = ", name);
+    if (value->is_text)
+        put_quoted(w, value->text);
+    else if (value->is_null)
+        fputs("NaN", w->out);
+    else
+        fprintf(w->out, "%.10g", value->number);
+    fputc('\n', w->out);
+}
+
+/* Two blank lines begin an index; its first line is the header. */
+static void begin_series(struct writing *w, const struct gsim_db_value *values) {
+    fputs(w->n_series ? "\n\n" : "", w->out);
+    fprintf(w->out, "%.10g\t", values[0].number);
+    put_value(w, &values[1]);
+    fputc('\n', w->out);
+    w->series = values[0].number;
+    w->n_series++;
+}
+
+static void put_row(void *arg, const struct gsim_db_value *values, int n) {
+    struct writing *w = arg;
+    bool is_variable = strncmp(values[0].name, "var_", 4) == 0;
+    for (int i = 0; i < n && is_variable; i++)
+        put_variable(w, &values[i]);
+    if (is_variable)
+        return;
+    assert(!values[0].is_text); /* a row begins with a number: no text can end the block */
+    if (w->n_rows++ == 0)
+        fprintf(w->out, "$data%d << END_OF_DATA\n", ++w->block);
+    bool has_series = w->figure->most_series == MAX_LINES && n > 2 &&
+                      strcmp(values[0].name, "series") == 0 && strcmp(values[1].name, "label") == 0;
+    if (has_series && (w->n_series == 0 || values[0].number != w->series))
+        begin_series(w, values);
+    bool is_first = true;
+    for (int i = 0; i < n; i++) {
+        if (has_series && i == 1)
+            continue;
+        fputs(is_first ? "" : "\t", w->out);
+        put_value(w, &values[i]);
+        is_first = false;
+    }
+    fputc('\n', w->out);
+}
+
+static enum gsim_status write_data(struct writing *w, struct gsim_db *db, struct gsim_log *log) {
+    const char *sql = w->figure->sql;
+    int64_t n_rows = 0;
+    enum gsim_status status = GSIM_OK;
+    while (*sql && status == GSIM_OK) {
+        w->n_rows = w->n_series = 0;
+        status = gsim_db_query(db, &sql, put_row, w, log);
+        if (w->n_rows == 0)
+            continue;
+        fprintf(w->out, "END_OF_DATA\nrows%d = %lld\n", w->block, (long long)w->n_rows);
+        if (w->n_series)
+            fprintf(w->out, "series%d = %lld\n", w->block, (long long)w->n_series);
+        int64_t n = w->n_series ? w->n_series : w->n_rows;
+        w->n_most = n > w->n_most ? n : w->n_most;
+        n_rows += w->n_rows;
+    }
+    if (status == GSIM_OK && n_rows == 0)
+        return gsim_fail(log, GSIM_BAD_INPUT, NULL, 0, "figure '%s' has nothing to show; it %s",
+                         w->figure->name, w->figure->needs);
+    if (status == GSIM_OK && w->figure->most_series && w->n_most > w->figure->most_series)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "figure '%s' can show %d series and these runs have %lld; choose with "
+                         "--where, such as --where \"policy = 'srtf'\"",
+                         w->figure->name, w->figure->most_series, (long long)w->n_most);
+    return status;
+}
+
+/* --- the script ------------------------------------------------------------------------------- */
+
+/* In the folder where gnuplot runs: "./" keeps names from being pipes ("|...") or options. */
+static void put_file_name(FILE *out, const char *name) {
+    fputs("'./", out);
+    for (; *name; name++)
+        fputs(*name == '\'' ? "''" : (char[]){*name, '\0'}, out);
+    fputc('\'', out);
+}
+
+/* Text of 8 points on a page. Pixels: 96 an inch on a screen (SVG), 300 in a picture. No terminal
+ * interprets texts ("enhanced"). */
+static void put_terminal(const struct writing *w, FILE *out) {
+    double width = w->request->is_double ? double_in : single_in, height = w->height_in;
+    switch (w->request->format) {
+    case GSIM_FIGURE_SVG:
+        fprintf(out, "set terminal svg noenhanced size %.0f,%.0f font 'Helvetica,10.5'\n",
+                96 * width, 96 * height);
+        break;
+    case GSIM_FIGURE_PNG:
+        fprintf(out,
+                "set terminal pngcairo noenhanced size %.0f,%.0f font 'Helvetica,8' fontscale 3.1 "
+                "linewidth 3 pointscale 3\n",
+                300 * width, 300 * height);
+        break;
+    case GSIM_FIGURE_TEX:
+        fprintf(out, "set terminal cairolatex pdf size %.2fin,%.2fin font ',8'\n", width, height);
+        break;
+    default:
+        fprintf(out,
+                "set terminal pdfcairo noenhanced size %.2fin,%.2fin font 'Helvetica,8' "
+                "fontscale 0.75\n",
+                width, height);
+    }
+    fputs("set output ", out);
+    put_file_name(out, w->request->output);
+    fputc('\n', out);
+}
+
+static void put_script(const struct writing *w, FILE *out, const char *data,
+                       struct gsim_arena *arena) {
+    fprintf(out,
+            "# %s: %s\n# Made by gsim " GSIM_VERSION "; draw it again with: gnuplot FILE.gp\n"
+            "set encoding utf8\n",
+            w->figure->name, w->figure->summary);
+    put_terminal(w, out);
+    fprintf(out, "\n%s\n%s\n%s", gsim_figure_file("common.gp", arena), data, w->figure->gp);
+}
+
+static enum gsim_status check_runs(const struct gsim_figure *figure, struct gsim_db *db,
+                                   struct gsim_log *log) {
+    int64_t n = 1;
+    enum gsim_status status = figure->is_of_one_run
+                                  ? gsim_db_number(db, "SELECT count(*) FROM chosen", &n, log)
+                                  : GSIM_OK;
+    if (status == GSIM_OK && n > 1)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "figure '%s' is of one run and there are %lld; choose one with --where, "
+                         "such as --where run_id=1",
+                         figure->name, (long long)n);
+    return status;
+}
+
+enum gsim_status gsim_figure_prepare(struct gsim_db *db, struct gsim_arena *arena,
+                                     struct gsim_log *log) {
+    const char *sql = gsim_figure_file("common.sql", arena);
+    enum gsim_status status = sql ? GSIM_OK : gsim_no_memory(log, "drawing");
+    while (status == GSIM_OK && *sql)
+        status = gsim_db_query(db, &sql, NULL, NULL, log);
+    return status;
+}
+
+enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,
+                                   const struct gsim_figure_request *request,
+                                   struct gsim_arena *arena, FILE *out, struct gsim_log *log) {
+    char *data = NULL;
+    size_t size;
+    enum gsim_status status = check_runs(figure, db, log);
+    if (status != GSIM_OK)
+        return status;
+    struct writing w = {.figure = figure, .request = request, .height_in = height_in};
+    w.out = open_memstream(&data, &size);
+    if (!w.out)
+        return gsim_no_memory(log, "drawing");
+    status = write_data(&w, db, log);
+    if (fclose(w.out) != 0)
+        status = gsim_no_memory(log, "drawing");
+    if (status == GSIM_OK)
+        put_script(&w, out, data, arena);
+    free(data);
+    return status;
+}

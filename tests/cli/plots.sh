@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Figures and reports: drawn, the same bytes each time, as in tests/golden/figures/, and safe whatever
+# names are in the database. $1 is gsim; `update` as $2 rewrites the golden figures.
+set -u
+gsim=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+unset DISPLAY
+
+ok() { # name, status of what was tried
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
+}
+fails() { # name, code, pattern, command
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    grep -q -e "$pattern" "$tmp/out" && [ $got -eq "$code" ]
+    ok "$name" $?
+}
+
+# --- what needs no gnuplot ---------------------------------------------------------------------
+fails "list figures" 0 "^jct_cdf " "$gsim" list figures
+fails "list a figure" 0 "needs" "$gsim" list figures gantt
+for policy in fifo srtf las; do
+    "$gsim" --quiet --policy $policy --gpus-per-node 2 --assume mem_gib=8GiB --db "$tmp/a.db" tests/golden/three.csv >/dev/null 2>&1
+done
+fails "no figure" 2 "which figure" "$gsim" plot "$tmp/a.db" -o "$tmp/x.svg"
+fails "no output" 2 "where does" "$gsim" plot "$tmp/a.db" --figure jct_cdf
+fails "an unknown figure" 2 "did you mean 'jct_cdf'" "$gsim" plot "$tmp/a.db" --figure jct_cfd -o "$tmp/x.svg"
+fails "an unknown ending" 2 "does not end in" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/x.gif"
+fails "no database" 3 "cannot open" "$gsim" plot "$tmp/no.db" --figure jct_cdf -o "$tmp/x.svg"
+fails "a wrong condition" 2 "is no condition" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "polic = 'fifo'" -o "$tmp/x.svg"
+fails "two statements" 2 "no condition" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "1); DELETE FROM run; --" -o "$tmp/x.svg"
+fails "no run is chosen" 2 "no run is chosen" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "gpus = 17" -o "$tmp/x.svg"
+fails "an unknown key" 2 "did you mean 'policy'" "$gsim" plot "$tmp/a.db" --figure heatmap --x polcy -o "$tmp/x.svg"
+fails "several runs for one" 2 "of one run" "$gsim" plot "$tmp/a.db" --figure gantt -o "$tmp/x.svg"
+fails "nothing to show" 3 "needs" "$gsim" plot "$tmp/a.db" --figure oversubscription -o "$tmp/x.svg"
+fails "without gnuplot" 1 "apt-get install" env PATH=/nowhere "$gsim" plot "$tmp/a.db" --figure jct_cdf --keep -o "$tmp/kept.svg"
+[ -s "$tmp/kept.gp" ]
+ok "the script is kept without gnuplot" $?
+fails "a report without gnuplot" 0 "without figures" env PATH=/nowhere "$gsim" report "$tmp/a.db" -o "$tmp/bare.html"
+for left in "$tmp"/.gsim-plot-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
+
+version=$(gnuplot --version 2>/dev/null) || {
+    echo "# skipped: gnuplot is not installed: no figures were drawn"
+    exit 0
+}
+
+# --- every figure, every format ------------------------------------------------------------------
+printf 'trace = tests/golden/three.csv\npolicy = fifo, srtf\ngpus-per-node = 2, 3\nset.preempt = suspend, restart\nassume.mem_gib = 8GiB\n' >"$tmp/g.ini"
+"$gsim" sweep --quiet "$tmp/g.ini" -o "$tmp/g.db" >"$tmp/out" 2>&1
+ok "a sweep" $?
+for figure in $("$gsim" list figures | cut -d' ' -f1); do
+    db=$tmp/a.db where=1
+    case $figure in
+    gantt) where="policy = 'srtf'" ;;
+    heatmap | oversubscription) db=$tmp/g.db ;;
+    esac
+    for ending in svg pdf png tex; do
+        rm -f "$tmp/$figure.$ending"
+        "$gsim" plot "$db" --figure "$figure" --where "$where" -o "$tmp/$figure.$ending" >"$tmp/out" 2>&1 && [ -s "$tmp/$figure.$ending" ]
+        ok "$figure as $ending" $?
+    done
+    cp "$tmp/$figure.svg" "$tmp/first.svg"
+    "$gsim" plot "$db" --figure "$figure" --where "$where" --keep -o "$tmp/$figure.svg" >"$tmp/out" 2>&1
+    cmp -s "$tmp/first.svg" "$tmp/$figure.svg"
+    ok "$figure is the same again" $?
+    rm "$tmp/$figure.svg"
+    (cd "$tmp" && gnuplot "$figure.gp") >"$tmp/out" 2>&1
+    cmp -s "$tmp/first.svg" "$tmp/$figure.svg"
+    ok "$figure from the script that was kept" $?
+    golden=tests/golden/figures/$figure.svg
+    if [ "${2:-}" = update ]; then
+        mkdir -p tests/golden/figures
+        cp "$tmp/$figure.svg" "$golden"
+    elif grep -q "Produced by GNUPLOT $(echo "$version" | cut -d' ' -f2) patchlevel $(echo "$version" | cut -d' ' -f4)" "$golden"; then
+        cmp "$tmp/$figure.svg" "$golden" >"$tmp/out" 2>&1
+        ok "$figure as it was ($golden)" $?
+    else
+        echo "# skipped: the golden figures are of another gnuplot than $version"
+    fi
+done
+
+# --- names that would like to be code -------------------------------------------------------------
+sqlite3 "$tmp/a.db" "
+    CREATE TEMP TABLE bad (run_id, text);
+    INSERT INTO bad VALUES (1, '''; system(\"touch pwned\"); # \$(touch pwned) \`touch pwned\`'),
+        (2, '\\input{/etc/hostname} \\' || char(10) || 'END_OF_DATA' || char(10) || 'system \"touch pwned\"' || char(10, 10, 10) || '|touch pwned'),
+        (3, '<script>document.title = \"pwned\"</script> %s %d {_^} &amp; @x ~ ' || char(0xE4) || CAST(x'FF' AS TEXT));
+    UPDATE run SET policy = (SELECT text FROM bad WHERE run_id = run.run_id);
+    UPDATE run SET trace = policy, device = policy, assumed = policy;
+    UPDATE job SET job_id = (SELECT text FROM bad WHERE run_id = 1 + job.job % 3);
+    UPDATE setting SET value = (SELECT text FROM bad WHERE run_id = setting.run_id) WHERE key = 'trace';"
+mkdir "$tmp/in"
+for figure in jct_cdf jct_policy fairness utilisation slowdown_size paging_migration gantt heatmap; do
+    for ending in svg tex png; do
+        (cd "$tmp/in" && "$gsim" plot ../a.db --figure $figure --x policy --y policy \
+            --where "$([ $figure = gantt ] && echo 'run_id = 2' || echo 1)" -o "f.$ending") >"$tmp/out" 2>&1
+        ok "$figure of hostile names as $ending" $?
+    done
+done
+for name in "|touch pwned.svg" "'; system 'touch pwned'; '.svg" '`touch pwned`.svg' '-e.svg' '$(touch pwned).svg'; do
+    (cd "$tmp/in" && "$gsim" plot ../a.db --figure jct_cdf -o "./$name" && [ -s "./$name" ]) >"$tmp/out" 2>&1
+    ok "a file called $name" $?
+done
+(cd "$tmp/in" && "$gsim" report ../a.db -o r.html) >"$tmp/out" 2>&1
+ok "a report of hostile names" $?
+[ "$(find "$tmp" . -name 'pwned*' | wc -l)" -eq 0 ]
+ok "nothing was run" $?
+if grep -q '\\input{' "$tmp/in/f.tex"; then echo "not ok TeX is escaped"; else echo "ok TeX is escaped"; fi
+if grep -qi '<script' "$tmp/in/r.html" "$tmp/in/f.svg"; then echo "not ok HTML and SVG are escaped"; else echo "ok HTML and SVG are escaped"; fi
+if command -v xmllint >/dev/null; then
+    xmllint --noout "$tmp/in/f.svg" >"$tmp/out" 2>&1
+    ok "SVG of hostile names is XML" $?
+fi
+
+# --- the report --------------------------------------------------------------------------------
+"$gsim" report "$tmp/g.db" -o "$tmp/g.html" >"$tmp/out" 2>&1
+ok "a report of a sweep" $?
+cp "$tmp/g.html" "$tmp/again.html"
+"$gsim" report "$tmp/g.db" -o "$tmp/g.html" >"$tmp/out" 2>&1
+cmp -s "$tmp/again.html" "$tmp/g.html"
+ok "the same report again" $?
+[ "$(grep -c '<figure>' "$tmp/g.html")" -ge 6 ]
+ok "figures in the report" $?
+if grep -qE 'src=|<link|<script|url\(http' "$tmp/g.html"; then echo "not ok a page that needs nothing else"; else echo "ok a page that needs nothing else"; fi
+[ "$(grep -o "id='f[^']*'" "$tmp/g.html" | sort | uniq -d | wc -l)" -eq 0 ]
+ok "no name twice in the page" $?
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+    echo "# skipped: no chromium: the report was not opened in a browser"
+    exit 0
+}
+dom() { "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --virtual-time-budget=2000 "$@" 2>/dev/null; }
+dom --dump-dom "file://$tmp/in/r.html" >"$tmp/dom"
+[ "$(grep -c '<title>gsim: ' "$tmp/dom")" -eq 1 ] && [ "$(grep -c '</svg>' "$tmp/dom")" -ge 5 ]
+ok "a browser reads the page and runs nothing of it" $?
+# On a phone nothing is wider than the screen: a frame of 360 px tells the page's width in its title.
+cat >"$tmp/phone.html" <<H
+<iframe id="f" width="360" height="800" src="g.html"></iframe>
+<script>f.onload = () => { document.title = "width " + f.contentDocument.documentElement.scrollWidth }</script>
+H
+width=$(dom --allow-file-access-from-files --dump-dom "file://$tmp/phone.html" | sed -n 's/.*<title>width \([0-9]*\).*/\1/p')
+[ "${width:-999}" -le 360 ]
+ok "it fits a phone (${width:-no} px)" $?
