@@ -60,10 +60,27 @@ void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
     const struct gsim_job *about = gsim_machine_info(model, slot);
     job->is_carried = takes_ns > 0 && about->n_units > 0;
     job->after_ns = loading->after_ns;
+    job->carried_since_ns = now_ns;
+    job->carried_bytes = loading->bytes;
     if (job->is_carried &&
         !gsim_traffic_begin(&model->traffic, slot, loading->carriage, about->units, about->n_units,
                             loading->bytes, loading->is_from_elsewhere, now_ns))
         model->is_out_of_memory = true;
+}
+
+/* A copy as observers see it: from when it was asked for, with what it waited for its links. */
+static void report(const struct gsim_model *model, gsim_slot slot, int64_t end_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_span span = {.kind = job->phase == SAVING ? GSIM_SPAN_COPY_OUT : GSIM_SPAN_COPY_IN,
+                             .job = about->index,
+                             .begin_ns = job->carried_since_ns,
+                             .end_ns = end_ns,
+                             .bytes = job->carried_bytes};
+    for (uint32_t u = 0; u < about->n_units; u++) {
+        span.gpu = about->units[u].gpu;
+        gsim_observe_span(model->setup.observer, &span);
+    }
 }
 
 /* Jobs whose memory has arrived go on with what is left to do. */
@@ -74,6 +91,8 @@ bool gsim_carriage_serve(struct gsim_model *model, int64_t now_ns) {
     while (gsim_traffic_pop(&model->traffic, now_ns, &slot, &end_ns, &has_failed)) {
         struct gsim_machine_job *job = &model->jobs[slot];
         job->is_carried = false;
+        if (model->setup.observer)
+            report(model, slot, end_ns);
         gsim_machine_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS,
                             end_ns + job->after_ns);
     }

@@ -27,6 +27,7 @@ struct gsim_machine_job {
     gsim_work kept; /* work that a discard falls back to */
     int64_t clear_ns; /* while saving: when it is over, once that is known */
     int64_t after_ns; /* while its memory is carried: what is left to do when it is there */
+    int64_t carried_since_ns, carried_bytes; /* the same: of each GPU */
     int64_t iteration_ns, kernel_ns; /* 0: unknown */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     int64_t bytes_in, bytes_out;

@@ -47,11 +47,17 @@ timeline suspended --policy srtf --nodes 2 --gpus-per-node 8 --assume mem_gib=20
 timeline shared --policy las --gpus-per-node 2 --device ideal traces/samples/heavy_tail.csv
 timeline fractions --policy fifo --gpus-per-node 4 traces/samples/fractions.csv
 timeline gangs --policy gang-rr --nodes 2 --gpus-per-node 8 $t
-busy='SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE pid >= 10) - (SELECT sum(busy_ns) FROM r.gpu)'
+busy='SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE pid >= 10 AND tid < 1000000) - (SELECT sum(busy_ns) FROM r.gpu)'
 check "rows of GPUs are as long as the GPUs are busy" 0 "$(ask "$tmp/fifo.json" "$tmp/fifo.db" "$busy")"
 check "also where jobs are saved and restored" 0 "$(ask "$tmp/suspended.json" "$tmp/suspended.db" "$busy")"
 check "queued, running, preempted, moving" "moving,preempted,queued,resuming,running,saving,starting" \
     "$(ask "$tmp/suspended.json" '' 'SELECT group_concat(cat) FROM (SELECT DISTINCT cat FROM span WHERE pid = 1 ORDER BY 1)')"
+copies() { # direction: bytes that the results count, less those of the timeline
+    ask "$tmp/suspended.json" "$tmp/suspended.db" "SELECT (SELECT sum(bytes_$1) FROM r.run) - (SELECT
+        sum(json_extract(e, '\$.args.bytes')) FROM event WHERE json_extract(e, '\$.cat') = 'copy $1')"
+}
+check "copies out are on their GPUs' rows" 0 "$(copies out)"
+check "copies in are on their GPUs' rows" 0 "$(copies in)"
 for name in fifo suspended shared fractions; do
     check "$name: utilisation over time adds up" 1 "$(sqlite3 "$tmp/$name.db" "SELECT abs(1 - sum(value * (next - time_ns)) / 1e9
         / (SELECT gpu_busy * makespan_s * gpus FROM run)) < 1e-9 FROM (SELECT value, time_ns, lead(time_ns)
