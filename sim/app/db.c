@@ -282,6 +282,28 @@ static int add_gpus(struct gsim_db *db, int64_t run_id, const struct gsim_result
     return code;
 }
 
+/* Requests that were served, of open-loop jobs. */
+static int add_requests(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO request VALUES (?, ?, ?, ?, ?)", -1,
+                                  &statement, NULL);
+    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    for (uint32_t i = 0; i < result->n_request_logs && code == SQLITE_DONE; i++) {
+        const struct gsim_request_log *log = &result->requests[i];
+        for (int64_t k = 0; k < log->n_served && code == SQLITE_DONE; k++) {
+            (void)sqlite3_bind_int64(statement, 1, run_id);
+            (void)sqlite3_bind_int64(statement, 2, log->job);
+            (void)sqlite3_bind_int64(statement, 3, k);
+            (void)sqlite3_bind_int64(statement, 4, log->arrival_ns[k]);
+            (void)sqlite3_bind_int64(statement, 5, log->latency_ns[k]);
+            code = sqlite3_step(statement);
+            (void)sqlite3_reset(statement);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 static int add_samples(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->handle, "INSERT INTO sample VALUES (?, ?, ?, ?)", -1,
@@ -352,6 +374,7 @@ static bool write_run(struct gsim_db *db, int64_t wanted, const struct gsim_db_r
         return false;
     int64_t run_id = sqlite3_last_insert_rowid(db->handle);
     return add_jobs(db, result) == SQLITE_DONE && add_gpus(db, run_id, result) == SQLITE_DONE &&
+           add_requests(db, run_id, result) == SQLITE_DONE &&
            add_samples(db, run_id, result) == SQLITE_DONE &&
            add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
            add_settings(db, run_id, run->settings) == SQLITE_DONE &&

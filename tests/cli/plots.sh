@@ -52,11 +52,21 @@ version=$(gnuplot --version 2>/dev/null) || {
 printf 'trace = tests/golden/three.csv\npolicy = fifo, srtf\ngpus-per-node = 2, 3\nset.preempt = suspend, restart\nassume.mem_gib = 8GiB\n' >"$tmp/g.ini"
 "$gsim" sweep --quiet "$tmp/g.ini" -o "$tmp/g.db" >"$tmp/out" 2>&1
 ok "a sweep" $?
+# one long batch job, and requests every 50 ms beside it
+printf 'job_id,submit_s,iterations,gpu_ms,kernels,requests,period_ms,arrival\nbatch,0,20000,1,1,,,\nasks,0,,0.5,2,200,50,poisson\n' >"$tmp/open.csv"
+for quantum in short long; do
+    "$gsim" --quiet --policy timeslice --set timeslice.quantum=$quantum --db "$tmp/o.db" "$tmp/open.csv" >"$tmp/out" 2>&1
+    ok "open-loop jobs, $quantum slices" $?
+done
+[ "$(sqlite3 "$tmp/o.db" "SELECT count(*) = 2 AND max(abs(latency_mean_s - (SELECT avg(latency_ns) / 1e9 FROM request r
+    WHERE r.run_id = run.run_id))) < 1e-9 FROM run WHERE latency_mean_s > 0")" = 1 ]
+ok "their requests are in the database" $?
 for figure in $("$gsim" list figures | cut -d' ' -f1); do
     db=$tmp/a.db where=1
     case $figure in
     gantt) where="policy = 'srtf'" ;;
     heatmap | oversubscription) db=$tmp/g.db ;;
+    latency_cdf) db=$tmp/o.db ;;
     esac
     for ending in svg pdf png tex; do
         rm -f "$tmp/$figure.$ending"
@@ -132,7 +142,12 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
     echo "# skipped: no chromium: the report was not opened in a browser"
     exit 0
 }
-dom() { "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --virtual-time-budget=2000 "$@" 2>/dev/null; }
+dom() { timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --virtual-time-budget=2000 "$@" 2>/dev/null; }
+echo '<p>starts' >"$tmp/starts.html"
+dom --dump-dom "file://$tmp/starts.html" | grep -q starts || {
+    echo "# skipped: $browser does not start here: the report was not opened in a browser"
+    exit 0
+}
 dom --dump-dom "file://$tmp/in/r.html" >"$tmp/dom"
 [ "$(grep -c '<title>gsim: ' "$tmp/dom")" -eq 1 ] && [ "$(grep -c '</svg>' "$tmp/dom")" -ge 5 ]
 ok "a browser reads the page and runs nothing of it" $?
