@@ -14,11 +14,12 @@ GROUP BY policy, key
 HAVING count(DISTINCT value) > 1
     OR count(*) < (SELECT count(*) FROM chosen AS c WHERE c.policy = chosen.policy);
 
--- A trace goes by its file name, and keys of --set without "set.".
+-- A trace goes by its file name, and keys of --set without "set." and the policy's name.
 CREATE TEMP TABLE labelled AS
 SELECT run_id, policy || coalesce((
     SELECT group_concat(part, '') FROM (
-        SELECT ' ' || CASE WHEN key LIKE 'set.%' THEN substr(key, 5) ELSE key END || '=' ||
+        SELECT ' ' || CASE WHEN key LIKE 'set.' || d.policy || '.%' THEN substr(key, 6 + length(d.policy))
+                          WHEN key LIKE 'set.%' THEN substr(key, 5) ELSE key END || '=' ||
             CASE key WHEN 'trace' THEN replace(value, rtrim(value, replace(value, '/', '')), '')
             ELSE value END AS part
         FROM setting AS s JOIN distinguishing AS d USING (key)
