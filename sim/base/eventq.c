@@ -8,13 +8,17 @@
 
 enum { ARITY = 4 };
 
-/* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. The
- * sign bit is flipped so that the order of int64 is the order of the bits. */
+/* What stands behind the last entry, so that four children can be compared without asking how many
+ * there are. */
+static const struct gsim_event_key after_all = {INT64_MAX, UINT64_MAX};
+
+/* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. */
+static inline gsim_i128 wide_key(struct gsim_event_key key) {
+    return (gsim_i128)((gsim_u128)key.time_ns << 64 | key.order);
+}
+
 static inline bool key_before(struct gsim_event_key a, struct gsim_event_key b) {
-    const uint64_t sign = UINT64_C(1) << 63;
-    gsim_u128 x = (gsim_u128)((uint64_t)a.time_ns ^ sign) << 64 | a.order;
-    gsim_u128 y = (gsim_u128)((uint64_t)b.time_ns ^ sign) << 64 | b.order;
-    return x < y;
+    return wide_key(a) < wide_key(b);
 }
 
 static inline void put(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
@@ -36,16 +40,20 @@ static void sift_up(struct gsim_eventq *queue, uint32_t at, struct gsim_event_ke
     put(queue, at, key, id);
 }
 
-static inline uint32_t earlier(const struct gsim_eventq *queue, uint32_t a, uint32_t b) {
-    return key_before(queue->key[b], queue->key[a]) ? b : a;
+/* Selected, not jumped to: which child is least is noise to a predictor. */
+static inline void keep_lesser(const struct gsim_event_key *child, uint32_t i, uint32_t *least,
+                               struct gsim_event_key *key) {
+    *least = key_before(child[i], *key) ? i : *least;
+    *key = key_before(child[i], *key) ? child[i] : *key;
 }
-
 static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t first) {
-    uint32_t end = first + ARITY < queue->n ? first + ARITY : queue->n;
-    uint32_t least = first;
-    for (uint32_t child = first + 1; child < end; child++)
-        least = earlier(queue, least, child);
-    return least;
+    const struct gsim_event_key *child = queue->key + first;
+    struct gsim_event_key key = child[0];
+    uint32_t least = 0;
+    keep_lesser(child, 1, &least, &key);
+    keep_lesser(child, 2, &least, &key);
+    keep_lesser(child, 3, &least, &key);
+    return first + least;
 }
 
 static void sift_down(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
@@ -79,8 +87,11 @@ bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity) {
     if (capacity <= queue->capacity)
         return true;
     void *key = queue->key, *id = queue->id, *place = queue->place;
-    bool ok = column_grow(queue->arena, &key, queue->capacity, capacity, sizeof *queue->key);
+    bool ok = column_grow(queue->arena, &key, queue->capacity ? queue->capacity + ARITY : 0,
+                          capacity + ARITY, sizeof *queue->key);
     queue->key = key;
+    for (uint32_t at = queue->n; ok && at < capacity + ARITY; at++)
+        queue->key[at] = after_all;
     ok = ok && column_grow(queue->arena, &id, queue->capacity, capacity, sizeof *queue->id);
     queue->id = id;
     ok = ok && column_grow(queue->arena, &place, queue->capacity, capacity, sizeof *queue->place);
@@ -110,8 +121,10 @@ void gsim_eventq_set(struct gsim_eventq *queue, uint32_t id, int64_t time_ns, ui
 static void remove_at(struct gsim_eventq *queue, uint32_t at) {
     queue->place[queue->id[at]] = 0;
     uint32_t last = --queue->n;
+    struct gsim_event_key moved = queue->key[last];
+    queue->key[last] = after_all;
     if (at != last)
-        place_near(queue, at, queue->key[last], queue->id[last]);
+        place_near(queue, at, moved, queue->id[last]);
 }
 
 void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id) {
@@ -122,13 +135,14 @@ void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id) {
 uint32_t gsim_eventq_pop(struct gsim_eventq *queue, struct gsim_event_key *key) {
     assert(queue->n > 0);
     uint32_t id = queue->id[0], last = --queue->n, at = 0;
+    struct gsim_event_key moved = queue->key[last];
     *key = queue->key[0];
     queue->place[id] = 0;
+    queue->key[last] = after_all;
     if (last == 0)
         return id;
     /* The hole goes all the way down, then the last entry up from there: it came from the bottom,
      * so it mostly stays, and the way down asks no question that a predictor could miss. */
-    struct gsim_event_key moved = queue->key[last];
     uint32_t moved_id = queue->id[last];
     for (uint32_t first; (first = at * ARITY + 1) < queue->n;) {
         uint32_t least = least_child(queue, first);
