@@ -59,19 +59,16 @@ static bool allocate(struct gsim_cluster *c) {
     return ok;
 }
 
-static void node_set_idle(struct gsim_cluster *c, uint32_t node, uint32_t idle) {
-    uint32_t was = c->node_idle[node];
-    /* When a cluster opens, nodes are in no bucket yet: taking them out of bucket 0 is harmless. */
-    if (gsim_bitset_has(&c->nodes_with[was], node)) {
-        gsim_bitset_remove(&c->nodes_with[was], node);
-        if (--c->n_nodes_with[was] == 0)
-            gsim_bitset_remove(&c->counts, was);
-    }
+static void bucket_add(struct gsim_cluster *c, uint32_t idle, uint32_t node) {
     gsim_bitset_add(&c->nodes_with[idle], node);
     if (c->n_nodes_with[idle]++ == 0)
         gsim_bitset_add(&c->counts, idle);
-    c->node_idle[node] = idle;
-    c->n_idle += idle - was;
+}
+
+static void bucket_remove(struct gsim_cluster *c, uint32_t idle, uint32_t node) {
+    gsim_bitset_remove(&c->nodes_with[idle], node);
+    if (--c->n_nodes_with[idle] == 0)
+        gsim_bitset_remove(&c->counts, idle);
 }
 
 static void add_group(struct gsim_cluster *c, const struct gsim_node_group *group, uint32_t *node,
@@ -85,7 +82,9 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
             c->gpu_hbm_bytes[*gpu] = group->hbm_bytes;
             c->gpu_free_ppm[*gpu] = PPM;
         }
-        node_set_idle(c, *node, group->gpus_per_node);
+        bucket_add(c, group->gpus_per_node, *node);
+        c->node_idle[*node] = group->gpus_per_node;
+        c->n_idle += group->gpus_per_node;
     }
 }
 
@@ -172,8 +171,13 @@ static int gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm)
 }
 
 static void node_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
-    if (by)
-        node_set_idle(c, node, (uint32_t)((int)c->node_idle[node] + by));
+    if (by == 0)
+        return;
+    uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
+    bucket_remove(c, was, node);
+    bucket_add(c, is, node);
+    c->node_idle[node] = is;
+    c->n_idle += (uint32_t)by;
 }
 
 /* A gang's CPUs are spread evenly over its GPUs. */
@@ -202,24 +206,29 @@ static bool is_plain(const struct gsim_request *request) {
            request->shape.share_ppm == PPM;
 }
 
-/* Units of one node mostly stand together: its bucket is changed once for all of them. */
+/* Units that are all of one node: its bucket is changed once. */
+static void charge_node(struct gsim_cluster *c, const struct gsim_request *request, uint32_t node,
+                        const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
+    int idle = 0;
+    if (is_plain(request) && c->n_arranged == 0) {
+        for (uint32_t u = 0; u < n_units; u++)
+            c->gpu_free_ppm[units[u].gpu] = is_taken ? 0 : PPM;
+        idle = is_taken ? -(int)n_units : (int)n_units;
+    } else {
+        for (uint32_t u = 0; u < n_units; u++)
+            idle += charge_gpu(c, request, units[u].gpu, is_taken);
+    }
+    node_add_idle(c, node, idle);
+}
+
+/* Units of one node mostly stand together. */
 static void charge(struct gsim_cluster *c, const struct gsim_request *request,
                    const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
-    bool plain = is_plain(request) && c->n_arranged == 0;
-    uint32_t free_ppm = is_taken ? 0 : PPM;
-    for (uint32_t u = 0; u < n_units;) {
-        uint32_t node = c->node_of_gpu[units[u].gpu], end = c->node_first_gpu[node + 1];
-        uint32_t from = u;
-        int idle = 0;
-        for (; u < n_units && units[u].gpu < end && units[u].gpu >= c->node_first_gpu[node]; u++) {
-            if (plain)
-                c->gpu_free_ppm[units[u].gpu] = free_ppm;
-            else
-                idle += charge_gpu(c, request, units[u].gpu, is_taken);
-        }
-        if (plain)
-            idle = is_taken ? -(int)(u - from) : (int)(u - from);
-        node_add_idle(c, node, idle);
+    for (uint32_t from = 0, end; from < n_units; from = end) {
+        uint32_t node = c->node_of_gpu[units[from].gpu];
+        for (end = from + 1; end < n_units && c->node_of_gpu[units[end].gpu] == node;)
+            end++;
+        charge_node(c, request, node, units + from, end - from, is_taken);
     }
 }
 
@@ -305,7 +314,7 @@ static void take_from(struct search *s, uint32_t node, uint32_t most) {
         s->units[s->n] = (struct gsim_unit){gpu, 0};
         s->n += c->gpu_free_ppm[gpu] == PPM && (any_memory || has_memory(c, s->request, gpu));
     }
-    charge(s->cluster, s->request, s->units + from, s->n - from, true);
+    charge_node(s->cluster, s->request, node, s->units + from, s->n - from, true);
 }
 
 /* Idle GPUs of the node that this request may use. */
