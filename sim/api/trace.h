@@ -66,6 +66,11 @@ static inline uint32_t gsim_trace_gpus(const struct gsim_trace *trace, uint32_t 
     return trace->gpus ? trace->gpus[job] : 1;
 }
 
+/* The job that arrives as the nth. */
+static inline uint32_t gsim_trace_arrival(const struct gsim_trace *trace, uint32_t nth) {
+    return trace->order ? trace->order[nth] : nth;
+}
+
 /* -1 when the trace does not say. */
 static inline int64_t gsim_trace_get(const struct gsim_trace *trace, enum gsim_column column,
                                      uint32_t job) {

@@ -7,7 +7,6 @@
 #include "sim/app/config.h"
 #include "sim/app/invocation.h"
 #include "sim/app/warmup.h"
-#include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "sim/core/stats.h"
 
@@ -92,35 +91,37 @@ static double slice_mean(const struct slice *slice) {
 }
 
 static void slice_row(FILE *out, const struct gsim_result *result, const char *name,
-                      const struct slice *slice, bool is_csv) {
-    double mean = slice_mean(slice);
-    double p50 = gsim_quantile_sorted(slice->jct, slice->n, 0.5);
-    double p95 = gsim_quantile_sorted(slice->jct, slice->n, 0.95);
-    double p99 = gsim_quantile_sorted(slice->jct, slice->n, 0.99);
+                      const struct slice *slice, const double *quantiles, bool is_csv) {
     fprintf(out,
             is_csv ? "%s,%s,%lld,%zu,%.9f,%.9f,%.9f,%.9f"
                    : "%-14s %-20s %8lld %8zu %14.3f %14.3f %14.3f %14.3f",
-            result->summary.policy, name, (long long)slice->n_jobs, slice->n, mean, p50, p95, p99);
+            result->summary.policy, name, (long long)slice->n_jobs, slice->n, slice_mean(slice),
+            quantiles[0], quantiles[1], quantiles[2]);
 }
 
 /* One value of the column: a row for each result that has jobs of it. */
-static void slice_rows(FILE *out, const struct gsim_results *all, int column, uint32_t value,
+static bool slice_rows(FILE *out, const struct gsim_results *all, int column, uint32_t value,
                        struct slice *slice, bool is_csv) {
+    static const double p[] = {0.50, 0.95, 0.99};
+    double quantiles[sizeof p / sizeof *p];
     double first_mean = (double)NAN;
     for (int i = 0; i < all->n; i++) {
         const struct gsim_result *result = &all->result[i];
         take_slice(result, all->n_skipped, column, value, slice);
-        if (slice->n_jobs == 0 || !gsim_sort_f64(slice->jct, slice->n))
+        if (slice->n_jobs == 0)
             continue;
+        if (!gsim_quantiles(slice->jct, slice->n, p, quantiles, sizeof p / sizeof *p))
+            return false;
         slice_row(out, result,
                   column == GSIM_COL_CLASS ? class_names[value]
                                            : result->trace->names[column].name[value],
-                  slice, is_csv);
+                  slice, quantiles, is_csv);
         first_mean = i == 0 ? slice_mean(slice) : first_mean;
         if (all->n > 1)
             fprintf(out, is_csv ? ",%.9f" : " %7.3f", slice_mean(slice) / first_mean);
         fputc('\n', out);
     }
+    return true;
 }
 
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all) {
@@ -146,7 +147,8 @@ enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results 
             : is_csv    ? ",ratio"
                         : "   ratio");
     for (uint32_t value = 0; value < n_values; value++)
-        slice_rows(cli->io->out, all, column, value, &slice, is_csv);
+        if (!slice_rows(cli->io->out, all, column, value, &slice, is_csv))
+            return gsim_no_memory(cli->log, "breaking results down");
     return GSIM_OK;
 }
 

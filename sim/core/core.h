@@ -137,7 +137,15 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job); /* GSIM_NO_SLOT
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
 void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n);
-bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots, gsim_slot slot);
+bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots);
+/* false: no memory. */
+static inline bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots,
+                                  gsim_slot slot) {
+    if (slots->n == slots->capacity && !gsim_slots_grow(core, slots))
+        return false;
+    slots->list[slots->n++] = slot;
+    return true;
+}
 
 /* states.c: what the model reports, and what plans do, to the state of jobs */
 void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
@@ -168,6 +176,7 @@ void gsim_plan_refresh_view(struct gsim_core *core);
 
 /* metrics.c */
 bool gsim_metrics_open(struct gsim_core *core);
+void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before it */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);

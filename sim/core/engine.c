@@ -155,13 +155,10 @@ static enum gsim_status open_run(struct gsim_core *core) {
 
 /* --- one instant ------------------------------------------------------------------------------ */
 
-static uint32_t arriving(const struct gsim_core *core) {
-    return core->trace->order ? core->trace->order[core->next_arrival] : core->next_arrival;
-}
-
 static int64_t next_arrival_ns(const struct gsim_core *core) {
-    return core->next_arrival < core->trace->n_jobs ? core->trace->submit_ns[arriving(core)]
-                                                    : GSIM_NEVER;
+    return core->next_arrival < core->trace->n_jobs
+               ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
+               : GSIM_NEVER;
 }
 
 static void serve_model(struct gsim_core *core) {
@@ -175,8 +172,8 @@ static void serve_model(struct gsim_core *core) {
 static void serve_arrivals(struct gsim_core *core) {
     const struct gsim_policy *policy = core->options->policy;
     while (core->status == GSIM_OK && next_arrival_ns(core) == core->view.now_ns) {
-        gsim_slot slot = gsim_jobs_enter(core, arriving(core));
-        core->next_arrival++;
+        gsim_slot slot =
+            gsim_jobs_enter(core, gsim_trace_arrival(core->trace, core->next_arrival++));
         core->has_changed = true;
         core->metrics.n_events++;
         if (slot == GSIM_NO_SLOT || !gsim_slots_add(core, &core->arrived, slot)) {
@@ -233,7 +230,8 @@ static int64_t next_instant(const struct gsim_core *core) {
     return next < horizon ? next : horizon;
 }
 
-static void serve_instant(struct gsim_core *core) {
+/* Returns when the next instant is; 0 after a failure. */
+static int64_t serve_instant(struct gsim_core *core) {
     for (uint32_t round = 0; core->status == GSIM_OK; round++) {
         if (round == GSIM_MAX_ROUNDS) {
             char now[32];
@@ -242,16 +240,18 @@ static void serve_instant(struct gsim_core *core) {
                                      "policy '%s' does not settle at %s s: %u decides at one "
                                      "instant",
                                      core->options->policy->name, now, GSIM_MAX_ROUNDS);
-            return;
+            return 0;
         }
         serve_model(core);
         serve_arrivals(core);
         serve_timer(core);
         if (core->status == GSIM_OK && core->has_changed)
             decide(core);
-        if (!core->has_changed && next_instant(core) > core->view.now_ns)
-            return;
+        int64_t next = core->has_changed ? 0 : next_instant(core);
+        if (next > core->view.now_ns)
+            return next;
     }
+    return 0;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -282,8 +282,8 @@ static enum gsim_status no_progress(struct gsim_core *core) {
 
 static enum gsim_status run_loop(struct gsim_core *core) {
     bool is_interrupted = false;
+    int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
-        int64_t next = next_instant(core);
         if (next == GSIM_NEVER && core->view.n_active)
             return no_progress(core);
         if (next == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
@@ -298,7 +298,7 @@ static enum gsim_status run_loop(struct gsim_core *core) {
                              "the clock passes its end (146 years) with %u jobs unfinished",
                              core->view.n_active);
         core->view.now_ns = next;
-        serve_instant(core);
+        next = serve_instant(core);
     }
     return core->status;
 }

@@ -99,6 +99,7 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
     if (slot >= core->view.n_slots)
         core->view.n_slots = slot + 1;
     core->ops->enter(core->model, slot);
+    gsim_metrics_job_arrived(core, job);
     return slot;
 }
 
@@ -141,16 +142,13 @@ void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n
     core->free_units[class] = units;
 }
 
-bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots, gsim_slot slot) {
-    if (slots->n == slots->capacity) {
-        uint32_t capacity = slots->capacity ? slots->capacity * 2 : 64;
-        gsim_slot *list = gsim_arena_grow(core->arena, slots->list, slots->capacity * sizeof *list,
-                                          capacity * sizeof *list);
-        if (!list)
-            return false;
-        slots->list = list;
-        slots->capacity = capacity;
-    }
-    slots->list[slots->n++] = slot;
+bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots) {
+    uint32_t capacity = slots->capacity ? slots->capacity * 2 : 64;
+    gsim_slot *list = gsim_arena_grow(core->arena, slots->list, slots->capacity * sizeof *list,
+                                      capacity * sizeof *list);
+    if (!list)
+        return false;
+    slots->list = list;
+    slots->capacity = capacity;
     return true;
 }

@@ -2,7 +2,6 @@
 /* Latencies of open-loop requests, over all jobs that have any, and how the result was reached. */
 #include <math.h>
 
-#include "sim/base/sort.h"
 #include "sim/core/core.h"
 #include "sim/core/stats.h"
 
@@ -33,12 +32,14 @@ static bool fill_latency(struct gsim_core *core, struct gsim_result *result) {
         return true;
     gsim_i128 sum_ns = 0;
     double *latency = collect(core, result->requests, result->n_request_logs, n, &sum_ns);
-    if (!latency || !gsim_sort_f64(latency, (size_t)n))
+    static const double p[] = {0.50, 0.90, 0.99};
+    double quantiles[sizeof p / sizeof *p];
+    if (!latency || !gsim_quantiles(latency, (size_t)n, p, quantiles, sizeof p / sizeof *p))
         return false;
     s->latency_mean_s = (double)sum_ns / 1e9 / (double)n;
-    s->latency_p50_s = gsim_quantile_sorted(latency, (size_t)n, 0.50);
-    s->latency_p90_s = gsim_quantile_sorted(latency, (size_t)n, 0.90);
-    s->latency_p99_s = gsim_quantile_sorted(latency, (size_t)n, 0.99);
+    s->latency_p50_s = quantiles[0];
+    s->latency_p90_s = quantiles[1];
+    s->latency_p99_s = quantiles[2];
     return true;
 }
 

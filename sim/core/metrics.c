@@ -4,9 +4,7 @@
 #include "sim/core/core.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "sim/base/sort.h"
 #include "sim/core/stats.h"
 
 static void *column(struct gsim_core *core, size_t size) {
@@ -15,7 +13,6 @@ static void *column(struct gsim_core *core, size_t size) {
 
 bool gsim_metrics_open(struct gsim_core *core) {
     struct gsim_metrics *m = &core->metrics;
-    uint32_t n = core->trace->n_jobs;
     m->start_ns = column(core, sizeof *m->start_ns);
     m->end_ns = column(core, sizeof *m->end_ns);
     m->wait_ns = column(core, sizeof *m->wait_ns);
@@ -30,12 +27,19 @@ bool gsim_metrics_open(struct gsim_core *core) {
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
         !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns)
         return false;
-    memset(m->start_ns, 0xff, n * sizeof *m->start_ns); /* all -1: never */
-    memset(m->end_ns, 0xff, n * sizeof *m->end_ns);
-    m->first_submit_ns = core->trace->order ? core->trace->submit_ns[core->trace->order[0]]
-                                            : core->trace->submit_ns[0];
+    m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
     return true;
+}
+
+void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
+    core->metrics.start_ns[job] = core->metrics.end_ns[job] = -1; /* not yet */
+}
+
+/* Those for which the run was over too early. */
+static void never_arrived(struct gsim_core *core) {
+    for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++)
+        gsim_metrics_job_arrived(core, gsim_trace_arrival(core->trace, i));
 }
 
 /* Columns that stay zero are never written to, so their pages cost no memory. */
@@ -91,23 +95,13 @@ static double seconds(gsim_i128 ns) {
 }
 
 struct sums {
-    gsim_i128 jct_ns, wait_ns, stall_gpu_ns;
+    gsim_i128 jct_ns, wait_ns;
     double slowdown, slowdown_squared;
     uint32_t n, n_slowdowns;
 };
 
-/* Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
-static void add_slowdown(struct sums *sums, double *slowdowns, int64_t jct_ns, int64_t service_ns) {
-    if (service_ns <= 0)
-        return;
-    double slowdown = (double)jct_ns / (double)service_ns;
-    slowdowns[sums->n_slowdowns++] = slowdown;
-    sums->slowdown += slowdown;
-    sums->slowdown_squared += slowdown * slowdown;
-}
-
-static void collect(const struct gsim_core *core, struct sums *sums, double *jct,
-                    double *slowdowns) {
+/* Completion times of the jobs that ended, in trace order. */
+static void collect_jcts(const struct gsim_core *core, struct sums *sums, double *jct) {
     const struct gsim_metrics *m = &core->metrics;
     for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
         if (m->end_ns[job] < 0)
@@ -116,26 +110,61 @@ static void collect(const struct gsim_core *core, struct sums *sums, double *jct
         jct[sums->n++] = seconds(jct_ns);
         sums->jct_ns += jct_ns;
         sums->wait_ns += m->wait_ns[job];
-        add_slowdown(sums, slowdowns, jct_ns, core->trace->service_ns[job]);
     }
 }
 
-static void fill_jct(struct gsim_summary *s, const struct sums *sums, const double *jct) {
-    uint32_t n = sums->n;
-    s->jct_mean_s = n ? seconds(sums->jct_ns) / n : (double)NAN;
-    s->jct_p50_s = gsim_quantile_sorted(jct, n, 0.50);
-    s->jct_p95_s = gsim_quantile_sorted(jct, n, 0.95);
-    s->jct_p99_s = gsim_quantile_sorted(jct, n, 0.99);
-    s->jct_max_s = n ? jct[n - 1] : (double)NAN;
-    s->wait_mean_s = n ? seconds(sums->wait_ns) / n : (double)NAN;
+/* Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
+static void collect_slowdowns(const struct gsim_core *core, struct sums *sums, double *slowdowns) {
+    const struct gsim_metrics *m = &core->metrics;
+    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
+        int64_t service_ns = core->trace->service_ns[job];
+        if (m->end_ns[job] < 0 || service_ns <= 0)
+            continue;
+        double slowdown =
+            (double)(m->end_ns[job] - core->trace->submit_ns[job]) / (double)service_ns;
+        slowdowns[sums->n_slowdowns++] = slowdown;
+        sums->slowdown += slowdown;
+        sums->slowdown_squared += slowdown * slowdown;
+    }
 }
 
-static void fill_slowdown(struct gsim_summary *s, const struct sums *sums,
+static bool fill_jct(struct gsim_summary *s, const struct sums *sums, const double *jct) {
+    static const double p[] = {0.50, 0.95, 0.99, 1};
+    double quantiles[sizeof p / sizeof *p];
+    uint32_t n = sums->n;
+    if (!gsim_quantiles(jct, n, p, quantiles, sizeof p / sizeof *p))
+        return false;
+    s->jct_mean_s = n ? seconds(sums->jct_ns) / n : (double)NAN;
+    s->jct_p50_s = quantiles[0];
+    s->jct_p95_s = quantiles[1];
+    s->jct_p99_s = quantiles[2];
+    s->jct_max_s = quantiles[3];
+    s->wait_mean_s = n ? seconds(sums->wait_ns) / n : (double)NAN;
+    return true;
+}
+
+static bool fill_slowdown(struct gsim_summary *s, const struct sums *sums,
                           const double *slowdowns) {
+    static const double p99 = 0.99;
     uint32_t n = sums->n_slowdowns;
     s->slowdown_mean = n ? sums->slowdown / n : (double)NAN;
-    s->slowdown_p99 = gsim_quantile_sorted(slowdowns, n, 0.99);
     s->jain = n ? sums->slowdown * sums->slowdown / (n * sums->slowdown_squared) : (double)NAN;
+    return gsim_quantiles(slowdowns, n, &p99, &s->slowdown_p99, 1);
+}
+
+/* One column of scratch serves both. */
+static bool fill_distributions(struct gsim_core *core, struct gsim_summary *s) {
+    struct sums sums = {0};
+    double *values = column(core, sizeof *values);
+    if (!values)
+        return false;
+    collect_jcts(core, &sums, values);
+    bool ok = fill_jct(s, &sums, values);
+    collect_slowdowns(core, &sums, values);
+    ok = ok && fill_slowdown(s, &sums, values);
+    gsim_arena_drop(core->arena, values);
+    s->completed = sums.n;
+    return ok;
 }
 
 static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
@@ -226,27 +255,16 @@ static bool fill_gpus(struct gsim_core *core, struct gsim_result *result) {
 
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result) {
     struct gsim_summary *s = &result->summary;
-    struct sums sums = {0};
     *result = (struct gsim_result){.trace = core->trace};
-    double *jct = column(core, sizeof *jct), *slowdowns = column(core, sizeof *slowdowns);
-    if (!jct || !slowdowns)
-        return gsim_core_no_memory(core);
-    collect(core, &sums, jct, slowdowns);
-    if (!gsim_sort_f64(jct, sums.n) || !gsim_sort_f64(slowdowns, sums.n_slowdowns))
-        return gsim_core_no_memory(core);
-    if (!core->cluster.is_pool && !fill_gpus(core, result))
+    never_arrived(core);
+    if (!fill_distributions(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))
         return gsim_core_no_memory(core);
     fill_texts(core, result);
-    fill_jct(s, &sums, jct);
-    fill_slowdown(s, &sums, slowdowns);
     fill_cluster(core, s);
     fill_counts(core, s);
-    gsim_arena_drop(core->arena, jct);
-    gsim_arena_drop(core->arena, slowdowns);
     s->gpus = core->cluster.n_gpus;
     s->seed = core->options->seed;
     s->jobs = core->trace->n_jobs;
-    s->completed = sums.n;
     s->unfinished = s->jobs - s->completed;
     if (!gsim_metrics_model(core, result))
         return gsim_core_no_memory(core);

@@ -7,7 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Interpolates linearly at (n - 1) p, by GSL; NaN when n is 0. */
+/* What stands at place (n - 1) p of sorted values, between two of them interpolated linearly by GSL;
+ * NaN when n is 0. */
 double gsim_quantile_sorted(const double *sorted, size_t n, double p);
+/* The same for each p (ascending) of values in any order, which are not sorted for it. false: no
+ * memory. */
+bool gsim_quantiles(const double *values, size_t n, const double *p, double *quantiles, size_t n_p);
 
 #endif

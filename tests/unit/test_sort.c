@@ -52,22 +52,35 @@ static void test_whole_numbers(void **state) {
     }
 }
 
-static void test_reals(void **state) {
-    (void)state;
-    int64_t *whole = draw(UINT64_C(1) << 60, 2);
-    double *values = malloc(N * sizeof *values), *expected = malloc(N * sizeof *expected);
+/* Places of every kind: the ends, neighbours, one twice; spread 0 makes all values equal. */
+static void check_picks(double spread) {
+    static const size_t at[] = {0, 1, 1, N / 2, N / 2 + 1, N - 2, N - 1};
+    enum { PICKS = sizeof at / sizeof *at };
+    double picked[PICKS];
+    int64_t *whole = draw(UINT64_C(1) << 60, 4);
+    double *values = malloc(N * sizeof *values), *sorted = malloc(N * sizeof *sorted);
     assert_non_null(values);
-    assert_non_null(expected);
+    assert_non_null(sorted);
     for (int i = 0; i < N; i++)
-        values[i] = expected[i] = (double)whole[i] / 1e9;
-    values[0] = expected[0] = INFINITY;
-    values[1] = expected[1] = -INFINITY;
-    qsort(expected, N, sizeof *expected, compare_f64);
-    assert_true(gsim_sort_f64(values, N));
-    assert_memory_equal(values, expected, N * sizeof *values);
+        values[i] = sorted[i] = 1000 + spread * (double)whole[i];
+    values[N / 3] = sorted[N / 3] = INFINITY;
+    values[N / 4] = sorted[N / 4] = -INFINITY;
+    qsort(sorted, N, sizeof *sorted, compare_f64);
+    assert_true(gsim_pick_f64(values, N, at, picked, PICKS));
+    assert_true(gsim_sort_f64(values, N)); /* picking left them as they were */
+    assert_memory_equal(values, sorted, N * sizeof *values);
+    for (int k = 0; k < PICKS; k++)
+        assert_memory_equal(&picked[k], &sorted[at[k]], sizeof *picked);
     free(values);
-    free(expected);
+    free(sorted);
     free(whole);
+}
+
+static void test_values_by_rank(void **state) {
+    (void)state;
+    check_picks(1e-9); /* both signs, many magnitudes */
+    check_picks(1e-17); /* all within a few bins */
+    check_picks(0);
 }
 
 static void test_order_keeps_equal_keys_in_place(void **state) {
@@ -90,7 +103,6 @@ static void test_nothing_and_one(void **state) {
     int64_t one = -5;
     uint32_t order = 7;
     assert_true(gsim_sort_i64(NULL, 0));
-    assert_true(gsim_sort_f64(NULL, 0));
     assert_true(gsim_sort_order(NULL, NULL, 0));
     assert_true(gsim_sort_i64(&one, 1));
     assert_int_equal(one, -5);
@@ -101,7 +113,7 @@ static void test_nothing_and_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_reals),
+        cmocka_unit_test(test_values_by_rank),
         cmocka_unit_test(test_order_keeps_equal_keys_in_place),
         cmocka_unit_test(test_nothing_and_one),
     };
