@@ -141,25 +141,14 @@ struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_ru
     };
 }
 
-/* In a pool two comparisons tell, without asking the plan. */
-static bool fits_pool(const struct gsim_view *view, gsim_slot slot) {
-    int64_t ppm = (int64_t)view->gpus[slot] * view->share_ppm[slot];
-    return ppm <= view->pool_free_ppm &&
-           gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->job[slot]) <=
-               view->pool_free_cpus_milli;
-}
-
 bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule) {
-    uint32_t gpus = ctx->view->gpus[slot];
-    if (misfits->is_size_all && gpus >= misfits->smallest)
-        return false;
-    if (ctx->view->is_pool && !fits_pool(ctx->view, slot))
+    if (gsim_misfits_has(misfits, ctx->view, slot))
         return false;
     if (gsim_common_place(ctx, plan, slot, rule))
         return true;
-    if (gpus < misfits->smallest)
-        misfits->smallest = gpus;
+    if (ctx->view->gpus[slot] < misfits->smallest)
+        misfits->smallest = ctx->view->gpus[slot];
     return false;
 }
 
@@ -197,6 +186,8 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (gsim_slot slot = first_candidate(ctx, line);
          slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
         after = gsim_queue_after(ctx, slot);
+        if (!line->is_strict && gsim_misfits_has(&misfits, ctx->view, slot))
+            continue;
         if (gsim_misfits_place(&misfits, ctx, plan, slot, line->rule))
             gsim_queue_remove(&line->queue, ctx, slot);
         else if (line->is_strict)

@@ -100,6 +100,15 @@ struct gsim_misfits {
     bool is_size_all; /* neither memory nor CPUs nor shares are asked for, and all by one rule */
 };
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule);
+/* Whether the job is known not to fit, without asking the plan: in a pool two comparisons tell. */
+static inline bool gsim_misfits_has(const struct gsim_misfits *misfits,
+                                    const struct gsim_view *view, gsim_slot slot) {
+    if (!view->is_pool)
+        return misfits->is_size_all && view->gpus[slot] >= misfits->smallest;
+    return (int64_t)view->gpus[slot] * view->share_ppm[slot] > view->pool_free_ppm ||
+           gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->job[slot]) >
+               view->pool_free_cpus_milli;
+}
 /* Places the job unless it is known not to fit. */
 bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule);

@@ -241,7 +241,8 @@ static void pass_over_all(struct pass *p) {
     for (gsim_slot slot = gsim_index_first(&p->ranked->waiting);
          slot != GSIM_NO_SLOT && !is_over(p, slot); slot = after) {
         after = gsim_index_next(&p->ranked->waiting, slot);
-        try_job(p, slot);
+        if (p->ranked->is_preemptive || !gsim_misfits_has(&p->misfits, p->ctx->view, slot))
+            try_job(p, slot);
     }
 }
 

@@ -32,6 +32,11 @@ static bool reserve(struct gsim_index *index, uint32_t id) {
     if (!grown)
         return false;
     index->node = grown;
+    struct gsim_index_links *links = gsim_arena_grow(
+        index->arena, index->links, index->capacity * sizeof *links, capacity * sizeof *links);
+    if (!links)
+        return false;
+    index->links = links;
     index->capacity = capacity;
     return true;
 }
@@ -62,16 +67,16 @@ static void rotate_up(struct gsim_index *index, uint32_t id) {
 
 /* Links id between two neighbours, of which either may be none. */
 static void link_between(struct gsim_index *index, uint32_t before, uint32_t id, uint32_t after) {
-    index->node[id].beside[0] = before;
-    index->node[id].beside[1] = after;
-    *(before == GSIM_NO_ID ? &index->end[0] : &index->node[before].beside[1]) = id;
-    *(after == GSIM_NO_ID ? &index->end[1] : &index->node[after].beside[0]) = id;
+    index->links[id].beside[0] = before;
+    index->links[id].beside[1] = after;
+    *(before == GSIM_NO_ID ? &index->end[0] : &index->links[before].beside[1]) = id;
+    *(after == GSIM_NO_ID ? &index->end[1] : &index->links[after].beside[0]) = id;
 }
 
 static void unlink_from(struct gsim_index *index, uint32_t id) {
-    uint32_t before = index->node[id].beside[0], after = index->node[id].beside[1];
-    *(before == GSIM_NO_ID ? &index->end[0] : &index->node[before].beside[1]) = after;
-    *(after == GSIM_NO_ID ? &index->end[1] : &index->node[after].beside[0]) = before;
+    uint32_t before = index->links[id].beside[0], after = index->links[id].beside[1];
+    *(before == GSIM_NO_ID ? &index->end[0] : &index->links[before].beside[1]) = after;
+    *(after == GSIM_NO_ID ? &index->end[1] : &index->links[after].beside[0]) = before;
 }
 
 bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {

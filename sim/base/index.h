@@ -16,14 +16,19 @@ struct gsim_index_node {
     int64_t key;
     uint64_t tie;
     uint32_t child[2];
-    uint32_t beside[2]; /* the member before and the one after: walking needs no climbing */
     uint32_t parent;
     bool is_member;
+};
+
+/* The members before and after: walking needs no climbing, and touches nothing but these. */
+struct gsim_index_links {
+    uint32_t beside[2];
 };
 
 struct gsim_index {
     struct gsim_arena *arena;
     struct gsim_index_node *node; /* by id */
+    struct gsim_index_links *links; /* by id */
     uint32_t capacity;
     uint32_t root;
     uint32_t end[2]; /* first and last */
@@ -45,11 +50,11 @@ static inline uint32_t gsim_index_last(const struct gsim_index *index) {
 }
 
 static inline uint32_t gsim_index_next(const struct gsim_index *index, uint32_t id) {
-    return index->node[id].beside[1];
+    return index->links[id].beside[1];
 }
 
 static inline uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id) {
-    return index->node[id].beside[0];
+    return index->links[id].beside[0];
 }
 
 /* The first member at or after (key, tie). */
