@@ -159,7 +159,7 @@ bool gsim_pick_f64(const double *values, size_t n, const size_t *at, double *pic
     for (size_t i = 0; bins && i < n; i++)
         bins[bin_of(key_of_f64(values[i]))]++;
     size_t most = bins ? mark_bins(bins, place, n_at) : 0;
-    uint64_t *kept = bins ? malloc((most + 1) * sizeof *kept) : NULL;
+    uint64_t *kept = bins ? calloc(most + 1, sizeof *kept) : NULL;
     for (size_t i = 0; kept && i < n; i++) { /* written first, kept afterwards: no branch */
         kept[n_kept] = key_of_f64(values[i]);
         n_kept += bins[bin_of(kept[n_kept])];

@@ -18,8 +18,8 @@ static void entry_write(struct gsim_log_entry *entry, const char *file, int64_t 
     (void)vsnprintf(entry->text + used, sizeof entry->text - (size_t)used, format, args);
 }
 
-enum gsim_status gsim_fail(struct gsim_log *log, enum gsim_status status, const char *file,
-                           int64_t line, const char *format, ...) {
+void gsim_log_error(struct gsim_log *log, enum gsim_status status, const char *file, int64_t line,
+                    const char *format, ...) {
     if (log->n_errors == 0)
         log->status = status;
     if (log->n_errors < GSIM_LOG_ENTRIES) {
@@ -29,7 +29,6 @@ enum gsim_status gsim_fail(struct gsim_log *log, enum gsim_status status, const 
         va_end(args);
     }
     log->n_errors++;
-    return status;
 }
 
 void gsim_warn(struct gsim_log *log, const char *file, int64_t line, const char *format, ...) {
@@ -44,10 +43,6 @@ void gsim_warn(struct gsim_log *log, const char *file, int64_t line, const char 
     log->n_warnings++;
 }
 
-enum gsim_status gsim_no_memory(struct gsim_log *log, const char *what) {
-    return gsim_fail(log, GSIM_FAILED, NULL, 0, "out of memory while %s", what);
-}
-
 static bool has_warning(const struct gsim_log *log, const char *text) {
     for (int64_t i = 0; i < log->n_warnings && i < GSIM_LOG_ENTRIES; i++)
         if (strcmp(log->warnings[i].text, text) == 0)
@@ -57,7 +52,7 @@ static bool has_warning(const struct gsim_log *log, const char *text) {
 
 void gsim_log_merge(struct gsim_log *into, const struct gsim_log *from) {
     for (int64_t i = 0; i < from->n_errors && i < GSIM_LOG_ENTRIES; i++)
-        (void)gsim_fail(into, from->status, NULL, 0, "%s", from->errors[i].text);
+        gsim_log_error(into, from->status, NULL, 0, "%s", from->errors[i].text);
     for (int64_t i = 0; i < from->n_warnings && i < GSIM_LOG_ENTRIES; i++)
         if (!has_warning(into, from->warnings[i].text))
             gsim_warn(into, NULL, 0, "%s", from->warnings[i].text);

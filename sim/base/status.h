@@ -5,14 +5,15 @@
 #define GSIM_BASE_STATUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The values are the program's exit codes (CLI contract). */
 enum gsim_status {
     GSIM_OK = 0,
-    GSIM_FAILED = 1,     /* a run failed: no memory, a full disk, a policy that broke a rule */
-    GSIM_USAGE = 2,      /* a wrong flag, key or value on the command line */
-    GSIM_BAD_INPUT = 3,  /* a trace, profile or cluster file that cannot be used */
+    GSIM_FAILED = 1, /* a run failed: no memory, a full disk, a policy that broke a rule */
+    GSIM_USAGE = 2, /* a wrong flag, key or value on the command line */
+    GSIM_BAD_INPUT = 3, /* a trace, profile or cluster file that cannot be used */
     GSIM_INCOMPLETE = 4, /* interrupted: what is complete was kept */
 };
 
@@ -32,17 +33,19 @@ struct gsim_log {
     struct gsim_log_entry warnings[GSIM_LOG_ENTRIES];
 };
 
-/* Records an error and returns status, so that callers can `return gsim_fail(...)`.
- * file may be NULL (no place), line 0 (the file as a whole). */
-__attribute__((format(printf, 5, 6))) enum gsim_status gsim_fail(struct gsim_log *log,
-                                                                 enum gsim_status status,
-                                                                 const char *file, int64_t line,
-                                                                 const char *format, ...);
+/* Records an error. file may be NULL (no place), line 0 (the file as a whole). */
+__attribute__((format(printf, 5, 6))) void gsim_log_error(struct gsim_log *log,
+                                                          enum gsim_status status, const char *file,
+                                                          int64_t line, const char *format, ...);
+/* The same with the status as its value, so that callers can `return gsim_fail(...)`. A macro:
+ * compilers and analysers then see which status that is. */
+#define gsim_fail(log, status, ...)                                                                \
+    (gsim_log_error((log), (status), __VA_ARGS__), (enum gsim_status)(status))
+#define gsim_no_memory(log, what)                                                                  \
+    gsim_fail((log), GSIM_FAILED, NULL, 0, "out of memory while %s", (what))
 __attribute__((format(printf, 4, 5))) void gsim_warn(struct gsim_log *log, const char *file,
                                                      int64_t line, const char *format, ...);
 /* Adds what from holds; a warning that into has already is left out. */
 void gsim_log_merge(struct gsim_log *into, const struct gsim_log *from);
-/* gsim_fail(log, GSIM_FAILED, NULL, 0, "out of memory while <what>") */
-enum gsim_status gsim_no_memory(struct gsim_log *log, const char *what);
 
 #endif
