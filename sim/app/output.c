@@ -148,6 +148,9 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_count(out, "migrations", s->migrations);
     table_time(out, "switching (GPU time)", s->switch_s);
     table_number(out, "Jain of slowdowns", "%.4f", s->jain);
+    table_number(out, "finish-time fairness", "%.3f", s->rho_mean);
+    table_number(out, "  of the worst-off job", "%.3f", s->rho_max);
+    table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (*s->assumed)
         fprintf(out, "  assumed: %s\n", s->assumed);
     if (*s->outside_validated)

@@ -85,6 +85,7 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
         bucket_add(c, group->gpus_per_node, *node);
         c->node_idle[*node] = group->gpus_per_node;
         c->n_idle += group->gpus_per_node;
+        c->n_idle_whole += group->gpus_per_node;
     }
 }
 
@@ -178,6 +179,8 @@ static void node_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     bucket_add(c, is, node);
     c->node_idle[node] = is;
     c->n_idle += (uint32_t)by;
+    uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
+    c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
 }
 
 /* A gang's CPUs are spread evenly over its GPUs. */

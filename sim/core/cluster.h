@@ -26,7 +26,8 @@ struct gsim_node_group {
     uint16_t device; /* position in profiles */
     int64_t hbm_bytes; /* of each GPU */
     const char *device_name; /* for the result */
-    uint32_t gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
+    uint32_t
+        gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
     int64_t root_bytes_per_s; /* what it carries each way */
     int64_t network_bytes_per_s; /* into each node, and out of it; 0: no limit */
 };
@@ -69,6 +70,7 @@ struct gsim_cluster {
     uint64_t random; /* state of the random rule; whoever opens the cluster seeds it */
     uint32_t *node_idle; /* its wholly free GPUs */
     uint32_t n_idle;
+    uint32_t n_idle_whole; /* of these, on nodes that are wholly free */
     uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
     uint32_t *n_nodes_with; /* how many those are */

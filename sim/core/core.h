@@ -96,7 +96,15 @@ struct gsim_metrics {
     bool has_stalled;
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 switch_ns; /* GPU time in transitions */
+    gsim_i128 fragmented_ns; /* GPU time idle on nodes that are partly in use */
+    gsim_i128 wanted_ns; /* GPU time idle while a job waits that asks for no more */
     int64_t first_submit_ns, last_end_ns;
+};
+
+/* Jobs that wait for GPUs, by how many they ask for; not kept for a pool. */
+struct gsim_wanting {
+    uint32_t *n_jobs; /* by gang size */
+    struct gsim_bitset sizes; /* those with jobs */
 };
 
 struct gsim_core {
@@ -113,6 +121,7 @@ struct gsim_core {
     struct gsim_ctx ctx;
     struct gsim_plan plan;
     struct gsim_metrics metrics;
+    struct gsim_wanting wanting;
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
     uint32_t next_arrival; /* position in arrival order */
@@ -180,6 +189,14 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before it */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
+
+/* The clock moves on; what is idle and who waits stays until then. */
+void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns);
+/* A job begins to wait for GPUs, or no longer does. */
+void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
+
+/* fairness.c: rho; false: no memory */
+bool gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *summary);
 
 /* latency.c: what the model knows of its requests and shortcuts; false: no memory */
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);

@@ -264,6 +264,7 @@ static bool is_stopped(struct gsim_core *core, uint32_t n_instants) {
 }
 
 static void end_early(struct gsim_core *core, int64_t now_ns) {
+    gsim_metrics_pass(core, now_ns);
     core->view.now_ns = now_ns;
     core->events.n = 0; /* there are none: the model has been asked when the next one is */
     (void)core->ops->advance(core->model, now_ns, &core->events);
@@ -297,6 +298,7 @@ static enum gsim_status run_loop(struct gsim_core *core) {
             return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                              "the clock passes its end (146 years) with %u jobs unfinished",
                              core->view.n_active);
+        gsim_metrics_pass(core, next);
         core->view.now_ns = next;
         next = serve_instant(core);
     }

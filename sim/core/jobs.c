@@ -100,6 +100,7 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
         core->view.n_slots = slot + 1;
     core->ops->enter(core->model, slot);
     gsim_metrics_job_arrived(core, job);
+    gsim_metrics_wants(core, slot, true);
     return slot;
 }
 

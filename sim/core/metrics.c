@@ -11,6 +11,12 @@ static void *column(struct gsim_core *core, size_t size) {
     return gsim_arena_grow(core->arena, NULL, 0, core->trace->n_jobs * size);
 }
 
+static bool open_wanting(struct gsim_core *core) {
+    uint32_t n_sizes = core->cluster.n_gpus + 1;
+    core->wanting.n_jobs = gsim_arena_array(core->arena, n_sizes, sizeof *core->wanting.n_jobs);
+    return core->wanting.n_jobs && gsim_bitset_init(&core->wanting.sizes, core->arena, n_sizes);
+}
+
 bool gsim_metrics_open(struct gsim_core *core) {
     struct gsim_metrics *m = &core->metrics;
     m->start_ns = column(core, sizeof *m->start_ns);
@@ -25,7 +31,8 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
-        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns)
+        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns ||
+        !open_wanting(core))
         return false;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
@@ -40,6 +47,27 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
 static void never_arrived(struct gsim_core *core) {
     for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++)
         gsim_metrics_job_arrived(core, gsim_trace_arrival(core->trace, i));
+}
+
+/* --- while the clock runs --------------------------------------------------------------------- */
+
+void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
+    struct gsim_wanting *wanting = &core->wanting;
+    uint32_t gpus = core->jobs.gpus[slot];
+    if (begins && wanting->n_jobs[gpus]++ == 0)
+        gsim_bitset_add(&wanting->sizes, gpus);
+    if (!begins && --wanting->n_jobs[gpus] == 0)
+        gsim_bitset_remove(&wanting->sizes, gpus);
+}
+
+void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
+    const struct gsim_cluster *cluster = &core->cluster;
+    gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
+    if (cluster->n_idle == 0 || cluster->is_pool)
+        return;
+    core->metrics.fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
+    if (gsim_bitset_next(&core->wanting.sizes, 0) <= cluster->n_idle)
+        core->metrics.wanted_ns += elapsed_ns * cluster->n_idle;
 }
 
 /* Columns that stay zero are never written to, so their pages cost no memory. */
@@ -182,6 +210,10 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     s->gpu_busy = span > 0 ? (double)busy / capacity : (double)NAN;
     s->gpu_useful = span > 0 ? (double)m->useful_ppm_ns / capacity : (double)NAN;
     s->switch_s = seconds(m->switch_ns);
+    bool has_nodes = span > 0 && !core->cluster.is_pool;
+    double gpu_ns = (double)span * (double)core->cluster.n_gpus;
+    s->fragmented = has_nodes ? (double)m->fragmented_ns / gpu_ns : (double)NAN;
+    s->idle_wanted = has_nodes ? (double)m->wanted_ns / gpu_ns : (double)NAN;
 }
 
 static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
@@ -257,7 +289,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     struct gsim_summary *s = &result->summary;
     *result = (struct gsim_result){.trace = core->trace};
     never_arrived(core);
-    if (!fill_distributions(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))
+    if (!fill_distributions(core, s) || !gsim_fairness_fill(core, s) ||
+        (!core->cluster.is_pool && !fill_gpus(core, result)))
         return gsim_core_no_memory(core);
     fill_texts(core, result);
     fill_cluster(core, s);

@@ -36,11 +36,17 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
     core->metrics.switch_ns += (gsim_i128)elapsed * core->jobs.gpus[slot];
 }
 
+static bool waits_for_gpus(enum gsim_state state) {
+    return state == GSIM_QUEUED || state == GSIM_PAUSED || state == GSIM_HELD;
+}
+
 static void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
     gsim_job_account(core, slot);
     enum gsim_state from = core->jobs.state[slot];
     core->jobs.state[slot] = (uint8_t)state;
     core->jobs.changed_ns[slot] = core->view.now_ns;
+    if (waits_for_gpus(from) != waits_for_gpus(state))
+        gsim_metrics_wants(core, slot, waits_for_gpus(state));
     if (core->observer)
         gsim_observe_change(core, slot, from, core->jobs.core[slot].is_admitted);
 }

@@ -48,11 +48,11 @@ if [ "$(mean) $(mean --warmup 34%) $(mean --warmup 1s) $(mean --warmup 25%)" = "
 expect "and said" 0 "the first 4 jobs are warm-up" "$gsim" compare --policies fifo --device ideal --warmup 34% "$tmp/warm.csv"
 expect "a wrong warm-up" 2 "neither a share" "$gsim" compare --policies fifo --warmup 100% "$tmp/warm.csv"
 
-# Two users on one GPU at once: fifo serves a's 30 s before b's 10 s (30, 40), sjf after (40, 10)
+# Two users on one GPU at once: fifo serves a's 30 s before b's 10 s (30, 40), sjf after (40, 10): the other waits meanwhile
 printf 'job_id,submit_s,duration_s,user\nx,0,30,a\ny,0,10,b\n' >"$tmp/users.csv"
-expect "by user, with ratios to the first policy" 0 "^sjf,b,1,1,10.0*,10.0*,10.0*,10.0*,0.250*$" \
+expect "by user, with ratios to the first policy" 0 "^sjf,b,1,1,10.0*,10.0*,10.0*,10.0*,0.250*,0.0*,0.0*$" \
     "$gsim" compare --policies fifo,sjf --device ideal --by user --format csv "$tmp/users.csv"
-said "the other user" "^sjf,a,1,1,40.0*,40.0*,40.0*,40.0*,1.3333*$"
+said "the other user" "^sjf,a,1,1,40.0*,40.0*,40.0*,40.0*,1.3333*,10.0*,10.0*$"
 expect "by user, without the warm-up" 0 "^fifo,b,1,1,40" "$gsim" compare --policies fifo,sjf --device ideal --by user --format csv --warmup 50% "$tmp/users.csv"
 unsaid "its job is left out" "^fifo,a"
 
