@@ -18,7 +18,7 @@ typedef gsim_i128 gsim_work;
 #define GSIM_RATE_ONE (UINT64_C(1) << 32)
 
 static inline gsim_work gsim_work_of_ns(int64_t time_ns) {
-    return (gsim_work)time_ns << 32;
+    return (gsim_work)time_ns * (gsim_work)GSIM_RATE_ONE;
 }
 
 static inline int64_t gsim_work_to_ns(gsim_work work) {
