@@ -150,8 +150,23 @@ static size_t mark_bins(uint32_t *bins, size_t *place, size_t n_places) {
     return kept;
 }
 
+/* Few values are sorted sooner than all bins are looked through. */
+static bool pick_sorted(const double *values, size_t n, const size_t *at, double *picked,
+                        size_t n_at) {
+    double *sorted = n ? malloc(n * sizeof *sorted) : NULL;
+    if (sorted)
+        memcpy(sorted, values, n * sizeof *sorted);
+    bool ok = !n || (sorted && gsim_sort_f64(sorted, n));
+    for (size_t k = 0; ok && k < n_at; k++)
+        picked[k] = sorted[at[k]];
+    free(sorted);
+    return ok;
+}
+
 bool gsim_pick_f64(const double *values, size_t n, const size_t *at, double *picked, size_t n_at) {
     assert(n_at <= GSIM_MAX_PICKS && n <= UINT32_MAX);
+    if (n < BINS / 16)
+        return pick_sorted(values, n, at, picked, n_at);
     size_t place[GSIM_MAX_PICKS], n_kept = 0;
     uint32_t *bins = calloc(BINS, sizeof *bins);
     for (size_t k = 0; k < n_at; k++)

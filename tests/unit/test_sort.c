@@ -53,22 +53,22 @@ static void test_whole_numbers(void **state) {
 }
 
 /* Places of every kind: the ends, neighbours, one twice; spread 0 makes all values equal. */
-static void check_picks(double spread) {
-    static const size_t at[] = {0, 1, 1, N / 2, N / 2 + 1, N - 2, N - 1};
+static void check_picks(size_t n, double spread) {
+    const size_t at[] = {0, 1, 1, n / 2, n / 2 + 1, n - 2, n - 1};
     enum { PICKS = sizeof at / sizeof *at };
     double picked[PICKS];
     int64_t *whole = draw(UINT64_C(1) << 60, 4);
-    double *values = malloc(N * sizeof *values), *sorted = malloc(N * sizeof *sorted);
+    double *values = malloc(n * sizeof *values), *sorted = malloc(n * sizeof *sorted);
     assert_non_null(values);
     assert_non_null(sorted);
-    for (int i = 0; i < N; i++)
+    for (size_t i = 0; i < n; i++)
         values[i] = sorted[i] = 1000 + spread * (double)whole[i];
-    values[N / 3] = sorted[N / 3] = INFINITY;
-    values[N / 4] = sorted[N / 4] = -INFINITY;
-    qsort(sorted, N, sizeof *sorted, compare_f64);
-    assert_true(gsim_pick_f64(values, N, at, picked, PICKS));
-    assert_true(gsim_sort_f64(values, N)); /* picking left them as they were */
-    assert_memory_equal(values, sorted, N * sizeof *values);
+    values[n / 3] = sorted[n / 3] = INFINITY;
+    values[n / 4] = sorted[n / 4] = -INFINITY;
+    qsort(sorted, n, sizeof *sorted, compare_f64);
+    assert_true(gsim_pick_f64(values, n, at, picked, PICKS));
+    assert_true(gsim_sort_f64(values, n)); /* picking left them as they were */
+    assert_memory_equal(values, sorted, n * sizeof *values);
     for (int k = 0; k < PICKS; k++)
         assert_memory_equal(&picked[k], &sorted[at[k]], sizeof *picked);
     free(values);
@@ -78,9 +78,11 @@ static void check_picks(double spread) {
 
 static void test_values_by_rank(void **state) {
     (void)state;
-    check_picks(1e-9); /* both signs, many magnitudes */
-    check_picks(1e-17); /* all within a few bins */
-    check_picks(0);
+    for (size_t n = 10; n <= N; n += N - 10) { /* few are sorted, many are not */
+        check_picks(n, 1e-9); /* both signs, many magnitudes */
+        check_picks(n, 1e-17); /* all within a few bins */
+        check_picks(n, 0);
+    }
 }
 
 static void test_order_keeps_equal_keys_in_place(void **state) {
