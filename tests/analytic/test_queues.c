@@ -16,12 +16,7 @@
 #include "sim/base/rng.h"
 #include "tests/support/runner.h"
 
-#ifdef GSIM_SANITIZED
-enum { FEWER = 10 };
-#else
-enum { FEWER = 1 };
-#endif
-enum { SEEDS = 10, JOBS = 300000 / FEWER };
+enum { SEEDS = 10, JOBS = 300000 / TEST_FEWER };
 static const uint64_t seeds[SEEDS] = {11, 23, 37, 41, 59, 67, 73, 83, 97, 101};
 
 #define MEAN_SERVICE_S 100.0
@@ -85,7 +80,7 @@ static void check(const char *what, const char *policy, uint32_t gpus, double lo
     double error = sqrt((squares - sum * mean) / (SEEDS - 1) / SEEDS);
     print_message("# %s: %.3f s simulated, %.3f s exact, standard error %.3f s\n", what, mean,
                   exact_s, error);
-    assert_true(error <= 0.005 * sqrt(FEWER) * mean);
+    assert_true(error <= 0.005 * sqrt(TEST_FEWER) * mean);
     assert_true(fabs(mean - exact_s) < 3 * error);
 }
 

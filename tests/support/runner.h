@@ -5,6 +5,14 @@
 
 #include "sim/core/run.h"
 
+/* Builds with sanitizers are many times slower: what repeats a case with other random numbers does so
+ * less often there. */
+#ifdef GSIM_SANITIZED
+enum { TEST_FEWER = 10 };
+#else
+enum { TEST_FEWER = 1 };
+#endif
+
 struct test_run {
     const struct gsim_trace *trace;
     const char *policy;
