@@ -2,9 +2,11 @@
 /* Columns are raw blocks that double: a page that holds no job is never touched. */
 #include "traces/build.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "traces/service.h"
 
 enum { FIRST_CAPACITY = 1024 };
 
@@ -24,6 +26,9 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         row->cell[c] = -1;
     row->cell[GSIM_COL_PRIORITY] = GSIM_EMPTY_PRIORITY;
+    for (int i = 0; i < GSIM_ROW_EXTRAS; i++)
+        row->extra[i] = -1;
+    row->drop = row->wrong = NULL;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -143,10 +148,17 @@ static size_t write_number(char *text, uint32_t number) {
     return length;
 }
 
-static bool add_id(struct gsim_builder *b) {
+/* A row without an id is called by its number. */
+static void name_row(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     if (row->id_length == 0)
         row->id_length = write_number(row->id, b->n);
+    row->id[row->id_length] = '\0';
+}
+
+static bool add_id(struct gsim_builder *b) {
+    struct gsim_row *row = &b->row;
+    name_row(b);
     if (b->id_used + row->id_length + 1 > b->id_capacity) {
         size_t capacity = b->id_capacity * 2 + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
         char *text = gsim_arena_grow_raw(b->arena, b->id_text, capacity);
@@ -161,6 +173,49 @@ static bool add_id(struct gsim_builder *b) {
     b->id_used += row->id_length + 1;
     note_number(b, row->id, row->id_length);
     return true;
+}
+
+static bool derive_service(struct gsim_builder *b, int64_t line) {
+    struct gsim_row *row = &b->row;
+    if (row->service_ns >= 0)
+        return true;
+    if (row->cell[GSIM_COL_APP] >= 0 || row->cell[GSIM_COL_REQUESTS] >= 0) {
+        row->service_ns = 0; /* only a model that knows the profile can tell */
+        return true;
+    }
+    if (row->cell[GSIM_COL_ITERATIONS] < 0 || row->cell[GSIM_COL_GPU_NS] < 0) {
+        (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line,
+                        "job '%.64s' has neither duration_s nor iterations and gpu_ms", row->id);
+        return false;
+    }
+    row->service_ns = gsim_service_described(row->cell);
+    if (row->service_ns < 0)
+        (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line,
+                        "iterations * gpu_ms is past the end of the clock (146 years)");
+    return row->service_ns >= 0;
+}
+
+bool gsim_build_times(struct gsim_builder *builder, int64_t line) {
+    const struct gsim_row *row = &builder->row;
+    name_row(builder);
+    if (!derive_service(builder, line))
+        return false;
+    if (row->submit_ns <= GSIM_TIME_MAX / 2 && row->service_ns <= GSIM_TIME_MAX / 2)
+        return true;
+    (void)gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line,
+                    "column '%s': the time lies past the end of the clock (73 years)",
+                    row->submit_ns > GSIM_TIME_MAX / 2 ? "submit_s" : "duration_s");
+    return false;
+}
+
+void gsim_build_drop(struct gsim_builder *builder, int64_t line) {
+    uint32_t i = 0;
+    while (i < builder->n_reasons && strcmp(builder->drops[i].why, builder->row.drop) != 0)
+        i++;
+    assert(i < GSIM_MAX_DROP_REASONS);
+    if (i == builder->n_reasons)
+        builder->drops[builder->n_reasons++] = (struct gsim_drops){builder->row.drop, 0, line};
+    builder->drops[i].n++;
 }
 
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
@@ -231,17 +286,41 @@ static enum gsim_status set_order(struct gsim_builder *b, struct gsim_trace *out
     return GSIM_OK;
 }
 
+static uint32_t say_what_was_dropped(struct gsim_builder *b) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n_reasons; i++) {
+        const struct gsim_drops *d = &b->drops[i];
+        gsim_warn(b->log, b->path, 0, "left out %u row%s (the first is line %lld): %s", d->n,
+                  d->n == 1 ? "" : "s", (long long)d->first_line, d->why);
+        n += d->n;
+    }
+    return n;
+}
+
+static void start_at_the_first(struct gsim_builder *b) {
+    int64_t first = b->submit_ns[0];
+    for (uint32_t i = 1; i < b->n; i++)
+        first = b->submit_ns[i] < first ? b->submit_ns[i] : first;
+    for (uint32_t i = 0; i < b->n; i++)
+        b->submit_ns[i] -= first;
+}
+
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
                                    struct gsim_trace *out) {
+    uint32_t n_dropped = say_what_was_dropped(builder);
     if (builder->n == 0)
         return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, 0,
-                         "a header but no jobs; a trace has a line a job");
+                         n_dropped ? "no job is left"
+                                   : "a header but no jobs; a trace has a line a job");
+    if (builder->is_absolute)
+        start_at_the_first(builder);
     enum gsim_status status = builder->is_numbered ? GSIM_OK : find_duplicates(builder);
     if (status != GSIM_OK)
         return status;
     *out = (struct gsim_trace){.path = builder->path,
                                .format = format,
                                .n_jobs = builder->n,
+                               .n_dropped = n_dropped,
                                .id_text = builder->id_text,
                                .id_at = builder->id_at,
                                .line = builder->line,

@@ -8,6 +8,8 @@
 /* A priority may be -1, so an empty one is this until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
+enum { GSIM_ROW_EXTRAS = 4, GSIM_MAX_DROP_REASONS = 12 };
+
 /* One row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
 struct gsim_row {
     char id[GSIM_MAX_FIELD_BYTES + 1];
@@ -15,6 +17,17 @@ struct gsim_row {
     int64_t submit_ns, service_ns;
     uint32_t gpus;
     int64_t cell[GSIM_COL_COUNT];
+    /* What a format needs to know of a row and no column keeps; its own numbering. -1: not set. */
+    int64_t extra[GSIM_ROW_EXTRAS];
+    const char *drop; /* why the row is left out, a literal; NULL: it is not */
+    const char *wrong; /* what is wrong with the row as a whole, a literal; NULL: nothing */
+};
+
+/* Rows that were left out for one reason. */
+struct gsim_drops {
+    const char *why;
+    uint32_t n;
+    int64_t first_line;
 };
 
 struct gsim_builder {
@@ -36,6 +49,9 @@ struct gsim_builder {
     bool is_unsorted;
     bool is_numbered; /* ids so far are rising whole numbers: they cannot repeat */
     int64_t last_number;
+    bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
+    struct gsim_drops drops[GSIM_MAX_DROP_REASONS];
+    uint32_t n_reasons;
     struct gsim_names names[GSIM_COL_COUNT];
     uint32_t names_capacity[GSIM_COL_COUNT];
     uint32_t *names_table[GSIM_COL_COUNT]; /* open addressing: index + 1 */
@@ -52,9 +68,15 @@ void gsim_build_clear_row(struct gsim_builder *builder);
 /* Position of a text among the names of a column, or -1 (no memory). */
 int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column, const char *text,
                           size_t length);
+/* The time of service from what describes it, where the row has no duration, and both times within
+ * the clock; otherwise an error is recorded. */
+bool gsim_build_times(struct gsim_builder *builder, int64_t line);
+/* Counts builder->row as left out because of row.drop. */
+void gsim_build_drop(struct gsim_builder *builder, int64_t line);
 /* Adds builder->row as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
-/* Checks what only the whole shows (no jobs, duplicate ids), and hands the columns over. */
+/* Checks what only the whole shows (no jobs, duplicate ids), warns of what was left out and why,
+ * and hands the columns over. */
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
                                    struct gsim_trace *out);
 

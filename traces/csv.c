@@ -198,7 +198,6 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
                          .path = gsim_input_path(input),
                          .line = 1,
                          .row_line = 1};
-    r->has_header = !user->header;
     int64_t errors_before = log->n_errors;
     enum gsim_status status = read_all(r, &parser, input);
     if (status == GSIM_OK && csv_fini(&parser, on_field, on_row, r) != 0)

@@ -8,7 +8,7 @@
 /* What a format does with a file. Texts are NUL-terminated and valid during the call only. */
 struct gsim_csv_user {
     void *arg;
-    /* The header's fields; a status other than GSIM_OK ends the reading. NULL: no header line. */
+    /* The header's fields; a status other than GSIM_OK ends the reading. */
     enum gsim_status (*header)(void *arg, const char *const *names, uint32_t n, int64_t line);
     void (*field)(void *arg, uint32_t column, const char *text, size_t length);
     /* After the fields of a row. A row with another number of fields than the header is reported

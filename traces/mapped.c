@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "traces/assume.h"
+#include "traces/calendar.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
 
 struct mapped {
     struct gsim_builder *b;
-    const char *format;
-    const struct gsim_mapping *mappings;
-    bool (*finish_row)(struct gsim_builder *builder);
+    const struct gsim_mapped_form *form;
     const struct gsim_trace_options *options;
     const struct gsim_mapping *of_field[GSIM_MAX_FIELD_COLUMNS];
     const struct gsim_mapping *bad; /* of the row under way */
@@ -22,7 +21,7 @@ struct mapped {
 };
 
 static const struct gsim_mapping *find(const struct mapped *m, const char *name) {
-    for (const struct gsim_mapping *mapping = m->mappings; mapping->name; mapping++)
+    for (const struct gsim_mapping *mapping = m->form->mappings; mapping->name; mapping++)
         if (strcmp(mapping->name, name) == 0)
             return mapping;
     return NULL;
@@ -35,13 +34,14 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         if (m->of_field[i] && m->of_field[i]->column >= 0)
             m->b->has_column[m->of_field[i]->column] = true;
     }
-    for (const struct gsim_mapping *mapping = m->mappings; mapping->name; mapping++) {
+    for (const struct gsim_mapping *mapping = m->form->mappings; mapping->name; mapping++) {
         bool is_there = !mapping->is_required;
         for (uint32_t i = 0; i < n && !is_there; i++)
             is_there = m->of_field[i] == mapping;
         if (!is_there)
             return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line,
-                             "no column '%s', which the format '%s' has", mapping->name, m->format);
+                             "no column '%s', which the format '%s' has", mapping->name,
+                             m->form->name);
     }
     return gsim_assume_read(m->b, m->options, m->assumed, &m->n_assumed);
 }
@@ -55,25 +55,37 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
     (void)snprintf(m->bad_text, sizeof m->bad_text, "%s", text);
 }
 
+static enum gsim_status add_row(struct mapped *m, int64_t line) {
+    struct gsim_row *row = &m->b->row;
+    if (row->wrong) {
+        (void)gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line, "%s", row->wrong);
+        return GSIM_OK; /* the rest is checked as well */
+    }
+    if (row->drop) {
+        gsim_build_drop(m->b, line);
+        return GSIM_OK;
+    }
+    gsim_assume_fill(m->b, m->assumed, m->n_assumed);
+    return gsim_build_times(m->b, line) ? gsim_build_add(m->b, line) : GSIM_OK;
+}
+
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct mapped *m = arg;
     enum gsim_status status = GSIM_OK;
-    gsim_assume_fill(m->b, m->assumed, m->n_assumed);
-    if (m->bad)
+    struct gsim_row *row = &m->b->row;
+    if (m->bad) {
         (void)gsim_cell_refuse(m->b, line, m->bad->name, m->bad_text, m->bad->form);
-    else if (m->finish_row && !m->finish_row(m->b))
-        (void)gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line,
-                        "the row asks for no GPU, or for more than %u", GSIM_MAX_GANG);
-    else
-        status = gsim_build_add(m->b, line);
+    } else {
+        if (!row->drop && m->form->finish_row)
+            m->form->finish_row(m->b);
+        status = add_row(m, line);
+    }
     m->bad = NULL;
     gsim_build_clear_row(m->b);
     return status;
 }
 
-enum gsim_status gsim_mapped_read(struct gsim_input *input, const char *format,
-                                  const struct gsim_mapping *mappings,
-                                  bool (*finish_row)(struct gsim_builder *builder),
+enum gsim_status gsim_mapped_read(struct gsim_input *input, const struct gsim_mapped_form *form,
                                   const struct gsim_trace_options *options,
                                   struct gsim_arena *arena, struct gsim_trace *out,
                                   struct gsim_log *log) {
@@ -82,15 +94,13 @@ enum gsim_status gsim_mapped_read(struct gsim_input *input, const char *format,
     if (!m || !b)
         return gsim_no_memory(log, "reading a trace");
     gsim_build_init(b, gsim_input_path(input), arena, log);
-    *m = (struct mapped){.b = b,
-                         .format = format,
-                         .mappings = mappings,
-                         .finish_row = finish_row,
-                         .options = options};
+    b->is_absolute = form->is_absolute;
+    *m = (struct mapped){.b = b, .form = form, .options = options};
     struct gsim_csv_user user = {m, on_header, on_field, on_row};
-    enum gsim_status status = gsim_csv_read(input, &user, arena, log);
+    enum gsim_status status = form->lines ? gsim_lines_read(input, form->lines, &user, arena, log)
+                                          : gsim_csv_read(input, &user, arena, log);
     if (status == GSIM_OK)
-        status = gsim_build_finish(b, format, out);
+        status = gsim_build_finish(b, form->name, out);
     if (status == GSIM_OK)
         out->assumed = gsim_assume_list(b, m->assumed, m->n_assumed);
     return status;
@@ -115,11 +125,51 @@ bool gsim_take_duration(struct gsim_builder *builder, const char *text, size_t l
     return take_time(text, length, &builder->row.service_ns);
 }
 
-bool gsim_take_gpus(struct gsim_builder *builder, const char *text, size_t length) {
+bool gsim_take_gpus_or_none(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t gpus;
-    if (gsim_parse_decimal(text, length, 1, &gpus) != GSIM_PARSE_OK || gpus < 1 ||
+    if (gsim_parse_decimal(text, length, 1, &gpus) != GSIM_PARSE_OK || gpus < 0 ||
         gpus > GSIM_MAX_GANG)
         return false;
     builder->row.gpus = (uint32_t)gpus;
+    if (gpus == 0)
+        builder->row.drop = GSIM_DROP_NO_GPU;
     return true;
+}
+
+bool gsim_take_gpus(struct gsim_builder *builder, const char *text, size_t length) {
+    return gsim_take_gpus_or_none(builder, text, length) && builder->row.gpus > 0;
+}
+
+bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t seconds;
+    if (!gsim_calendar_parse(text, length, &seconds))
+        return false;
+    builder->row.submit_ns = seconds * GSIM_NS_PER_S;
+    return true;
+}
+
+static bool take_optional(struct gsim_builder *builder, enum gsim_column column, const char *text,
+                          size_t length) {
+    return length == 0 ||
+           gsim_cell_parse(builder, column, text, length, &builder->row.cell[column]);
+}
+
+bool gsim_take_cpus(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_CPUS_MILLI, text, length);
+}
+
+bool gsim_take_iterations(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_ITERATIONS, text, length);
+}
+
+bool gsim_take_user(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_USER, text, length);
+}
+
+bool gsim_take_vc(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_VC, text, length);
+}
+
+bool gsim_take_model(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_MODEL, text, length);
 }

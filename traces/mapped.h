@@ -4,6 +4,7 @@
 #define GSIM_TRACES_MAPPED_H
 
 #include "traces/build.h"
+#include "traces/lines.h"
 
 struct gsim_mapping {
     const char *name;
@@ -14,10 +15,16 @@ struct gsim_mapping {
     int column; /* the optional column it fills, or -1 */
 };
 
-/* mappings end with a NULL name. finish_row (may be NULL) completes a row before it is added. */
-enum gsim_status gsim_mapped_read(struct gsim_input *input, const char *format,
-                                  const struct gsim_mapping *mappings,
-                                  bool (*finish_row)(struct gsim_builder *builder),
+struct gsim_mapped_form {
+    const char *name; /* the format's */
+    const struct gsim_mapping *mappings; /* end with a NULL name */
+    /* Completes a row before it is added; may set row.drop or row.wrong. May be NULL. */
+    void (*finish_row)(struct gsim_builder *builder);
+    const struct gsim_lines_form *lines; /* NULL: CSV with a header */
+    bool is_absolute; /* submissions are on a calendar */
+};
+
+enum gsim_status gsim_mapped_read(struct gsim_input *input, const struct gsim_mapped_form *form,
                                   const struct gsim_trace_options *options,
                                   struct gsim_arena *arena, struct gsim_trace *out,
                                   struct gsim_log *log);
@@ -27,5 +34,21 @@ bool gsim_take_id(struct gsim_builder *builder, const char *text, size_t length)
 bool gsim_take_submit(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_duration(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_gpus(struct gsim_builder *builder, const char *text, size_t length);
+/* 0 as well, which is why the row is left out. */
+bool gsim_take_gpus_or_none(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_cpus(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_iterations(struct gsim_builder *builder, const char *text, size_t length);
+/* 2017-10-09 07:01:55, which a form with is_absolute has */
+bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_t length);
+/* Names; an empty cell stays empty. */
+bool gsim_take_user(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_vc(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_model(struct gsim_builder *builder, const char *text, size_t length);
+
+#define GSIM_FORM_GPUS "a number of GPUs (1, 2, …)"
+#define GSIM_FORM_GPUS_OR_NONE "a number of GPUs (0, 1, 2, …)"
+#define GSIM_FORM_SECONDS "a time in seconds"
+#define GSIM_FORM_DATE "a timestamp such as 2017-10-09 07:01:55"
+#define GSIM_DROP_NO_GPU "they ask for no GPU"
 
 #endif

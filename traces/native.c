@@ -13,7 +13,6 @@
 #include "traces/assume.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
-#include "traces/service.h"
 
 /* What a field of the file is for: an optional column (0 and up), or one of these. */
 enum target { TO_ID = -1, TO_SUBMIT = -2, TO_DURATION = -3, TO_GPUS = -4, TO_NOTHING = -5 };
@@ -193,45 +192,16 @@ static void refuse_cells(struct native *n, int64_t line) {
     }
 }
 
-static enum gsim_status derive_service(struct native *n, int64_t line) {
-    struct gsim_row *row = &n->b->row;
-    if (row->service_ns >= 0)
-        return GSIM_OK;
-    if (row->cell[GSIM_COL_APP] >= 0 || row->cell[GSIM_COL_REQUESTS] >= 0) {
-        row->service_ns = 0; /* only a model that knows the profile can tell */
-        return GSIM_OK;
-    }
-    if (row->cell[GSIM_COL_ITERATIONS] < 0 || row->cell[GSIM_COL_GPU_NS] < 0)
-        return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
-                         "job '%.64s' has neither duration_s nor iterations and gpu_ms",
-                         row->id_length ? row->id : "?");
-    row->service_ns = gsim_service_described(row->cell);
-    if (row->service_ns < 0)
-        return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
-                         "iterations * gpu_ms is past the end of the clock (146 years)");
-    return GSIM_OK;
-}
-
-static enum gsim_status check_clock(struct native *n, int64_t line) {
-    const struct gsim_row *row = &n->b->row;
-    if (row->submit_ns <= GSIM_TIME_MAX / 2 && row->service_ns <= GSIM_TIME_MAX / 2)
-        return GSIM_OK;
-    return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
-                     "column '%s': the time lies past the end of the clock (73 years)",
-                     row->submit_ns > GSIM_TIME_MAX / 2 ? "submit_s" : "duration_s");
-}
-
 /* A bad row is reported and left out, so that the rest of the file is checked as well; reading
  * ends with an error all the same. Rows that are never added need no memory for their errors. */
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct native *n = arg;
     struct gsim_builder *b = n->b;
     enum gsim_status status = GSIM_OK;
-    b->row.id[b->row.id_length] = '\0';
     gsim_assume_fill(b, n->assumed, n->n_assumed);
     if (n->is_bad_row)
         refuse_cells(n, line);
-    else if (derive_service(n, line) == GSIM_OK && check_clock(n, line) == GSIM_OK)
+    else if (gsim_build_times(b, line))
         status = gsim_build_add(b, line);
     n->is_bad_row = false;
     n->n_pending = 0;

@@ -33,16 +33,6 @@ static bool take_gpu(struct gsim_builder *builder, const char *text, size_t leng
     return take_gpu_ppm(builder, text, length, GSIM_PPM);
 }
 
-static bool take_cpu(struct gsim_builder *builder, const char *text, size_t length) {
-    int64_t *cpus = &builder->row.cell[GSIM_COL_CPUS_MILLI];
-    return gsim_parse_decimal(text, length, 1000, cpus) == GSIM_PARSE_OK && *cpus >= 0;
-}
-
-static bool take_user(struct gsim_builder *builder, const char *text, size_t length) {
-    builder->row.cell[GSIM_COL_USER] = gsim_build_intern(builder, GSIM_COL_USER, text, length);
-    return builder->row.cell[GSIM_COL_USER] >= 0;
-}
-
 static bool take_cpu_pct(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t *cpus = &builder->row.cell[GSIM_COL_CPUS_MILLI];
     return gsim_parse_decimal(text, length, 10, cpus) == GSIM_PARSE_OK && *cpus >= 0;
@@ -50,8 +40,8 @@ static bool take_cpu_pct(struct gsim_builder *builder, const char *text, size_t 
 
 static const struct gsim_mapping pct_mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
-    {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
-    {"duration", true, "a time in seconds", gsim_take_duration, -1},
+    {"submit_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
+    {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"num_gpu_pct", true, "a per cent of GPUs", take_gpu_pct, GSIM_COL_SHARE_PPM},
     {"num_cpu_pct", false, "a per cent of CPUs", take_cpu_pct, GSIM_COL_CPUS_MILLI},
     {0},
@@ -60,11 +50,11 @@ static const struct gsim_mapping pct_mappings[] = {
 /* As the simulator's own input has it: GPUs and CPUs as numbers, not per cent. */
 static const struct gsim_mapping plain_mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
-    {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
-    {"duration", true, "a time in seconds", gsim_take_duration, -1},
+    {"submit_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
+    {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"num_gpu", true, "a number of GPUs, 0 or more", take_gpu, GSIM_COL_SHARE_PPM},
-    {"num_cpu", true, "a number of CPUs, 0 or more", take_cpu, GSIM_COL_CPUS_MILLI},
-    {"user", false, "a name", take_user, GSIM_COL_USER},
+    {"num_cpu", true, "a number of CPUs, 0 or more", gsim_take_cpus, GSIM_COL_CPUS_MILLI},
+    {"user", false, "a name", gsim_take_user, GSIM_COL_USER},
     {0},
 };
 
@@ -75,9 +65,11 @@ static enum gsim_status read_pai(struct gsim_input *input, const struct gsim_tra
     enum gsim_status status = gsim_input_peek_line(input, &header, log);
     if (status != GSIM_OK)
         return status;
-    const struct gsim_mapping *mappings =
-        strstr(header, "num_gpu_pct") ? pct_mappings : plain_mappings;
-    return gsim_mapped_read(input, "pai", mappings, NULL, options, arena, out, log);
+    const struct gsim_mapped_form form = {
+        .name = "pai",
+        .mappings = strstr(header, "num_gpu_pct") ? pct_mappings : plain_mappings,
+    };
+    return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
 static int sniff_pai(const char *header) {

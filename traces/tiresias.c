@@ -5,17 +5,12 @@
 
 #include "traces/mapped.h"
 
-static bool take_model(struct gsim_builder *builder, const char *text, size_t length) {
-    builder->row.cell[GSIM_COL_MODEL] = gsim_build_intern(builder, GSIM_COL_MODEL, text, length);
-    return builder->row.cell[GSIM_COL_MODEL] >= 0;
-}
-
 static const struct gsim_mapping mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
-    {"num_gpu", true, "a number of GPUs (1, 2, …)", gsim_take_gpus, -1},
-    {"submit_time", true, "a time in seconds", gsim_take_submit, -1},
-    {"duration", true, "a time in seconds", gsim_take_duration, -1},
-    {"model_name", false, "a name", take_model, GSIM_COL_MODEL},
+    {"num_gpu", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
+    {"submit_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
+    {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
+    {"model_name", false, "a name", gsim_take_model, GSIM_COL_MODEL},
     {0},
 };
 
@@ -23,13 +18,14 @@ static enum gsim_status read_tiresias(struct gsim_input *input,
                                       const struct gsim_trace_options *options,
                                       struct gsim_arena *arena, struct gsim_trace *out,
                                       struct gsim_log *log) {
-    return gsim_mapped_read(input, "tiresias", mappings, NULL, options, arena, out, log);
+    static const struct gsim_mapped_form form = {.name = "tiresias", .mappings = mappings};
+    return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
 static int sniff_tiresias(const char *header) {
     return strstr(header, "num_gpu") && strstr(header, "submit_time") &&
                    strstr(header, "duration") && !strstr(header, "num_gpu_pct") &&
-                   !strstr(header, "num_cpu")
+                   !strstr(header, "num_cpu") && !strstr(header, "resource_time")
                ? 2
                : 0;
 }

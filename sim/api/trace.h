@@ -36,6 +36,7 @@ struct gsim_trace {
     const char *path; /* as given, for messages */
     const char *format; /* name of the format it was read as */
     uint32_t n_jobs;
+    uint32_t n_dropped; /* rows of the file that are no jobs here; a warning said why */
 
     const char *id_text; /* all ids, NUL-terminated, one after the other */
     const uint32_t *id_at; /* offset of each job's id in id_text */
@@ -94,9 +95,10 @@ struct gsim_input;
 
 /* One trace format. Listed in traces/list.def. */
 struct gsim_trace_format {
-    const char *name; /* "native", "tiresias", "pai", "philly" */
+    const char *name; /* "native", "tiresias", ... */
     const char *summary; /* one line */
     const char *source; /* who publishes files of this kind */
+    const char *notes; /* how to get one, what it needs: lines, or NULL */
     /* How sure it is, from the header line (NUL-terminated, without the newline): 0 no, 1 could
      * be, 2 certainly. The format with the highest answer reads the file. */
     int (*sniff)(const char *header);

@@ -59,7 +59,7 @@ static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *t
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
     fprintf(cli->io->err, "gsim: %s: %u jobs of %u\n", cli->operand[1],
-            trace->n_jobs - n_cpu_only - n_parts, trace->n_jobs);
+            trace->n_jobs - n_cpu_only - n_parts, trace->n_jobs + trace->n_dropped);
     if (n_cpu_only)
         fprintf(cli->io->err, "gsim: left out %u jobs that ask for no GPU\n", n_cpu_only);
     if (n_parts)

@@ -155,6 +155,8 @@ static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
         else if (strcmp(name, format->name) == 0) {
             fprintf(cli->io->out, "%s: %s\n  from: %s\n", format->name, format->summary,
                     format->source);
+            if (format->notes)
+                fprintf(cli->io->out, "\n%s", format->notes);
             if (strcmp(name, "native") == 0)
                 list_columns(cli->io->out);
             return GSIM_OK;

@@ -6,6 +6,7 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "traces/read.h"
 
 const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help)                         \
@@ -157,11 +158,24 @@ static void print_options(FILE *out, unsigned commands) {
     }
 }
 
+static void print_formats(FILE *out) {
+    fputs("\nformats (told from the header where that is certain, so that gsim run reads them too; "
+          ".gz and .zst as well):\n",
+          out);
+    for (int i = 0; gsim_trace_formats[i]; i++)
+        fprintf(out, "  %-10s %s\n", gsim_trace_formats[i]->name, gsim_trace_formats[i]->summary);
+    for (int i = 0; gsim_trace_formats[i]; i++)
+        if (gsim_trace_formats[i]->notes)
+            fprintf(out, "\n%s: %s", gsim_trace_formats[i]->name, gsim_trace_formats[i]->notes);
+}
+
 void gsim_print_help(FILE *out, const struct gsim_command *command) {
     if (command) {
         fprintf(out, "gsim %s [options] %s\n  %s\n\noptions:\n", command->name, command->operands,
                 command->summary);
         print_options(out, (unsigned)command->bit);
+        if (command->bit == GSIM_IN_IMPORT)
+            print_formats(out);
         return;
     }
     fputs("gsim: a trace-driven simulator of how jobs share GPUs\n\n"

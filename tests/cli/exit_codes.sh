@@ -101,6 +101,11 @@ expect "list formats" 0 "^tiresias" "$gsim" list formats
 expect "generate" 0 "job_id" "$gsim" generate traces/samples/bursty.ini
 expect "generate does not overwrite" 2 "force" "$gsim" generate traces/samples/bursty.ini -o "$tmp/empty.csv"
 printf 'job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,2,5,0,vgg,60,0\n' >"$tmp/t60.csv"
+expect "import says which sacct command" 0 "sacct --allusers.*--parsable2" "$gsim" import --help
+expect "notes of a format" 0 "gsim import sacct jobs.txt" "$gsim" list formats sacct
+printf 'JobID|Submit|State|Elapsed|AllocTRES\n7|0|COMPLETED|1:00|gres/gpu=2\n8|0|COMPLETED|1:00|cpu=2\n' >"$tmp/jobs.txt"
+expect "import says what it left out" 0 "left out 1 row (the first is line 3): they had no GPU" "$gsim" import sacct "$tmp/jobs.txt"
+expect "a run reads it as well" 0 "1 completed" "$gsim" --policy fifo "$tmp/jobs.txt"
 expect "import" 0 "^0,5,60,2" "$gsim" import tiresias "$tmp/t60.csv"
 expect "database" 0 "JCT" "$gsim" --policy fifo --db "$tmp/r.db" $t
 expect "a run that is there" 0 "already" "$gsim" --policy fifo --db "$tmp/r.db" $t

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Importers: public traces are read as their own columns say, what is left out is counted with its
+ * reason, and what cannot be read is refused with line and column. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/trace_file.h"
+
+static enum gsim_status read_with(struct fixture *f, const char *path, const char *assume) {
+    const char *const list[] = {assume, NULL};
+    struct gsim_trace_options options = {.assume = list};
+    f->log = (struct gsim_log){0};
+    f->trace = (struct gsim_trace){0};
+    return gsim_trace_read(path, NULL, &options, f->arena, &f->trace, &f->log);
+}
+
+static enum gsim_status read_text_with(struct fixture *f, const char *text, const char *assume) {
+    put(f, text, strlen(text));
+    return read_with(f, f->path, assume);
+}
+
+static void expect_job(const struct fixture *f, uint32_t job, const char *id, int64_t submit_s,
+                       int64_t service_s, uint32_t gpus) {
+    assert_true(job < f->trace.n_jobs);
+    assert_string_equal(gsim_trace_id(&f->trace, job), id);
+    assert_int_equal(f->trace.submit_ns[job], submit_s * S);
+    assert_int_equal(f->trace.service_ns[job], service_s * S);
+    assert_int_equal(gsim_trace_gpus(&f->trace, job), gpus);
+}
+
+static void expect_name(const struct fixture *f, enum gsim_column column, uint32_t job,
+                        const char *name) {
+    int64_t at = gsim_trace_get(&f->trace, column, job);
+    assert_true(at >= 0);
+    assert_string_equal(f->trace.names[column].name[at], name);
+}
+
+static void expect_warning(const struct fixture *f, const char *text) {
+    for (int64_t i = 0; i < f->log.n_warnings; i++)
+        if (strstr(f->log.warnings[i].text, text))
+            return;
+    print_message("no warning says: %s\n", text);
+    fail();
+}
+
+static void refuse_row(struct fixture *f, const char *header, const char *row,
+                       const char *expected) {
+    char text[2048];
+    (void)snprintf(text, sizeof text, "%s%s\n", header, row);
+    refuse(f, text, expected);
+}
+
+/* --- clusters' logs --------------------------------------------------------------------------- */
+
+static const char helios_header[] = "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,"
+                                    "start_time,end_time,duration,queue\n";
+
+static void test_helios(void **state) {
+    struct fixture *f = *state;
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s%s", helios_header,
+                   "7,ua,vcx,4,16,1,FAILED,2020-06-09 18:41:27,2020-06-09 18:41:28,"
+                   "2020-06-09 18:45:37,249,1\n"
+                   "8,ub,vcy,0,16,1,COMPLETED,2020-06-09 18:41:00,2020-06-09 18:41:28,"
+                   "2020-06-09 18:45:37,249,28\n"
+                   "9,ub,vcy,1,1,1,CANCELLED,2020-06-10 18:41:27,,,0,0\n");
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    assert_string_equal(f->trace.format, "helios");
+    assert_int_equal(f->trace.n_jobs, 2);
+    assert_int_equal(f->trace.n_dropped, 1);
+    expect_job(f, 0, "7", 0, 249, 4); /* the trace begins with the first that is kept */
+    expect_job(f, 1, "9", 86400, 0, 1);
+    expect_name(f, GSIM_COL_USER, 0, "ua");
+    expect_name(f, GSIM_COL_VC, 1, "vcy");
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CPUS_MILLI, 0), 16000);
+    expect_warning(f, "left out 1 row (the first is line 3): they ask for no GPU");
+    refuse_row(f, helios_header, "7,u,v,4,16,1,FAILED,yesterday,,,249,1",
+               "2: column 'submit_time': 'yesterday' is not a timestamp");
+    refuse_row(f, helios_header, "7,u,v,-4,16,1,FAILED,2020-06-09 18:41:27,,,249,1",
+               "2: column 'gpu_num': '-4' is not a number of GPUs");
+    refuse_row(f, helios_header, "7,u,v,4,16,1,FAILED,2020-06-09 18:41:27,,,1e300,1",
+               "2: column 'duration': '1e300' is not a time in seconds");
+    refuse_row(f, helios_header, "7,u,v,0,16,1,FAILED,2020-06-09 18:41:27,,,1,1",
+               " no job is left");
+}
+
+static const char openb_header[] =
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+    "deletion_time,scheduled_time\n";
+
+static void test_openb(void **state) {
+    struct fixture *f = *state;
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s%s", openb_header,
+                   "a,12000,16384,1,460,,LS,Running,100,300,150\n"
+                   "b,6500,16384,8,1000,G1|G2,BE,Failed,90,300,299\n"
+                   "c,6500,16384,0,0,,BE,Failed,10,300,299\n"
+                   "d,6500,16384,1,1000,,BE,Pending,10,300,\n"
+                   "e,6500,16384,1,1000,,BE,Running,10,,20\n");
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    assert_string_equal(f->trace.format, "openb");
+    assert_int_equal(f->trace.n_jobs, 2);
+    assert_int_equal(f->trace.n_dropped, 3);
+    expect_job(f, 0, "a", 10, 150, 1);
+    expect_job(f, 1, "b", 0, 1, 8);
+    assert_int_equal(gsim_trace_share(&f->trace, 0), 460000);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CLASS, 0), GSIM_CLASS_PRODUCTION);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CLASS, 1), GSIM_CLASS_OPPORTUNISTIC);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CPUS_MILLI, 1), 6500);
+    assert_null(f->trace.column[GSIM_COL_MEM_BYTES]); /* memory_mib is the host's */
+    expect_warning(f, "they ask for no GPU");
+    expect_warning(f, "line 5): they were never scheduled");
+    expect_warning(f, "they were not deleted");
+    refuse_row(f, openb_header, "a,1,1,2,500,,LS,Running,1,3,2", "2: gpu_milli: several GPUs");
+    refuse_row(f, openb_header, "a,1,1,1,1500,,LS,Running,1,3,2",
+               "2: column 'gpu_milli': '1500' is not a share of a GPU");
+    refuse_row(f, openb_header, "a,1,1,1,1000,,LS,Running,1,2,3",
+               "2: deletion_time is before scheduled_time");
+    refuse_row(f, openb_header, "a,1,1,1,1000,,best,Running,1,2,3",
+               "2: column 'qos': 'best' is not one of LS");
+    refuse(f, "name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1000\n",
+           "1: no column 'creation_time', which the format 'openb' has");
+}
+
+static const char sacct_header[] = "JobIDRaw|User|Account|State|Submit|ElapsedRaw|TimelimitRaw|"
+                                   "AllocTRES|AllocCPUS\n";
+
+static void test_sacct(void **state) {
+    struct fixture *f = *state;
+    char text[2048];
+    (void)snprintf(text, sizeof text, "%s%s", sacct_header,
+                   "1|ann|lab|COMPLETED|2024-02-29T23:59:00|100|60|cpu=8,gres/gpu:a100=2,gres/gpu=2"
+                   ",mem=64G|8\n"
+                   "1.batch||lab|COMPLETED|2024-02-29T23:59:00|100||cpu=8,gres/gpu=2|8\n"
+                   "2|ann|lab|CANCELLED by 0|2024-03-01T00:00:00|0|60||0\n"
+                   "3|ann|lab|RUNNING|2024-03-01T00:00:00|10|UNLIMITED|cpu=1,gres/gpu=1|1\n"
+                   "4|bob|lab|TIMEOUT|2024-03-01T00:00:00|10|UNLIMITED|gres/gpu:v100=1,"
+                   "gres/gpu:a100=2|\n"
+                   "5|bob|lab|FAILED|2024-03-01T00:00:00|10|1|cpu=1|1\n"
+                   "6|bob|lab|PENDING|2024-03-01T00:00:00|0|1||1\n");
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    assert_string_equal(f->trace.format, "sacct");
+    assert_int_equal(f->trace.n_jobs, 2);
+    assert_int_equal(f->trace.n_dropped, 5);
+    expect_job(f, 0, "1", 0, 100, 2);
+    expect_job(f, 1, "4", 60, 10, 3); /* over a leap day */
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 0), 3600 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 1), -1);
+    expect_name(f, GSIM_COL_VC, 1, "lab");
+    expect_warning(f, "line 3): they are steps");
+    expect_warning(f, "line 4): they ended before they ran");
+    expect_warning(f, "line 5): they had not ended yet");
+    expect_warning(f, "line 7): they had no GPU");
+    expect_warning(f, "line 8): they had not started");
+}
+
+/* 1-02:03:04 is 93784 s; 59:59 of a limit is 3599 s. Epoch seconds are as good as dates. */
+static void test_sacct_in_words(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "JobID|Submit|State|Elapsed|Timelimit|AllocTRES|Name\n"
+                                  "9_1|1700000000|COMPLETED|1-02:03:04|59:59|gres/gpu=1|a \"b\n"
+                                  "9_2|1700000060|COMPLETED|00:00:01|UNLIMITED|gres/gpu=8|\n"),
+                     GSIM_OK);
+    expect_job(f, 0, "9_1", 0, 93784, 1);
+    expect_job(f, 1, "9_2", 60, 1, 8);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 0), 3599 * S);
+    static const struct {
+        const char *row, *expected;
+    } cases[] = {
+        {"1|x|COMPLETED|1:00|1:00|gres/gpu=1|", "2: column 'Submit': 'x' is not a time such as"},
+        {"1|0|COMPLETED|1:60|1:00|gres/gpu=1|", "2: column 'Elapsed': '1:60' is not a time"},
+        {"1|0|COMPLETED|99999999999999999999-00:00:00|1:00|gres/gpu=1|", "2: column 'Elapsed'"},
+        {"1|0|COMPLETED|1:00|-5|gres/gpu=1|", "2: column 'Timelimit': '-5' is not a time"},
+        {"1|0|COMPLETED|1:00|1:00|gres/gpu=two|", "2: column 'AllocTRES': 'gres/gpu=two' is not"},
+        {"1|0|COMPLETED|1:00|1:00|gres/gpu|", NULL},
+        {"1|0|COMPLETED|1:00|1:00|gres/gpu=99999999999|", "2: column 'AllocTRES'"},
+        {"1|0|COMPLETED|1:00|1:00|gres/gpu=1|a|b", "2: 8 fields; the header has 7"},
+        {"|0|COMPLETED|1:00|1:00|gres/gpu=1|", "2: column 'JobID': '' is not an id"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuse_row(f, "JobID|Submit|State|Elapsed|Timelimit|AllocTRES|Name\n", cases[i].row,
+                   cases[i].expected ? cases[i].expected : " no job is left");
+}
+
+static void test_swf(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f, "; Version: 2.2\n"
+                                  "    1   3  10   100   4 -1 -1  4 3600 -1 1 3 1 -1 2 1 -1 -1\n"
+                                  "2 5 10 -1 4 -1 -1 4 3600 -1 0 3 1 -1 2 1 -1 -1\n"
+                                  "3\t5 10 50 -1 -1 -1 6 -1 -1 0 -1 1 -1 -1 1 -1 -1\n"
+                                  ";\n"
+                                  "4 5 10 50 -1 -1 -1 -1 -1 -1 0 3 1 -1 2 1 -1 -1\n"
+                                  "5 5 10 50 4 -1 -1 4 -1 -1 2 3 1 -1 2 1 -1 -1\n"
+                                  "6 5 10 0 4 -1 -1 4 -1 -1 5 3 1 -1 2 1 -1 -1\n"),
+                     GSIM_OK);
+    assert_string_equal(f->trace.format, "swf");
+    assert_int_equal(f->trace.n_jobs, 2);
+    assert_int_equal(f->trace.n_dropped, 4);
+    expect_job(f, 0, "1", 0, 100, 4);
+    expect_job(f, 1, "3", 2, 50, 6); /* what was requested, where nobody says what was given */
+    assert_int_equal(gsim_trace_line(&f->trace, 1), 4);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 0), 3600 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_USER, 1), -1);
+    expect_name(f, GSIM_COL_VC, 0, "2");
+    expect_warning(f, "each is taken for one GPU");
+    expect_warning(f, "line 3): their run time is not known");
+    expect_warning(f, "line 6): their number of processors is not known");
+    expect_warning(f, "line 7): they are parts of a job");
+    expect_warning(f, "line 8): they were cancelled before they ran");
+    refuse(f, ";\n1 3 10 x 4 -1 -1 4 3600 -1 1 3 1 -1 2 1 -1 -1\n",
+           "2: column 'run_time': 'x' is not a time in seconds, or -1");
+    refuse(f, ";\n1 3 10 5 4 -1 -1 4 3600 -1 1 3 1 -1 2 1 -1\n",
+           "2: 17 fields; a line of this format has 18");
+    refuse(f, ";\n1 3 10 5 4 -1 -1 4 3600 -1 9 3 1 -1 2 1 -1 -1\n",
+           "2: column 'status': '9' is not a status");
+}
+
+/* --- simulators' traces ----------------------------------------------------------------------- */
+
+static void test_muri(void **state) {
+    struct fixture *f = *state;
+    static const char header[] =
+        "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
+        "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n";
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s%s", header,
+                   "0,8,201694000,20,dqn,128,9800,0,490,446,8,0,1\n");
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    assert_string_equal(f->trace.format, "muri");
+    assert_int_equal(f->trace.submit_ns[0], 201694 * S);
+    assert_int_equal(f->trace.service_ns[0], 9800 * (S / 1000)); /* 20 iterations of 490 ms */
+    expect_name(f, GSIM_COL_MODEL, 0, "dqn");
+    refuse_row(f, header, "0,8,-1,20,dqn,128,9800,0,490,446,8,0,1",
+               "2: column 'submit_time': '-1' is not a time in milliseconds");
+    refuse_row(f, header, "0,8,1,20,dqn,128,9e40,0,490,446,8,0,1",
+               "2: column 'duration': '9e40' is not a time in milliseconds");
+}
+
+/* 20 steps of 100 ms are 2 s. */
+static void test_gavel(void **state) {
+    struct fixture *f = *state;
+    static const char old[] = "LM (batch size 5)\tcd %s && \"x\t-n\t1\t20\t6.5\t4\n";
+    static const char new[] =
+        "LM (batch size 5)\tpython3\tlm\t--steps\t1\t20\t4\t2\t-1.000000\t6.5\n";
+    assert_int_equal(read_text_with(f, old, "gpu_ms=100"), GSIM_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(f->trace.format, "gavel");
+        assert_int_equal(f->trace.submit_ns[0], 6 * S + S / 2);
+        assert_int_equal(f->trace.service_ns[0], 2 * S);
+        assert_int_equal(gsim_trace_gpus(&f->trace, 0), 4);
+        expect_name(f, GSIM_COL_MODEL, 0, "LM (batch size 5)");
+        assert_string_equal(f->trace.assumed[0], "gpu_ms=100");
+        assert_int_equal(read_text_with(f, new, "gpu_ms=100"), GSIM_OK);
+    }
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_WEIGHT_MILLI, 0), 2000);
+    refuse(f, new, "1: job '0' has neither duration_s nor iterations and gpu_ms");
+    assert_int_equal(read_text_with(f, "a\tb\tc\t-n\t1\tmany\t1\t1\t-1\t0\n", "gpu_ms=1"),
+                     GSIM_BAD_INPUT);
+    expect_error(f, "1: column 'total_steps': 'many' is not a number of steps");
+    assert_int_equal(
+        read_text_with(f, "a\tb\tc\t-n\t1\t9000000000000000000\t1\t1\t-1\t0\n", "gpu_ms=1000"),
+        GSIM_BAD_INPUT);
+    expect_error(f, "1: iterations * gpu_ms is past the end of the clock");
+}
+
+static void test_synergy_and_pollux(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text_with(f, "0,res18,0.5,30,2\n1,m5,1,40,1\n", "gpu_ms=100"), GSIM_OK);
+    assert_string_equal(f->trace.format, "synergy");
+    assert_int_equal(f->trace.submit_ns[0], S / 2);
+    expect_job(f, 1, "1", 1, 4, 1);
+    expect_name(f, GSIM_COL_MODEL, 0, "res18");
+    static const char pollux[] = "name,time,application,num_replicas,batch_size\n"
+                                 "ncf-0,35,ncf,4,32768\n";
+    refuse(f, pollux, "2: job 'ncf-0' has neither duration_s nor iterations and gpu_ms");
+}
+
+/* --- the real files --------------------------------------------------------------------------- */
+
+struct real {
+    const char *path, *format;
+    uint32_t n_jobs, n_dropped;
+    int64_t gpus_milli; /* sum over jobs of GPUs times 1000 */
+    int64_t service_s; /* sum; where the trace has iterations, their sum at a second each */
+};
+
+/* Sums over the columns of each file, by a script of its own that knows nothing of gsim. openb:
+ * 8152 pods, of which 1088 ask for no GPU. */
+static const struct real reals[] = {
+    {"openb2023/openb_pod_list_default.csv", "openb", 6203, 1949, 5484930, 191369677},
+    {"openb2023/openb_pod_list_gpushare100.csv", "openb", 5891, 2261, 3383890, 116703534},
+    {"openb2023/openb_pod_list_gpuspec33.csv", "openb", 6203, 1949, 5484930, 191369677},
+    {"muri/trace1.csv", "muri", 1494, 0, 7398000, 374174936},
+    {"muri/trace2.csv", "muri", 5755, 0, 29825000, 575421048},
+    {"muri/trace3.csv", "muri", 992, 0, 9346000, 46489935},
+    {"muri/trace4.csv", "muri", 2638, 0, 5310000, 314808424},
+    {"synergy/static_100job_6_3_1100.0", "synergy", 100, 0, 100000, 13241816},
+    {"gavel/msr_seed0/0e4a51.trace", "gavel", 1181, 0, 3236000, 6815877024},
+    {"gavel/msr_seed0/7f04ca.trace", "gavel", 972, 0, 4430000, 13913721875},
+    {"gavel/msr_seed0/ee9e8c.trace", "gavel", 2000, 0, 8587000, 9875481880},
+    {"gavel/physical_cluster/artifact_evaluation.trace", "gavel", 15, 0, 18000, 304697},
+    {"gavel/physical_cluster/debug.trace", "gavel", 14, 0, 17000, 3230357},
+    {"gavel/physical_cluster/max_min_fairness.trace", "gavel", 96, 0, 169000, 18166806},
+    {"gavel/physical_cluster/minimize_makespan.trace", "gavel", 100, 0, 175000, 42596220},
+};
+
+static void check_real(struct fixture *f, const struct real *real, const char *path) {
+    int64_t gpus_milli = 0, service_ns = 0;
+    bool has_steps = strcmp(real->format, "gavel") == 0 || strcmp(real->format, "synergy") == 0;
+    assert_int_equal(read_with(f, path, has_steps ? "gpu_ms=1000" : NULL), GSIM_OK);
+    assert_string_equal(f->trace.format, real->format);
+    assert_int_equal(f->trace.n_jobs, real->n_jobs);
+    assert_int_equal(f->trace.n_dropped, real->n_dropped);
+    for (uint32_t job = 0; job < f->trace.n_jobs; job++) {
+        gpus_milli += (int64_t)gsim_trace_gpus(&f->trace, job) *
+                      (gsim_trace_share(&f->trace, job) / (GSIM_PPM / 1000));
+        service_ns += f->trace.service_ns[job] / 1000000; /* ms: the sum of ns would not fit */
+    }
+    assert_int_equal(gpus_milli, real->gpus_milli);
+    assert_int_equal(service_ns, real->service_s * 1000);
+}
+
+static void test_real_files(void **state) {
+    struct fixture *f = *state;
+    int n = 0;
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        char path[256];
+        (void)snprintf(path, sizeof path, "../shared/traces/%s", reals[i].path);
+        if (access(path, R_OK) == 0) {
+            check_real(f, &reals[i], path);
+            n++;
+        } else {
+            print_message("# skipped: no %s\n", path);
+        }
+    }
+    if (n == 0)
+        skip();
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void test_lines_that_are_no_rows(void **state) {
+    struct fixture *f = *state;
+    static const char nul[] = "JobID|Submit|State|Elapsed|AllocTRES\n1|0|C|1:00|gres\0/gpu=1\n";
+    put(f, nul, sizeof nul - 1);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "2: a NUL byte");
+    size_t n = 200000;
+    char *text = malloc(n);
+    assert_non_null(text);
+    memset(text, 'x', n);
+    memcpy(text, "JobID|Submit|State|Elapsed|AllocTRES\n", 37);
+    put(f, text, n);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "2: a line of more than 65536 bytes");
+    text[37 + 5000] = '\n';
+    put(f, text, 37 + 5001);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "2: a field of 5000 bytes");
+    for (size_t i = 37; i < 1037; i++)
+        text[i] = i % 2 ? 'a' : '|';
+    text[1037] = '\n';
+    put(f, text, 1038);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "2: more than 256 columns");
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_helios),     TEST(test_openb),
+        TEST(test_sacct),      TEST(test_sacct_in_words),
+        TEST(test_swf),        TEST(test_muri),
+        TEST(test_gavel),      TEST(test_synergy_and_pollux),
+        TEST(test_real_files), TEST(test_lines_that_are_no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

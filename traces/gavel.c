@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gavel's traces: a line a job, fields parted by tabs, no header; newer ones have the working
+ * directory, the weight and the SLO as well. They say how many steps a job takes, not how long one
+ * is: that depends on the GPU, and comes with --assume gpu_ms=... A step is an
+ * iteration here. The model is the job type, batch size included. */
+#include <string.h>
+
+#include "traces/cells.h"
+#include "traces/mapped.h"
+
+static bool take_weight(struct gsim_builder *builder, const char *text, size_t length) {
+    return gsim_cell_parse(builder, GSIM_COL_WEIGHT_MILLI, text, length,
+                           &builder->row.cell[GSIM_COL_WEIGHT_MILLI]);
+}
+
+static const struct gsim_mapping mappings[] = {
+    {"job_type", true, "a name", gsim_take_model, GSIM_COL_MODEL},
+    {"total_steps", true, "a number of steps", gsim_take_iterations, GSIM_COL_ITERATIONS},
+    {"scale_factor", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
+    {"arrival_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
+    {"priority_weight", false, "a weight", take_weight, GSIM_COL_WEIGHT_MILLI},
+    {0},
+};
+
+enum { OLD_FIELDS = 7, NEW_FIELDS = 10 };
+
+static const struct gsim_lines_form old_lines = {
+    .separator = '\t',
+    .names = "job_type,command,steps_flag,needs_data_dir,total_steps,arrival_time,scale_factor"};
+static const struct gsim_lines_form new_lines = {
+    .separator = '\t',
+    .names = "job_type,command,directory,steps_flag,needs_data_dir,total_steps,scale_factor,"
+             "priority_weight,slo,arrival_time"};
+
+static enum gsim_status read_gavel(struct gsim_input *input,
+                                   const struct gsim_trace_options *options,
+                                   struct gsim_arena *arena, struct gsim_trace *out,
+                                   struct gsim_log *log) {
+    const char *line;
+    enum gsim_status status = gsim_input_peek_line(input, &line, log);
+    if (status != GSIM_OK)
+        return status;
+    const struct gsim_mapped_form form = {
+        .name = "gavel",
+        .mappings = mappings,
+        .lines = gsim_lines_count(line, '\t') == OLD_FIELDS ? &old_lines : &new_lines,
+    };
+    return gsim_mapped_read(input, &form, options, arena, out, log);
+}
+
+static int sniff_gavel(const char *line) {
+    uint32_t n = gsim_lines_count(line, '\t');
+    return (n == OLD_FIELDS || n == NEW_FIELDS) && strstr(line, "\t-") ? 2 : 0;
+}
+
+const struct gsim_trace_format gsim_format_gavel = {
+    .name = "gavel",
+    .summary = "Gavel's traces: job type, command, ..., steps, GPUs, arrival, parted by tabs",
+    .source = "github.com/stanford-futuredata/gavel, scheduler/traces",
+    .sniff = sniff_gavel,
+    .read = read_gavel,
+};

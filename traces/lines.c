@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A line is gathered from the chunks that it lies in, and cut up in place. */
+#include "traces/lines.h"
+
+#include <string.h>
+
+enum { MAX_LINE = 64 * 1024 };
+
+struct lines {
+    const struct gsim_lines_form *form;
+    const struct gsim_csv_user *user;
+    struct gsim_log *log;
+    const char *path;
+    int64_t line;
+    char text[MAX_LINE + 1]; /* of the line under way */
+    size_t length;
+    bool has_header;
+    uint32_t n_columns;
+    uint32_t n; /* fields of the line */
+    char *field[GSIM_MAX_FIELD_COLUMNS];
+    size_t field_length[GSIM_MAX_FIELD_COLUMNS];
+};
+
+/* The next field of a line: where it begins and how long it is. *line moves behind its separator;
+ * NULL: there is none. */
+static const char *next_field(const char **line, char separator, size_t *length) {
+    const char *at = *line;
+    if (separator == ' ' && at)
+        at += strspn(at, " \t");
+    if (!at || (separator == ' ' && !*at))
+        return NULL;
+    const char stops[] = {separator, separator == ' ' ? '\t' : '\0', '\0'};
+    *length = strcspn(at, stops);
+    *line = at[*length] ? at + *length + 1 : NULL;
+    return at;
+}
+
+uint32_t gsim_lines_count(const char *line, char separator) {
+    uint32_t n = 0;
+    size_t length;
+    while (next_field(&line, separator, &length))
+        n++;
+    return n;
+}
+
+static enum gsim_status cut_up(struct lines *l, char *text, char separator) {
+    const char *rest = text, *at;
+    size_t length;
+    for (l->n = 0; (at = next_field(&rest, separator, &length)); l->n++) {
+        if (l->n == GSIM_MAX_FIELD_COLUMNS)
+            return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line,
+                             "more than %d columns; is this a trace?", GSIM_MAX_FIELD_COLUMNS);
+        if (length > GSIM_MAX_FIELD_BYTES)
+            return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line,
+                             "a field of %zu bytes; at most %d are read", length,
+                             GSIM_MAX_FIELD_BYTES);
+        l->field[l->n] = text + (at - text);
+        l->field_length[l->n] = length;
+    }
+    for (uint32_t i = 0; i < l->n; i++)
+        l->field[i][l->field_length[i]] = '\0';
+    return GSIM_OK;
+}
+
+static enum gsim_status take_header(struct lines *l, char *text, char separator) {
+    const char *names[GSIM_MAX_FIELD_COLUMNS];
+    enum gsim_status status = cut_up(l, text, separator);
+    for (uint32_t i = 0; i < l->n && status == GSIM_OK; i++)
+        names[i] = l->field[i];
+    l->has_header = true;
+    l->n_columns = l->n;
+    return status == GSIM_OK ? l->user->header(l->user->arg, names, l->n, l->line) : status;
+}
+
+static enum gsim_status take_row(struct lines *l) {
+    enum gsim_status status = cut_up(l, l->text, l->form->separator);
+    if (status != GSIM_OK)
+        return status;
+    if (l->n != l->n_columns) {
+        (void)gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line, "%u fields; %s %u", l->n,
+                        l->form->names ? "a line of this format has" : "the header has",
+                        l->n_columns);
+        return GSIM_OK; /* the rest is checked as well */
+    }
+    for (uint32_t i = 0; i < l->n; i++)
+        l->user->field(l->user->arg, i, l->field[i], l->field_length[i]);
+    return l->user->row(l->user->arg, l->line);
+}
+
+static enum gsim_status end_line(struct lines *l) {
+    enum gsim_status status = GSIM_OK;
+    if (l->length > 0 && l->text[l->length - 1] == '\r')
+        l->length--;
+    l->text[l->length] = '\0';
+    bool is_comment = *l->text == '#' || (l->form->comment && *l->text == l->form->comment);
+    if (memchr(l->text, '\0', l->length))
+        status = gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line, "a NUL byte; a trace is text");
+    else if (!is_comment && strspn(l->text, " \t") < l->length)
+        status = l->has_header ? take_row(l) : take_header(l, l->text, l->form->separator);
+    l->length = 0;
+    l->line++;
+    return status;
+}
+
+static enum gsim_status feed(struct lines *l, const char *bytes, size_t n) {
+    enum gsim_status status = GSIM_OK;
+    while (n > 0 && status == GSIM_OK) {
+        const char *newline = memchr(bytes, '\n', n);
+        size_t part = newline ? (size_t)(newline - bytes) : n;
+        if (part > MAX_LINE - l->length)
+            return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line,
+                             "a line of more than %d bytes; is this a trace?", MAX_LINE);
+        memcpy(l->text + l->length, bytes, part);
+        l->length += part;
+        if (newline)
+            status = end_line(l);
+        bytes += part + (newline != NULL);
+        n -= part + (newline != NULL);
+    }
+    return status;
+}
+
+static enum gsim_status read_all(struct lines *l, struct gsim_input *input) {
+    char *bytes;
+    size_t n;
+    bool is_first = true;
+    for (;;) {
+        enum gsim_status status = gsim_input_read(input, &bytes, &n, l->log);
+        if (status == GSIM_OK && n == 0)
+            return l->length > 0 ? end_line(l) : GSIM_OK;
+        size_t bom = is_first && n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        is_first = false;
+        if (status == GSIM_OK)
+            status = feed(l, bytes + bom, n - bom);
+        if (status != GSIM_OK)
+            return status;
+    }
+}
+
+enum gsim_status gsim_lines_read(struct gsim_input *input, const struct gsim_lines_form *form,
+                                 const struct gsim_csv_user *user, struct gsim_arena *arena,
+                                 struct gsim_log *log) {
+    struct lines *l = gsim_arena_alloc(arena, sizeof *l);
+    char *names = form->names ? gsim_arena_strdup(arena, form->names) : NULL;
+    if (!l || (form->names && !names))
+        return gsim_no_memory(log, "reading a trace");
+    l->form = form;
+    l->user = user;
+    l->log = log;
+    l->path = gsim_input_path(input);
+    l->line = 1;
+    int64_t errors_before = log->n_errors;
+    enum gsim_status status = names ? take_header(l, names, ',') : GSIM_OK;
+    if (status == GSIM_OK)
+        status = read_all(l, input);
+    if (status == GSIM_OK && !l->has_header)
+        return gsim_fail(log, GSIM_BAD_INPUT, l->path, 0,
+                         "the file is empty; a trace has a header line and a line a job");
+    return status == GSIM_OK && log->n_errors > errors_before ? GSIM_BAD_INPUT : status;
+}

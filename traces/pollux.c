@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pollux' workloads: what was submitted when, with the GPUs and the batch size that its user chose.
+ * They have no durations, since those are what Pollux decides. batch_size is not used. */
+#include <string.h>
+
+#include "traces/mapped.h"
+
+static const struct gsim_mapping mappings[] = {
+    {"name", true, "an id", gsim_take_id, -1},
+    {"time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
+    {"application", true, "a name", gsim_take_model, GSIM_COL_MODEL},
+    {"num_replicas", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
+    {0},
+};
+
+static enum gsim_status read_pollux(struct gsim_input *input,
+                                    const struct gsim_trace_options *options,
+                                    struct gsim_arena *arena, struct gsim_trace *out,
+                                    struct gsim_log *log) {
+    static const struct gsim_mapped_form form = {.name = "pollux", .mappings = mappings};
+    return gsim_mapped_read(input, &form, options, arena, out, log);
+}
+
+static int sniff_pollux(const char *header) {
+    return strstr(header, "application") && strstr(header, "num_replicas") ? 2 : 0;
+}
+
+const struct gsim_trace_format gsim_format_pollux = {
+    .name = "pollux",
+    .summary = "Pollux' workloads: name,time,application,num_replicas,batch_size",
+    .source = "github.com/petuum/adaptdl, branch osdi21-artifact, simulator/workloads",
+    .sniff = sniff_pollux,
+    .read = read_pollux,
+};

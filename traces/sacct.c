@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slurm's accounting, as `sacct --parsable2` writes it: fields parted by '|', a header. GPUs are
+ * what was allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
+ * cluster its account. Jobs that failed, timed out or were cancelled while they ran are kept: they
+ * held their GPUs. Slurm knows no GPU memory (gsim import sacct --help says what does). */
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "traces/calendar.h"
+#include "traces/cells.h"
+#include "traces/mapped.h"
+
+enum { GPUS }; /* row.extra */
+
+static bool is_nothing(const char *text) {
+    return gsim_text_choice(text, "|Unknown|None|None assigned|N/A|INVALID") >= 0;
+}
+
+static bool take_job(struct gsim_builder *builder, const char *text, size_t length) {
+    if (strchr(text, '.'))
+        builder->row.drop = "they are steps; their job has a row of its own (sacct -X)";
+    return gsim_take_id(builder, text, length);
+}
+
+/* JobID calls the tasks of an array 7_1, 7_2; JobIDRaw wins where both are there. */
+static bool take_shown_job(struct gsim_builder *builder, const char *text, size_t length) {
+    return (builder->row.id_length > 0 && length > 0) || take_job(builder, text, length);
+}
+
+/* A local time, or seconds since 1970 (SLURM_TIME_FORMAT=%s). */
+static bool take_submit(struct gsim_builder *builder, const char *text, size_t length) {
+    return gsim_take_submit_date(builder, text, length) || gsim_take_submit(builder, text, length);
+}
+
+static bool take_number(const char **text, int64_t most, int64_t *out) {
+    size_t n = strspn(*text, "0123456789");
+    bool is_ok = n > 0 && gsim_parse_decimal(*text, n, 1, out) == GSIM_PARSE_OK && *out <= most;
+    *text += n;
+    return is_ok;
+}
+
+/* [days-]hours:minutes:seconds, or minutes:seconds with decimals cut off. */
+static bool parse_elapsed(const char *text, int64_t *out_ns) {
+    const int64_t most = GSIM_TIME_MAX / 2 / GSIM_NS_PER_S;
+    int64_t part, days = 0, seconds = 0;
+    if (strchr(text, '-')) {
+        if (!take_number(&text, most / 86400 - 1, &days) || *text++ != '-')
+            return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!take_number(&text, i == 0 ? most / 3600 - 1 : 59, &part))
+            return false;
+        seconds = seconds * 60 + part;
+        if (*text != ':')
+            break;
+        text++;
+    }
+    *out_ns = (days * 86400 + seconds) * GSIM_NS_PER_S;
+    return *text == '\0' && *out_ns <= GSIM_TIME_MAX / 2;
+}
+
+static bool take_elapsed(struct gsim_builder *builder, const char *text, size_t length) {
+    (void)length;
+    return is_nothing(text) || parse_elapsed(text, &builder->row.service_ns);
+}
+
+static bool take_elapsed_raw(struct gsim_builder *builder, const char *text, size_t length) {
+    return is_nothing(text) || gsim_take_duration(builder, text, length);
+}
+
+static bool has_no_limit(const char *text) {
+    return is_nothing(text) || gsim_text_choice(text, "UNLIMITED|Partition_Limit") >= 0;
+}
+
+static bool take_limit(struct gsim_builder *builder, const char *text, size_t length) {
+    (void)length;
+    return has_no_limit(text) || parse_elapsed(text, &builder->row.cell[GSIM_COL_LIMIT_NS]);
+}
+
+static bool take_limit_raw(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t *limit = &builder->row.cell[GSIM_COL_LIMIT_NS];
+    return has_no_limit(text) ||
+           (gsim_parse_decimal(text, length, 60 * GSIM_NS_PER_S, limit) == GSIM_PARSE_OK &&
+            *limit >= 0);
+}
+
+/* "CANCELLED by 1000" is CANCELLED. */
+static bool take_state(struct gsim_builder *builder, const char *text, size_t length) {
+    char word[32] = "";
+    size_t n = strcspn(text, " +");
+    memcpy(word, text, n < sizeof word ? n : sizeof word - 1);
+    if (gsim_text_choice(word, "RUNNING|SUSPENDED|COMPLETING|CONFIGURING|RESIZING") >= 0)
+        builder->row.drop = "they had not ended yet";
+    else if (gsim_text_choice(word, "PENDING|REVOKED") >= 0)
+        builder->row.drop = "they had not started";
+    else if (gsim_text_choice(word, "REQUEUED") >= 0)
+        builder->row.drop = "they were put back into the queue; their last run has its own row";
+    return length > 0;
+}
+
+/* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
+static bool take_tres(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t total = -1, typed = 0, count;
+    const char *end = text + length;
+    for (const char *at = text; at < end; at += strcspn(at, ",") + 1) {
+        if (strncmp(at, "gres/gpu", 8) != 0 || (at[8] != '=' && at[8] != ':'))
+            continue;
+        const char *number = at + strcspn(at, "=,");
+        if (*number++ != '=' || !take_number(&number, GSIM_MAX_GANG, &count) ||
+            (*number && *number != ','))
+            return false;
+        if (at[8] == '=')
+            total = count;
+        else
+            typed += count;
+    }
+    builder->row.extra[GPUS] = total >= 0 ? total : typed;
+    return builder->row.extra[GPUS] <= GSIM_MAX_GANG;
+}
+
+static void finish_job(struct gsim_builder *builder) {
+    struct gsim_row *row = &builder->row;
+    if (row->id_length == 0)
+        row->wrong = "no job id: the columns JobIDRaw or JobID have it";
+    else if (row->service_ns < 0)
+        row->wrong = "no time: the columns ElapsedRaw or Elapsed have it";
+    else if (row->service_ns == 0)
+        row->drop = "they ended before they ran (no elapsed time)";
+    else if (row->extra[GPUS] <= 0)
+        row->drop = "they had no GPU (no gres/gpu in AllocTRES)";
+    else
+        row->gpus = (uint32_t)row->extra[GPUS];
+}
+
+static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970";
+static const char elapsed_form[] = "a time such as 1-02:30:00";
+static const struct gsim_mapping mappings[] = {
+    {"JobIDRaw", false, "an id", take_job, -1},
+    {"JobID", false, "an id", take_shown_job, -1},
+    {"Submit", true, time_form, take_submit, -1},
+    {"State", true, "a state", take_state, -1},
+    {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, -1},
+    {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},
+    {"Elapsed", false, elapsed_form, take_elapsed, -1},
+    {"TimelimitRaw", false, "a time in minutes", take_limit_raw, GSIM_COL_LIMIT_NS},
+    {"Timelimit", false, elapsed_form, take_limit, GSIM_COL_LIMIT_NS},
+    {"AllocCPUS", false, "a number of CPUs", gsim_take_cpus, GSIM_COL_CPUS_MILLI},
+    {"User", false, "a name", gsim_take_user, GSIM_COL_USER},
+    {"Account", false, "a name", gsim_take_vc, GSIM_COL_VC},
+    {0},
+};
+
+static const struct gsim_lines_form lines = {.separator = '|'};
+
+static enum gsim_status read_sacct(struct gsim_input *input,
+                                   const struct gsim_trace_options *options,
+                                   struct gsim_arena *arena, struct gsim_trace *out,
+                                   struct gsim_log *log) {
+    static const struct gsim_mapped_form form = {.name = "sacct",
+                                                 .mappings = mappings,
+                                                 .finish_row = finish_job,
+                                                 .lines = &lines,
+                                                 .is_absolute = true};
+    return gsim_mapped_read(input, &form, options, arena, out, log);
+}
+
+static int sniff_sacct(const char *header) {
+    return strstr(header, "|") && strstr(header, "JobID") && strstr(header, "Submit") ? 2 : 0;
+}
+
+const struct gsim_trace_format gsim_format_sacct = {
+    .name = "sacct",
+    .summary = "Slurm's accounting: sacct --parsable2 ('gsim import --help' has the command)",
+    .source = "slurm.schedmd.com/sacct.html",
+    .notes =
+        "on a node of the cluster, run\n"
+        "  sacct --allusers --allocations --parsable2 --starttime 2024-01-01 --endtime now \\\n"
+        "    --format JobIDRaw,JobID,User,Account,State,Submit,Start,End,ElapsedRaw,"
+        "TimelimitRaw,AllocTRES,AllocCPUS,NodeList >jobs.txt\n"
+        "  gsim import sacct jobs.txt -o trace.csv\n",
+    .sniff = sniff_sacct,
+    .read = read_sacct,
+};
