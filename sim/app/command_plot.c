@@ -54,9 +54,9 @@ static enum gsim_status read_request(struct gsim_cli *cli, struct plot *plot) {
 }
 
 /* From the folder of gnuplot to beside the output: STEM and an ending. */
-static enum gsim_status take(struct gsim_cli *cli, const struct gsim_gnuplot *gnuplot,
+static enum gsim_status take(struct gsim_cli *cli, const struct gsim_folder *folder,
                              const char *from, const char *to) {
-    const char *path = from ? gsim_gnuplot_path(gnuplot, from) : NULL;
+    const char *path = from ? gsim_folder_path(folder, from) : NULL;
     if (!path || !to)
         return gsim_no_memory(cli->log, "drawing");
     if (rename(path, to) != 0)
@@ -69,25 +69,25 @@ static const char *with_ending(struct gsim_cli *cli, const char *stem, const cha
 }
 
 static enum gsim_status draw(struct gsim_cli *cli, struct plot *plot, struct gsim_db *db) {
-    struct gsim_gnuplot gnuplot;
-    enum gsim_status status = gsim_gnuplot_open(&gnuplot, plot->output, cli->arena, cli->log);
+    struct gsim_folder folder;
+    enum gsim_status status = gsim_folder_open(&folder, plot->output, cli->arena, cli->log);
     if (status != GSIM_OK)
         return status;
-    status = gsim_gnuplot_draw(&gnuplot, &plot->figure, db, &plot->request, cli->log);
+    status = gsim_gnuplot_draw(&folder, &plot->figure, db, &plot->request, cli->log);
     if (status == GSIM_OK && plot->request.format == GSIM_FIGURE_TEX) {
         const char *slash = strrchr(plot->stem, '/');
-        status = take(cli, &gnuplot, with_ending(cli, slash ? slash + 1 : plot->stem, ".pdf"),
+        status = take(cli, &folder, with_ending(cli, slash ? slash + 1 : plot->stem, ".pdf"),
                       with_ending(cli, plot->stem, ".pdf"));
     }
     if (status == GSIM_OK)
-        status = take(cli, &gnuplot, plot->request.output, plot->output);
+        status = take(cli, &folder, plot->request.output, plot->output);
     /* The script is kept also where gnuplot is missing. */
     if (gsim_option_is_on(cli, GSIM_OPT_KEEP) && (status == GSIM_OK || status == GSIM_FAILED)) {
         enum gsim_status kept =
-            take(cli, &gnuplot, "script.gp", with_ending(cli, plot->stem, ".gp"));
+            take(cli, &folder, "script.gp", with_ending(cli, plot->stem, ".gp"));
         status = status == GSIM_OK ? kept : status;
     }
-    gsim_gnuplot_close(&gnuplot);
+    gsim_folder_close(&folder);
     return status;
 }
 

@@ -131,7 +131,7 @@ static char *read_text(const char *path, struct gsim_arena *arena) {
 struct page {
     struct gsim_cli *cli;
     struct gsim_db *db;
-    struct gsim_gnuplot gnuplot;
+    struct gsim_folder folder;
     FILE *out;
     int n_figures;
     bool is_without; /* gnuplot cannot be had */
@@ -148,7 +148,7 @@ static void put_absence(struct page *page, const struct gsim_figure *figure,
 static void put_figure(struct page *page, const struct gsim_figure *figure) {
     struct gsim_figure_request request = {.format = GSIM_FIGURE_SVG, .output = picture};
     struct gsim_log log = {0};
-    enum gsim_status status = gsim_gnuplot_draw(&page->gnuplot, figure, page->db, &request, &log);
+    enum gsim_status status = gsim_gnuplot_draw(&page->folder, figure, page->db, &request, &log);
     if (status == GSIM_FAILED) {
         page->is_without = true;
         gsim_warn(page->cli->log, NULL, 0, "the report is without figures: %s", log.errors[0].text);
@@ -160,7 +160,7 @@ static void put_figure(struct page *page, const struct gsim_figure *figure) {
         put_absence(page, figure, &log);
     if (status != GSIM_OK)
         return;
-    char *svg = read_text(gsim_gnuplot_path(&page->gnuplot, picture), page->cli->arena);
+    char *svg = read_text(gsim_folder_path(&page->folder, picture), page->cli->arena);
     if (!svg)
         return;
     fputs("<figure>\n", page->out);
@@ -171,14 +171,14 @@ static void put_figure(struct page *page, const struct gsim_figure *figure) {
 
 static enum gsim_status put_figures(struct page *page) {
     struct gsim_figure figure;
-    enum gsim_status status = gsim_gnuplot_open(&page->gnuplot, page->cli->value[GSIM_OPT_OUTPUT],
-                                                page->cli->arena, page->cli->log);
+    enum gsim_status status = gsim_folder_open(&page->folder, page->cli->value[GSIM_OPT_OUTPUT],
+                                               page->cli->arena, page->cli->log);
     if (status != GSIM_OK)
         return status;
     fputs("<h2>Figures</h2>\n", page->out);
     for (int at = 0; !page->is_without && gsim_figure_at(at, page->cli->arena, &figure); at++)
         put_figure(page, &figure);
-    gsim_gnuplot_close(&page->gnuplot);
+    gsim_folder_close(&page->folder);
     return GSIM_OK;
 }
 

@@ -2,11 +2,9 @@
 #define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
 #include "sim/app/gnuplot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,36 +13,6 @@
 static const char script_name[] = "script.gp", error_name[] = "gnuplot.err";
 
 extern char **environ;
-
-enum gsim_status gsim_gnuplot_open(struct gsim_gnuplot *gnuplot, const char *file,
-                                   struct gsim_arena *arena, struct gsim_log *log) {
-    const char *slash = strrchr(file, '/');
-    int n = slash ? (int)(slash - file + 1) : 0;
-    gnuplot->arena = arena;
-    gnuplot->folder = gsim_arena_printf(arena, "%.*s.gsim-plot-XXXXXX", n, file);
-    if (!gnuplot->folder)
-        return gsim_no_memory(log, "drawing");
-    if (mkdtemp(gnuplot->folder))
-        return GSIM_OK;
-    gnuplot->folder = NULL;
-    return gsim_fail(log, GSIM_FAILED, file, 0, "cannot write there: %s", strerror(errno));
-}
-
-char *gsim_gnuplot_path(const struct gsim_gnuplot *gnuplot, const char *name) {
-    return gsim_arena_printf(gnuplot->arena, "%s/%s", gnuplot->folder, name);
-}
-
-void gsim_gnuplot_close(struct gsim_gnuplot *gnuplot) {
-    DIR *folder = gnuplot->folder ? opendir(gnuplot->folder) : NULL;
-    if (!folder)
-        return;
-    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    (void)closedir(folder);
-    (void)rmdir(gnuplot->folder);
-    gnuplot->folder = NULL;
-}
 
 /* What would change what gnuplot does is left out. */
 static char **clean_environment(struct gsim_arena *arena) {
@@ -66,16 +34,16 @@ static char **clean_environment(struct gsim_arena *arena) {
 }
 
 /* Starts it in the folder, its messages in a file there; an errno. */
-static int start(const struct gsim_gnuplot *gnuplot, pid_t *pid) {
+static int start(const struct gsim_folder *folder, pid_t *pid) {
     char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"script.gp"}, NULL};
-    char **environment = clean_environment(gnuplot->arena);
+    char **environment = clean_environment(folder->arena);
     posix_spawn_file_actions_t actions;
     if (!environment)
         return ENOMEM;
     int error = posix_spawn_file_actions_init(&actions);
     if (error)
         return error;
-    error = posix_spawn_file_actions_addchdir_np(&actions, gnuplot->folder);
+    error = posix_spawn_file_actions_addchdir_np(&actions, folder->path);
     if (!error)
         error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (!error)
@@ -90,8 +58,8 @@ static int start(const struct gsim_gnuplot *gnuplot, pid_t *pid) {
 }
 
 /* Its first message, on one line. */
-static void read_message(const struct gsim_gnuplot *gnuplot, char *out, size_t size) {
-    const char *path = gsim_gnuplot_path(gnuplot, error_name);
+static void read_message(const struct gsim_folder *folder, char *out, size_t size) {
+    const char *path = gsim_folder_path(folder, error_name);
     FILE *file = path ? fopen(path, "rb") : NULL;
     size_t n = file ? fread(out, 1, size - 1, file) : 0;
     out[n] = '\0';
@@ -102,10 +70,10 @@ static void read_message(const struct gsim_gnuplot *gnuplot, char *out, size_t s
             out[i] = ' ';
 }
 
-static enum gsim_status run(const struct gsim_gnuplot *gnuplot, const char *output,
+static enum gsim_status run(const struct gsim_folder *folder, const char *output,
                             struct gsim_log *log) {
     pid_t pid;
-    int state = 0, error = start(gnuplot, &pid);
+    int state = 0, error = start(folder, &pid);
     if (error == ENOENT)
         return gsim_fail(log, GSIM_FAILED, NULL, 0,
                          "gnuplot is not installed and draws the figures: apt-get install "
@@ -116,26 +84,26 @@ static enum gsim_status run(const struct gsim_gnuplot *gnuplot, const char *outp
         if (errno != EINTR)
             return gsim_fail(log, GSIM_FAILED, NULL, 0, "lost gnuplot: %s", strerror(errno));
     struct stat about;
-    const char *path = gsim_gnuplot_path(gnuplot, output);
+    const char *path = gsim_folder_path(folder, output);
     bool is_there = path && stat(path, &about) == 0 && about.st_size > 0;
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0 && is_there)
         return GSIM_OK;
     char message[300];
-    read_message(gnuplot, message, sizeof message);
+    read_message(folder, message, sizeof message);
     return gsim_fail(log, GSIM_FAILED, NULL, 0, "gnuplot failed: %s",
                      *message ? message : "it says nothing");
 }
 
-enum gsim_status gsim_gnuplot_draw(struct gsim_gnuplot *gnuplot, const struct gsim_figure *figure,
+enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim_figure *figure,
                                    struct gsim_db *db, const struct gsim_figure_request *request,
                                    struct gsim_log *log) {
-    const char *path = gsim_gnuplot_path(gnuplot, script_name);
+    const char *path = gsim_folder_path(folder, script_name);
     FILE *script = path ? fopen(path, "wb") : NULL;
     if (!script)
         return gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    enum gsim_status status = gsim_figure_write(figure, db, request, gnuplot->arena, script, log);
+    enum gsim_status status = gsim_figure_write(figure, db, request, folder->arena, script, log);
     bool is_bad = ferror(script) != 0;
     if ((fclose(script) != 0 || is_bad) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    return status == GSIM_OK ? run(gnuplot, request->output, log) : status;
+    return status == GSIM_OK ? run(folder, request->output, log) : status;
 }

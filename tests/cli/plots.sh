@@ -41,7 +41,7 @@ fails "without gnuplot" 1 "apt-get install" env PATH=/nowhere "$gsim" plot "$tmp
 [ -s "$tmp/kept.gp" ]
 ok "the script is kept without gnuplot" $?
 fails "a report without gnuplot" 0 "without figures" env PATH=/nowhere "$gsim" report "$tmp/a.db" -o "$tmp/bare.html"
-for left in "$tmp"/.gsim-plot-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
+for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
 
 version=$(gnuplot --version 2>/dev/null) || {
     echo "# skipped: gnuplot is not installed: no figures were drawn"
