@@ -26,10 +26,10 @@ LIBS     = -linih -lcsv -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpth
 
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv plots/*.sql plots/*.gp))
+EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv plots/*.sql plots/*.gp experiments/validate/*/*))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
-.PHONY: all demo check bench golden-update samples man install clean help format tidy suites
+.PHONY: all demo check bench golden-update samples man validate-readme install clean help format tidy suites
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -97,6 +97,10 @@ samples: gsim
 man: gsim
 	./gsim man >man/gsim.1
 
+validate-readme: gsim
+	sh tools/validate_readme.sh ./gsim >build/README.md
+	cp build/README.md README.md
+
 HEADERS = $(wildcard sim/base/*.h sim/api/*.h sim/api/*.def sim/core/run.h sim/core/cluster.h sim/core/bitset.h models/profile.h models/device.h models/keys.def models/mig.h models/space.h models/roofline.h traces/read.h traces/apps.h traces/input.h traces/generate.h)
 install: gsim
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
@@ -121,6 +125,6 @@ help:
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
-	@echo 'make golden-update samples man format tidy clean'
+	@echo 'make golden-update samples man validate-readme format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -33,6 +33,7 @@ enum gsim_command_bit {
     GSIM_IN_MERGE = 64,
     GSIM_IN_PLOT = 128,
     GSIM_IN_REPORT = 256,
+    GSIM_IN_VALIDATE = 512,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
@@ -95,5 +96,6 @@ enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
 enum gsim_status gsim_command_merge(struct gsim_cli *cli);
 enum gsim_status gsim_command_plot(struct gsim_cli *cli);
 enum gsim_status gsim_command_report(struct gsim_cli *cli);
+enum gsim_status gsim_command_validate(struct gsim_cli *cli);
 
 #endif

@@ -35,7 +35,7 @@ int gsim_format_humane(char *buffer, double seconds) {
     return 0;
 }
 
-static void put_json_text(FILE *out, const char *text) {
+void gsim_put_json_text(FILE *out, const char *text) {
     fputc('"', out);
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
         if (*p == '"' || *p == '\\')
@@ -48,7 +48,7 @@ static void put_json_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static void put_csv_text(FILE *out, const char *text) {
+void gsim_put_csv_text(FILE *out, const char *text) {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
         return;
@@ -59,7 +59,7 @@ static void put_csv_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static void put_real(FILE *out, double value, bool is_json) {
+void gsim_put_real(FILE *out, double value, bool is_json) {
     char buffer[40];
     gsim_format_real(buffer, value);
     fputs(!is_json && (isnan(value) || isinf(value)) ? "" : buffer, out);
@@ -72,11 +72,11 @@ void gsim_write_json(FILE *out, const struct gsim_summary *s) {
     fputs("{\"schema\":\"gsim-result-1\"", out);
 #define GSIM_FIELD_TEXT(name, help)                                                                \
     fputs(",\"" #name "\":", out);                                                                 \
-    put_json_text(out, s->name);
+    gsim_put_json_text(out, s->name);
 #define GSIM_FIELD_INT(name, help) fprintf(out, ",\"" #name "\":%lld", (long long)s->name);
 #define GSIM_FIELD_REAL(name, help)                                                                \
     fputs(",\"" #name "\":", out);                                                                 \
-    put_real(out, s->name, true);
+    gsim_put_real(out, s->name, true);
 #define GSIM_FIELD_BOOL(name, help) fprintf(out, ",\"" #name "\":%s", s->name ? "true" : "false");
 #include "sim/api/fields.def"
     fputc('}', out);
@@ -100,9 +100,9 @@ void gsim_write_csv_row(FILE *out, const struct gsim_summary *s) {
 #define CSV_COMMA()                                                                                \
     fputs(comma, out);                                                                             \
     comma = ",";
-#define GSIM_FIELD_TEXT(name, help) CSV_COMMA() put_csv_text(out, s->name);
+#define GSIM_FIELD_TEXT(name, help) CSV_COMMA() gsim_put_csv_text(out, s->name);
 #define GSIM_FIELD_INT(name, help) CSV_COMMA() fprintf(out, "%lld", (long long)s->name);
-#define GSIM_FIELD_REAL(name, help) CSV_COMMA() put_real(out, s->name, false);
+#define GSIM_FIELD_REAL(name, help) CSV_COMMA() gsim_put_real(out, s->name, false);
 #define GSIM_FIELD_BOOL(name, help) CSV_COMMA() fprintf(out, "%d", s->name);
 #include "sim/api/fields.def"
     fputc('\n', out);
@@ -261,7 +261,7 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     const struct gsim_trace *trace = result->trace;
     const struct gsim_job_results *r = &result->jobs;
     int64_t submit = trace->submit_ns[job], end = r->end_ns[job], service = trace->service_ns[job];
-    put_csv_text(out, gsim_trace_id(trace, job));
+    gsim_put_csv_text(out, gsim_trace_id(trace, job));
     fputc(',', out);
     put_seconds(out, submit);
     fputc(',', out);

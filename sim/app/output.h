@@ -14,6 +14,11 @@ int gsim_format_real(char *buffer, double value);
 /* "1.5 h", "250 s", "3.2 ms": three digits for people. */
 int gsim_format_humane(char *buffer, double seconds);
 
+/* A quoted string, a field, a number: NaN is null, or an empty field. */
+void gsim_put_json_text(FILE *out, const char *text);
+void gsim_put_csv_text(FILE *out, const char *text);
+void gsim_put_real(FILE *out, double value, bool is_json);
+
 void gsim_write_json(FILE *out, const struct gsim_summary *summary);
 void gsim_write_csv_header(FILE *out);
 void gsim_write_csv_row(FILE *out, const struct gsim_summary *summary);

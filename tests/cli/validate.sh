@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gsim validate: every row keeps to its bound, README says what it says, and a row that misses shows.
+# $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+ok() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | tail -20; fi
+}
+
+TMPDIR=$tmp "$gsim" validate h200 reference preemption >"$tmp/out" 2>&1
+ok "measured rows and public simulators are within their bounds" $?
+grep -q 'fitted$' "$tmp/out"
+ok "fitted rows are marked" $?
+awk '/^h200 / { exit !($3 > 100 && $3 == $4 && $6 > 10) } /^reference / { exit !($3 == $4) }' "$tmp/out"
+ok "the summary counts rows with a bound, without the fitted" $?
+for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
+
+"$gsim" validate nosuch >"$tmp/out" 2>&1
+[ $? -eq 2 ] && grep -q 'there are h200' "$tmp/out"
+ok "an unknown suite is a usage error that names those there are" $?
+"$gsim" validate preemption reference --format csv >"$tmp/rows.csv" 2>"$tmp/out"
+[ $? -eq 0 ] && [ "$(grep -c within "$tmp/rows.csv")" -gt 80 ] && head -1 "$tmp/rows.csv" | grep -q '^suite,table,scenario,'
+ok "rows as csv" $?
+if command -v python3 >"$tmp/which"; then
+    "$gsim" validate preemption reference --format json >"$tmp/rows.json" 2>"$tmp/out" && python3 -c '
+import csv, json, sys
+v = json.load(open(sys.argv[1]))
+rows = list(csv.DictReader(open(sys.argv[2])))
+assert [r["suite"] for r in v["summary"]] == ["preemption", "reference"], "suites"
+assert sum(s["rows"] for s in v["summary"]) == len(v["rows"]) == len(rows), "rows"
+for a, b in zip(v["rows"], rows):
+    for key in b:
+        assert str(a[key] if a[key] is not None else "") == b[key] or float(a[key]) == float(b[key]), (a, b)
+    if a["suite"] == "reference" and a["reference"]:
+        assert abs(a["error_percent"]) < 2e-3, a
+' "$tmp/rows.json" "$tmp/rows.csv" 2>>"$tmp/out"
+    ok "json holds the same rows" $?
+fi
+
+# The theory suite is millions of jobs: once, with the build that users get.
+case $gsim in
+build/gcc-O2-werror/* | ./gsim)
+    sh tools/validate_readme.sh "$gsim" >"$tmp/README.md" 2>"$tmp/out" && cmp -s README.md "$tmp/README.md"
+    ok "README has the summary of gsim validate (make validate-readme)" $?
+    ;;
+esac
