@@ -19,3 +19,8 @@ set grid ytics back lc rgb '#D9D9D9' lw 0.5 dt solid
 set key noautotitle outside above left horizontal Left reverse samplen 2.5 spacing 1.1 width 1
 set style fill solid 0.85 border lc rgb '#000000'
 set errorbars 0.8
+# Curves in steps, with some points marked: dashes do not show where steps are short. To plot @curves.
+some = "every ceil(rows1 / (6.0 * series1))::(ceil(rows1 / (6.0 * series1)) * i) / series1"
+marked(style) = "for [i = 0 : series1 - 1] $data1 index i using 2:3 with ".style." lt i + 1 dt solid, ".\
+    "for [i = 0 : series1 - 1] $data1 index i ".some." using 2:3 with points lt i + 1, ".\
+    "for [i = 0 : series1 - 1] $data1 index i every ::0::0 using 2:3 with linespoints lt i + 1 dt solid title columnheader(2)"

@@ -14,35 +14,72 @@ GROUP BY policy, key
 HAVING count(DISTINCT value) > 1
     OR count(*) < (SELECT count(*) FROM chosen AS c WHERE c.policy = chosen.policy);
 
--- A trace goes by its file name, and keys of --set without "set." and the policy's name.
+-- What tells a run apart in full, and briefly: traces by their file name, numbers and switches by the
+-- last part of their key as well, words alone.
+CREATE TEMP TABLE part AS
+SELECT run_id, key, ' ' || key || '=' || value AS full,
+       ' ' || CASE WHEN quantity(value) IS NULL AND value NOT IN ('on', 'off') THEN ''
+                   WHEN key LIKE 'set.' || d.policy || '.%' THEN substr(key, 6 + length(d.policy)) || '='
+                   WHEN key LIKE 'set.%' THEN substr(key, 5) || '=' ELSE key || '=' END ||
+       CASE key WHEN 'trace' THEN replace(value, rtrim(value, replace(value, '/', '')), '') ELSE value END AS brief
+FROM chosen JOIN distinguishing AS d USING (policy) JOIN setting USING (run_id, key);
 CREATE TEMP TABLE labelled AS
-SELECT run_id, policy || coalesce((
-    SELECT group_concat(part, '') FROM (
-        SELECT ' ' || CASE WHEN key LIKE 'set.' || d.policy || '.%' THEN substr(key, 6 + length(d.policy))
-                          WHEN key LIKE 'set.%' THEN substr(key, 5) ELSE key END || '=' ||
-            CASE key WHEN 'trace' THEN replace(value, rtrim(value, replace(value, '/', '')), '')
-            ELSE value END AS part
-        FROM setting AS s JOIN distinguishing AS d USING (key)
-        WHERE s.run_id = chosen.run_id AND d.policy = chosen.policy
-        ORDER BY key)), '') AS label
-FROM chosen;
+SELECT run_id, policy || coalesce(group_concat(full, ''), '') AS full,
+       policy || coalesce(group_concat(brief, ''), '') AS brief
+FROM chosen LEFT JOIN (SELECT * FROM part ORDER BY run_id, key) USING (run_id) GROUP BY run_id;
 
 -- Runs with one label are one series, in the order of their first run.
 CREATE TEMP TABLE series AS
-SELECT row_number() OVER (ORDER BY min(run_id)) AS series, label, count(*) AS runs
-FROM labelled GROUP BY label;
+SELECT row_number() OVER (ORDER BY min(run_id)) AS series, full, count(*) AS runs,
+       CASE count(*) OVER (PARTITION BY min(brief)) WHEN 1 THEN min(brief) ELSE full END AS label
+FROM labelled GROUP BY full;
 
 CREATE TEMP TABLE member AS
-SELECT run_id, series, label FROM labelled JOIN series USING (label);
+SELECT run_id, series, label FROM labelled JOIN series USING (full);
 CREATE INDEX temp.member_of_run ON member (run_id);
+
+-- Units of time, the first whose limit a duration passes.
+CREATE TEMP TABLE unit AS
+SELECT column1 AS above_s, column2 AS seconds, column3 AS unit
+FROM (VALUES (3 * 86400, 86400.0, 'd'), (3 * 3600, 3600.0, 'h'), (180, 60.0, 'min'), (1, 1.0, 's'), (-1, 0.001, 'ms'));
 
 -- The unit in which times of these runs are read best.
 CREATE TEMP TABLE time_unit AS
-SELECT CASE WHEN longest > 3 * 86400 THEN 86400.0 WHEN longest > 3 * 3600 THEN 3600.0
-            WHEN longest > 180 THEN 60.0 WHEN longest > 1 THEN 1.0 ELSE 0.001 END AS seconds,
-       CASE WHEN longest > 3 * 86400 THEN 'd' WHEN longest > 3 * 3600 THEN 'h'
-            WHEN longest > 180 THEN 'min' WHEN longest > 1 THEN 's' ELSE 'ms' END AS unit
-FROM (SELECT max(jct_p95_s) AS longest FROM chosen);
+SELECT seconds, unit FROM unit
+WHERE above_s < (SELECT coalesce(max(jct_p95_s), 0) FROM chosen) ORDER BY above_s DESC LIMIT 1;
+
+-- Tics of logarithmic axes: 1-2-5, tens, and the few that there is room for when an axis is long.
+CREATE TEMP TABLE tic AS
+WITH scale (kind, one, name, coarse) AS (VALUES
+         ('time', 1e-9, ' ns', 1), ('time', 1e-6, ' us', 1), ('time', 1e-3, ' ms', 1), ('time', 1.0, ' s', 1),
+         ('time', 60.0, ' min', 1), ('time', 3600.0, ' h', 1), ('time', 3.6e6, '000 h', 0),
+         ('number', 1e-3, 'e-3', 1), ('number', 1.0, '', 1), ('number', 1e3, 'k', 1), ('number', 1e6, 'M', 1),
+         ('number', 1e9, 'G', 1)),
+     step (factor, level) AS (VALUES (1, 3), (2, 1), (3, 1), (5, 1), (10, 2), (20, 1), (30, 1), (50, 1), (100, 2),
+         (200, 1), (500, 1))
+SELECT kind, one * factor AS at, factor || name AS name, CASE WHEN level = 3 AND NOT coarse THEN 2 ELSE level END AS level
+FROM scale JOIN step
+WHERE CASE WHEN name IN (' s', ' min') THEN factor <= 30 ELSE factor NOT IN (3, 30) END
+UNION ALL SELECT 'time', 3.6e5, '100 h', 3;
+
+-- Those of the axis that a figure puts here.
+CREATE TEMP TABLE span (first REAL, last REAL);
+CREATE TEMP VIEW axis_tic AS
+SELECT kind, at, name FROM tic JOIN span ON at BETWEEN first * 0.999 AND last * 1.001
+WHERE level >= CASE WHEN last < 30 * first THEN 1 WHEN last < 3e5 * first THEN 2 ELSE 3 END
+ORDER BY at;
+
+-- How a result is written on an axis: times in their unit, names without underscores.
+CREATE TEMP TABLE measure AS
+SELECT key, CASE WHEN key LIKE '%\_s' ESCAPE '\' THEN coalesce(
+           (SELECT seconds FROM unit WHERE above_s < most ORDER BY above_s DESC LIMIT 1), 1) ELSE 1 END AS scale, most
+FROM (SELECT key, max(quantity(value)) AS most FROM attribute JOIN chosen USING (run_id) GROUP BY key);
+CREATE TEMP VIEW measure_name AS
+SELECT key, scale, CASE WHEN key LIKE '%\_s' ESCAPE '\'
+    THEN plain || ' (' || (SELECT unit FROM unit WHERE seconds = scale) || ')' ELSE plain END AS name
+FROM (SELECT key, scale, replace(replace(replace(replace(CASE WHEN key LIKE '%\_s' ESCAPE '\'
+    THEN substr(key, 1, length(key) - 2) ELSE key END, '_', ' '), 'jct', 'JCT'), 'gpu', 'GPU'), 'set.', '') AS plain
+    FROM measure);
 
 -- Keys of the axes: what is asked for, or settings that differ between runs, numbers first.
 CREATE TEMP TABLE varying AS

@@ -1,10 +1,9 @@
 set logscale xy
-set format xy '%g'
-set xlabel 'slowdown (JCT / service)'
+set xrange [first : last]
+unset mxtics
+set format y '%g'
+set xlabel 'slowdown (in the key: Jain''s index)'
 set ylabel 'share of jobs above'
 set yrange [*:1]
-# Some of the points are marked, as dashes do not show where steps are short.
-far = ceil(rows1 / (6.0 * series1))
-plot for [i = 0 : series1 - 1] $data1 index i using 2:3 with fsteps lt i + 1 dt solid, \
-     for [i = 0 : series1 - 1] $data1 index i every far::(far * i) / series1 using 2:3 with points lt i + 1, \
-     for [i = 0 : series1 - 1] $data1 index i every ::0::0 using 2:3 with linespoints lt i + 1 dt solid title columnheader(2)
+curves = marked('fsteps')
+plot @curves, $data2 using 1:(1):xtic(2) with points pt -1

@@ -1,7 +1,7 @@
 set xlabel 'time ('.unit.')'
 set ylabel 'GPU'
 set yrange [gpus - 0.4 : -0.6]
-set ytics scale 0
+set ytics ceil(gpus / 16.0) scale 0
 unset grid
 array tone[8] = [0x56B4E9, 0xE69F00, 0x009E73, 0xF0E442, 0x0072B2, 0xD55E00, 0xCC79A7, 0xB0B0B0]
 set style fill solid 0.8 border lc rgb '#FFFFFF'

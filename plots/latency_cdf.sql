@@ -1,12 +1,19 @@
 -- share of requests served within a latency, in exact steps
 -- needs: open-loop jobs (column 'requests' of the trace)
 -- lines
--- As in jct_cdf: of many requests, every so many.
-SELECT series, label, latency_ns / 1e6 AS x, rank * 1.0 / n AS y
+-- A curve of more than 2000 requests shows every so many of its steps: all points are of the curve.
+CREATE TEMP TABLE latency_step AS
+SELECT series, label, latency_ns / 1e9 AS x, rank * 1.0 / n AS y
 FROM (
     SELECT series, label, latency_ns,
            row_number() OVER (PARTITION BY series ORDER BY latency_ns) AS rank,
            count(*) OVER (PARTITION BY series) AS n
     FROM request JOIN member USING (run_id))
-WHERE latency_ns > 0 AND (rank = 1 OR rank > n - 50 OR rank * 2000 / n > (rank - 1) * 2000 / n)
-ORDER BY series, rank;
+WHERE latency_ns > 0 AND (rank = 1 OR rank = n OR rank > n - 50 OR rank * 2000 / n > (rank - 1) * 2000 / n);
+-- The axis leaves out the first half percent where it reaches far below the rest.
+DELETE FROM span;
+INSERT INTO span SELECT min(x) / 1.1, (SELECT max(x) * 1.1 FROM latency_step) FROM latency_step
+WHERE y >= min(0.005, (SELECT max(y) FROM latency_step));
+SELECT first AS var_first, last AS var_last FROM span WHERE first > 0;
+SELECT series, label, x, y FROM latency_step ORDER BY series, y;
+SELECT at, name FROM axis_tic WHERE kind = 'time';

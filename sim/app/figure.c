@@ -120,16 +120,22 @@ static void append(char **out, const char *text, size_t n) {
     *out += n;
 }
 
-void gsim_figure_text(char *out, const char *text, enum gsim_figure_format format) {
+static int count_characters(const char *text) {
+    int n = 0;
+    for (int length; *text; n++, text += length ? length : 1)
+        length = gsim_text_utf8_length(text);
+    return n;
+}
+
+void gsim_figure_text(char *out, const char *text, int most, enum gsim_figure_format format) {
+    int too_many = count_characters(text) - most, cut = most / 2;
     const char *p = text;
     for (int n = 0; *p; n++) {
         int length = gsim_text_utf8_length(p);
-        if (n == MAX_CHARACTERS) {
-            append(&out, "...", 3);
-            break;
-        }
         const char *instead = format == GSIM_FIGURE_TEX ? tex(*p) : NULL;
-        if (instead)
+        if (too_many > 0 && n >= cut && n < cut + too_many + 3)
+            append(&out, ".", n < cut + 3 ? 1 : 0);
+        else if (instead)
             append(&out, instead, strlen(instead));
         else if (length == 0 || (unsigned char)*p < 32 || *p == 127)
             append(&out, "?", 1);
@@ -149,13 +155,19 @@ struct writing {
     int block; /* of data, from 1 */
     int64_t n_rows, n_series, n_most; /* of the block; of all */
     double series; /* the present one */
+    int longest; /* label */
     double height_in;
 };
+
+/* Keys have the width of the plot, labels of bars and rows stand beside it. */
+static int most_characters(const struct writing *w) {
+    return w->request->is_double ? MAX_CHARACTERS : w->figure->most_series == MAX_LINES ? 38 : 30;
+}
 
 /* In data gnuplot takes a backslash for an escape, and a double quote for the start of a string. */
 static void put_data_text(const struct writing *w, const char *text) {
     char clean[GSIM_FIGURE_TEXT];
-    gsim_figure_text(clean, text, w->request->format);
+    gsim_figure_text(clean, text, most_characters(w), w->request->format);
     for (const char *p = clean; *p; p++)
         fputs(*p == '\\' ? "\\\\" : *p == '"' ? "'" : (char[]){*p, '\0'}, w->out);
 }
@@ -163,7 +175,7 @@ static void put_data_text(const struct writing *w, const char *text) {
 /* In single quotes nothing is special but the quote. */
 static void put_quoted(const struct writing *w, const char *text) {
     char clean[GSIM_FIGURE_TEXT];
-    gsim_figure_text(clean, text, w->request->format);
+    gsim_figure_text(clean, text, most_characters(w), w->request->format);
     fputc('\'', w->out);
     for (const char *p = clean; *p; p++)
         fputs(*p == '\'' ? "''" : (char[]){*p, '\0'}, w->out);
@@ -201,6 +213,9 @@ static void begin_series(struct writing *w, const struct gsim_db_value *values) 
     fputc('\n', w->out);
     w->series = values[0].number;
     w->n_series++;
+    int length = count_characters(values[1].text), most = most_characters(w);
+    length = length < most ? length : most;
+    w->longest = length > w->longest ? length : w->longest;
 }
 
 static void put_row(void *arg, const struct gsim_db_value *values, int n) {
@@ -294,6 +309,14 @@ static void put_terminal(const struct writing *w, FILE *out) {
     fputc('\n', out);
 }
 
+/* gnuplot takes letters to be wider than they are, and would let the key run out of the picture: it
+ * is told how many columns there are, of letters that are 0.062 in wide and 0.38 in for the rest. */
+static void put_key(const struct writing *w, FILE *out) {
+    double width = w->request->is_double ? double_in : single_in, margin = 0.75;
+    int columns = (int)((width - margin) / (0.38 + 0.062 * w->longest));
+    fprintf(out, "set key width %.1f maxcols %d\n", -0.1 * w->longest, columns > 1 ? columns : 1);
+}
+
 static void put_script(const struct writing *w, FILE *out, const char *data,
                        struct gsim_arena *arena) {
     fprintf(out,
@@ -301,7 +324,10 @@ static void put_script(const struct writing *w, FILE *out, const char *data,
             "set encoding utf8\n",
             w->figure->name, w->figure->summary);
     put_terminal(w, out);
-    fprintf(out, "\n%s\n%s\n%s", gsim_figure_file("common.gp", arena), data, w->figure->gp);
+    fprintf(out, "\n%s\n%s\n", gsim_figure_file("common.gp", arena), data);
+    if (w->longest)
+        put_key(w, out);
+    fputs(w->figure->gp, out);
 }
 
 static enum gsim_status check_runs(const struct gsim_figure *figure, struct gsim_db *db,

@@ -58,9 +58,10 @@ enum gsim_status gsim_figure_prepare(struct gsim_db *db, struct gsim_arena *aren
 enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,
                                    const struct gsim_figure_request *request,
                                    struct gsim_arena *arena, FILE *out, struct gsim_log *log);
-/* A text without what is no character, cut at 60 characters, with what TeX would interpret written
- * out where the format is TeX. Writes at most GSIM_FIGURE_TEXT bytes. */
+/* A text without what is no character, its middle left out when it is longer than `most` characters,
+ * with what TeX would interpret written out where the format is TeX. Writes at most GSIM_FIGURE_TEXT
+ * bytes. */
 enum { GSIM_FIGURE_TEXT = 2048 };
-void gsim_figure_text(char *out, const char *text, enum gsim_figure_format format);
+void gsim_figure_text(char *out, const char *text, int most, enum gsim_figure_format format);
 
 #endif

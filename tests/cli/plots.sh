@@ -93,6 +93,23 @@ for figure in $("$gsim" list figures | cut -d' ' -f1); do
     fi
 done
 
+# --- labels, and many jobs -----------------------------------------------------------------------
+cp tests/golden/two.csv "$tmp/three.csv"
+for trace in tests/golden/three.csv "$tmp/three.csv"; do
+    "$gsim" --quiet --policy fifo --gpus-per-node 2 --db "$tmp/twins.db" $trace >"$tmp/out" 2>&1
+done
+"$gsim" plot "$tmp/twins.db" --figure jct_policy --keep -o "$tmp/twins.svg" >"$tmp/out" 2>&1
+[ "$(grep -c 'fifo trace=.*three.csv' "$tmp/twins.gp")" -eq 2 ]
+ok "traces of one name in two folders are two series, by their full names" $?
+cp "$tmp/a.db" "$tmp/huge.db"
+sqlite3 "$tmp/huge.db" "INSERT INTO job WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+    SELECT run_id, 10 + i, 'j' || i, i, i, i + 1000000 * (1 + i * 7919 % 100003), 0, 1000000, 1000000, 0, 0, 0, 0, 0, 0
+    FROM n, run WHERE run_id <= 2"
+for figure in jct_cdf fairness slowdown_size; do
+    "$gsim" plot "$tmp/huge.db" --figure $figure -o "$tmp/huge.svg" >"$tmp/out" 2>&1 && [ "$(wc -c <"$tmp/huge.svg")" -lt 300000 ]
+    ok "$figure of 400000 jobs is a small file" $?
+done
+
 # --- names that would like to be code -------------------------------------------------------------
 sqlite3 "$tmp/a.db" "
     CREATE TEMP TABLE bad (run_id, text);
