@@ -71,6 +71,7 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
         return gsim_no_memory(log, "opening the device model");
+    gsim_pace_init(model);
     gsim_eventq_init(&model->queue, setup->arena);
     *out = model;
     return GSIM_OK;
@@ -289,7 +290,7 @@ static void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     model->progress[slot].since_ns = now_ns;
-    model->progress[slot].rate_q32 = GSIM_RATE_ONE;
+    model->progress[slot].rate_q32 = gsim_pace_q32(model, slot);
     gsim_machine_expect_progress(model, slot);
 }
 

@@ -50,7 +50,8 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
                 is_used[*key] |= profile->tag[*key] == GSIM_TAG_ASSUMED;
         }
     for (int key = 0; key < GSIM_KEY_COUNT; key++)
-        is_used[key] |= model->turns.has_key[key] && profile->tag[key] == GSIM_TAG_ASSUMED;
+        is_used[key] |= (model->turns.has_key[key] || model->has_key[key]) &&
+                        profile->tag[key] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }
@@ -62,6 +63,7 @@ const char *const *gsim_facts_assumed(const struct gsim_model *model) {
         const struct gsim_profile *profile = model->setup.profiles[type];
         bool is_used[GSIM_KEY_COUNT] = {false};
         mark_assumed(model, profile, is_used);
+        is_used[GSIM_KEY_SPEED_MILLI] &= type > 0; /* the first device is the one of reference */
         for (int key = 0; key < GSIM_KEY_COUNT; key++)
             if (is_used[key])
                 list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",

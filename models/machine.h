@@ -2,6 +2,7 @@
 /* What the files of the device model share, and nobody else sees: the jobs and GPUs of the whole
  * cluster, and the one queue of what is ahead of each job.
  *   device.c   starting, stopping, the model's interface
+ *   pace.c     how fast a job runs where it is
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
  *   carriage.c memory on its way to and from jobs' units
@@ -60,6 +61,8 @@ struct gsim_model {
     bool has_shared;
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
     bool has_loaded;
+    bool has_paces; /* some profile or application makes jobs faster or slower */
+    bool has_key[GSIM_KEY_COUNT]; /* keys that some job's pace came from */
     bool is_out_of_memory; /* in a call that cannot say so; advance does */
     struct gsim_turns turns;
     struct gsim_traffic traffic;
@@ -85,6 +88,12 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot);
 /* Books what was done until now, and goes on at another rate. */
 void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                            int64_t now_ns);
+
+/* pace.c */
+enum { GSIM_PACE_ONE_MILLI = 1000 };
+void gsim_pace_init(struct gsim_model *model);
+/* How fast the job runs on its units, having them for itself. */
+uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot);
 
 /* sharing.c */
 void gsim_sharing_join(struct gsim_model *model, gsim_slot slot, uint32_t gpu, int64_t now_ns);

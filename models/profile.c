@@ -173,6 +173,10 @@ static int64_t least(int key) {
     case GSIM_KEY_VGPU_SLICE_FEW_NS:
     case GSIM_KEY_VGPU_SLICE_MANY_NS:
     case GSIM_KEY_UVM_DENSITY_PPM:
+    case GSIM_KEY_GANG_NODES_PPM:
+    case GSIM_KEY_GANG_NODES_SKEWED_PPM:
+    case GSIM_KEY_GANG_SWITCHES_PPM:
+    case GSIM_KEY_GANG_SWITCHES_SKEWED_PPM:
         return 1;
     default:
         return keys[key].kind == KIND_INT || keys[key].kind == KIND_RATE;

@@ -8,10 +8,9 @@ static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
     const struct gsim_machine_gpu *shared = &model->gpus[gpu];
     if (shared->n_sharers == 0)
         return;
-    uint64_t rate = GSIM_RATE_ONE / shared->n_sharers;
     gsim_slot slot = shared->first_sharer;
     for (uint32_t i = 0; i < shared->n_sharers; i++, slot = model->jobs[slot].next_sharer) {
-        gsim_machine_set_rate(model, slot, rate, now_ns);
+        gsim_machine_set_rate(model, slot, gsim_pace_q32(model, slot) / shared->n_sharers, now_ns);
         gsim_machine_expect_progress(model, slot);
     }
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parameters and queues that cluster policies share. */
-#define _POSIX_C_SOURCE 200809L
 #include "policies/common.h"
-
-#include <strings.h>
 
 enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
     static const enum gsim_rule by_choice[] = {
@@ -19,21 +16,13 @@ enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
     return rule;
 }
 
-/* Models of which one tensor dwarfs the others, so that its transfer cannot be spread over servers
- * (Tiresias, section 3.4 and table 3: VGG11, 16 and 19, AlexNet). */
-static bool is_skewed(const char *model) {
-    return strncasecmp(model, "vgg", 3) == 0 || strncasecmp(model, "alexnet", 7) == 0;
-}
-
 enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
                                    enum gsim_rule rule) {
     if (rule != GSIM_RULE_SKEW)
         return rule;
-    const struct gsim_trace *trace = ctx->view->trace;
-    int64_t model = gsim_trace_get(trace, GSIM_COL_MODEL, ctx->view->job[slot]);
-    if (model >= 0 && !is_skewed(trace->names[GSIM_COL_MODEL].name[model]))
-        return GSIM_RULE_ANY;
-    return GSIM_RULE_CONSOLIDATE; /* also where the model is unknown */
+    /* consolidated also where the model is unknown */
+    return gsim_trace_skew(ctx->view->trace, ctx->view->job[slot]) == 0 ? GSIM_RULE_ANY
+                                                                        : GSIM_RULE_CONSOLIDATE;
 }
 
 struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {

@@ -56,6 +56,7 @@ struct gsim_wiring {
     const uint32_t *root_of_gpu; /* NULL: every GPU has a PCIe root of its own */
     const int64_t *root_bytes_per_s; /* each way, by root */
     const int64_t *network_bytes_per_s; /* each way, by node */
+    const uint32_t *switch_of_node; /* NULL: one switch above all */
     uint32_t n_nodes;
 };
 

@@ -10,6 +10,7 @@
 #include "sim/api/types.h"
 #include "sim/base/arena.h"
 #include "sim/base/status.h"
+#include "sim/base/text.h"
 
 enum gsim_column {
 #define GSIM_COLUMN(symbol, name, kind, help) GSIM_COL_##symbol,
@@ -51,6 +52,11 @@ struct gsim_trace {
     const int64_t *column[GSIM_COL_COUNT]; /* NULL: the trace does not have it; -1: empty cell */
     struct gsim_names names[GSIM_COL_COUNT];
 
+    /* How fast jobs of an application run on a device, to the first of the cluster: by name (of
+     * GSIM_COL_APP), by device type. NULL: all alike, or nobody has looked. */
+    const uint64_t *app_rate_q32;
+    uint16_t n_app_devices;
+
     /* "mem_gib=20GiB" for each column that --assume filled; NULL-terminated, may be NULL. */
     const char *const *assumed;
 };
@@ -76,6 +82,17 @@ static inline uint32_t gsim_trace_arrival(const struct gsim_trace *trace, uint32
 static inline int64_t gsim_trace_get(const struct gsim_trace *trace, enum gsim_column column,
                                      uint32_t job) {
     return trace->column[column] ? trace->column[column][job] : -1;
+}
+
+/* Whether one tensor of the job's model dwarfs the others, so that its transfer cannot be spread
+ * over servers: 1 yes, 0 no, -1 the trace does not name a model. Source: Gu et al., "Tiresias", NSDI
+ * 2019, section 3.4 and table 3 (VGG11, 16 and 19, AlexNet). */
+static inline int gsim_trace_skew(const struct gsim_trace *trace, uint32_t job) {
+    int64_t model = gsim_trace_get(trace, GSIM_COL_MODEL, job);
+    if (model < 0)
+        return -1;
+    const char *name = trace->names[GSIM_COL_MODEL].name[model];
+    return gsim_text_begins(name, "vgg") || gsim_text_begins(name, "alexnet");
 }
 
 /* Of each GPU, in ppm. */

@@ -70,6 +70,11 @@ enum gsim_status gsim_apps_load(const char *name_or_path, const char *file, int6
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
+/* One iteration without its host's tail, as the cells say. */
+static int64_t pace_ns(const struct gsim_app *app, int64_t gpu_ns) {
+    return (gpu_ns > app->host_ns ? gpu_ns : app->host_ns) + (app->gap_ns > 0 ? app->gap_ns : 0);
+}
+
 /* What one profile comes to, as cells of the trace's columns; -1: it says nothing. */
 struct filling {
     int64_t cell[GSIM_COL_COUNT];
@@ -85,6 +90,8 @@ struct resolving {
     int64_t *column[GSIM_COL_COUNT]; /* of out, where it is not the trace's own */
     int64_t *service_ns;
     struct filling *fillings; /* by name */
+    const struct gsim_cluster_spec *cluster;
+    uint64_t *rate_q32; /* by name, by device */
 };
 
 static const enum gsim_column filled[] = {GSIM_COL_GPU_NS,
@@ -123,13 +130,36 @@ static int64_t if_any(int64_t value) {
     return value > 0 ? value : -1;
 }
 
-static enum gsim_status load_filling(struct resolving *r, const char *name, int64_t line,
-                                     struct filling *filling) {
+/* How fast the cluster's other devices go through an iteration, to the first of them. */
+static enum gsim_status rate_devices(struct resolving *r, const struct gsim_app *app,
+                                     int64_t first_gpu_ns, uint64_t *rate_q32) {
+    int64_t first_ns = pace_ns(app, first_gpu_ns);
+    rate_q32[0] = GSIM_RATE_ONE;
+    for (uint16_t type = 1; type < r->cluster->n_profiles; type++) {
+        struct gsim_app_cost cost;
+        enum gsim_status status = gsim_app_cost(app, r->cluster->profiles[type], &cost, r->log);
+        if (status != GSIM_OK)
+            return status;
+        int64_t here_ns = pace_ns(app, cost.gpu_ns);
+        rate_q32[type] =
+            here_ns > 0 && first_ns > 0
+                ? (uint64_t)gsim_muldiv_floor((int64_t)GSIM_RATE_ONE, first_ns, here_ns)
+                : GSIM_RATE_ONE;
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status load_filling(struct resolving *r, uint32_t position, int64_t line) {
+    const char *name = r->trace->names[GSIM_COL_APP].name[position];
+    struct filling *filling = &r->fillings[position];
     struct gsim_app app;
     struct gsim_app_cost cost;
     enum gsim_status status = gsim_apps_load(name, r->trace->path, line, r->arena, &app, r->log);
     if (status == GSIM_OK)
         status = gsim_app_cost(&app, r->profile, &cost, r->log);
+    if (status == GSIM_OK)
+        status = rate_devices(r, &app, cost.gpu_ns,
+                              &r->rate_q32[(size_t)position * r->cluster->n_profiles]);
     if (status != GSIM_OK)
         return status;
     int64_t *cell = filling->cell;
@@ -178,8 +208,7 @@ static enum gsim_status resolve_job(struct resolving *r, uint32_t job) {
         return GSIM_OK;
     struct filling *filling = &r->fillings[name];
     if (!filling->is_loaded) {
-        enum gsim_status status = load_filling(r, r->trace->names[GSIM_COL_APP].name[name],
-                                               gsim_trace_line(r->trace, job), filling);
+        enum gsim_status status = load_filling(r, (uint32_t)name, gsim_trace_line(r->trace, job));
         if (status != GSIM_OK)
             return status;
     }
@@ -211,11 +240,18 @@ enum gsim_status gsim_apps_resolve(const struct gsim_trace *trace,
                           .profile = cluster->profiles[0],
                           .arena = arena,
                           .log = log,
+                          .cluster = cluster,
                           .out = gsim_arena_alloc(arena, sizeof *r.out)};
     r.fillings = gsim_arena_array(arena, trace->names[GSIM_COL_APP].n, sizeof *r.fillings);
-    if (!r.out || !r.fillings)
+    r.rate_q32 = gsim_arena_array(arena, (size_t)trace->names[GSIM_COL_APP].n * cluster->n_profiles,
+                                  sizeof *r.rate_q32);
+    if (!r.out || !r.fillings || !r.rate_q32)
         return gsim_no_memory(log, "reading application profiles");
     *r.out = *trace;
+    if (cluster->n_profiles > 1) {
+        r.out->app_rate_q32 = r.rate_q32;
+        r.out->n_app_devices = cluster->n_profiles;
+    }
     if (!own_columns(&r))
         return gsim_no_memory(log, "reading application profiles");
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
@@ -223,10 +259,6 @@ enum gsim_status gsim_apps_resolve(const struct gsim_trace *trace,
         if (status != GSIM_OK)
             return status;
     }
-    if (cluster->n_profiles > 1)
-        gsim_warn(log, trace->path, 0,
-                  "application profiles are timed on a %s, the first device of the cluster",
-                  r.profile->name);
     *out = r.out;
     return GSIM_OK;
 }

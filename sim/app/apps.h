@@ -20,8 +20,8 @@ bool gsim_apps_is_path(const char *name);
 /* The bytes of a listed one; NULL: there is none. */
 const struct gsim_embedded *gsim_apps_embedded(const char *name);
 /* Fills what rows leave empty from the profiles that they name, as it comes to on the cluster's
- * first device: GPU time, kernels, host time, memory and so on, and from that the service time. The
- * trace itself stays as it is; *out is the one to run, which may be the same. */
+ * first device: GPU time, kernels, host time, memory and so on, and from that the service time; and
+ * how much faster or slower the other devices are (app_rate_q32). The trace itself stays as it is; *out is the one to run, which may be the same. */
 enum gsim_status gsim_apps_resolve(const struct gsim_trace *trace,
                                    const struct gsim_cluster_spec *cluster,
                                    struct gsim_arena *arena, const struct gsim_trace **out,

@@ -9,6 +9,7 @@
  *     pcie_root_gpus = 2 ; GPUs below one PCIe root, default: a root for each
  *     pcie_root_bytes_per_s = 63 GB/s ; what such a root carries each way
  *     network_bytes_per_s = 12.5 GB/s ; into a node and out of it, default: no limit
+ *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *
  * Nodes are numbered in the order of the sections. */
 #include <string.h>
@@ -65,10 +66,11 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "gpus",
                                         "device",
                                         "cpus",
+                                        "switch_nodes",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
                                         "network_bytes_per_s"};
-    enum { N_PLAIN = 4, N_NAMES = sizeof names / sizeof *names };
+    enum { N_PLAIN = 5, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status = GSIM_OK;
@@ -81,6 +83,9 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
     } else if (strcmp(entry->key, "cpus") == 0) {
         status = take_number(r, entry, 1000000, &number);
         group->cpus_milli = number * 1000;
+    } else if (strcmp(entry->key, "switch_nodes") == 0) {
+        status = take_number(r, entry, GSIM_MAX_NODES, &number);
+        group->nodes_per_switch = (uint32_t)number;
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {
@@ -92,7 +97,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                            "a node has no key '%s'; %s%s", entry->key,
                            close >= 0 ? "did you mean "
                                       : "it has count, gpus, device, cpus, pcie_root_gpus, "
-                                        "pcie_root_bytes_per_s, network_bytes_per_s",
+                                        "pcie_root_bytes_per_s, network_bytes_per_s, switch_nodes",
                            close >= 0 ? names[close] : "");
     }
     return status;

@@ -50,6 +50,14 @@ static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *s
     return GSIM_OK;
 }
 
+/* "speed.v100" is how fast v100s are, to where durations were measured: a decimal, in place of the
+ * key speed_milli of that device alone. */
+static const char *speed_of(const char *key) {
+    static const char prefix[] = "speed.";
+    const size_t n = sizeof prefix - 1;
+    return strncmp(key, prefix, n) == 0 && key[n] ? key + n : NULL;
+}
+
 static bool is_profile_key(const char *key) {
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
         if (strcmp(gsim_key_name((enum gsim_key)k), key) == 0)
@@ -86,7 +94,7 @@ static enum gsim_status unknown_set(struct gsim_cli *cli, const struct gsim_setu
 
 static enum gsim_status set_one(struct gsim_cli *cli, struct gsim_setup *setup, const char *key,
                                 const char *value) {
-    bool is_known = is_profile_key(key);
+    bool is_known = is_profile_key(key) || speed_of(key);
     if (strcmp(key, "reference") == 0)
         return set_reference(cli, setup, value);
     for (int c = 0; c < setup->n_contenders; c++) {
@@ -118,6 +126,24 @@ static enum gsim_status apply_sets(struct gsim_cli *cli, struct gsim_setup *setu
     return GSIM_OK;
 }
 
+static enum gsim_status set_profile(struct gsim_cli *cli, struct gsim_profile *profile,
+                                    const char *key, const char *value) {
+    bool is_known;
+    int64_t milli;
+    const char *device = speed_of(key);
+    if (!device)
+        return gsim_profile_set(profile, key, value, &is_known, cli->arena, cli->log);
+    if (strcmp(device, profile->name) != 0)
+        return GSIM_OK;
+    if (gsim_parse_decimal(value, strlen(value), 1000, &milli) != GSIM_PARSE_OK || milli < 1)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "%s: '%s' is not a ratio of at least 0.001, such as 0.5", key, value);
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)milli);
+    return gsim_profile_set(profile, gsim_key_name(GSIM_KEY_SPEED_MILLI), text, &is_known,
+                            cli->arena, cli->log);
+}
+
 enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
                                     const struct gsim_profile **out) {
     struct gsim_profile *profile = gsim_arena_alloc(cli->arena, sizeof *profile);
@@ -126,10 +152,9 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
     enum gsim_status status = gsim_profile_load(name, cli->arena, profile, cli->log);
     for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
         const char *key, *value;
-        bool is_known;
         status = cut_set(cli, *text, &key, &value);
         if (status == GSIM_OK)
-            status = gsim_profile_set(profile, key, value, &is_known, cli->arena, cli->log);
+            status = set_profile(cli, profile, key, value);
     }
     *out = profile;
     return status;
@@ -326,8 +351,27 @@ enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
     return status == GSIM_OK ? apply_sets(cli, setup) : status;
 }
 
+/* Devices whose speed is set are there. */
+static enum gsim_status check_speeds(struct gsim_cli *cli, const struct gsim_setup *setup) {
+    enum gsim_status status = GSIM_OK;
+    for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
+        const char *key, *value, *device;
+        bool is_there = false;
+        status = cut_set(cli, *text, &key, &value);
+        device = status == GSIM_OK ? speed_of(key) : NULL;
+        for (uint16_t p = 0; device && p < setup->cluster.n_profiles; p++)
+            is_there |= strcmp(setup->cluster.profiles[p]->name, device) == 0;
+        if (device && !is_there)
+            status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                               "--set %s: no node of the cluster has a device '%s'", key, device);
+    }
+    return status;
+}
+
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
     enum gsim_status status = load_cluster(cli, setup);
+    if (status == GSIM_OK)
+        status = check_speeds(cli, setup);
     return status == GSIM_OK ? load_clock(cli, setup) : status;
 }
 

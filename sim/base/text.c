@@ -70,3 +70,12 @@ int gsim_text_utf8_length(const char *text) {
     bool is_no_character = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
     return is_long || is_no_character ? 0 : n;
 }
+
+bool gsim_text_begins(const char *text, const char *prefix) {
+    for (; *prefix; text++, prefix++) {
+        char lower = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+        if (lower != *prefix)
+            return false;
+    }
+    return true;
+}

@@ -3,6 +3,7 @@
 #ifndef GSIM_BASE_TEXT_H
 #define GSIM_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Optimal string alignment distance (a swap of neighbours counts one), capped at 255. */
@@ -12,6 +13,8 @@ int gsim_text_distance(const char *a, const char *b);
 int gsim_text_suggest(const char *word, const char *const *names, int count);
 /* Bytes of the UTF-8 character that text begins with; 0 when it is none. */
 int gsim_text_utf8_length(const char *text);
+/* Whether text begins with prefix, which is in lower case; its own case does not matter. */
+bool gsim_text_begins(const char *text, const char *prefix);
 /* Position of word in "a|b|c", or -1. */
 int gsim_text_choice(const char *word, const char *choices);
 

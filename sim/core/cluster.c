@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Capacity and placement. Nodes hang in buckets by the number of their idle GPUs, so that "the
- * fullest node with at least n" is two bit scans. */
+/* Capacity: who has what of which GPU. Nodes hang in buckets by the number of their idle GPUs, so
+ * that "the fullest node with at least n" is two bit scans (placement.c). */
 #include "sim/core/cluster.h"
 
 #include <assert.h>
@@ -125,16 +125,41 @@ static bool wire_network(struct gsim_cluster *c, const struct gsim_cluster_spec 
     return true;
 }
 
+/* Switches are numbered through; a group without them is below one of its own. */
+static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    uint32_t *switch_of_node = gsim_arena_array(c->arena, c->n_nodes, sizeof *switch_of_node);
+    uint32_t *first_node = gsim_arena_array(c->arena, c->n_nodes + 1u, sizeof *first_node);
+    if (!switch_of_node || !first_node)
+        return false;
+    uint32_t node = 0, n = 0;
+    for (uint32_t g = 0; g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        uint32_t below = group->nodes_per_switch ? group->nodes_per_switch : group->count;
+        for (uint32_t i = 0; i < group->count; i++, node++) {
+            if (i % below == 0)
+                first_node[n++] = node;
+            switch_of_node[node] = n - 1;
+        }
+    }
+    first_node[n] = node;
+    c->wiring.switch_of_node = switch_of_node;
+    c->switch_first_node = first_node;
+    c->n_switches = n;
+    return true;
+}
+
 /* Only what somebody set: most clusters say nothing of links. */
 static bool wire(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
-    bool has_roots = false, has_network = false;
+    bool has_roots = false, has_network = false, has_switches = false;
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         has_roots |= spec->groups[g].gpus_per_root > 0;
         has_network |= spec->groups[g].network_bytes_per_s > 0;
+        has_switches |= spec->groups[g].nodes_per_switch > 0;
     }
     c->wiring.node_of_gpu = c->node_of_gpu;
     c->wiring.n_nodes = c->n_nodes;
-    return (!has_roots || wire_roots(c, spec)) && (!has_network || wire_network(c, spec));
+    return (!has_roots || wire_roots(c, spec)) && (!has_network || wire_network(c, spec)) &&
+           (!has_switches || wire_switches(c, spec));
 }
 
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
@@ -183,8 +208,7 @@ static void node_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
 }
 
-/* A gang's CPUs are spread evenly over its GPUs. */
-static int64_t cpus_for(const struct gsim_shape *shape, uint32_t gpus) {
+int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus) {
     return shape->cpus_milli ? gsim_muldiv_ceil(shape->cpus_milli, gpus, shape->gpus) : 0;
 }
 
@@ -194,7 +218,7 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
     if (request->mem_bytes > 0)
         c->gpu_mem_used[gpu] += sign * request->mem_bytes;
     if (request->shape.cpus_milli)
-        c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * cpus_for(&request->shape, 1);
+        c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * gsim_cluster_cpus(&request->shape, 1);
     if (c->gpu_is_arranged[gpu]) {
         c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
         return 0;
@@ -225,8 +249,8 @@ static void charge_node(struct gsim_cluster *c, const struct gsim_request *reque
 }
 
 /* Units of one node mostly stand together. */
-static void charge(struct gsim_cluster *c, const struct gsim_request *request,
-                   const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
+void gsim_cluster_charge(struct gsim_cluster *c, const struct gsim_request *request,
+                         const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
     for (uint32_t from = 0, end; from < n_units; from = end) {
         uint32_t node = c->node_of_gpu[units[from].gpu];
         for (end = from + 1; end < n_units && c->node_of_gpu[units[end].gpu] == node;)
@@ -245,7 +269,7 @@ void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *
         cluster->pool_free_ppm -= pool_ppm(request);
         cluster->pool_cpus_free -= request->shape.cpus_milli;
     }
-    charge(cluster, request, units, n_units, true);
+    gsim_cluster_charge(cluster, request, units, n_units, true);
 }
 
 void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_request *request,
@@ -254,7 +278,7 @@ void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_reques
         cluster->pool_free_ppm += pool_ppm(request);
         cluster->pool_cpus_free += request->shape.cpus_milli;
     }
-    charge(cluster, request, units, n_units, false);
+    gsim_cluster_charge(cluster, request, units, n_units, false);
 }
 
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
@@ -274,8 +298,8 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
                   gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }
 
-static bool has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
-                       uint32_t gpu) {
+bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
+                             uint32_t gpu) {
     return request->mem_bytes <= 0 ||
            c->gpu_mem_used[gpu] + request->mem_bytes <= c->gpu_hbm_bytes[gpu];
 }
@@ -287,7 +311,7 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
                cluster->pool_cpus_free >= request->shape.cpus_milli;
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
-        if (!has_memory(cluster, request, gpu))
+        if (!gsim_cluster_has_memory(cluster, request, gpu))
             return false;
         if (cluster->gpu_is_arranged[gpu] &&
             cluster->gpu_clients[gpu] >= cluster->gpu_client_limit[gpu])
@@ -296,214 +320,4 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
             return false;
     }
     return true;
-}
-
-/* --- finding ---------------------------------------------------------------------------------- */
-
-struct search {
-    struct gsim_cluster *cluster;
-    const struct gsim_request *request;
-    struct gsim_unit *units;
-    uint32_t n;
-};
-
-/* Takes up to `most` idle GPUs of a node, lowest numbers first. A candidate is written before it is
- * known to be good: which GPUs are idle is noise to a branch predictor. */
-static void take_from(struct search *s, uint32_t node, uint32_t most) {
-    const struct gsim_cluster *c = s->cluster;
-    uint32_t end = c->node_first_gpu[node + 1], from = s->n, until = s->n + most;
-    bool any_memory = s->request->mem_bytes <= 0;
-    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n < until; gpu++) {
-        s->units[s->n] = (struct gsim_unit){gpu, 0};
-        s->n += c->gpu_free_ppm[gpu] == PPM && (any_memory || has_memory(c, s->request, gpu));
-    }
-    charge_node(s->cluster, s->request, node, s->units + from, s->n - from, true);
-}
-
-/* Idle GPUs of the node that this request may use. */
-static uint32_t usable(const struct search *s, uint32_t node) {
-    const struct gsim_cluster *c = s->cluster;
-    uint32_t n = c->node_idle[node];
-    if (s->request->mem_bytes > 0) {
-        n = 0;
-        for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++)
-            n += c->gpu_free_ppm[gpu] == PPM && has_memory(c, s->request, gpu);
-    }
-    int64_t per_gpu = cpus_for(&s->request->shape, 1);
-    if (per_gpu > 0 && c->node_cpus_free[node] < per_gpu * n)
-        n = (uint32_t)(c->node_cpus_free[node] / per_gpu);
-    return n;
-}
-
-/* The fullest node with at least `need` usable GPUs, at most `most` idle; ties by number. */
-static uint32_t best_fit(const struct search *s, uint32_t need) {
-    const struct gsim_cluster *c = s->cluster;
-    for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
-         k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0); node != UINT32_MAX;
-             node = gsim_bitset_next(&c->nodes_with[k], node + 1))
-            if (usable(s, node) >= need)
-                return node;
-    return UINT32_MAX;
-}
-
-static bool take_node(struct search *s, uint32_t need) {
-    uint32_t node = best_fit(s, need);
-    if (node == UINT32_MAX)
-        return false;
-    take_from(s, node, need);
-    return true;
-}
-
-static bool find_consolidated(struct search *s, bool with_remainder) {
-    uint32_t left = s->request->shape.gpus, widest = s->cluster->widest_node;
-    while (left > widest) {
-        if (!take_node(s, widest))
-            return false;
-        left -= widest;
-    }
-    bool is_multi = s->n > 0;
-    if (is_multi && left == widest)
-        return take_node(s, widest);
-    return (is_multi && !with_remainder) || take_node(s, left);
-}
-
-static bool find_any(struct search *s) {
-    const struct gsim_cluster *c = s->cluster;
-    uint32_t left = s->request->shape.gpus;
-    if (left > c->n_idle)
-        return false;
-    uint32_t k = gsim_bitset_next(&c->counts, 1), node = 0;
-    while (left > 0 && k <= c->widest_node) {
-        node = gsim_bitset_next(&c->nodes_with[k], node);
-        if (node == UINT32_MAX) {
-            k = gsim_bitset_next(&c->counts, k + 1);
-            node = 0;
-            continue;
-        }
-        uint32_t before = s->n, can = usable(s, node);
-        take_from(s, node, can < left ? can : left);
-        left -= s->n - before;
-        node++;
-    }
-    return left == 0;
-}
-
-/* The node with the most idle GPUs that has a usable one. */
-static uint32_t emptiest(const struct search *s) {
-    const struct gsim_cluster *c = s->cluster;
-    for (uint32_t k = c->widest_node; k > 0; k--)
-        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0); node != UINT32_MAX;
-             node = gsim_bitset_next(&c->nodes_with[k], node + 1))
-            if (usable(s, node) > 0)
-                return node;
-    return UINT32_MAX;
-}
-
-/* The fullest node that has room and where gangs of this size were placed last; else an empty one. */
-static uint32_t akin(const struct search *s) {
-    const struct gsim_cluster *c = s->cluster;
-    uint32_t need = s->request->shape.gpus, empty = UINT32_MAX;
-    for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
-         k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0); node != UINT32_MAX;
-             node = gsim_bitset_next(&c->nodes_with[k], node + 1)) {
-            bool is_empty = k == c->node_first_gpu[node + 1] - c->node_first_gpu[node];
-            if ((!is_empty && c->node_gang[node] != need) || usable(s, node) < need)
-                continue;
-            if (!is_empty)
-                return node;
-            if (empty == UINT32_MAX)
-                empty = node;
-        }
-    return empty;
-}
-
-static bool find_akin(struct search *s) {
-    uint32_t node = akin(s);
-    if (node == UINT32_MAX)
-        return find_consolidated(s, true);
-    s->cluster->node_gang[node] = s->request->shape.gpus;
-    take_from(s, node, s->request->shape.gpus);
-    return true;
-}
-
-static bool find_random(struct search *s) {
-    const struct gsim_cluster *c = s->cluster;
-    uint32_t left = s->request->shape.gpus;
-    if (left > c->n_idle)
-        return false;
-    uint32_t first = (uint32_t)(gsim_mix_next(&s->cluster->random) % c->n_nodes);
-    for (uint32_t i = 0; i < c->n_nodes && left > 0; i++) {
-        uint32_t node = (first + i) % c->n_nodes, before = s->n, can = usable(s, node);
-        take_from(s, node, can < left ? can : left);
-        left -= s->n - before;
-    }
-    return left == 0;
-}
-
-static bool find_spread(struct search *s) {
-    if (s->request->shape.gpus > s->cluster->n_idle)
-        return false;
-    while (s->n < s->request->shape.gpus) {
-        uint32_t node = emptiest(s);
-        if (node == UINT32_MAX)
-            return false;
-        take_from(s, node, 1);
-    }
-    return true;
-}
-
-/* A share of one GPU: the partly free GPU that it fills best, else a whole one is broken. */
-static bool find_share(struct search *s) {
-    struct gsim_cluster *c = s->cluster;
-    int64_t cpus = s->request->shape.cpus_milli;
-    for (uint32_t gpu = gsim_index_seek(&c->partial, s->request->shape.share_ppm, 0);
-         gpu != GSIM_NO_ID; gpu = gsim_index_next(&c->partial, gpu)) {
-        if (!has_memory(c, s->request, gpu) || c->node_cpus_free[c->node_of_gpu[gpu]] < cpus)
-            continue;
-        s->units[s->n++] = (struct gsim_unit){gpu, 0};
-        charge(c, s->request, s->units, 1, true);
-        return true;
-    }
-    return take_node(s, 1);
-}
-
-static bool find_by_rule(struct search *s) {
-    const struct gsim_shape *shape = &s->request->shape;
-    if (shape->gpus == 1 && shape->share_ppm < PPM)
-        return find_share(s);
-    switch (shape->rule) {
-    case GSIM_RULE_ANY:
-        return find_any(s);
-    case GSIM_RULE_SPREAD:
-        return find_spread(s);
-    case GSIM_RULE_FULLEST:
-        return find_consolidated(s, false);
-    case GSIM_RULE_AFFINITY:
-        return find_akin(s);
-    case GSIM_RULE_RANDOM:
-        return find_random(s);
-    case GSIM_RULE_CONSOLIDATE:
-    case GSIM_RULE_SKEW:
-    case GSIM_RULE_COUNT:
-        break;
-    }
-    return find_consolidated(s, true);
-}
-
-uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_request *request,
-                           struct gsim_unit *units, bool *fits) {
-    if (cluster->is_pool) {
-        *fits = gsim_cluster_fits(cluster, request, NULL, 0);
-        if (*fits)
-            gsim_cluster_take(cluster, request, NULL, 0);
-        return 0;
-    }
-    struct search s = {.cluster = cluster, .request = request, .units = units};
-    *fits = find_by_rule(&s);
-    if (*fits)
-        return s.n;
-    charge(cluster, request, units, s.n, false);
-    return 0;
 }

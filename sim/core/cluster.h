@@ -30,6 +30,7 @@ struct gsim_node_group {
         gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
     int64_t root_bytes_per_s; /* what it carries each way */
     int64_t network_bytes_per_s; /* into each node, and out of it; 0: no limit */
+    uint32_t nodes_per_switch; /* counted from the group's first; 0: all of it below one */
 };
 
 /* What the user asked for; immutable. */
@@ -60,6 +61,8 @@ struct gsim_cluster {
     uint16_t *type_of_gpu;
     int64_t *gpu_hbm_bytes;
     struct gsim_wiring wiring;
+    uint32_t n_switches; /* 0: one above all nodes, and nobody counts them */
+    uint32_t *switch_first_node; /* n_switches + 1 */
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
@@ -83,6 +86,13 @@ struct gsim_cluster {
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log);
+/* For placement.c: what units carry, taken or given back (of a pool nothing); the CPUs that come with
+ * so many GPUs of a gang, which are spread evenly over them; whether a GPU has the memory left. */
+void gsim_cluster_charge(struct gsim_cluster *cluster, const struct gsim_request *request,
+                         const struct gsim_unit *units, uint32_t n_units, bool is_taken);
+int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus);
+bool gsim_cluster_has_memory(const struct gsim_cluster *cluster, const struct gsim_request *request,
+                             uint32_t gpu);
 /* Finds units for the request and takes them; writes them (shape.gpus entries at most) and returns
  * how many, 0 when it does not fit. A pool takes without units: returns 0 and *fits says. */
 uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_request *request,

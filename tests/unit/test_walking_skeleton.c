@@ -22,6 +22,9 @@ static struct gsim_profile round_profile(void) {
     profile.value[GSIM_KEY_PCIE_D2H] = 8 * GSIM_GIB;
     profile.value[GSIM_KEY_PCIE_H2D] = 4 * GSIM_GIB;
     profile.value[GSIM_KEY_PCIE_H2D_REUSED] = 4 * GSIM_GIB;
+    profile.value[GSIM_KEY_SPEED_MILLI] = 1000;
+    for (int key = GSIM_KEY_GANG_NODES_PPM; key <= GSIM_KEY_GANG_SWITCHES_SKEWED_PPM; key++)
+        profile.value[key] = GSIM_PPM;
     return profile;
 }
 

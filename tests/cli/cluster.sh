@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Clusters of different devices, and networks that slow gangs down. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+check() { # name, expected, what came
+    if [ "$2" = "$3" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        echo "# expected: $2"
+        echo "# got: $3"
+    fi
+}
+ends() { # arguments of gsim: when each job ended, in trace order
+    "$gsim" --quiet --policy fifo --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
+    awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv"
+    rm -f "$tmp/jobs.csv"
+}
+
+printf '[node fast]\ngpus = 2\ndevice = ideal\n[node slow]\ngpus = 2\ndevice = v100\n' >"$tmp/two.ini"
+printf 'job_id,submit_s,duration_s,gpus\na,0,10,2\nb,0,10,2\n' >"$tmp/pairs.csv"
+printf 'job_id,submit_s,duration_s,gpus,model\na,0,10,4,vgg16\nb,100,10,4,resnet50\n' >"$tmp/wide.csv"
+
+# a takes the first node, b the second
+check "devices of unknown speed are alike" "10 10" "$(ends --cluster "$tmp/two.ini" "$tmp/pairs.csv")"
+check "half as fast: twice as long" "10 20" \
+    "$(ends --cluster "$tmp/two.ini" --set speed.v100=0.5 "$tmp/pairs.csv")"
+check "a gang goes at its slowest member" "20 120" \
+    "$(ends --cluster "$tmp/two.ini" --set speed.v100=0.5 "$tmp/wide.csv")"
+check "the speed of a device that is not there" 1 \
+    "$(ends --cluster "$tmp/two.ini" --set speed.t4=0.5 "$tmp/pairs.csv" 2>&1 | grep -c "no node of the cluster has a device 't4'")"
+
+# vgg16 is skewed: 10 / 0.25, then 10 / 0.8
+check "over nodes, by skew" "40 112.5" \
+    "$(ends --device ideal --nodes 2 --gpus-per-node 2 --set gang.nodes_ppm=800000 \
+        --set gang.nodes_skewed_ppm=250000 "$tmp/wide.csv")"
+check "on one node nothing is slower" "10 110" \
+    "$(ends --device ideal --gpus-per-node 4 --set gang.nodes_ppm=800000 "$tmp/wide.csv")"
+
+# Four nodes of one GPU, two below a switch. x has one GPU for long; y needs two: it is placed below
+# the other switch, where it has both; z gets what is left, below both.
+printf '[node n]\ncount = 6\ngpus = 1\nswitch_nodes = 2\ndevice = ideal\n' >"$tmp/tree.ini"
+printf 'job_id,submit_s,duration_s,gpus\nx,0,100,1\ny,1,10,2\nz,2,10,3\n' >"$tmp/xyz.csv"
+check "below one switch, then over switches" "100 13.5 22" \
+    "$(ends --cluster "$tmp/tree.ini" --set gang.nodes_ppm=800000 --set gang.switches_ppm=500000 "$tmp/xyz.csv")"
+
+# An application takes as long on the second device of a cluster as alone on such a device.
+printf 'job_id,submit_s,app,iterations\na,0,resnet50-train,1000\n' >"$tmp/app.csv"
+printf 'job_id,submit_s,app,iterations\na,0,resnet50-train,100000\nb,0,resnet50-train,1000\n' >"$tmp/apps.csv"
+printf '[node a]\ngpus = 1\ndevice = h200\n[node b]\ngpus = 1\ndevice = v100\n' >"$tmp/apps.ini"
+alone=$(ends --device v100 "$tmp/app.csv")
+check "an application by its roofline" "$alone" "$(ends --cluster "$tmp/apps.ini" "$tmp/apps.csv" | cut -d' ' -f2)"
+other=$(ends --device h200 "$tmp/app.csv")
+check "which is another time than on the first device" 1 \
+    "$(awk -v a="$alone" -v b="$other" 'BEGIN { print (a > 1.5 * b) }')"
