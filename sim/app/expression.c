@@ -19,6 +19,7 @@ struct reading {
 };
 
 static enum gsim_status read_sum(struct reading *r, double *out);
+static enum gsim_status read_factor(struct reading *r, double *out);
 
 static char peek(struct reading *r) {
     while (*r->at == ' ')
@@ -89,19 +90,30 @@ static enum gsim_status read_brackets(struct reading *r, double *out) {
     return status;
 }
 
+static enum gsim_status read_negative(struct reading *r, double *out) {
+    if (++r->depth > MOST_BRACKETS)
+        return bad(r, "too many signs");
+    r->at++;
+    enum gsim_status status = read_factor(r, out);
+    *out = -*out;
+    r->depth--;
+    return status;
+}
+
 static enum gsim_status read_factor(struct reading *r, double *out) {
     char c = peek(r);
     if (c == '(')
         return read_brackets(r, out);
-    if (c == '-' || isdigit((unsigned char)c) || c == '.') {
-        char *end; /* strtod knows signs and exponents; a name never begins with a digit */
-        *out = strtod(r->at, &end);
-        if (end == r->at)
-            return bad(r, "no number");
-        r->at = end;
-        return GSIM_OK;
-    }
-    return is_of_name(c) ? read_call(r, out) : bad(r, "neither a number nor a name");
+    if (c == '-')
+        return read_negative(r, out);
+    if (!isdigit((unsigned char)c) && c != '.')
+        return is_of_name(c) ? read_call(r, out) : bad(r, "neither a number nor a name");
+    char *end;
+    *out = strtod(r->at, &end);
+    if (end == r->at)
+        return bad(r, "no number");
+    r->at = end;
+    return GSIM_OK;
 }
 
 static enum gsim_status read_product(struct reading *r, double *out) {
