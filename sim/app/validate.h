@@ -12,7 +12,8 @@
  *              `use`: empty, `fitted` (constants come from this row: it is left out of the
  *              summary), `aside` (kept aside when constants were fitted to other rows of its
  *              table), or `shown` (no bound is promised).
- *   TABLE.ini  title and source, perhaps mean_bound (per cent: of the table's mean error), then a [scenario] each: the long options of `gsim run` as keys
+ *   TABLE.ini  title and source, perhaps mean_bound (per cent: of all its rows
+ *              but those only shown), then a [scenario] each: the long options of `gsim run` as keys
  *              (what stands before the first section holds for all), and `trace = FILE` beside it,
  *              or the trace itself as `columns = ...` and one `job = ...` a line. `seeds = 1, 2`:
  *              one run each; a number is then their mean.

@@ -42,11 +42,21 @@ void gsim_validate_sum(const struct gsim_validate_table *table, struct gsim_vali
         add_row(s, &table->row[r]);
 }
 
+/* Of all rows that have an error but those that are only shown. */
+static double mean_error(const struct gsim_validate_table *table) {
+    double sum = 0;
+    int n = 0;
+    for (int r = 0; r < table->n_rows; r++) {
+        const struct gsim_validate_row *row = &table->row[r];
+        bool counts = row->use != GSIM_ROW_SHOWN && !isnan(row->error_percent);
+        sum += counts ? fabs(row->error_percent) : 0;
+        n += counts;
+    }
+    return n ? sum / n : 0;
+}
+
 bool gsim_validate_mean_is_within(const struct gsim_validate_table *table) {
-    struct gsim_validate_summary summary = {0};
-    gsim_validate_sum(table, &summary);
-    return !table->mean_bound || summary.n_missing ||
-           summary.mean_percent <= strtod(table->mean_bound, NULL);
+    return !table->mean_bound || mean_error(table) <= strtod(table->mean_bound, NULL);
 }
 
 /* The next suite's summary from table *at on, which moves behind it; its tables stand together. */
@@ -116,10 +126,8 @@ static void print_row(const struct gsim_validate_row *row, int width, FILE *out)
 }
 
 static void print_mean(const struct gsim_validate_table *table, FILE *out) {
-    struct gsim_validate_summary summary = {0};
-    gsim_validate_sum(table, &summary);
     if (table->mean_bound)
-        fprintf(out, "  mean error %.2f %%: %s %s%%\n", summary.mean_percent,
+        fprintf(out, "  mean error %.2f %%: %s %s%%\n", mean_error(table),
                 gsim_validate_mean_is_within(table) ? "within" : "MISSES", table->mean_bound);
 }
 

@@ -40,6 +40,33 @@ for a, b in zip(v["rows"], rows):
     ok "json holds the same rows" $?
 fi
 
+# The tables hold the facts: each number of a column there is a reference here.
+facts() { # file of facts, column, table
+    if [ ! -r "../shared/validation/$1" ]; then
+        echo "# skipped: ../shared/validation/$1 is not there"
+        return
+    fi
+    grep -v '^#' "../shared/validation/$1" | awk -F, -v column="$2" -v row="$4" -v value="$5" '
+        NR == 1 { for (i = 1; i <= NF; i++) { if ($i == column) c = i; if ($i == row) r = i } next }
+        $c != "" && (!row || $r == value) { print $c + 0 }' | sort -u >"$tmp/facts"
+    sed 's/"[^"]*"/-/g' "experiments/validate/$3" | awk -F, '/^#/ { next } { print $4 + 0 }' | sort -u >"$tmp/held"
+    comm -23 "$tmp/facts" "$tmp/held" >"$tmp/out"
+    [ -s "$tmp/facts" ] && [ ! -s "$tmp/out" ]
+    ok "$3 holds $2 of $1" $?
+}
+facts h200/timeslice.csv shared_jct_s h200/timeslice.csv "" ""
+facts h200/dl_shared.csv jct_s h200/dl_shared.csv "" ""
+facts h200/realtime_latency.csv p99_us h200/realtime_latency.csv run shared
+facts h200/suspend_resume.csv jct_s h200/suspend_resume.csv "" ""
+facts h200/migrate.csv steps_per_s h200/migrate.csv "" ""
+facts h200/pcie.csv us_per_copy h200/pcie.csv "" ""
+facts h200/spatial.csv together_a_ms h200/spatial.csv "" ""
+facts h200/spatial.csv together_b_ms h200/spatial.csv "" ""
+for column in avg_jct_s median_jct_s p95_jct_s makespan_s preemptions; do
+    facts reference_simulators.csv $column reference/tiresias.csv simulator tiresias
+    [ $column = preemptions ] || facts reference_simulators.csv $column reference/pai.csv simulator pai
+done
+
 # The theory suite is millions of jobs: once, with the build that users get.
 case $gsim in
 build/gcc-O2-werror/* | ./gsim)
