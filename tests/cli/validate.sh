@@ -70,7 +70,10 @@ done
 # The theory suite is millions of jobs: once, with the build that users get.
 case $gsim in
 build/gcc-O2-werror/* | ./gsim)
-    sh tools/validate_readme.sh "$gsim" >"$tmp/README.md" 2>"$tmp/out" && cmp -s README.md "$tmp/README.md"
-    ok "README has the summary of gsim validate (make validate-readme)" $?
+    sh tools/validate_readme.sh "$gsim" >"$tmp/README.md" 2>"$tmp/out"
+    sed -n '/^<!-- validate: begin/,/^<!-- validate: end/s/^    //p' README.md >"$tmp/said"
+    sed -n 's/^    //p' "$tmp/README.md" | grep -vxFf - "$tmp/said" >>"$tmp/out" # what is not true
+    grep -q '^theory ' "$tmp/said" && grep -q '^h200 ' "$tmp/said" && [ ! -s "$tmp/out" ]
+    ok "what README says of gsim validate is true (make validate-readme)" $?
     ;;
 esac
