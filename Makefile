@@ -22,7 +22,7 @@ comma    = ,
 CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I.
-LIBS     = -linih -lcsv -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
+LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
 
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o

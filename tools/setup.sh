@@ -4,7 +4,7 @@
 # Does nothing when everything is there.
 set -eu
 mode=${1:-build}
-packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
+packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libyajl-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
 if [ "$mode" = test ]; then
     packages="$packages libcmocka-dev clang libclang-rt-14-dev sqlite3 zstd gzip gnuplot-nox binutils pkgconf"
 fi

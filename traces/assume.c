@@ -73,13 +73,3 @@ void gsim_assume_fill(struct gsim_builder *builder, struct gsim_assumption *assu
         assumed[i].is_used = true;
     }
 }
-
-const char *const *gsim_assume_list(struct gsim_builder *builder,
-                                    const struct gsim_assumption *assumed, int n) {
-    const char **list = gsim_arena_array(builder->arena, (size_t)n + 1, sizeof *list);
-    int used = 0;
-    for (int i = 0; list && i < n; i++)
-        if (assumed[i].is_used)
-            list[used++] = assumed[i].text;
-    return used ? list : NULL;
-}

@@ -18,8 +18,5 @@ enum gsim_status gsim_assume_read(struct gsim_builder *builder,
                                   struct gsim_assumption *out, int *n);
 /* Fills the empty cells of the row under way. */
 void gsim_assume_fill(struct gsim_builder *builder, struct gsim_assumption *assumed, int n);
-/* The assumptions that filled a cell; NULL-terminated, or NULL when there are none. */
-const char *const *gsim_assume_list(struct gsim_builder *builder,
-                                    const struct gsim_assumption *assumed, int n);
 
 #endif

@@ -28,6 +28,8 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
     row->cell[GSIM_COL_PRIORITY] = GSIM_EMPTY_PRIORITY;
     for (int i = 0; i < GSIM_ROW_EXTRAS; i++)
         row->extra[i] = -1;
+    row->nodes[0] = '\0';
+    row->ran_from_s = row->ran_to_s = -1;
     row->drop = row->wrong = NULL;
 }
 
@@ -184,8 +186,12 @@ static bool derive_service(struct gsim_builder *b, int64_t line) {
         return true;
     }
     if (row->cell[GSIM_COL_ITERATIONS] < 0 || row->cell[GSIM_COL_GPU_NS] < 0) {
+        int64_t model = row->cell[GSIM_COL_MODEL];
         (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line,
-                        "job '%.64s' has neither duration_s nor iterations and gpu_ms", row->id);
+                        "job '%.64s'%s%.64s%s has neither duration_s nor iterations and gpu_ms",
+                        row->id, model >= 0 ? " of model '" : "",
+                        model >= 0 ? b->names[GSIM_COL_MODEL].name[model] : "",
+                        model >= 0 ? "'" : "");
         return false;
     }
     row->service_ns = gsim_service_described(row->cell);

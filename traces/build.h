@@ -19,6 +19,9 @@ struct gsim_row {
     int64_t cell[GSIM_COL_COUNT];
     /* What a format needs to know of a row and no column keeps; its own numbering. -1: not set. */
     int64_t extra[GSIM_ROW_EXTRAS];
+    /* Where and when it ran, in seconds on the calendar, to join what was measured there. */
+    char nodes[GSIM_MAX_FIELD_BYTES + 1];
+    int64_t ran_from_s, ran_to_s;
     const char *drop; /* why the row is left out, a literal; NULL: it is not */
     const char *wrong; /* what is wrong with the row as a whole, a literal; NULL: nothing */
 };

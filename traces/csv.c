@@ -212,3 +212,13 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
         status = GSIM_BAD_INPUT;
     return status;
 }
+
+enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
+                                    struct gsim_arena *arena, struct gsim_log *log) {
+    struct gsim_input *input = NULL;
+    enum gsim_status status = gsim_input_open(path, arena, &input, log);
+    if (status == GSIM_OK)
+        status = gsim_csv_read(input, user, arena, log);
+    gsim_input_close(input);
+    return status;
+}

@@ -19,4 +19,8 @@ struct gsim_csv_user {
 enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_user *user,
                                struct gsim_arena *arena, struct gsim_log *log);
 
+/* The same of a file that lies beside a trace. */
+enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
+                                    struct gsim_arena *arena, struct gsim_log *log);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gavel's traces: a line a job, fields parted by tabs, no header; newer ones have the working
  * directory, the weight and the SLO as well. They say how many steps a job takes, not how long one
- * is: that depends on the GPU, and comes with --assume gpu_ms=... A step is an
- * iteration here. The model is the job type, batch size included. */
+ * is: that depends on model, GPU and gang, and comes with --by-model. A step is an iteration here; the
+ * model is the job type, batch size included. */
 #include <string.h>
 
 #include "traces/cells.h"
@@ -43,6 +43,7 @@ static enum gsim_status read_gavel(struct gsim_input *input,
     const struct gsim_mapped_form form = {
         .name = "gavel",
         .mappings = mappings,
+        .no_times = "has steps, not how long one takes",
         .lines = gsim_lines_count(line, '\t') == OLD_FIELDS ? &old_lines : &new_lines,
     };
     return gsim_mapped_read(input, &form, options, arena, out, log);
@@ -57,6 +58,11 @@ const struct gsim_trace_format gsim_format_gavel = {
     .name = "gavel",
     .summary = "Gavel's traces: job type, command, ..., steps, GPUs, arrival, parted by tabs",
     .source = "github.com/stanford-futuredata/gavel, scheduler/traces",
+    .notes =
+        "its jobs have steps, no times: give a table of them, with a row a job type and gang,\n"
+        "  gsim import gavel FILE.trace --by-model models.csv -o trace.csv\n"
+        "    model,gpus,gpu_ms\n"
+        "    ResNet-18 (batch size 16),1,12.5\n",
     .sniff = sniff_gavel,
     .read = read_gavel,
 };

@@ -204,14 +204,24 @@ enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t 
     return read_text(input, length, log);
 }
 
+enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, size_t *length,
+                                 struct gsim_log *log) {
+    enum gsim_status status = input->has_peeked ? GSIM_OK : read_text(input, &input->peeked_n, log);
+    input->has_peeked = status == GSIM_OK;
+    *bytes = input->text;
+    *length = status == GSIM_OK ? input->peeked_n : 0;
+    return status;
+}
+
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
                                       struct gsim_log *log) {
-    enum gsim_status status = input->has_peeked ? GSIM_OK : read_text(input, &input->peeked_n, log);
+    const char *at;
+    size_t length;
+    enum gsim_status status = gsim_input_peek(input, &at, &length, log);
     if (status != GSIM_OK)
         return status;
-    input->has_peeked = true;
-    const char *at = input->text, *end = input->text + input->peeked_n;
-    if (input->peeked_n >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+    const char *end = at + length;
+    if (length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
         at += 3;
     while (at < end && (*at == '#' || *at == '\n' || *at == '\r')) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));

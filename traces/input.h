@@ -21,6 +21,9 @@ void gsim_input_close(struct gsim_input *input);
 /* The next bytes, valid until the next call; *length is 0 at the end. */
 enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,
                                  struct gsim_log *log);
+/* What the next read will hand out, without consuming it; *length is 0 at the end. */
+enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, size_t *length,
+                                 struct gsim_log *log);
 /* The first line, without the end of line and a byte order mark, without consuming it; NUL-
  * terminated, cut at GSIM_INPUT_CHUNK bytes; comments (#) and blank lines before it are passed. */
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,

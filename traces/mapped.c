@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "traces/assume.h"
 #include "traces/calendar.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
+#include "traces/rows.h"
 
 struct mapped {
     struct gsim_builder *b;
@@ -16,8 +16,7 @@ struct mapped {
     const struct gsim_mapping *of_field[GSIM_MAX_FIELD_COLUMNS];
     const struct gsim_mapping *bad; /* of the row under way */
     char bad_text[64];
-    struct gsim_assumption assumed[GSIM_COL_COUNT];
-    int n_assumed;
+    struct gsim_rows rows;
 };
 
 static const struct gsim_mapping *find(const struct mapped *m, const char *name) {
@@ -43,7 +42,14 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
                              "no column '%s', which the format '%s' has", mapping->name,
                              m->form->name);
     }
-    return gsim_assume_read(m->b, m->options, m->assumed, &m->n_assumed);
+    enum gsim_status status = gsim_rows_begin(&m->rows, m->b, m->options);
+    bool is_known = m->b->has_column[GSIM_COL_GPU_NS] || m->rows.by_model;
+    if (status != GSIM_OK || !m->form->no_times || is_known)
+        return status;
+    return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, 0,
+                     "no column 'duration_s' or 'gpu_ms': the format '%s' %s; --by-model FILE.csv "
+                     "gives them by model (and GPUs), --assume gpu_ms=TIME the same for all",
+                     m->form->name, m->form->no_times);
 }
 
 static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
@@ -55,33 +61,19 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
     (void)snprintf(m->bad_text, sizeof m->bad_text, "%s", text);
 }
 
-static enum gsim_status add_row(struct mapped *m, int64_t line) {
-    struct gsim_row *row = &m->b->row;
-    if (row->wrong) {
-        (void)gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, line, "%s", row->wrong);
-        return GSIM_OK; /* the rest is checked as well */
-    }
-    if (row->drop) {
-        gsim_build_drop(m->b, line);
-        return GSIM_OK;
-    }
-    gsim_assume_fill(m->b, m->assumed, m->n_assumed);
-    return gsim_build_times(m->b, line) ? gsim_build_add(m->b, line) : GSIM_OK;
-}
-
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct mapped *m = arg;
     enum gsim_status status = GSIM_OK;
     struct gsim_row *row = &m->b->row;
     if (m->bad) {
         (void)gsim_cell_refuse(m->b, line, m->bad->name, m->bad_text, m->bad->form);
+        gsim_build_clear_row(m->b);
     } else {
         if (!row->drop && m->form->finish_row)
             m->form->finish_row(m->b);
-        status = add_row(m, line);
+        status = gsim_rows_add(&m->rows, line);
     }
     m->bad = NULL;
-    gsim_build_clear_row(m->b);
     return status;
 }
 
@@ -99,11 +91,7 @@ enum gsim_status gsim_mapped_read(struct gsim_input *input, const struct gsim_ma
     struct gsim_csv_user user = {m, on_header, on_field, on_row};
     enum gsim_status status = form->lines ? gsim_lines_read(input, form->lines, &user, arena, log)
                                           : gsim_csv_read(input, &user, arena, log);
-    if (status == GSIM_OK)
-        status = gsim_build_finish(b, form->name, out);
-    if (status == GSIM_OK)
-        out->assumed = gsim_assume_list(b, m->assumed, m->n_assumed);
-    return status;
+    return status == GSIM_OK ? gsim_rows_finish(&m->rows, form->name, out) : status;
 }
 
 bool gsim_take_id(struct gsim_builder *builder, const char *text, size_t length) {
@@ -127,8 +115,8 @@ bool gsim_take_duration(struct gsim_builder *builder, const char *text, size_t l
 
 bool gsim_take_gpus_or_none(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t gpus;
-    if (gsim_parse_decimal(text, length, 1, &gpus) != GSIM_PARSE_OK || gpus < 0 ||
-        gpus > GSIM_MAX_GANG)
+    (void)length;
+    if (gsim_parse_int(text, &gpus) != GSIM_PARSE_OK || gpus < 0 || gpus > GSIM_MAX_GANG)
         return false;
     builder->row.gpus = (uint32_t)gpus;
     if (gpus == 0)

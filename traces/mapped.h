@@ -21,6 +21,7 @@ struct gsim_mapped_form {
     /* Completes a row before it is added; may set row.drop or row.wrong. May be NULL. */
     void (*finish_row)(struct gsim_builder *builder);
     const struct gsim_lines_form *lines; /* NULL: CSV with a header */
+    const char *no_times; /* what its traces say of a job's length, when no time; NULL: a time */
     bool is_absolute; /* submissions are on a calendar */
 };
 

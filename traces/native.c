@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "sim/base/text.h"
-#include "traces/assume.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
+#include "traces/rows.h"
 
 /* What a field of the file is for: an optional column (0 and up), or one of these. */
 enum target { TO_ID = -1, TO_SUBMIT = -2, TO_DURATION = -3, TO_GPUS = -4, TO_NOTHING = -5 };
@@ -29,8 +29,7 @@ struct native {
         char text[64];
     } bad[8];
     int n_pending;
-    struct gsim_assumption assumed[GSIM_COL_COUNT];
-    int n_assumed;
+    struct gsim_rows rows;
 };
 
 /* --- the header ------------------------------------------------------------------------------- */
@@ -109,7 +108,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
     for (uint32_t i = 0; i < count && status == GSIM_OK; i++)
         status = take_name(n, i, names[i], line);
     if (status == GSIM_OK)
-        status = gsim_assume_read(n->b, n->options, n->assumed, &n->n_assumed);
+        status = gsim_rows_begin(&n->rows, n->b, n->options);
     return status == GSIM_OK ? check_header(n, line) : status;
 }
 
@@ -196,16 +195,15 @@ static void refuse_cells(struct native *n, int64_t line) {
  * ends with an error all the same. Rows that are never added need no memory for their errors. */
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct native *n = arg;
-    struct gsim_builder *b = n->b;
     enum gsim_status status = GSIM_OK;
-    gsim_assume_fill(b, n->assumed, n->n_assumed);
-    if (n->is_bad_row)
+    if (n->is_bad_row) {
         refuse_cells(n, line);
-    else if (gsim_build_times(b, line))
-        status = gsim_build_add(b, line);
+        gsim_build_clear_row(n->b);
+    } else {
+        status = gsim_rows_add(&n->rows, line);
+    }
     n->is_bad_row = false;
     n->n_pending = 0;
-    gsim_build_clear_row(b);
     return status;
 }
 
@@ -221,12 +219,10 @@ static enum gsim_status read_native(struct gsim_input *input,
     n->b = b;
     n->options = options;
     struct gsim_csv_user user = {n, on_header, on_field, on_row};
-    enum gsim_status status = gsim_csv_read(input, &user, arena, log);
+    enum gsim_status status = gsim_rows_listen(&n->rows, input, arena, log);
     if (status == GSIM_OK)
-        status = gsim_build_finish(b, "native", out);
-    if (status == GSIM_OK)
-        out->assumed = gsim_assume_list(b, n->assumed, n->n_assumed);
-    return status;
+        status = gsim_csv_read(input, &user, arena, log);
+    return status == GSIM_OK ? gsim_rows_finish(&n->rows, "native", out) : status;
 }
 
 static int sniff_native(const char *header) {

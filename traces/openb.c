@@ -7,37 +7,39 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "traces/cells.h"
 #include "traces/mapped.h"
 
 enum { CREATED, DELETED, SCHEDULED, GPU_MILLI }; /* row.extra */
 
-static bool take_whole(struct gsim_builder *builder, int extra, const char *text, size_t length,
-                       int64_t scale) {
+static bool take_seconds(struct gsim_builder *builder, int extra, const char *text, size_t length) {
     int64_t *value = &builder->row.extra[extra];
-    return length == 0 || (gsim_parse_decimal(text, length, scale, value) == GSIM_PARSE_OK &&
-                           *value >= 0 && *value <= GSIM_TIME_MAX / 2);
+    return length == 0 || (gsim_cell_seconds(text, length, value) == GSIM_PARSE_OK && *value >= 0 &&
+                           *value <= GSIM_TIME_MAX / 2);
 }
 
 static bool take_created(struct gsim_builder *builder, const char *text, size_t length) {
-    return length > 0 && take_whole(builder, CREATED, text, length, GSIM_NS_PER_S);
+    return length > 0 && take_seconds(builder, CREATED, text, length);
 }
 
 static bool take_deleted(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_whole(builder, DELETED, text, length, GSIM_NS_PER_S);
+    return take_seconds(builder, DELETED, text, length);
 }
 
 static bool take_scheduled(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_whole(builder, SCHEDULED, text, length, GSIM_NS_PER_S);
+    return take_seconds(builder, SCHEDULED, text, length);
 }
 
 static bool take_gpu_milli(struct gsim_builder *builder, const char *text, size_t length) {
-    return length > 0 && take_whole(builder, GPU_MILLI, text, length, 1) &&
-           builder->row.extra[GPU_MILLI] <= 1000;
+    int64_t *milli = &builder->row.extra[GPU_MILLI];
+    (void)length;
+    return gsim_parse_int(text, milli) == GSIM_PARSE_OK && *milli >= 0 && *milli <= 1000;
 }
 
 static bool take_cpu_milli(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t *cpus = &builder->row.cell[GSIM_COL_CPUS_MILLI];
-    return gsim_parse_decimal(text, length, 1, cpus) == GSIM_PARSE_OK && *cpus >= 0;
+    (void)length;
+    return gsim_parse_int(text, cpus) == GSIM_PARSE_OK && *cpus >= 0;
 }
 
 static bool take_qos(struct gsim_builder *builder, const char *text, size_t length) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces/mapped.h"
+#include "traces/philly_log.h"
 
 static const struct gsim_mapping mappings[] = {
     {"timestamp", true, GSIM_FORM_DATE, gsim_take_submit_date, -1},
@@ -20,10 +21,18 @@ static enum gsim_status read_philly(struct gsim_input *input,
                                     struct gsim_log *log) {
     static const struct gsim_mapped_form form = {
         .name = "philly", .mappings = mappings, .is_absolute = true};
+    const char *line;
+    enum gsim_status status = gsim_input_peek_line(input, &line, log);
+    if (status != GSIM_OK)
+        return status;
+    if (line[strspn(line, " \t")] == '[')
+        return gsim_philly_log_read(input, options, arena, out, log);
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
 static int sniff_philly(const char *header) {
+    if (header[strspn(header, " \t")] == '[')
+        return 1; /* a list in JSON: no other format is one */
     return strstr(header, "timestamp") && strstr(header, "duration") && strstr(header, "num_gpus")
                ? 2
                : 0;
@@ -31,8 +40,9 @@ static int sniff_philly(const char *header) {
 
 const struct gsim_trace_format gsim_format_philly = {
     .name = "philly",
-    .summary = "the reduced Philly CSV: timestamp,duration,num_gpus,gpu_time,cluster",
-    .source = "derived from github.com/msr-fiddle/philly-traces (as in the Pollux artifact)",
+    .summary =
+        "Philly's cluster_job_log (JSON), and the reduced CSV: timestamp,duration,num_gpus,...",
+    .source = "github.com/msr-fiddle/philly-traces; the CSV is the Pollux artifact's",
     .sniff = sniff_philly,
     .read = read_philly,
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pollux' workloads: what was submitted when, with the GPUs and the batch size that its user chose.
- * They have no durations, since those are what Pollux decides. batch_size is not used. */
+ * They have no durations, since those are what Pollux decides: --by-model FILE.csv with
+ * duration_s, or iterations and gpu_ms, for each application and num_replicas. batch_size is not
+ * used. */
 #include <string.h>
 
 #include "traces/mapped.h"
@@ -17,7 +19,8 @@ static enum gsim_status read_pollux(struct gsim_input *input,
                                     const struct gsim_trace_options *options,
                                     struct gsim_arena *arena, struct gsim_trace *out,
                                     struct gsim_log *log) {
-    static const struct gsim_mapped_form form = {.name = "pollux", .mappings = mappings};
+    static const struct gsim_mapped_form form = {
+        .name = "pollux", .mappings = mappings, .no_times = "has no times"};
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
@@ -29,6 +32,7 @@ const struct gsim_trace_format gsim_format_pollux = {
     .name = "pollux",
     .summary = "Pollux' workloads: name,time,application,num_replicas,batch_size",
     .source = "github.com/petuum/adaptdl, branch osdi21-artifact, simulator/workloads",
+    .notes = "its jobs have no times: --by-model models.csv (model,gpus,duration_s)\n",
     .sniff = sniff_pollux,
     .read = read_pollux,
 };

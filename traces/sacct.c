@@ -33,6 +33,28 @@ static bool take_submit(struct gsim_builder *builder, const char *text, size_t l
     return gsim_take_submit_date(builder, text, length) || gsim_take_submit(builder, text, length);
 }
 
+static bool take_moment(const char *text, size_t length, int64_t *seconds) {
+    int64_t ns = -1;
+    if (is_nothing(text) || gsim_calendar_parse(text, length, seconds))
+        return true;
+    bool is_ok = gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0;
+    *seconds = ns / GSIM_NS_PER_S;
+    return is_ok;
+}
+
+static bool take_start(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_moment(text, length, &builder->row.ran_from_s);
+}
+
+static bool take_end(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_moment(text, length, &builder->row.ran_to_s);
+}
+
+static bool take_nodes(struct gsim_builder *builder, const char *text, size_t length) {
+    memcpy(builder->row.nodes, is_nothing(text) ? "" : text, is_nothing(text) ? 1 : length + 1);
+    return true;
+}
+
 static bool take_number(const char **text, int64_t most, int64_t *out) {
     size_t n = strspn(*text, "0123456789");
     bool is_ok = n > 0 && gsim_parse_decimal(*text, n, 1, out) == GSIM_PARSE_OK && *out <= most;
@@ -139,6 +161,9 @@ static const struct gsim_mapping mappings[] = {
     {"JobIDRaw", false, "an id", take_job, -1},
     {"JobID", false, "an id", take_shown_job, -1},
     {"Submit", true, time_form, take_submit, -1},
+    {"Start", false, time_form, take_start, -1},
+    {"End", false, time_form, take_end, -1},
+    {"NodeList", false, "a list of nodes", take_nodes, -1},
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, -1},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},
@@ -176,9 +201,16 @@ const struct gsim_trace_format gsim_format_sacct = {
     .notes =
         "on a node of the cluster, run\n"
         "  sacct --allusers --allocations --parsable2 --starttime 2024-01-01 --endtime now \\\n"
-        "    --format JobIDRaw,JobID,User,Account,State,Submit,Start,End,ElapsedRaw,"
-        "TimelimitRaw,AllocTRES,AllocCPUS,NodeList >jobs.txt\n"
-        "  gsim import sacct jobs.txt -o trace.csv\n",
+        "    --format JobIDRaw,JobID,User,Account,State,Submit,Start,End,ElapsedRaw,TimelimitRaw,"
+        "AllocTRES,AllocCPUS,NodeList >jobs.txt\n"
+        "  gsim import sacct jobs.txt -o trace.csv\n"
+        "Slurm does not log GPU memory; what policies need of it comes from --assume "
+        "mem_gib=20GiB, or from measurements,\n"
+        "  gsim import sacct jobs.txt --gpu-mem usage.csv -o trace.csv\n"
+        "where usage.csv has job_id (or hostname and timestamp) and the memory of one GPU: on "
+        "each node, for example,\n"
+        "  nvidia-smi --query-gpu=timestamp,index,memory.used --format=csv --loop=60\n"
+        "with a column hostname put before it, or DCGM's DCGM_FI_DEV_FB_USED.\n",
     .sniff = sniff_sacct,
     .read = read_sacct,
 };

@@ -11,23 +11,24 @@
 
 enum { PROCESSORS, REQUESTED, STATUS }; /* row.extra */
 
-static bool take_number(struct gsim_builder *builder, int extra, const char *text, size_t length,
-                        int64_t most) {
+static bool take_number(struct gsim_builder *builder, int extra, const char *text, int64_t most) {
     int64_t *value = &builder->row.extra[extra];
-    return gsim_parse_decimal(text, length, 1, value) == GSIM_PARSE_OK && *value >= -1 &&
-           *value <= most;
+    return gsim_parse_int(text, value) == GSIM_PARSE_OK && *value >= -1 && *value <= most;
 }
 
 static bool take_processors(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_number(builder, PROCESSORS, text, length, GSIM_MAX_GANG);
+    (void)length;
+    return take_number(builder, PROCESSORS, text, GSIM_MAX_GANG);
 }
 
 static bool take_requested(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_number(builder, REQUESTED, text, length, GSIM_MAX_GANG);
+    (void)length;
+    return take_number(builder, REQUESTED, text, GSIM_MAX_GANG);
 }
 
 static bool take_status(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_number(builder, STATUS, text, length, 5);
+    (void)length;
+    return take_number(builder, STATUS, text, 5);
 }
 
 static bool is_unknown(const char *text) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Synergy's replay traces: id, model, arrival, iterations, GPUs, without a header. How long an
- * iteration takes is not in them: --assume gpu_ms=... says it. */
+ * iteration takes is not in them: --by-model FILE.csv says it. */
 #include <string.h>
 
 #include "traces/mapped.h"
@@ -21,8 +21,11 @@ static enum gsim_status read_synergy(struct gsim_input *input,
                                      const struct gsim_trace_options *options,
                                      struct gsim_arena *arena, struct gsim_trace *out,
                                      struct gsim_log *log) {
-    static const struct gsim_mapped_form form = {
-        .name = "synergy", .mappings = mappings, .lines = &lines};
+    static const struct gsim_mapped_form form = {.name = "synergy",
+                                                 .mappings = mappings,
+                                                 .lines = &lines,
+                                                 .no_times =
+                                                     "has iterations, not how long one takes"};
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
@@ -43,6 +46,7 @@ const struct gsim_trace_format gsim_format_synergy = {
     .name = "synergy",
     .summary = "Synergy's replay traces, no header: id,model,arrival,iterations,GPUs",
     .source = "github.com/msr-fiddle/synergy, simulator/deploy_trace",
+    .notes = "its jobs have iterations, no times: --by-model models.csv (model,gpus,gpu_ms)\n",
     .sniff = sniff_synergy,
     .read = read_synergy,
 };

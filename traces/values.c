@@ -81,11 +81,7 @@ enum gsim_status gsim_values_read(const char *path, const char *column, struct g
                                   const double **out, uint32_t *n, struct gsim_log *log) {
     struct values values = {.column = column, .path = path, .arena = arena, .log = log};
     struct gsim_csv_user user = {&values, on_header, on_field, on_row};
-    struct gsim_input *input = NULL;
-    enum gsim_status status = gsim_input_open(path, arena, &input, log);
-    if (status == GSIM_OK)
-        status = gsim_csv_read(input, &user, arena, log);
-    gsim_input_close(input);
+    enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK && values.n == 0)
         status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "no values");
     *out = values.value;

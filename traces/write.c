@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces/cells.h"
+#include "traces/rows.h"
 #include "traces/service.h"
 
 /* A text that the reader would cut, split or take for a comment is quoted. */
@@ -80,7 +81,18 @@ bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job) {
     return share == GSIM_PPM || (share > 0 && gsim_trace_gpus(trace, job) == 1);
 }
 
+/* What a run of the file will have to say as well. */
+static void put_assumed(const struct gsim_trace *trace, FILE *out) {
+    for (const char *const *text = trace->assumed; text && *text; text++) {
+        fputs(GSIM_TOLD_PREFIX, out);
+        for (const char *p = *text; *p; p++)
+            fputc(*p == '\n' || *p == '\r' ? '?' : *p, out);
+        fputc('\n', out);
+    }
+}
+
 void gsim_trace_write(const struct gsim_trace *trace, FILE *out) {
+    put_assumed(trace, out);
     bool has_duration = has_durations(trace);
     fputs(has_duration ? "job_id,submit_s,duration_s,gpus" : "job_id,submit_s,gpus", out);
     for (int c = 0; c < GSIM_COL_COUNT; c++)

@@ -57,7 +57,8 @@ struct gsim_trace {
     const uint64_t *app_rate_q32;
     uint16_t n_app_devices;
 
-    /* "mem_gib=20GiB" for each column that --assume filled; NULL-terminated, may be NULL. */
+    /* What the file does not say itself: "mem_gib=20GiB" for each column that --assume filled, the
+     * files that were joined. NULL-terminated, may be NULL. */
     const char *const *assumed;
 };
 
@@ -105,6 +106,8 @@ static inline uint32_t gsim_trace_share(const struct gsim_trace *trace, uint32_t
 
 struct gsim_trace_options {
     const char *const *assume; /* "column=value", NULL-terminated; NULL: none */
+    const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
+    const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
 };
 
 /* A source of decompressed bytes; made by the traces' input helper. */

@@ -73,7 +73,9 @@ static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *t
 enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     struct gsim_trace trace;
     struct gsim_outfile out;
-    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
+    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
+                                         .by_model = cli->value[GSIM_OPT_BY_MODEL],
+                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
     if (cli->n_operands != 2)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "gsim import FORMAT FILE -o trace.csv; 'gsim list formats' shows the "

@@ -195,9 +195,11 @@ bool gsim_setup_is_spec(const char *path) {
 }
 
 static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup) {
-    if (*cli->repeats[GSIM_OPT_ASSUME])
+    if (*cli->repeats[GSIM_OPT_ASSUME] || cli->value[GSIM_OPT_BY_MODEL] ||
+        cli->value[GSIM_OPT_GPU_MEM])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--assume fills gaps of a trace; a generated one has none: set the "
+                         "--assume, --by-model and --gpu-mem fill gaps of a trace; a generated one "
+                         "has none: set the "
                          "column in the spec");
     enum gsim_status status =
         gsim_generate_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
@@ -216,7 +218,9 @@ static uint32_t widest_gang(const struct gsim_trace *trace) {
 }
 
 static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup) {
-    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME]};
+    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
+                                         .by_model = cli->value[GSIM_OPT_BY_MODEL],
+                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
     struct gsim_trace trace;
     if (setup->replication > 0 && setup->shake_ppm == 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,

@@ -79,3 +79,9 @@ bool gsim_text_begins(const char *text, const char *prefix) {
     }
     return true;
 }
+
+uint32_t gsim_text_sum(uint32_t sum, const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        sum = (sum ^ (unsigned char)text[i]) * UINT32_C(16777619);
+    return sum * UINT32_C(16777619); /* the end, a zero byte */
+}

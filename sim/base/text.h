@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Optimal string alignment distance (a swap of neighbours counts one), capped at 255. */
 int gsim_text_distance(const char *a, const char *b);
@@ -17,5 +18,9 @@ int gsim_text_utf8_length(const char *text);
 bool gsim_text_begins(const char *text, const char *prefix);
 /* Position of word in "a|b|c", or -1. */
 int gsim_text_choice(const char *word, const char *choices);
+
+/* A sum over texts one after the other, each with its end (FNV-1a): start with GSIM_TEXT_SUM. */
+#define GSIM_TEXT_SUM UINT32_C(2166136261)
+uint32_t gsim_text_sum(uint32_t sum, const char *text, size_t length);
 
 #endif

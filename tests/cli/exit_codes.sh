@@ -105,6 +105,9 @@ expect "import says which sacct command" 0 "sacct --allusers.*--parsable2" "$gsi
 expect "notes of a format" 0 "gsim import sacct jobs.txt" "$gsim" list formats sacct
 printf 'JobID|Submit|State|Elapsed|AllocTRES\n7|0|COMPLETED|1:00|gres/gpu=2\n8|0|COMPLETED|1:00|cpu=2\n' >"$tmp/jobs.txt"
 expect "import says what it left out" 0 "left out 1 row (the first is line 3): they had no GPU" "$gsim" import sacct "$tmp/jobs.txt"
+printf 'job_id,mem_mib\n7,2048\n' >"$tmp/usage.csv"
+expect "import joins measured memory" 0 "^7,0,60,2,2$" "$gsim" import sacct --gpu-mem "$tmp/usage.csv" "$tmp/jobs.txt"
+expect "a table of models" 0 "^0,5,60,2,3,vgg$" sh -c "printf 'model,mem_gib\\nvgg,3\\n' >'$tmp/models.csv'; '$gsim' import tiresias --by-model '$tmp/models.csv' '$tmp/t60.csv'"
 expect "a run reads it as well" 0 "1 completed" "$gsim" --policy fifo "$tmp/jobs.txt"
 expect "import" 0 "^0,5,60,2" "$gsim" import tiresias "$tmp/t60.csv"
 expect "database" 0 "JCT" "$gsim" --policy fifo --db "$tmp/r.db" $t

@@ -76,6 +76,8 @@ static void test_helios(void **state) {
                "2: column 'submit_time': 'yesterday' is not a timestamp");
     refuse_row(f, helios_header, "7,u,v,-4,16,1,FAILED,2020-06-09 18:41:27,,,249,1",
                "2: column 'gpu_num': '-4' is not a number of GPUs");
+    refuse_row(f, helios_header, "7,u,v,1.5,16,1,FAILED,2020-06-09 18:41:27,,,249,1",
+               "2: column 'gpu_num': '1.5' is not a number of GPUs");
     refuse_row(f, helios_header, "7,u,v,4,16,1,FAILED,2020-06-09 18:41:27,,,1e300,1",
                "2: column 'duration': '1e300' is not a time in seconds");
     refuse_row(f, helios_header, "7,u,v,0,16,1,FAILED,2020-06-09 18:41:27,,,1,1",
@@ -213,6 +215,130 @@ static void test_swf(void **state) {
            "2: column 'status': '9' is not a status");
 }
 
+/* Two attempts of 74 s and 10 s; the gang is the last one's. */
+#define PHILLY_JOB(id, rest) "{\"jobid\": \"" id "\", \"status\": \"Pass\"" rest "}"
+#define PHILLY_ATTEMPT(from, to)                                                                   \
+    "{\"start_time\": " from ", \"end_time\": " to                                                 \
+    ", \"detail\": [{\"ip\": \"m\", \"gpus\": [\"gpu0\", \"gpu1\"]}]}"
+#define PHILLY_SUBMIT ", \"submitted_time\": \"2017-10-07 01:11:39\""
+
+static void test_philly_log(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(
+        read_text(
+            f,
+            "[\n" PHILLY_JOB(
+                "a",
+                ", \"attempts\": [" PHILLY_ATTEMPT(
+                    "\"2017-10-07 01:12:09\"",
+                    "\"2017-10-07 01:13:23\"") ",\n"
+                                               "{\"start_time\": \"2017-10-07 01:14:00\","
+                                               " \"end_time\": \"2017-10-07 01:14:10\", "
+                                               "\"detail\": ["
+                                               "{\"gpus\": [\"gpu0\"], \"new\": {\"x\": [1, "
+                                               "{}]}},"
+                                               " {\"gpus\": [\"gpu0\", \"gpu1\"]}]}]"
+                                               ", \"vc\": \"v\", \"user\": "
+                                               "\"u\"" PHILLY_SUBMIT) ",\n" PHILLY_JOB("b",
+                                                                                       ", "
+                                                                                       "\"atte"
+                                                                                       "mpts\""
+                                                                                       ": "
+                                                                                       "["
+                                                                                       "]" PHILLY_SUBMIT) ",\n" PHILLY_JOB("c",
+                                                                                                                           ", \"attempts\": [" PHILLY_ATTEMPT(
+                                                                                                                               "\"2017-10-07 01:12:09\"",
+                                                                                                                               "null") "]" PHILLY_SUBMIT) ",\n" PHILLY_JOB("d",
+                                                                                                                                                                           ", \"attempts\": [" PHILLY_ATTEMPT(
+                                                                                                                                                                               "\"2017-10-07 01:12:09\"",
+                                                                                                                                                                               "\"2017-10-07 01:12:08\"") "]" PHILLY_SUBMIT) ",\n" PHILLY_JOB("e",
+                                                                                                                                                                                                                                              ", \"submitted_time\": \"None\"") "\n]\n"),
+        GSIM_OK);
+    assert_string_equal(f->trace.format, "philly");
+    assert_int_equal(f->trace.n_jobs, 1);
+    assert_int_equal(f->trace.n_dropped, 4);
+    expect_job(f, 0, "a", 0, 84, 3);
+    assert_int_equal(gsim_trace_line(&f->trace, 0), 2);
+    expect_name(f, GSIM_COL_VC, 0, "v");
+    expect_name(f, GSIM_COL_USER, 0, "u");
+    expect_warning(f, "line 4): they were never started");
+    expect_warning(f, "line 5): an attempt of theirs has no start or no end");
+    expect_warning(f, "line 6): an attempt of theirs ends before it starts");
+    expect_warning(f, "line 7): they have no submitted_time");
+}
+
+static void test_philly_logs_that_do_not_do(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"[\n{\"jobid\": \"a\",", "2: parse error: premature EOF"},
+        {"[\n{\"jobid\": \"a\"}\n", "3: parse error: premature EOF"},
+        {"[\n{\"jobid\": tru}]", "2: lexical error"},
+        {"[]]", "1: parse error: trailing garbage"},
+        {"[]", " a header but no jobs"},
+        {"[\n\n7]", "3: in the list of jobs stands a number"},
+        {"[[", "1: in the list of jobs stands a list"},
+        {"[{\"jobid\": 12345678901234567890123}]", "1: key 'jobid': it is a number"},
+        {"[{\"jobid\": {\"x\": 1}}]", "1: key 'jobid': it is an object"},
+        {"[{\"attempts\": \"two\"}]", "1: key 'attempts': it is a text"},
+        {"[{\"attempts\": {}}]", "1: key 'attempts': it is an object"},
+        {"[{\"attempts\": [null]}]", "1: in 'attempts' stands nothing (null)"},
+        {"[{\"attempts\": [{\"detail\": [{\"gpus\": [3]}]}]}]", "1: in 'gpus' stands a number"},
+        {"[{\"attempts\": [{\"start_time\": \"today\"}]}]",
+         "1: column 'start_time': 'today' is not a timestamp"},
+        {"[{" PHILLY_SUBMIT "}]", "1: parse error"},
+        {"[{\"submitted_time\": \"2017-10-07 01:11:39\"}]", "1: a job without 'jobid'"},
+        {"[{\"jobid\": \"\\u0000\"}]", "1: a NUL character in a text"},
+        {"[{\"jobid\": \"\xff\"}]", "1: lexical error: invalid bytes in UTF8"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuse(f, cases[i].text, cases[i].expected);
+    size_t n = 1000000;
+    char *text = malloc(n);
+    assert_non_null(text);
+    memset(text, '[', n);
+    memcpy(text, "[{\"x\":", 6);
+    put(f, text, n);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "1: lists and objects nested more than 64 deep");
+    memset(text + 6, 'x', n - 6);
+    text[6] = '"';
+    put(f, text, n);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "1: ");
+    text[n - 1] = '"';
+    put(f, text, n);
+    assert_int_equal(read_put(f), GSIM_BAD_INPUT);
+    expect_error(f, "1: a text of 999992 bytes");
+    free(text);
+}
+
+/* A log of several chunks: each job on a line of its own, wherever a chunk ends. */
+static void test_a_long_philly_log(void **state) {
+    struct fixture *f = *state;
+    enum { JOBS = 4000 };
+    size_t room = JOBS * 320, at = 2;
+    char *text = malloc(room);
+    assert_non_null(text);
+    memcpy(text, "[\n", 2);
+    for (int i = 0; i < JOBS; i++)
+        at +=
+            (size_t)snprintf(text + at, room - at,
+                             "{\"jobid\": \"j%d\"" PHILLY_SUBMIT ", \"attempts\": [" PHILLY_ATTEMPT(
+                                 "\"2017-10-07 01:12:00\"", "\"2017-10-07 01:13:%02d\"") "]}%s\n",
+                             i, i % 60, i + 1 < JOBS ? "," : "]");
+    put(f, text, at);
+    free(text);
+    assert_int_equal(read_put(f), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, JOBS);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        assert_int_equal(gsim_trace_line(&f->trace, i), 2 + i);
+        assert_int_equal(f->trace.service_ns[i], (60 + i % 60) * S);
+        assert_int_equal(gsim_trace_gpus(&f->trace, i), 2);
+    }
+}
+
 /* --- simulators' traces ----------------------------------------------------------------------- */
 
 static void test_muri(void **state) {
@@ -251,7 +377,7 @@ static void test_gavel(void **state) {
         assert_int_equal(read_text_with(f, new, "gpu_ms=100"), GSIM_OK);
     }
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_WEIGHT_MILLI, 0), 2000);
-    refuse(f, new, "1: job '0' has neither duration_s nor iterations and gpu_ms");
+    refuse(f, new, " no column 'duration_s' or 'gpu_ms': the format 'gavel' has steps");
     assert_int_equal(read_text_with(f, "a\tb\tc\t-n\t1\tmany\t1\t1\t-1\t0\n", "gpu_ms=1"),
                      GSIM_BAD_INPUT);
     expect_error(f, "1: column 'total_steps': 'many' is not a number of steps");
@@ -270,7 +396,7 @@ static void test_synergy_and_pollux(void **state) {
     expect_name(f, GSIM_COL_MODEL, 0, "res18");
     static const char pollux[] = "name,time,application,num_replicas,batch_size\n"
                                  "ncf-0,35,ncf,4,32768\n";
-    refuse(f, pollux, "2: job 'ncf-0' has neither duration_s nor iterations and gpu_ms");
+    refuse(f, pollux, " no column 'duration_s' or 'gpu_ms': the format 'pollux' has no times");
 }
 
 /* --- the real files --------------------------------------------------------------------------- */
@@ -366,11 +492,19 @@ static void test_lines_that_are_no_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_helios),     TEST(test_openb),
-        TEST(test_sacct),      TEST(test_sacct_in_words),
-        TEST(test_swf),        TEST(test_muri),
-        TEST(test_gavel),      TEST(test_synergy_and_pollux),
-        TEST(test_real_files), TEST(test_lines_that_are_no_rows),
+        TEST(test_helios),
+        TEST(test_openb),
+        TEST(test_sacct),
+        TEST(test_sacct_in_words),
+        TEST(test_swf),
+        TEST(test_philly_log),
+        TEST(test_philly_logs_that_do_not_do),
+        TEST(test_a_long_philly_log),
+        TEST(test_muri),
+        TEST(test_gavel),
+        TEST(test_synergy_and_pollux),
+        TEST(test_real_files),
+        TEST(test_lines_that_are_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a user gives beside a trace: tables of models, measured memory. They fill what is empty,
+ * never what is there, and the trace says that they did. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/support/trace_file.h"
+#include "traces/hostlist.h"
+
+struct beside {
+    char path[96];
+    struct gsim_trace_options options;
+    const char *assume[2];
+};
+
+static void put_beside(const struct fixture *f, struct beside *b, const char *text) {
+    (void)snprintf(b->path, sizeof b->path, "%s/beside.csv", f->folder);
+    FILE *file = fopen(b->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+static enum gsim_status read_beside(struct fixture *f, struct beside *b, const char *trace) {
+    put(f, trace, strlen(trace));
+    f->log = (struct gsim_log){0};
+    f->trace = (struct gsim_trace){0};
+    enum gsim_status status =
+        gsim_trace_read(f->path, NULL, &b->options, f->arena, &f->trace, &f->log);
+    (void)unlink(b->path);
+    return status;
+}
+
+static enum gsim_status read_by_model(struct fixture *f, const char *table, const char *trace,
+                                      const char *assume) {
+    struct beside b = {.assume = {assume}};
+    put_beside(f, &b, table);
+    b.options = (struct gsim_trace_options){.assume = b.assume, .by_model = b.path};
+    return read_beside(f, &b, trace);
+}
+
+static enum gsim_status read_measured(struct fixture *f, const char *usage, const char *trace,
+                                      const char *assume) {
+    struct beside b = {.assume = {assume}};
+    put_beside(f, &b, usage);
+    b.options = (struct gsim_trace_options){.assume = b.assume, .gpu_mem = b.path};
+    return read_beside(f, &b, trace);
+}
+
+static void expect_text(const struct fixture *f, const char *text) {
+    assert_true(f->log.n_errors > 0);
+    if (!strstr(f->log.errors[0].text, text))
+        assert_string_equal(f->log.errors[0].text, text);
+}
+
+static int64_t mem_mib(const struct fixture *f, uint32_t job) {
+    int64_t bytes = gsim_trace_get(&f->trace, GSIM_COL_MEM_BYTES, job);
+    return bytes < 0 ? bytes : bytes >> 20;
+}
+
+/* --- tables of models ------------------------------------------------------------------------- */
+
+static const char synergy[] = "0,a,0,10,1\n1,a,0,10,4\n2,b,0,10,1\n";
+
+/* 10 iterations of 100 ms, of 50 ms (any other gang), of 7 ms (assumed, for want of a row). */
+static void test_models_fill_by_gang(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_by_model(f, "model,gpus,gpu_ms,mem_gib,app\na,1,100,3,\na,,50,2,\n",
+                                   synergy, "gpu_ms=7"),
+                     GSIM_OK);
+    static const int64_t service_ms[] = {1000, 500, 70}, mem[] = {3072, 2048, -1};
+    for (uint32_t job = 0; job < 3; job++) {
+        assert_int_equal(f->trace.service_ns[job], service_ms[job] * (S / 1000));
+        assert_int_equal(mem_mib(f, job), mem[job]);
+    }
+    assert_null(f->trace.column[GSIM_COL_APP]);
+    assert_int_equal(strncmp(f->trace.assumed[0], "by-model=", 9), 0);
+    assert_string_equal(f->trace.assumed[1], "gpu_ms=7");
+    assert_null(f->trace.assumed[2]);
+}
+
+static void test_models_leave_what_is_there(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_by_model(f, "model,duration_s,mem_gib\nm,9,1\n",
+                                   "job_id,submit_s,duration_s,model,mem_gib\n"
+                                   "a,0,5,m,4\nb,0,5,m,\nc,0,5,n,\n",
+                                   NULL),
+                     GSIM_OK);
+    assert_int_equal(f->trace.service_ns[0], 5 * S);
+    assert_int_equal(mem_mib(f, 0), 4096);
+    assert_int_equal(mem_mib(f, 1), 1024);
+    assert_int_equal(mem_mib(f, 2), -1);
+}
+
+/* Another table is another run: its contents show in what is recorded. */
+static void test_another_table_is_recorded_as_such(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_by_model(f, "model,gpu_ms\na,1\nb,1\n", synergy, NULL), GSIM_OK);
+    const char *first = f->trace.assumed[0];
+    assert_int_equal(read_by_model(f, "model,gpu_ms\na,1\nb,2\n", synergy, NULL), GSIM_OK);
+    assert_string_not_equal(first, f->trace.assumed[0]);
+    assert_int_equal(read_by_model(f, "model,gpu_ms\na,1\nb,1\n", synergy, NULL), GSIM_OK);
+    assert_string_equal(first, f->trace.assumed[0]);
+}
+
+static void test_tables_that_do_not_do(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *table, *expected;
+    } cases[] = {
+        {"gpus,gpu_ms\n1,1\n", "beside.csv:1: a table of models has a column 'model'"},
+        {"model\na\n", "beside.csv:1: a table of models has"},
+        {"model,gpu_m\na,1\n", "beside.csv:1: a trace has no column 'gpu_m'"},
+        {"model,gpu_ms,gpu_ms\na,1,1\n", "beside.csv:1: column 'gpu_ms' stands twice"},
+        {"model,gpu_ms\na,1\na,2\n", "beside.csv:3: model 'a' with these GPUs stands there"},
+        {"model,gpu_ms\na,fast\n", "beside.csv:2: column 'gpu_ms': 'fast' is not a time in"},
+        {"model,gpus,gpu_ms\na,0.5,1\n", "beside.csv:2: column 'gpus': '0.5' is not a number"},
+        {"model,gpu_ms\n,1\n", "beside.csv:2: column 'model': '' is not a name"},
+        {"model,gpu_ms\na,1\n", "trace.csv:3: job '2' of model 'b' has neither duration_s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(read_by_model(f, cases[i].table, synergy, NULL), GSIM_BAD_INPUT);
+        expect_text(f, cases[i].expected);
+    }
+}
+
+/* --- measured memory -------------------------------------------------------------------------- */
+
+static void test_memory_by_job(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_measured(f, "job_id,mem_mib,index\nb,100,0\nb,300,1\nb,200,2\nz,9,0\n",
+                                   "job_id,submit_s,duration_s,mem_gib\na,0,1,\nb,0,1,\nc,0,1,4\n",
+                                   "mem_gib=1"),
+                     GSIM_OK);
+    static const int64_t mib[] = {1024, 300, 4096};
+    for (uint32_t job = 0; job < 3; job++)
+        assert_int_equal(mem_mib(f, job), mib[job]);
+    assert_int_equal(strncmp(f->trace.assumed[0], "gpu-mem=", 8), 0);
+    assert_string_equal(f->trace.assumed[1], "mem_gib=1");
+    assert_non_null(strstr(f->log.warnings[0].text, "of 1 jobs of 3"));
+}
+
+static const char sacct[] =
+    "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+    "1|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:01:40|100|gres/"
+    "gpu=2|n[1-2]\n"
+    "2|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:01:00|2024-05-31T12:01:50|50|gres/gpu=2|n2\n"
+    "3|COMPLETED|2024-05-31T12:00:00|2024-05-31T13:01:00|2024-05-31T13:01:50|50|gres/gpu=2|n2\n";
+
+/* Job 1 has n1 from 12:00:00 to before 12:01:40 and shares n2 from 12:01:00, when its 900 stand
+ * alone still. After it, n2 is job 2's alone. Nobody is on n9, nor on n1 at 12:01:40. */
+static void test_memory_by_node_and_time(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_measured(f,
+                                   "hostname, timestamp, index, memory.used [MiB]\n"
+                                   "n1, 2024/05/31 12:01:39.900, 0, 700 MiB\n"
+                                   "n1, 2024/05/31 12:01:40.000, 0, 5000 MiB\n"
+                                   "n2, 2024/05/31 12:00:59.000, 0, 900 MiB\n"
+                                   "n2, 2024/05/31 12:01:00.000, 0, 6000 MiB\n"
+                                   "n2, 2024-05-31T12:01:45, 0, 80\n"
+                                   "n9, 2024/05/31 12:01:00.000, 0, 7000 MiB\n",
+                                   sacct, "mem_gib=1"),
+                     GSIM_OK);
+    static const int64_t mib[] = {900, 80, 1024};
+    for (uint32_t job = 0; job < 3; job++)
+        assert_int_equal(mem_mib(f, job), mib[job]);
+    assert_non_null(strstr(f->log.warnings[0].text, "of 2 jobs of 3"));
+    assert_non_null(strstr(f->log.warnings[1].text, "left out 1 samples of nodes that several"));
+    assert_non_null(strstr(f->log.warnings[1].text, "2 when no job"));
+}
+
+static void test_measurements_that_do_not_do(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *usage, *expected;
+    } cases[] = {
+        {"hostname,memory.used [MiB]\nn1,1\n", "beside.csv:1: measured memory has a column such"},
+        {"job_id,util\n1,1\n", "beside.csv:1: measured memory has a column such"},
+        {"job_id,mem_mib,mem_gib\n1,1,1\n", "beside.csv:1: column 'mem_gib' is of a kind"},
+        {"job_id,mem_mib\n1,-5\n", "beside.csv:2: column 'mem_mib': '-5' is no measurement"},
+        {"job_id,mem_mib\n1,1e99\n", "beside.csv:2: column 'mem_mib': '1e99' is no"},
+        {"job_id,mem_mib\n1,[N/A]\n", "beside.csv:2: column 'mem_mib': '[N/A]' is no"},
+        {"host,time,mem_mib\nn1,noon,1\n", "beside.csv:2: column 'time': 'noon' is no"},
+        {"host,time,mem_mib\nn1,99999999999999,1\n", "beside.csv:2: column 'time'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(read_measured(f, cases[i].usage, sacct, NULL), GSIM_BAD_INPUT);
+        expect_text(f, cases[i].expected);
+    }
+    assert_int_equal(read_measured(f, "host,time,mem_mib\nn1,0,1\n",
+                                   "JobID|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
+                                   "1|C|0|0|9|9|gres/gpu=2|n[3-1]\n",
+                                   NULL),
+                     GSIM_BAD_INPUT);
+    expect_text(f, "trace.csv:2: job '1': 'n[3-1]' is no list of nodes");
+}
+
+/* --- lists of nodes --------------------------------------------------------------------------- */
+
+static bool note_node(void *arg, const char *node, size_t length) {
+    char *all = arg;
+    (void)snprintf(all + strlen(all), 256 - strlen(all), "%.*s ", (int)length, node);
+    return true;
+}
+
+static void test_lists_of_nodes(void **state) {
+    (void)state;
+    static const struct {
+        const char *list, *expected;
+    } good[] = {
+        {"", ""},
+        {"login1", "login1 "},
+        {"gpu[01-03,7],login1", "gpu01 gpu02 gpu03 gpu7 login1 "},
+        {"n[9-11]-ib,m", "n9-ib n10-ib n11-ib m "},
+    };
+    static const char *const bad[] = {
+        "gpu[", "gpu[]",   "gpu[1",           "gpu[a-b]",       "gpu[3-1]", "gpu[1-]", "gpu[-1]",
+        ",a",   "a[1][2]", "a[1-9999999999]", "a[0-999999999]", "a[1,]b[",  "a[1 2]"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char all[256] = "";
+        assert_true(gsim_hostlist_each(good[i].list, note_node, all));
+        assert_string_equal(all, good[i].expected);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char all[256] = "";
+        if (gsim_hostlist_each(bad[i], note_node, all))
+            fail_msg("'%s' passes for a list of nodes: %s", bad[i], all);
+    }
+}
+
+/* --- what an imported file remembers ---------------------------------------------------------- */
+
+static void test_a_filled_trace_says_so_when_it_is_read(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_by_model(f, "model,gpu_ms\na,1\n", synergy, "gpu_ms=7"), GSIM_OK);
+    struct gsim_trace first = f->trace;
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    gsim_trace_write(&first, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_put(f), GSIM_OK);
+    expect_same(&first, &f->trace);
+    assert_non_null(f->trace.assumed);
+    for (int i = 0; i < 3; i++)
+        if (first.assumed[i])
+            assert_string_equal(f->trace.assumed[i], first.assumed[i]);
+        else
+            assert_null(f->trace.assumed[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_models_fill_by_gang),
+        TEST(test_models_leave_what_is_there),
+        TEST(test_another_table_is_recorded_as_such),
+        TEST(test_tables_that_do_not_do),
+        TEST(test_memory_by_job),
+        TEST(test_memory_by_node_and_time),
+        TEST(test_measurements_that_do_not_do),
+        TEST(test_lists_of_nodes),
+        TEST(test_a_filled_trace_says_so_when_it_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/gpu_mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "sim/base/text.h"
+#include "traces/calendar.h"
+#include "traces/cells.h"
+#include "traces/csv.h"
+#include "traces/hostlist.h"
+
+enum target { NOTHING, JOB, NODE, TIME, MEMORY };
+/* Keys of the join: node in the upper bits, seconds since 1970 below. */
+enum { TIME_BITS = 33, MAX_AT_ONCE = 256 };
+
+struct sample {
+    int64_t key, bytes;
+};
+
+struct stay {
+    int64_t key, to_s;
+    uint32_t job;
+};
+
+struct gsim_gpu_mem {
+    struct gsim_builder *b;
+    struct gsim_builder *names; /* only for its table of names: jobs or nodes, as USER */
+    const char *path;
+    enum target target[GSIM_MAX_FIELD_COLUMNS];
+    const char *column[GSIM_MAX_FIELD_COLUMNS];
+    int64_t unit; /* of the memory column, in bytes */
+    bool is_by_job;
+    int64_t name, time_s, bytes; /* of the row under way */
+    bool is_bad;
+    uint32_t bad_column;
+    char bad_text[64];
+    struct sample *sample;
+    uint32_t n_samples, samples_capacity;
+    int64_t *largest; /* by job: of each name */
+    uint32_t n_names;
+    struct stay *stay;
+    uint32_t n_stays, stays_capacity;
+    bool *is_given; /* jobs whose memory the trace itself says */
+    uint32_t given_capacity;
+    uint32_t n_jobs, n_shared, n_idle; /* jobs measured; samples left out */
+    uint32_t sum;
+};
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *names;
+    enum target target;
+    int64_t unit;
+} known[] = {
+    {"job_id|jobid|JobID|JobIDRaw|hpc_job|slurm_job_id", JOB, 0},
+    {"node|host|hostname|Hostname", NODE, 0},
+    {"timestamp|time", TIME, 0},
+    {"memory.used [MiB]|mem_mib|fb_used|DCGM_FI_DEV_FB_USED", MEMORY, GSIM_MIB},
+    {"mem_gib", MEMORY, GSIM_GIB},
+    {"memory.used [B]|mem_bytes|max_gpu_memory_used", MEMORY, 1},
+};
+
+static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
+    struct gsim_gpu_mem *g = arg;
+    bool has[MEMORY + 1] = {false};
+    for (uint32_t i = 0; i < n; i++) {
+        g->column[i] = names[i];
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+            if (gsim_text_choice(names[i], known[k].names) < 0)
+                continue;
+            if (has[known[k].target])
+                return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
+                                 "column '%s' is of a kind that stands there already", names[i]);
+            has[known[k].target] = true;
+            g->target[i] = known[k].target;
+            g->unit = known[k].unit ? known[k].unit : g->unit;
+        }
+    }
+    g->is_by_job = has[JOB];
+    if (has[MEMORY] && (has[JOB] || (has[NODE] && has[TIME])))
+        return GSIM_OK;
+    return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
+                     "measured memory has a column such as memory.used [MiB] or "
+                     "DCGM_FI_DEV_FB_USED, and job_id, or hostname and timestamp");
+}
+
+/* 2024/05/31 12:00:00.123 as nvidia-smi has it, 2024-05-31T12:00:00, or seconds since 1970. */
+static bool parse_time(const char *text, size_t length, int64_t *seconds) {
+    char date[20] = "";
+    int64_t ns;
+    for (size_t i = 0; i < length && i < sizeof date - 1; i++)
+        date[i] = text[i];
+    date[4] = date[4] == '/' ? '-' : date[4];
+    date[7] = date[7] == '/' ? '-' : date[7];
+    bool is_rest_fraction = length <= 19 || text[19] == '.' || text[19] == 'Z';
+    if (is_rest_fraction && gsim_calendar_parse(date, strlen(date), seconds))
+        return true;
+    if (gsim_cell_seconds(text, length, &ns) != GSIM_PARSE_OK || ns < 0)
+        return false;
+    *seconds = ns / GSIM_NS_PER_S;
+    return *seconds < INT64_C(1) << TIME_BITS;
+}
+
+/* "1234", or "1234 MiB" without nvidia-smi's nounits. */
+static bool parse_memory(const struct gsim_gpu_mem *g, const char *text, size_t length,
+                         int64_t *bytes) {
+    if (length > 4 && g->unit == GSIM_MIB && strcmp(text + length - 4, " MiB") == 0)
+        length -= 4;
+    return gsim_parse_decimal(text, length, g->unit, bytes) == GSIM_PARSE_OK && *bytes >= 0;
+}
+
+static bool parse_field(struct gsim_gpu_mem *g, enum target target, const char *text,
+                        size_t length) {
+    if (target == MEMORY)
+        return parse_memory(g, text, length, &g->bytes);
+    if (target == TIME)
+        return g->is_by_job || parse_time(text, length, &g->time_s);
+    if (target == (g->is_by_job ? JOB : NODE)) {
+        g->name = gsim_build_intern(g->names, GSIM_COL_USER, text, length);
+        return length > 0 && g->name >= 0 && g->name < INT64_C(1) << (62 - TIME_BITS);
+    }
+    return true;
+}
+
+static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
+    struct gsim_gpu_mem *g = arg;
+    g->sum = gsim_text_sum(g->sum, text, length);
+    if (g->is_bad || parse_field(g, g->target[column], text, length))
+        return;
+    g->is_bad = true;
+    g->bad_column = column;
+    (void)snprintf(g->bad_text, sizeof g->bad_text, "%.40s", text);
+}
+
+static bool make_room(struct gsim_arena *arena, void *array_ptr, uint32_t n, uint32_t *capacity,
+                      size_t size) {
+    void *array;
+    memcpy(&array, array_ptr, sizeof array);
+    if (n < *capacity)
+        return true;
+    uint32_t wanted = *capacity ? *capacity * 2 : 1024;
+    array = wanted > n ? gsim_arena_grow(arena, array, n * size, wanted * size) : NULL;
+    if (!array)
+        return false;
+    *capacity = wanted;
+    memcpy(array_ptr, &array, sizeof array);
+    return true;
+}
+
+static enum gsim_status on_row(void *arg, int64_t line) {
+    struct gsim_gpu_mem *g = arg;
+    if (g->is_bad) {
+        g->is_bad = false;
+        return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
+                         "column '%s': '%s' is no measurement of that kind",
+                         g->column[g->bad_column], g->bad_text);
+    }
+    if (!make_room(g->b->arena, &g->sample, g->n_samples, &g->samples_capacity, sizeof *g->sample))
+        return gsim_no_memory(g->b->log, "reading measured memory");
+    int64_t key = g->is_by_job ? g->name : g->name << TIME_BITS | g->time_s;
+    g->sample[g->n_samples++] = (struct sample){key, g->bytes};
+    return GSIM_OK;
+}
+
+static enum gsim_status index_jobs(struct gsim_gpu_mem *g) {
+    g->n_names = g->names->names[GSIM_COL_USER].n;
+    g->largest = gsim_arena_array(g->b->arena, g->n_names + 1, sizeof *g->largest);
+    if (!g->largest)
+        return gsim_no_memory(g->b->log, "reading measured memory");
+    for (uint32_t i = 0; g->is_by_job && i < g->n_samples; i++)
+        if (g->sample[i].bytes > g->largest[g->sample[i].key])
+            g->largest[g->sample[i].key] = g->sample[i].bytes;
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_gpu_mem_read(struct gsim_builder *builder, const char *path,
+                                   struct gsim_gpu_mem **out) {
+    struct gsim_gpu_mem *g = gsim_arena_alloc(builder->arena, sizeof *g);
+    struct gsim_builder *names = gsim_arena_alloc(builder->arena, sizeof *names);
+    *out = g;
+    if (!g || !names)
+        return gsim_no_memory(builder->log, "reading measured memory");
+    gsim_build_init(names, path, builder->arena, builder->log);
+    g->b = builder;
+    g->names = names;
+    g->path = path;
+    g->sum = GSIM_TEXT_SUM;
+    struct gsim_csv_user user = {g, on_header, on_field, on_row};
+    enum gsim_status status = gsim_csv_read_file(path, &user, builder->arena, builder->log);
+    builder->has_column[GSIM_COL_MEM_BYTES] = true;
+    return status == GSIM_OK ? index_jobs(g) : status;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static bool add_stay(void *arg, const char *node, size_t length) {
+    struct gsim_gpu_mem *g = arg;
+    const struct gsim_row *row = &g->b->row;
+    int64_t name = gsim_build_intern(g->names, GSIM_COL_USER, node, length);
+    if (name < 0 ||
+        !make_room(g->b->arena, &g->stay, g->n_stays, &g->stays_capacity, sizeof *g->stay))
+        return false;
+    if (name < g->n_names) /* a node that somebody measured */
+        g->stay[g->n_stays++] =
+            (struct stay){name << TIME_BITS | row->ran_from_s, row->ran_to_s, g->b->n};
+    return true;
+}
+
+static enum gsim_status note_stay(struct gsim_gpu_mem *g, int64_t line) {
+    const struct gsim_row *row = &g->b->row;
+    if (g->b->n >= g->given_capacity &&
+        !make_room(g->b->arena, &g->is_given, g->b->n, &g->given_capacity, sizeof *g->is_given))
+        return gsim_no_memory(g->b->log, "joining measured memory");
+    g->is_given[g->b->n] = row->cell[GSIM_COL_MEM_BYTES] >= 0;
+    if (!*row->nodes || row->ran_from_s < 0 || row->ran_to_s < row->ran_from_s)
+        return GSIM_OK;
+    if (gsim_hostlist_each(row->nodes, add_stay, g))
+        return GSIM_OK;
+    return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->b->path, line,
+                     "job '%.64s': '%.64s' is no list of nodes such as gpu[01-03,7],login1",
+                     row->id, row->nodes);
+}
+
+enum gsim_status gsim_gpu_mem_fill(struct gsim_gpu_mem *measured, struct gsim_builder *builder,
+                                   int64_t line) {
+    if (!measured)
+        return GSIM_OK;
+    if (!measured->is_by_job)
+        return note_stay(measured, line);
+    struct gsim_row *row = &builder->row;
+    int64_t name = gsim_build_intern(measured->names, GSIM_COL_USER, row->id, row->id_length);
+    if (name < 0)
+        return gsim_no_memory(builder->log, "joining measured memory");
+    if (row->cell[GSIM_COL_MEM_BYTES] >= 0 || name >= measured->n_names)
+        return GSIM_OK;
+    row->cell[GSIM_COL_MEM_BYTES] = measured->largest[name];
+    measured->n_jobs++;
+    return GSIM_OK;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+struct present {
+    const struct stay *stay[MAX_AT_ONCE];
+    uint32_t n;
+};
+
+/* Who of the present has left the node, or was on another. */
+static void let_go(struct present *p, int64_t key) {
+    int64_t time_s = key & ((INT64_C(1) << TIME_BITS) - 1);
+    for (uint32_t i = p->n; i-- > 0;)
+        if (p->stay[i]->key >> TIME_BITS != key >> TIME_BITS || p->stay[i]->to_s <= time_s)
+            p->stay[i] = p->stay[--p->n];
+}
+
+static void give(struct gsim_gpu_mem *g, const struct present *p, int64_t bytes,
+                 bool *is_measured) {
+    g->n_idle += p->n == 0;
+    g->n_shared += p->n > 1;
+    if (p->n != 1 || g->is_given[p->stay[0]->job])
+        return;
+    int64_t *cell = &g->b->column[GSIM_COL_MEM_BYTES][p->stay[0]->job];
+    if (!is_measured[p->stay[0]->job]) {
+        is_measured[p->stay[0]->job] = true;
+        g->n_jobs++;
+        *cell = bytes; /* in place of what was assumed */
+    }
+    *cell = bytes > *cell ? bytes : *cell;
+    g->b->is_used[GSIM_COL_MEM_BYTES] = true;
+}
+
+static enum gsim_status join(struct gsim_gpu_mem *g, const uint32_t *samples, const uint32_t *stays,
+                             bool *is_measured) {
+    struct present *p = gsim_arena_alloc(g->b->arena, sizeof *p);
+    if (!p)
+        return gsim_no_memory(g->b->log, "joining measured memory");
+    uint32_t next = 0;
+    for (uint32_t s = 0; s < g->n_samples; s++) {
+        const struct sample *sample = &g->sample[samples[s]];
+        for (; next < g->n_stays && g->stay[stays[next]].key <= sample->key; next++) {
+            let_go(p, g->stay[stays[next]].key);
+            if (p->n == MAX_AT_ONCE)
+                return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, 0,
+                                 "more than %d jobs on a node at a time", MAX_AT_ONCE);
+            p->stay[p->n++] = &g->stay[stays[next]];
+        }
+        let_go(p, sample->key);
+        give(g, p, sample->bytes, is_measured);
+    }
+    return GSIM_OK;
+}
+
+/* The order of an array by its keys, which stand `stride` bytes apart. */
+static uint32_t *order_by_key(struct gsim_arena *arena, const void *array, size_t stride,
+                              uint32_t n) {
+    int64_t *keys = gsim_arena_array(arena, (size_t)n + 1, sizeof *keys);
+    uint32_t *order = gsim_arena_array(arena, (size_t)n + 1, sizeof *order);
+    for (uint32_t i = 0; keys && i < n; i++)
+        memcpy(&keys[i], (const char *)array + i * stride, sizeof *keys);
+    return keys && order && gsim_sort_order(keys, order, n) ? order : NULL;
+}
+
+enum gsim_status gsim_gpu_mem_finish(struct gsim_gpu_mem *measured, struct gsim_builder *builder) {
+    struct gsim_gpu_mem *g = measured;
+    enum gsim_status status = GSIM_OK;
+    if (!g || builder->n == 0)
+        return GSIM_OK;
+    if (!g->is_by_job) {
+        uint32_t *samples =
+            order_by_key(builder->arena, g->sample, sizeof *g->sample, g->n_samples);
+        uint32_t *stays = order_by_key(builder->arena, g->stay, sizeof *g->stay, g->n_stays);
+        bool *is_measured = gsim_arena_array(builder->arena, builder->n, sizeof *is_measured);
+        status = samples && stays && is_measured
+                     ? join(g, samples, stays, is_measured)
+                     : gsim_no_memory(builder->log, "joining measured memory");
+    }
+    if (status != GSIM_OK)
+        return status;
+    gsim_warn(builder->log, g->path, 0, "measured GPU memory of %u jobs of %u", g->n_jobs,
+              builder->n);
+    if (g->n_shared + g->n_idle > 0)
+        gsim_warn(builder->log, g->path, 0,
+                  "left out %u samples of nodes that several jobs shared, %u when no job of the "
+                  "trace was there",
+                  g->n_shared, g->n_idle);
+    return GSIM_OK;
+}
+
+const char *gsim_gpu_mem_name(const struct gsim_gpu_mem *measured) {
+    if (!measured || measured->n_jobs == 0)
+        return NULL;
+    const char *name =
+        gsim_arena_printf(measured->b->arena, "gpu-mem=%s %08x", measured->path, measured->sum);
+    return name ? name : "gpu-mem";
+}

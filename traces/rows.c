@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/rows.h"
+
+#include <string.h>
+
+enum gsim_status gsim_rows_listen(struct gsim_rows *rows, struct gsim_input *input,
+                                  struct gsim_arena *arena, struct gsim_log *log) {
+    const size_t prefix = strlen(GSIM_TOLD_PREFIX);
+    const char *at, *newline;
+    size_t n;
+    enum gsim_status status = gsim_input_peek(input, &at, &n, log);
+    for (; n > 0 && *at == '#' && (newline = memchr(at, '\n', n)); at = newline + 1) {
+        size_t length = (size_t)(newline - at);
+        n -= length + 1;
+        if (length <= prefix || length > prefix + GSIM_MAX_FIELD_BYTES ||
+            strncmp(at, GSIM_TOLD_PREFIX, prefix) != 0 || rows->n_told == GSIM_MAX_TOLD)
+            continue;
+        const char *told = gsim_arena_strndup(arena, at + prefix, length - prefix);
+        if (!told)
+            return gsim_no_memory(log, "reading a trace");
+        rows->told[rows->n_told++] = told;
+    }
+    return status;
+}
+
+enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *builder,
+                                 const struct gsim_trace_options *options) {
+    rows->b = builder;
+    enum gsim_status status = GSIM_OK;
+    if (options && options->gpu_mem)
+        status = gsim_gpu_mem_read(builder, options->gpu_mem, &rows->gpu_mem);
+    if (status == GSIM_OK && options && options->by_model)
+        status = gsim_by_model_read(builder, options->by_model, &rows->by_model);
+    return status == GSIM_OK ? gsim_assume_read(builder, options, rows->assumed, &rows->n_assumed)
+                             : status;
+}
+
+static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
+    struct gsim_builder *b = rows->b;
+    if (b->row.wrong) {
+        (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line, "%s", b->row.wrong);
+        return GSIM_OK;
+    }
+    if (b->row.drop) {
+        gsim_build_drop(b, line);
+        return GSIM_OK;
+    }
+    enum gsim_status status = gsim_gpu_mem_fill(rows->gpu_mem, b, line);
+    if (status == GSIM_OK)
+        status = gsim_by_model_fill(rows->by_model, b);
+    gsim_assume_fill(b, rows->assumed, rows->n_assumed);
+    if (status != GSIM_OK || !gsim_build_times(b, line))
+        return status;
+    return gsim_build_add(b, line);
+}
+
+enum gsim_status gsim_rows_add(struct gsim_rows *rows, int64_t line) {
+    enum gsim_status status = add(rows, line);
+    gsim_build_clear_row(rows->b);
+    return status;
+}
+
+enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
+                                  struct gsim_trace *out) {
+    enum gsim_status status = gsim_gpu_mem_finish(rows->gpu_mem, rows->b);
+    if (status == GSIM_OK)
+        status = gsim_build_finish(rows->b, format, out);
+    if (status != GSIM_OK)
+        return status;
+    const char **list = gsim_arena_array(
+        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 3, sizeof *list);
+    if (!list)
+        return gsim_no_memory(rows->b->log, "reading a trace");
+    int n = 0;
+    for (; n < rows->n_told; n++)
+        list[n] = rows->told[n];
+    if (gsim_gpu_mem_name(rows->gpu_mem))
+        list[n++] = gsim_gpu_mem_name(rows->gpu_mem);
+    if (gsim_by_model_is_used(rows->by_model))
+        list[n++] = gsim_by_model_name(rows->by_model);
+    for (int i = 0; i < rows->n_assumed; i++)
+        if (rows->assumed[i].is_used)
+            list[n++] = rows->assumed[i].text;
+    out->assumed = n ? list : NULL;
+    return GSIM_OK;
+}

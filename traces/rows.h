@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every format does with a row once its cells are read: left out or refused, gaps filled from
+ * what the user gave beside the trace, times derived, added. */
+#ifndef GSIM_TRACES_ROWS_H
+#define GSIM_TRACES_ROWS_H
+
+#include "traces/assume.h"
+#include "traces/by_model.h"
+#include "traces/gpu_mem.h"
+#include "traces/input.h"
+
+enum { GSIM_MAX_TOLD = 16 };
+
+struct gsim_rows {
+    struct gsim_builder *b;
+    struct gsim_gpu_mem *gpu_mem; /* NULL: no measurements */
+    struct gsim_by_model *by_model; /* NULL: no table */
+    struct gsim_assumption assumed[GSIM_COL_COUNT];
+    int n_assumed;
+    const char *told[GSIM_MAX_TOLD]; /* what the file says was filled when it was made */
+    int n_told;
+};
+
+/* A native trace that was made with gaps filled says so in comments above its header. */
+#define GSIM_TOLD_PREFIX "# assumed: "
+/* Reads these comments; before the header. */
+enum gsim_status gsim_rows_listen(struct gsim_rows *rows, struct gsim_input *input,
+                                  struct gsim_arena *arena, struct gsim_log *log);
+
+/* After the header, when the file's own columns are known; rows is zero, or has listened. options
+ * may be NULL. */
+enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *builder,
+                                 const struct gsim_trace_options *options);
+/* Adds builder->row as a job, or counts it as left out, or records what is wrong with it (so that
+ * the rest of the file is checked as well); then clears it. */
+enum gsim_status gsim_rows_add(struct gsim_rows *rows, int64_t line);
+enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
+                                  struct gsim_trace *out);
+
+#endif
