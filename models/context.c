@@ -143,7 +143,8 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
     return (struct gsim_kernel_span){
         .start = kernel > 0 ? gsim_work_of_ns(work_after(context, kernel - 1)) : 0,
         .end = gsim_work_of_ns(work_after(context, kernel)),
-        .last_end = gsim_work_of_ns(work_after(context, last))};
+        .last_end = gsim_work_of_ns(work_after(context, last)),
+        .n_behind = last - kernel};
 }
 
 /* The host stopped launching when the queue was full: what it has launched by now is at most that

@@ -54,6 +54,7 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
  * by now_ns, the running one included. */
 struct gsim_kernel_span {
     gsim_work start, end, last_end;
+    int64_t n_behind; /* of those n, without the running one */
 };
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
                                             int64_t now_ns);

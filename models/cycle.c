@@ -67,10 +67,13 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
     return true;
 }
 
-/* Whether where it is within a kernel decides how it is halted. */
+/* Whether where it is within a kernel decides how it is halted: somebody may have to halt it. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->lane];
-    return ring->is_by_priority && ring->rule.stop != GSIM_STOP_SAVE;
+    bool is_outranked = false;
+    for (uint16_t i = 0; ring->is_by_priority && i < ring->n && !is_outranked; i++)
+        is_outranked = lanes->members[ring->member[i]].priority > member->priority;
+    return is_outranked && ring->rule.stop != GSIM_STOP_SAVE;
 }
 
 static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, uint16_t place) {

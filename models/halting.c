@@ -12,6 +12,7 @@ struct gsim_halt_costs gsim_halt_costs_of(const struct gsim_profile *profile) {
                                         profile->value[GSIM_KEY_PREEMPT_INCREMENTAL_PPM],
                                     .checkpoint_ns = profile->value[GSIM_KEY_PREEMPT_CHECKPOINT_NS],
                                     .piece_ns = profile->value[GSIM_KEY_LAUNCH_NS],
+                                    .gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS],
                                     .sms = profile->value[GSIM_KEY_SMS]};
 }
 
@@ -39,6 +40,8 @@ int64_t gsim_halt_overhead(const struct gsim_halt_rule *rule, const struct gsim_
         return gpu_ns + gsim_muldiv_ceil(gpu_ns, costs->incremental_ppm, GSIM_PPM);
     if (rule->pieces > 1)
         return gpu_ns + kernels * (rule->pieces - 1) * costs->piece_ns;
+    if (rule->stop == GSIM_STOP_FLUSH && rule->in_flight == 1) /* nothing is launched ahead */
+        return gpu_ns + (kernels - 1) * costs->gap_ns;
     return gpu_ns;
 }
 
@@ -134,8 +137,12 @@ struct gsim_halt_outcome gsim_halt(const struct gsim_halt_rule *rule,
     case GSIM_STOP_SAVE:
         return save(costs, done, GSIM_PPM);
     case GSIM_STOP_FLUSH:
-        return (struct gsim_halt_outcome){
-            .free_ns = costs->reset_ns, .done = span.start, .is_within_bound = true};
+        if (!is_idempotent)
+            return runs_to(span.end, done, rate_q32);
+        return (struct gsim_halt_outcome){.free_ns =
+                                              costs->reset_ns + span.n_behind * costs->piece_ns,
+                                          .done = span.start,
+                                          .is_within_bound = true};
     case GSIM_STOP_INCREMENTAL:
         outcome = save(costs, done, costs->dirty_ppm);
         done = next_multiple(span.start, done, span.end, gsim_work_of_ns(costs->checkpoint_ns));

@@ -7,7 +7,9 @@
  *   block        the running thread blocks run out
  *   slice        kernels are launched in pieces: the running piece runs out
  *   save         registers and shared memory of every SM are written out, later read back
- *   flush        blocks are killed, the kernel's progress is lost (idempotent kernels only)
+ *   flush        blocks are killed, the kernel's progress is lost; kernels behind it in a bounded
+ *                device queue each start, see that they are to go, and end. What is not idempotent
+ *                runs out
  *   incremental  the next compiler checkpoint, then only what changed is written (and the kernel
  *                runs slower all the time by the factor of gsim_halt_overhead)
  *   cheapest     Chimera: on each SM the cheapest of drain, flush and save within a bound
@@ -23,7 +25,7 @@
 /* What a lane's arrangement says. */
 struct gsim_halt_rule {
     uint8_t stop; /* enum gsim_stop */
-    int64_t in_flight; /* kernels that were launched already, of stop = kernel */
+    int64_t in_flight; /* kernels in the device's queue, of stop = kernel and flush; 0: no matter */
     int64_t pieces; /* of a kernel; 1: not sliced */
     int64_t bound_ns; /* of stop = cheapest */
 };
@@ -34,7 +36,8 @@ struct gsim_halt_costs {
     int64_t dirty_ppm; /* of the state, that an incremental checkpoint writes */
     int64_t incremental_ppm; /* slower while running under incremental checkpoints */
     int64_t checkpoint_ns; /* between two compiler checkpoints */
-    int64_t piece_ns; /* launching one piece more */
+    int64_t piece_ns; /* launching one piece more, or a kernel that ends at once */
+    int64_t gap_ns; /* between a kernel and the next when the host waits for each */
     int64_t sms;
 };
 

@@ -33,7 +33,7 @@ static enum gsim_status open_chimera(struct gsim_ctx *ctx) {
     bool is_sliced = choice == SLICED || choice == SLICED_TOO;
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PRIORITY,
                              .stop = stops[choice],
-                             .in_flight = 1,
+                             .in_flight = stops[choice] == GSIM_STOP_KERNEL,
                              .pieces = is_sliced ? gsim_param(ctx->params, "pieces") : 1,
                              .bound_ns = gsim_param(ctx->params, "bound")};
     gsim_sharing_init(ctx->state, ctx, &lane);

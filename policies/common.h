@@ -263,6 +263,7 @@ struct gsim_sharing {
     struct gsim_queue queue;
     struct gsim_lane lane; /* of the GPUs that are shared */
     enum gsim_rule rule;
+    bool has_two_levels; /* class realtime, and all others: column `priority` does not matter */
 };
 
 /* A job's part of it, first in the per-job state. */

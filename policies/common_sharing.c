@@ -62,13 +62,21 @@ static uint32_t emptiest(const struct gsim_view *view, gsim_slot slot) {
     return best;
 }
 
+static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                       gsim_slot slot) {
+    if (!sharing->has_two_levels)
+        return gsim_common_urgency(ctx, slot);
+    uint32_t job = ctx->view->job[slot];
+    return gsim_trace_get(ctx->view->trace, GSIM_COL_CLASS, job) == GSIM_CLASS_REALTIME;
+}
+
 static bool share(struct gsim_sharing *sharing, const struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     struct gsim_unit unit = {.gpu = emptiest(ctx->view, slot)};
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     if (unit.gpu == ctx->view->n_gpus)
         return false;
-    struct gsim_entry entry = {.job = slot, .priority = gsim_common_urgency(ctx, slot)};
+    struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
     struct gsim_arrangement arrangement = {
         .lanes = &sharing->lane, .n_lanes = 1, .entries = &entry, .n_entries = 1};
     bool says_something = ctx->view->gpu_clients[unit.gpu] == 0 ||

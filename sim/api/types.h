@@ -141,7 +141,7 @@ struct gsim_lane {
     int64_t quantum_ns; /* of its time slices, or GSIM_QUANTUM_... */
     /* By priority: how who runs is halted when somebody more urgent is ready. */
     enum gsim_stop stop;
-    int64_t in_flight; /* kernels that are launched ahead, with stop = kernel */
+    int64_t in_flight; /* kernels that are launched ahead, with stop = kernel or flush */
     int64_t pieces; /* that kernels are cut into, with stop = kernel */
     int64_t bound_ns; /* of stop = cheapest */
     int64_t launch_cap; /* launches per refill; 0: none */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* REEF: when a real-time kernel is launched, best-effort kernels that wait in software queues stay
+ * there, those in the device's queue (reef.in_flight of them at most) start, see a flag and end, and
+ * the running one is killed; its progress is lost and it runs again. A kernel that is not idempotent
+ * cannot be killed, so it runs out. The smaller the device's queue, the sooner
+ * the SMs are free; with 1 the best-effort host waits for every kernel before it launches the next.
+ * Not here yet: kernels padded into the SMs that the real-time one leaves over.
+ * Source: Han et al., "Microsecond-scale preemption for concurrent GPU-accelerated DNN inferences",
+ * OSDI 2022; the queue of 2 is that of its public code. */
+#include "policies/common.h"
+
+static void warn_of_jobs_that_run_out(const struct gsim_ctx *ctx) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t n = 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        n += gsim_trace_get(trace, GSIM_COL_CLASS, job) != GSIM_CLASS_REALTIME &&
+             gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, job) != 1;
+    if (n > 0)
+        gsim_warn(ctx->log, NULL, 0,
+                  "reef: %u best-effort jobs are not idempotent (column 'idempotent'), so their "
+                  "kernels run out instead of being killed; --assume idempotent=1 says they are",
+                  n);
+}
+
+static enum gsim_status open_reef(struct gsim_ctx *ctx) {
+    struct gsim_sharing *sharing = ctx->state;
+    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PRIORITY,
+                             .stop = GSIM_STOP_FLUSH,
+                             .in_flight = gsim_param(ctx->params, "in_flight")};
+    gsim_sharing_init(sharing, ctx, &lane);
+    sharing->has_two_levels = true;
+    warn_of_jobs_that_run_out(ctx);
+    return GSIM_OK;
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    {.name = "in_flight",
+     .type = GSIM_PARAM_INT,
+     .fallback = "2",
+     .min = 1,
+     .max = 1024,
+     .help = "best-effort kernels in the device's queue at most, the running one included"},
+    {0}};
+
+const struct gsim_policy gsim_policy_reef = {
+    .name = "reef",
+    .summary = "real-time kernels reset best-effort ones, which run again",
+    .paper = "Han et al., Microsecond-scale preemption for concurrent GPU-accelerated DNN "
+             "inferences (REEF), OSDI 2022",
+    .deviations = "no padding of left-over SMs yet; jobs of equal class take turns by the driver's "
+                  "quantum instead of in order of arrival; which kernel was killed is known, so "
+                  "that no finished one runs again",
+    .shares_gpus = true,
+    .params = params,
+    .state_size = sizeof(struct gsim_sharing),
+    .job_size = sizeof(struct gsim_sharing_job),
+    .open = open_reef,
+    .on_arrival = gsim_sharing_on_arrival,
+    .decide = gsim_sharing_on_decide,
+};
