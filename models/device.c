@@ -420,6 +420,43 @@ static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_AT_ONCE;
 }
 
+/* Jobs that take turns begin anew: a context cannot start halfway. */
+static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
+                    int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    bool has_turned = model->turns.by_slot && model->turns.by_slot[slot].has_left;
+    if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING) {
+        has_turned |= job->is_turning;
+        stand_still(model, slot, now_ns);
+    }
+    gsim_traffic_forget(&model->traffic, slot);
+    expect_nothing(model, slot);
+    int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
+    int64_t kept_ns =
+        has_turned || checkpoint_ns <= 0 ? 0 : done_ns / checkpoint_ns * checkpoint_ns;
+    model->progress[slot] =
+        (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};
+    gsim_turns_forget(model, slot);
+    job->phase = IDLE;
+    job->is_carried = false;
+    job->stop = GSIM_STOP_SAVE;
+    job->keep = GSIM_KEEP_STORAGE;
+    job->threshold_ns = -1;
+    job->is_boundary_watched = false;
+    return done_ns - kept_ns;
+}
+
+static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) {
+    const struct gsim_machine_job *from = &model->jobs[failed];
+    struct gsim_machine_job *job = &model->jobs[slot];
+    model->progress[slot] = model->progress[failed];
+    job->stop = from->stop;
+    job->keep = from->keep;
+    job->home_node = from->home_node;
+    job->bytes_in = from->bytes_in;
+    job->bytes_out = from->bytes_out;
+}
+
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
@@ -634,6 +671,8 @@ const struct gsim_model_ops gsim_model_device = {
     .arrange = arrange,
     .client_limit = client_limit,
     .refuses_stop = refuses_stop,
+    .fail = fail,
+    .inherit = inherit,
     .watch = watch,
     .next_time = next_time,
     .advance = advance,

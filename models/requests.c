@@ -33,35 +33,13 @@ bool gsim_request_law_parse(const char *text, struct gsim_request_law *out) {
 
 /* --- draws ------------------------------------------------------------------------------------ */
 
-/* Uniform over 0 .. 2^32 - 1. */
-static uint64_t draw_word(gsl_rng *rng) {
-    return gsl_rng_get(rng) & UINT32_MAX;
-}
-
 /* Uniform over 0 .. n - 1, by refusing the end of the range that does not divide. */
 static int64_t draw_below(gsl_rng *rng, int64_t n) {
     uint64_t span = (uint64_t)n, most = UINT64_MAX - UINT64_MAX % span, word;
     do
-        word = draw_word(rng) << 32 | draw_word(rng);
+        word = gsim_rng_word(rng) << 32 | gsim_rng_word(rng);
     while (word >= most);
     return (int64_t)(word % span);
-}
-
-/* An exponential variate with mean 1 in Q32, by von Neumann's comparisons of uniforms: a falling
- * run of odd length is accepted with its first member, a run of even length adds one. */
-static uint64_t draw_exponential_q32(gsl_rng *rng) {
-    for (uint64_t whole = 0;; whole++) {
-        uint64_t first = draw_word(rng), last = first;
-        bool is_odd = true;
-        for (;; is_odd = !is_odd) {
-            uint64_t next = draw_word(rng);
-            if (next >= last)
-                break;
-            last = next;
-        }
-        if (is_odd)
-            return whole << 32 | first;
-    }
 }
 
 static int64_t draw_gap(const struct gsim_request_law *law, int64_t period_ns, gsl_rng *rng) {
@@ -70,7 +48,7 @@ static int64_t draw_gap(const struct gsim_request_law *law, int64_t period_ns, g
     if (law->kind == GSIM_ARRIVALS_UNIFORM)
         return low_ns + draw_below(rng, high_ns - low_ns + 1);
     if (law->kind == GSIM_ARRIVALS_POISSON)
-        return (int64_t)(((gsim_u128)draw_exponential_q32(rng) * (uint64_t)period_ns) >> 32);
+        return (int64_t)(((gsim_u128)gsim_rng_exponential_q32(rng) * (uint64_t)period_ns) >> 32);
     return period_ns;
 }
 

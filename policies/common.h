@@ -86,6 +86,7 @@ struct gsim_line {
     enum gsim_rule rule;
     bool is_strict;
     bool has_freed; /* since the last decide */
+    uint32_t n_repairs; /* that it knows of */
 };
 
 void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_strict);
@@ -137,6 +138,7 @@ struct gsim_ranked {
     struct gsim_preemption preemption;
     bool is_preemptive;
     int64_t decided_ns; /* time of the last decide */
+    uint32_t n_repairs; /* that it knows of */
     bool needs_full_pass; /* capacity was freed, or ranks of waiting jobs may have been passed */
     int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot); /* rank / weight, now */
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 for most */

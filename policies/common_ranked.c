@@ -268,10 +268,11 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
                         .plan = plan,
                         .misfits = gsim_misfits_none(view, ranked->rule),
                         .smallest_unforced = UINT32_MAX};
-    if (ranked->needs_full_pass)
+    if (ranked->needs_full_pass || view->n_repairs != ranked->n_repairs)
         pass_over_all(&pass);
     else
         pass_over_arrivals(&pass);
     ranked->needs_full_pass = false;
+    ranked->n_repairs = view->n_repairs;
     ranked->decided_ns = view->now_ns;
 }

@@ -126,6 +126,12 @@ struct gsim_model_ops {
     /* NULL when the job can be stopped so, else why not ("needs the column 'mem_gib'"). */
     const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep);
+    /* Loses what it has where it is, running or not, and falls back to its last checkpoint, of which
+     * there is one every checkpoint_ns of its work (0: none). Returns the work lost. */
+    int64_t (*fail)(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
+                    int64_t now_ns);
+    /* A job that failed has entered again: goes on from its checkpoint. */
+    void (*inherit)(struct gsim_model *model, gsim_slot slot, gsim_slot failed);
     /* One watch a kind and job; a new one replaces it, a negative threshold removes it. */
     void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns);

@@ -46,6 +46,7 @@ struct gsim_view {
     uint32_t n_gpus;
     uint32_t widest_node; /* GPUs of the largest node */
     uint32_t n_idle_gpus; /* wholly free after the transitions under way */
+    uint32_t n_repairs; /* nodes that have come back from a failure: capacity that nobody freed */
     const uint32_t *node_of_gpu;
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
     const uint32_t *gpu_free_ppm; /* by GPU, after the transitions under way */

@@ -134,6 +134,9 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
     add(&h, "slice budget=%lld exact=%d", (long long)setup->slice_budget, setup->is_exact);
     if (setup->shake_ppm && replication > 0) /* 0 is the trace as it is */
         add(&h, "shake=%lld", (long long)setup->shake_ppm);
+    if (setup->mtbf_ns)
+        add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
+            (long long)setup->mttr_ns, (long long)setup->checkpoint_ns);
     add(&h, "policy %s", setup->contender[contender].policy->name);
     enum gsim_status status = add_params(cli, &h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);

@@ -334,16 +334,38 @@ static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *se
     return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
 }
 
+static enum gsim_status take_time(struct gsim_cli *cli, enum gsim_option option, int64_t *out) {
+    const char *text = cli->value[option];
+    if (!text || (gsim_parse_time(text, GSIM_NS_PER_S, out) == GSIM_PARSE_OK && *out > 0))
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "--%s: '%s' is not a time above 0, such as 3600, 30min or 7d",
+                     gsim_option_defs[option].name, text);
+}
+
+/* --mtbf, --mttr, --checkpoint */
+static enum gsim_status load_failures(struct gsim_cli *cli, struct gsim_setup *setup) {
+    setup->mttr_ns = 3600 * GSIM_NS_PER_S;
+    enum gsim_status status = take_time(cli, GSIM_OPT_MTBF, &setup->mtbf_ns);
+    if (status == GSIM_OK)
+        status = take_time(cli, GSIM_OPT_MTTR, &setup->mttr_ns);
+    if (status == GSIM_OK)
+        status = take_time(cli, GSIM_OPT_CHECKPOINT, &setup->checkpoint_ns);
+    if (status == GSIM_OK && setup->mtbf_ns == 0 &&
+        (cli->value[GSIM_OPT_MTTR] || cli->value[GSIM_OPT_CHECKPOINT]))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--mttr and --checkpoint are of nodes that fail: give --mtbf as well");
+    return status;
+}
+
 static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setup) {
     setup->until_ns = GSIM_NEVER;
-    const char *until = cli->value[GSIM_OPT_UNTIL];
-    if (until && (gsim_parse_time(until, GSIM_NS_PER_S, &setup->until_ns) != GSIM_PARSE_OK ||
-                  setup->until_ns <= 0))
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--until: '%s' is not a time above 0, such as 3600, 30min or 7d", until);
+    enum gsim_status status = take_time(cli, GSIM_OPT_UNTIL, &setup->until_ns);
+    if (status != GSIM_OK)
+        return status;
     setup->is_exact = cli->value[GSIM_OPT_EXACT] != NULL;
-    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_SLICE_BUDGET, GSIM_SLICE_BUDGET, 1,
-                                              INT64_MAX, &setup->slice_budget);
+    status = gsim_option_int(cli, GSIM_OPT_SLICE_BUDGET, GSIM_SLICE_BUDGET, 1, INT64_MAX,
+                             &setup->slice_budget);
     if (status != GSIM_OK)
         return status;
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
@@ -376,6 +398,8 @@ enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *set
     enum gsim_status status = load_cluster(cli, setup);
     if (status == GSIM_OK)
         status = check_speeds(cli, setup);
+    if (status == GSIM_OK)
+        status = load_failures(cli, setup);
     return status == GSIM_OK ? load_clock(cli, setup) : status;
 }
 
@@ -446,6 +470,9 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                        .device_name = setup->device_name,
                                        .seed = setup->seed,
                                        .replication = setup->replication,
+                                       .mtbf_ns = setup->mtbf_ns,
+                                       .mttr_ns = setup->mttr_ns,
+                                       .checkpoint_ns = setup->checkpoint_ns,
                                        .until_ns = setup->until_ns,
                                        .slice_budget = setup->slice_budget,
                                        .is_exact = setup->is_exact,

@@ -28,6 +28,7 @@ struct gsim_setup {
     const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
     enum gsim_reference reference;
     int64_t seed, until_ns;
+    int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* failures of nodes; see sim/core/run.h */
     uint64_t replication;
     int64_t slice_budget;
     bool is_exact;

@@ -60,3 +60,20 @@ gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name) 
     seed_state(rng->state, gsim_mix_next(&x));
     return rng;
 }
+
+/* By von Neumann's comparisons of uniforms: a falling
+ * run of odd length is accepted with its first member, a run of even length adds one. */
+uint64_t gsim_rng_exponential_q32(gsl_rng *rng) {
+    for (uint64_t whole = 0;; whole++) {
+        uint64_t first = gsim_rng_word(rng), last = first;
+        bool is_odd = true;
+        for (;; is_odd = !is_odd) {
+            uint64_t next = gsim_rng_word(rng);
+            if (next >= last)
+                break;
+            last = next;
+        }
+        if (is_odd)
+            return whole << 32 | first;
+    }
+}

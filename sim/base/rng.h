@@ -11,4 +11,11 @@
 /* NULL when there is no memory. Free with gsl_rng_free. */
 gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name);
 
+/* Uniform over 0 .. 2^32 - 1. */
+static inline uint64_t gsim_rng_word(gsl_rng *rng) {
+    return gsl_rng_get(rng) & UINT32_MAX;
+}
+/* An exponential variate with mean 1, in Q32, without floating point. */
+uint64_t gsim_rng_exponential_q32(gsl_rng *rng);
+
 #endif

@@ -46,13 +46,14 @@ static bool allocate(struct gsim_cluster *c) {
     c->gpu_client_limit = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_client_limit);
     c->node_cpus_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_cpus_free);
     c->node_gang = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_gang);
+    c->node_is_down = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_is_down);
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
     bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
               c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged &&
               c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_gang &&
-              c->node_idle && c->nodes_with &&
+              c->node_idle && c->node_is_down && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
@@ -287,13 +288,31 @@ void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *unit
         cluster->gpu_mem_used[units[u].gpu] += bytes;
 }
 
+void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down) {
+    int idle = 0;
+    uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
+    for (uint32_t gpu = first; gpu < end; gpu++) {
+        assert(cluster->gpu_clients[gpu] == 0);
+        if (cluster->gpu_is_arranged[gpu])
+            continue;
+        assert(cluster->gpu_free_ppm[gpu] == (is_down ? PPM : 0));
+        idle += gpu_set_free(cluster, gpu, is_down ? 0 : PPM);
+    }
+    node_add_idle(cluster, node, idle);
+    cluster->node_is_down[node] = is_down;
+    cluster->n_gpus_down += is_down ? end - first : first - end;
+}
+
 void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged) {
     if (cluster->gpu_is_arranged[gpu] == is_arranged)
         return;
     assert(cluster->gpu_clients[gpu] == 0);
-    assert(!is_arranged || cluster->gpu_free_ppm[gpu] == PPM);
+    assert(!is_arranged || cluster->gpu_free_ppm[gpu] == PPM ||
+           cluster->node_is_down[cluster->node_of_gpu[gpu]]);
     cluster->gpu_is_arranged[gpu] = is_arranged;
     cluster->n_arranged += is_arranged ? 1u : UINT32_MAX;
+    if (cluster->node_is_down[cluster->node_of_gpu[gpu]])
+        return;
     node_add_idle(cluster, cluster->node_of_gpu[gpu],
                   gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }
@@ -311,6 +330,8 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
                cluster->pool_cpus_free >= request->shape.cpus_milli;
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
+        if (cluster->n_gpus_down > 0 && cluster->node_is_down[cluster->node_of_gpu[gpu]])
+            return false;
         if (!gsim_cluster_has_memory(cluster, request, gpu))
             return false;
         if (cluster->gpu_is_arranged[gpu] &&

@@ -71,6 +71,8 @@ struct gsim_cluster {
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
     uint32_t *node_gang; /* the gang size that affinity last put there; 0: none */
     uint64_t random; /* state of the random rule; whoever opens the cluster seeds it */
+    bool *node_is_down; /* failed: it has no capacity */
+    uint32_t n_gpus_down;
     uint32_t *node_idle; /* its wholly free GPUs */
     uint32_t n_idle;
     uint32_t n_idle_whole; /* of these, on nodes that are wholly free */
@@ -107,6 +109,8 @@ void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_reques
 /* Memory alone, for jobs that are paused in place. */
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes);
+/* A node that fails has no capacity until it is repaired. Nobody may be on it. */
+void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down);
 /* Takes a GPU out of placement by shape (it is shared by an arrangement), or gives it back. It must
  * be idle. */
 void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged);

@@ -3,6 +3,8 @@
 #ifndef GSIM_CORE_CORE_H
 #define GSIM_CORE_CORE_H
 
+#include "sim/base/eventq.h"
+#include "sim/base/rng.h"
 #include "sim/core/cluster.h"
 #include "sim/core/run.h"
 
@@ -96,6 +98,9 @@ struct gsim_metrics {
     bool has_stalled;
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 switch_ns; /* GPU time in transitions */
+    int64_t n_node_failures, n_restarts;
+    gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
+    gsim_i128 down_ns; /* GPU time of nodes that are down */
     gsim_i128 fragmented_ns; /* GPU time idle on nodes that are partly in use */
     gsim_i128 wanted_ns; /* GPU time idle while a job waits that asks for no more */
     int64_t first_submit_ns, last_end_ns;
@@ -105,6 +110,13 @@ struct gsim_metrics {
 struct gsim_wanting {
     uint32_t *n_jobs; /* by gang size */
     struct gsim_bitset sizes; /* those with jobs */
+};
+
+/* Of nodes; empty when none fails. */
+struct gsim_failures {
+    struct gsim_eventq queue; /* by node: when it fails, or is repaired */
+    gsl_rng **rng; /* by node */
+    uint32_t n_rng;
 };
 
 struct gsim_core {
@@ -122,6 +134,7 @@ struct gsim_core {
     struct gsim_plan plan;
     struct gsim_metrics metrics;
     struct gsim_wanting wanting;
+    struct gsim_failures failures;
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
     uint32_t next_arrival; /* position in arrival order */
@@ -143,6 +156,10 @@ struct gsim_core {
 /* jobs.c: slots and unit lists */
 bool gsim_jobs_open(struct gsim_core *core);
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job); /* GSIM_NO_SLOT: no memory */
+/* The job of a slot that failed, submitted again with what it had done by its last checkpoint. */
+gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
+/* Tells the policy and the observers of a job that has entered; false: no memory. */
+bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
 void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n);
@@ -164,6 +181,10 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
                       enum gsim_keep keep);
 /* Running or waiting: done, with whatever work is left. */
 void gsim_job_end(struct gsim_core *core, gsim_slot slot);
+/* A node fails that has something of the job, which falls back to its last checkpoint. What waits
+ * for GPUs, or is about to, waits on; what runs or is on its way to run ends here and is submitted
+ * again, so that policies need to know nothing of failures. */
+void gsim_job_fail(struct gsim_core *core, gsim_slot slot);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
 /* Counts the time that an admitted job has held its units; once, when it leaves them or is cut. */
 void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
@@ -194,6 +215,12 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns);
 /* A job begins to wait for GPUs, or no longer does. */
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
+
+/* failures.c */
+enum gsim_status gsim_failures_open(struct gsim_core *core);
+void gsim_failures_close(struct gsim_core *core);
+/* Nodes that fail or are repaired now. */
+void gsim_failures_serve(struct gsim_core *core);
 
 /* fairness.c: rho; false: no memory */
 bool gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *summary);

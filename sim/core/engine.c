@@ -150,7 +150,8 @@ static enum gsim_status open_run(struct gsim_core *core) {
         return gsim_core_no_memory(core);
     core->timer_ns = GSIM_NEVER;
     gsim_observe_begin(core);
-    return open_policy(core);
+    status = gsim_failures_open(core);
+    return status == GSIM_OK ? open_policy(core) : status;
 }
 
 /* --- one instant ------------------------------------------------------------------------------ */
@@ -170,20 +171,15 @@ static void serve_model(struct gsim_core *core) {
 }
 
 static void serve_arrivals(struct gsim_core *core) {
-    const struct gsim_policy *policy = core->options->policy;
     while (core->status == GSIM_OK && next_arrival_ns(core) == core->view.now_ns) {
         gsim_slot slot =
             gsim_jobs_enter(core, gsim_trace_arrival(core->trace, core->next_arrival++));
         core->has_changed = true;
         core->metrics.n_events++;
-        if (slot == GSIM_NO_SLOT || !gsim_slots_add(core, &core->arrived, slot)) {
+        if (slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot)) {
             (void)gsim_core_no_memory(core);
             return;
         }
-        if (core->observer)
-            gsim_observe_change(core, slot, GSIM_FREE, false);
-        if (policy->on_arrival)
-            policy->on_arrival(&core->ctx, slot);
     }
 }
 
@@ -219,6 +215,9 @@ static void decide(struct gsim_core *core) {
 /* Before it nothing happens but what the model does. */
 static int64_t horizon_ns(const struct gsim_core *core) {
     int64_t horizon = next_arrival_ns(core), until = core->options->until_ns;
+    int64_t failure = gsim_eventq_next(&core->failures.queue);
+    if (failure < horizon)
+        horizon = failure;
     if (core->timer_ns < horizon)
         horizon = core->timer_ns;
     return until < horizon ? until + 1 : horizon;
@@ -243,6 +242,7 @@ static int64_t serve_instant(struct gsim_core *core) {
             return 0;
         }
         serve_model(core);
+        gsim_failures_serve(core);
         serve_arrivals(core);
         serve_timer(core);
         if (core->status == GSIM_OK && core->has_changed)
@@ -320,6 +320,7 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     if (status == GSIM_OK)
         status = run_loop(core);
     gsim_observe_end(core);
+    gsim_failures_close(core);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status finished = gsim_metrics_finish(core, result);

@@ -104,6 +104,35 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
     return slot;
 }
 
+gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
+    uint32_t job = core->jobs.job[failed];
+    int64_t start_ns = core->metrics.start_ns[job];
+    gsim_slot slot = gsim_jobs_enter(core, job);
+    if (slot == GSIM_NO_SLOT)
+        return slot;
+    const struct gsim_core_job *from = &core->jobs.core[failed];
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    core->metrics.start_ns[job] = start_ns;
+    own->wait_ns = from->wait_ns;
+    own->stall_ns = from->stall_ns;
+    core->ops->inherit(core->model, slot, failed);
+    if (gsim_progress_ns(&core->view.progress[slot], core->view.now_ns) > 0) {
+        core->jobs.state[slot] = GSIM_HELD;
+        own->keep = GSIM_KEEP_STORAGE;
+    }
+    return slot;
+}
+
+bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot) {
+    if (!gsim_slots_add(core, &core->arrived, slot))
+        return false;
+    if (core->observer)
+        gsim_observe_change(core, slot, GSIM_FREE, false);
+    if (core->options->policy->on_arrival)
+        core->options->policy->on_arrival(&core->ctx, slot);
+    return true;
+}
+
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
     struct gsim_jobs *jobs = &core->jobs;
     core->ops->leave(core->model, slot);

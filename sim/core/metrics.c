@@ -63,6 +63,7 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
+    core->metrics.down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
         return;
     core->metrics.fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
@@ -212,6 +213,8 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     s->switch_s = seconds(m->switch_ns);
     bool has_nodes = span > 0 && !core->cluster.is_pool;
     double gpu_ns = (double)span * (double)core->cluster.n_gpus;
+    s->gpu_down = span > 0 ? (double)m->down_ns / gpu_ns : (double)NAN;
+    s->lost_s = seconds(m->lost_ppm_ns / GSIM_PPM);
     s->fragmented = has_nodes ? (double)m->fragmented_ns / gpu_ns : (double)NAN;
     s->idle_wanted = has_nodes ? (double)m->wanted_ns / gpu_ns : (double)NAN;
 }
@@ -220,6 +223,8 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
     s->preemptions = m->n_preemptions;
     s->migrations = m->n_migrations;
+    s->node_failures = m->n_node_failures;
+    s->restarts = m->n_restarts;
     s->bytes_in = m->n_bytes_in;
     s->bytes_out = m->n_bytes_out;
     s->faults = m->n_faults;

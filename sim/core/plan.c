@@ -373,7 +373,8 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
     for (uint32_t u = 0; u < n_units; u++) {
         if (units[u].gpu >= cluster->n_gpus)
             return "the cluster has no such unit";
-        if (!cluster->gpu_is_arranged[units[u].gpu] &&
+        bool is_down = cluster->node_is_down[cluster->node_of_gpu[units[u].gpu]]; /* then empty */
+        if (!is_down && !cluster->gpu_is_arranged[units[u].gpu] &&
             cluster->gpu_free_ppm[units[u].gpu] != GSIM_PPM)
             return "the unit holds a reservation; it must be idle to be arranged";
         if (cluster->gpu_clients[units[u].gpu] > 0 && is_exclusive(arrangement))

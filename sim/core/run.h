@@ -26,6 +26,9 @@ struct gsim_run_options {
     uint64_t replication;
     int64_t slice_budget; /* 0: GSIM_SLICE_BUDGET */
     bool is_exact, is_plain; /* see sim/api/model.h */
+    /* Mean time of a node between a repair and the next failure (0: none fails), and until it is
+     * repaired; how much work a job does between two checkpoints (0: it begins anew). */
+    int64_t mtbf_ns, mttr_ns, checkpoint_ns;
     int64_t until_ns; /* GSIM_NEVER: until the last job ends */
     /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
      * and its result counts the unfinished jobs. */

@@ -314,18 +314,93 @@ static void release_reservation(struct gsim_core *core, gsim_slot slot, bool was
     job->n_units = 0;
 }
 
-static void completed(struct gsim_core *core, gsim_slot slot) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
-    bool was_running = core->jobs.state[slot] == GSIM_RUNNING && !own->is_ending;
+/* Gone, with whatever it holds; has_units: those that it is on, or waits for, are reserved by it. */
+static void depart(struct gsim_core *core, gsim_slot slot, bool has_units) {
     set_state(core, slot, GSIM_DONE);
-    if (own->is_admitted)
+    if (core->jobs.core[slot].is_admitted)
         vacate(core, slot);
-    release_reservation(core, slot, was_running);
-    gsim_metrics_job_done(core, slot);
+    release_reservation(core, slot, has_units);
+}
+
+static void tell_completed(struct gsim_core *core, gsim_slot slot) {
     if (!gsim_slots_add(core, &core->completed, slot))
         (void)gsim_core_no_memory(core);
     if (core->options->policy->on_completion)
         core->options->policy->on_completion(&core->ctx, slot);
+}
+
+static void completed(struct gsim_core *core, gsim_slot slot) {
+    depart(core, slot, core->jobs.state[slot] == GSIM_RUNNING && !core->jobs.core[slot].is_ending);
+    gsim_metrics_job_done(core, slot);
+    tell_completed(core, slot);
+}
+
+/* --- failures --------------------------------------------------------------------------------- */
+
+/* It was placed, and waits for its units to clear. */
+static void stop_waiting(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *jobs = core->jobs.core;
+    gsim_slot before = GSIM_NO_SLOT, at = core->waiting_first;
+    for (; at != slot; at = jobs[at].wait_next)
+        before = at;
+    if (before == GSIM_NO_SLOT)
+        core->waiting_first = jobs[slot].wait_next;
+    else
+        jobs[before].wait_next = jobs[slot].wait_next;
+    if (core->waiting_last == slot)
+        core->waiting_last = before;
+    jobs[slot].is_waiting = false;
+    count_waiting(core, slot, false);
+}
+
+/* The policy has placed it, and learns that it ended and that the same job came anew. */
+static void resubmit(struct gsim_core *core, gsim_slot slot, bool has_units) {
+    if (core->jobs.core[slot].is_waiting)
+        stop_waiting(core, slot);
+    depart(core, slot, has_units);
+    gsim_slot again = gsim_jobs_reenter(core, slot);
+    tell_completed(core, slot);
+    if (again == GSIM_NO_SLOT || !gsim_jobs_announce(core, again))
+        (void)gsim_core_no_memory(core);
+}
+
+/* Its memory is lost while it waits for GPUs. */
+static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units,
+                         -own->request.mem_bytes);
+    own->is_pinned = false;
+    own->keep = has_checkpoint ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD;
+    set_state(core, slot, has_checkpoint ? GSIM_HELD : GSIM_QUEUED);
+}
+
+/* It was to give up its units, and has. */
+static void be_cleared(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    if (own->is_pinned)
+        gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
+    own->is_pinned = false;
+    own->keep = has_checkpoint ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD;
+    cleared(core, slot);
+}
+
+void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
+    enum gsim_state state = core->jobs.state[slot];
+    int64_t now_ns = core->view.now_ns;
+    int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
+    bool has_checkpoint = gsim_progress_ns(&core->view.progress[slot], now_ns) > 0;
+    bool is_leaving = state == GSIM_STOPPING || state == GSIM_SAVING;
+    core->metrics.n_restarts++;
+    core->metrics.lost_ppm_ns +=
+        (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    if (waits_for_gpus(state))
+        fall_back(core, slot, has_checkpoint);
+    else if (is_leaving && !core->jobs.core[slot].next_units)
+        be_cleared(core, slot, has_checkpoint);
+    else
+        resubmit(core, slot, !is_leaving);
 }
 
 void gsim_job_end(struct gsim_core *core, gsim_slot slot) {

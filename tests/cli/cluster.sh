@@ -48,6 +48,14 @@ printf 'job_id,submit_s,duration_s,gpus\nx,0,100,1\ny,1,10,2\nz,2,10,3\n' >"$tmp
 check "below one switch, then over switches" "100 13.5 22" \
     "$(ends --cluster "$tmp/tree.ini" --set gang.nodes_ppm=800000 --set gang.switches_ppm=500000 "$tmp/xyz.csv")"
 
+# Failures: said in the table, the same whatever the policy, and refused where they make no sense.
+printf 'job_id,submit_s,duration_s\nj,0,1000\n' >"$tmp/long.csv"
+check "failures are counted" 1 "$("$gsim" --quiet --device ideal --policy fifo --mtbf 300 --mttr 1min \
+    --checkpoint 30s "$tmp/long.csv" | grep -c 'node failures *[1-9]')"
+check "repairs without failures" 2 "$("$gsim" --policy fifo --mttr 60 "$tmp/long.csv" >/dev/null 2>&1; echo $?)"
+check "failures in a reference simulator" 2 "$("$gsim" --policy fifo --mtbf 60 --set reference=tiresias \
+    "$tmp/long.csv" >/dev/null 2>&1; echo $?)"
+
 # An application takes as long on the second device of a cluster as alone on such a device.
 printf 'job_id,submit_s,app,iterations\na,0,resnet50-train,1000\n' >"$tmp/app.csv"
 printf 'job_id,submit_s,app,iterations\na,0,resnet50-train,100000\nb,0,resnet50-train,1000\n' >"$tmp/apps.csv"

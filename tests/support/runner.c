@@ -67,6 +67,10 @@ enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                                        .model = &gsim_model_device,
                                        .reference = run->reference,
                                        .device_name = device,
+                                       .seed = run->seed,
+                                       .mtbf_ns = run->mtbf_ns,
+                                       .mttr_ns = run->mttr_ns,
+                                       .checkpoint_ns = run->checkpoint_ns,
                                        .until_ns = GSIM_NEVER};
     return gsim_run(&options, arena, result, log);
 }

@@ -23,6 +23,8 @@ struct test_run {
     uint32_t nodes, gpus_per_node; /* 0: 1 */
     bool is_pool;
     int64_t pool_cpus_milli;
+    int64_t seed;
+    int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* of nodes that fail */
 };
 
 /* Everything lives in arena; asserts that the run succeeds. */
