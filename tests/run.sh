@@ -1,69 +1,108 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh: runs every suite in the builds named and counts. Ends with "N passed, N failed".
+# run.sh: runs every suite in the builds named, as many at once as there are processors, and counts.
+# What is printed has one order whatever ends first; the last line is "N passed, N failed".
 # Variables: BUILDS, the build folders whose programs are run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 passed=0
 failed=0
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+n=0
+runner=
+tmp=$(mktemp -d) || exit 1
+stop() {
+    [ -z "$runner" ] || kill -- "-$runner" 2>/dev/null
+    rm -rf "$tmp"
+}
+trap stop EXIT
+trap 'exit 1' INT TERM HUP
 
-count() { # name: adds up the TAP in $log; cmocka writes a skipped test as 'not ok N # SKIP'
-    p=$(grep -c '^ok ' "$log")
-    skipped=$(grep -c '^not ok .*# SKIP' "$log")
-    f=$(($(grep -c '^not ok ' "$log") - skipped))
+# --- what is to run: number N has a name, a command and maybe a title printed before it ------------
+suite() { # name, command...: words without blanks
+    n=$((n + 1))
+    echo "$1" >"$tmp/$n.name"
+    shift
+    echo "$*" >"$tmp/$n.sh"
+}
+title() {
+    echo "== $1" >"$tmp/$((n + 1)).title"
+}
+# What takes longest comes first. Scripts that are slow and look at little code of their own run in the
+# first and the last build: one that is optimised, one with sanitizers.
+scripts() { # build
+    for cli in tests/cli/*.sh; do
+        case $cli in
+        */exit_codes.sh | */compare.sh) ;;
+        *) [ "$1" = "${BUILDS%% *}" ] || [ "$1" = "${BUILDS##* }" ] || continue ;;
+        esac
+        suite "$1 $cli" sh "$cli" "$1/gsim"
+    done
+    suite "$1 golden" sh tests/golden/run.sh "$1/gsim"
+}
+programs() { # build
+    for dir in analytic property reference unit; do
+        for source in tests/$dir/*.c; do
+            suite "$1/${source%.c}" "$1/${source%.c}"
+        done
+    done
+}
+title sweeps
+suite "sweeps spread over tasks" sh tests/sweep/spread.sh "${BUILDS%% *}"
+for build in $BUILDS; do
+    title "$build"
+    scripts "$build"
+    programs "$build"
+done
+title rules
+for rule in tests/rules/*.sh; do
+    suite "$rule" sh "$rule" "${BUILDS%% *}"
+done
+suite "same bytes from every build" sh tests/same_bytes.sh "$BUILDS"
+
+# --- running, and counting in the order above ----------------------------------------------------
+count() { # name, log: adds up its TAP; cmocka writes a skipped test as 'not ok N # SKIP'
+    p=$(grep -c '^ok ' "$2")
+    skipped=$(grep -c '^not ok .*# SKIP' "$2")
+    f=$(($(grep -c '^not ok ' "$2") - skipped))
     passed=$((passed + p))
     failed=$((failed + f))
     if [ "$f" -gt 0 ]; then
         echo "FAILED in $1:"
-        cat "$log"
+        cat "$2"
         return
     fi
     echo "  $1: $p passed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
-    sed -n '/^not ok /d; /skipped/s/^#* */    /p' "$log" | sort -u
+    sed -n '/^\(not \)*ok /d; /skipped/s/^#* */    /p' "$2" | sort -u
 }
-
 # One failure more when the command ended badly and no test says so: it crashed, say, or a sanitizer
 # stopped it. A program that leaves before its plan "1..N" is done has failed too, whatever it returns.
-ended() { # name, exit code
-    said=$(grep '^not ok ' "$log" | grep -vc '# SKIP')
-    plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
-    ran=$(grep -cE '^(not )?ok ' "$log")
-    if [ "$2" -ne 0 ] && [ "$said" -eq 0 ]; then
-        echo "not ok - $1 ended with $2" >>"$log"
+ended() { # name, log, exit code
+    said=$(grep '^not ok ' "$2" | grep -vc '# SKIP')
+    plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$2" | awk '{ n += $1 } END { print n + 0 }')
+    ran=$(grep -cE '^(not )?ok ' "$2")
+    if [ "$3" -ne 0 ] && [ "$said" -eq 0 ]; then
+        echo "not ok - $1 ended with $3" >>"$2"
     elif [ "$ran" -eq 0 ] || [ "$ran" -lt "$plan" ]; then
-        echo "not ok - $1 ran $ran of its $plan tests" >>"$log"
+        echo "not ok - $1 ran $ran of its $plan tests" >>"$2"
     fi
-    count "$1"
+    count "$1" "$2"
 }
-
-suite() { # name, command...
-    name=$1
-    shift
-    CMOCKA_MESSAGE_OUTPUT=tap "$@" >"$log" 2>&1
-    ended "$name" $?
-}
-
-for build in $BUILDS; do
-    echo "== $build"
-    for dir in unit property analytic reference; do
-        for source in tests/$dir/*.c; do
-            [ -f "$source" ] || continue
-            suite "$build/${source%.c}" "$build/${source%.c}"
-        done
-    done
-    suite "$build golden" sh tests/golden/run.sh "$build/gsim"
-    for cli in tests/cli/*.sh; do
-        [ -f "$cli" ] && suite "$build $cli" sh "$cli" "$build/gsim"
-    done
+# One process group for all of them, so that an interrupted run leaves nobody behind.
+# shellcheck disable=SC2016
+seq "$n" | CMOCKA_MESSAGE_OUTPUT=tap setsid xargs -P "$(nproc)" -I{} sh -c '
+    sh "$0/{}.sh" >"$0/{}.log" 2>&1
+    echo $? >"$0/{}.ended"
+    mv "$0/{}.ended" "$0/{}.code"' "$tmp" &
+runner=$!
+i=1
+while [ "$i" -le "$n" ]; do
+    while [ ! -e "$tmp/$i.code" ] && kill -0 "$runner" 2>/dev/null; do sleep 0.1; done
+    [ ! -e "$tmp/$i.title" ] || cat "$tmp/$i.title"
+    touch "$tmp/$i.log"
+    ended "$(cat "$tmp/$i.name")" "$tmp/$i.log" "$(cat "$tmp/$i.code" 2>/dev/null || echo 255)"
+    i=$((i + 1))
 done
-suite "sweeps spread over tasks" sh tests/sweep/spread.sh "${BUILDS%% *}"
-echo "== rules"
-for rule in tests/rules/*.sh; do
-    suite "$rule" sh "$rule" "${BUILDS%% *}"
-done
-# shellcheck disable=SC2086
-suite "same bytes from every build" sh tests/same_bytes.sh $BUILDS
+wait "$runner"
+runner=
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -13,8 +13,9 @@
 #include "models/arbiter.h"
 #include "sim/base/rng.h"
 #include "sim/base/units.h"
+#include "tests/support/runner.h"
 
-enum { MOST = 6, CASES = 10000 };
+enum { MOST = 6, CASES = 10000 / TEST_FEWER };
 
 struct script {
     uint16_t n, n_lanes;
