@@ -41,7 +41,7 @@ scripts() { # build
 }
 programs() { # build
     for dir in analytic property reference unit; do
-        for source in tests/$dir/*.c; do
+        for source in "tests/$dir"/*.c; do
             suite "$1/${source%.c}" "$1/${source%.c}"
         done
     done
