@@ -33,7 +33,7 @@ struct gsim_gpu_mem {
     int64_t unit; /* of the memory column, in bytes */
     bool is_by_job;
     int64_t name, time_s, bytes; /* of the row under way */
-    bool is_bad;
+    bool is_bad, is_empty; /* empty: nothing was measured */
     uint32_t bad_column;
     char bad_text[64];
     struct sample *sample;
@@ -55,11 +55,12 @@ static const struct {
     enum target target;
     int64_t unit;
 } known[] = {
-    {"job_id|jobid|JobID|JobIDRaw|hpc_job|slurm_job_id", JOB, 0},
+    {"job_id|jobid|JobID|JobIDRaw|hpc_job|slurm_job_id|job_name", JOB, 0},
     {"node|host|hostname|Hostname", NODE, 0},
     {"timestamp|time", TIME, 0},
     {"memory.used [MiB]|mem_mib|fb_used|DCGM_FI_DEV_FB_USED", MEMORY, GSIM_MIB},
-    {"mem_gib", MEMORY, GSIM_GIB},
+    /* PAI's says GB; its example, 2.3994140625, is a whole number of MiB: 2457 */
+    {"mem_gib|max_gpu_wrk_mem", MEMORY, GSIM_GIB},
     {"memory.used [B]|mem_bytes|max_gpu_memory_used", MEMORY, 1},
 };
 
@@ -114,8 +115,9 @@ static bool parse_memory(const struct gsim_gpu_mem *g, const char *text, size_t 
 
 static bool parse_field(struct gsim_gpu_mem *g, enum target target, const char *text,
                         size_t length) {
+    g->is_empty |= target == MEMORY && length == 0;
     if (target == MEMORY)
-        return parse_memory(g, text, length, &g->bytes);
+        return length == 0 || parse_memory(g, text, length, &g->bytes);
     if (target == TIME)
         return g->is_by_job || parse_time(text, length, &g->time_s);
     if (target == (g->is_by_job ? JOB : NODE)) {
@@ -152,12 +154,16 @@ static bool make_room(struct gsim_arena *arena, void *array_ptr, uint32_t n, uin
 
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct gsim_gpu_mem *g = arg;
+    bool is_empty = g->is_empty;
+    g->is_empty = false;
     if (g->is_bad) {
         g->is_bad = false;
         return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
                          "column '%s': '%s' is no measurement of that kind",
                          g->column[g->bad_column], g->bad_text);
     }
+    if (is_empty)
+        return GSIM_OK;
     if (!make_room(g->b->arena, &g->sample, g->n_samples, &g->samples_capacity, sizeof *g->sample))
         return gsim_no_memory(g->b->log, "reading measured memory");
     int64_t key = g->is_by_job ? g->name : g->name << TIME_BITS | g->time_s;
@@ -170,6 +176,8 @@ static enum gsim_status index_jobs(struct gsim_gpu_mem *g) {
     g->largest = gsim_arena_array(g->b->arena, g->n_names + 1, sizeof *g->largest);
     if (!g->largest)
         return gsim_no_memory(g->b->log, "reading measured memory");
+    for (uint32_t i = 0; i < g->n_names; i++)
+        g->largest[i] = -1;
     for (uint32_t i = 0; g->is_by_job && i < g->n_samples; i++)
         if (g->sample[i].bytes > g->largest[g->sample[i].key])
             g->largest[g->sample[i].key] = g->sample[i].bytes;
@@ -234,7 +242,8 @@ enum gsim_status gsim_gpu_mem_fill(struct gsim_gpu_mem *measured, struct gsim_bu
     int64_t name = gsim_build_intern(measured->names, GSIM_COL_USER, row->id, row->id_length);
     if (name < 0)
         return gsim_no_memory(builder->log, "joining measured memory");
-    if (row->cell[GSIM_COL_MEM_BYTES] >= 0 || name >= measured->n_names)
+    if (row->cell[GSIM_COL_MEM_BYTES] >= 0 || name >= measured->n_names ||
+        measured->largest[name] < 0)
         return GSIM_OK;
     row->cell[GSIM_COL_MEM_BYTES] = measured->largest[name];
     measured->n_jobs++;

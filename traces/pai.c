@@ -7,6 +7,7 @@
 #include "sim/base/units.h"
 #include "traces/input.h"
 #include "traces/mapped.h"
+#include "traces/pai_tables.h"
 
 static bool take_gpu_ppm(struct gsim_builder *builder, const char *text, size_t length,
                          int64_t scale) {
@@ -65,6 +66,8 @@ static enum gsim_status read_pai(struct gsim_input *input, const struct gsim_tra
     enum gsim_status status = gsim_input_peek_line(input, &header, log);
     if (status != GSIM_OK)
         return status;
+    if (gsim_pai_is_task_table(header))
+        return gsim_pai_tables_read(input, options, arena, out, log);
     const struct gsim_mapped_form form = {
         .name = "pai",
         .mappings = strstr(header, "num_gpu_pct") ? pct_mappings : plain_mappings,
@@ -75,13 +78,21 @@ static enum gsim_status read_pai(struct gsim_input *input, const struct gsim_tra
 static int sniff_pai(const char *header) {
     bool is_pct = strstr(header, "num_gpu_pct") != NULL;
     bool is_plain = strstr(header, "num_gpu") && strstr(header, "num_cpu");
+    if (gsim_pai_is_task_table(header))
+        return 2;
     return strstr(header, "submit_time") && (is_pct || is_plain) ? 2 : 0;
 }
 
 const struct gsim_trace_format gsim_format_pai = {
     .name = "pai",
-    .summary = "PAI's derived CSV: job_id,submit_time,duration,num_gpu_pct,num_cpu_pct,...",
-    .source = "github.com/alibaba/clusterdata, cluster-trace-gpu-v2020/simulator",
+    .summary =
+        "PAI's tables of 2020, and the derived CSV: job_id,submit_time,duration,num_gpu_pct,...",
+    .source = "github.com/alibaba/clusterdata, cluster-trace-gpu-v2020",
+    .notes = "the published tables need two files, whose headers may be in front or not:\n"
+             "  gsim import pai pai_task_table.csv pai_job_table.csv -o trace.csv\n"
+             "and measured memory may come from a third, with its header in front:\n"
+             "  cat pai_sensor_table.header pai_sensor_table.csv >usage.csv\n"
+             "  gsim import pai pai_task_table.csv pai_job_table.csv --gpu-mem usage.csv\n",
     .sniff = sniff_pai,
     .read = read_pai,
 };

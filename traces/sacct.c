@@ -37,7 +37,8 @@ static bool take_moment(const char *text, size_t length, int64_t *seconds) {
     int64_t ns = -1;
     if (is_nothing(text) || gsim_calendar_parse(text, length, seconds))
         return true;
-    bool is_ok = gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0;
+    bool is_ok = gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0 &&
+                 ns <= GSIM_TIME_MAX / 2;
     *seconds = ns / GSIM_NS_PER_S;
     return is_ok;
 }

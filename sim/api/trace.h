@@ -107,6 +107,7 @@ static inline uint32_t gsim_trace_share(const struct gsim_trace *trace, uint32_t
 struct gsim_trace_options {
     const char *const *assume; /* "column=value", NULL-terminated; NULL: none */
     const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
+    const char *table; /* a second file of the trace, for formats of two (pai); NULL: none */
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
 };
 

@@ -20,7 +20,7 @@ const struct gsim_command gsim_commands[] = {
      GSIM_IN_VALIDATE, gsim_command_validate},
     {"generate", "SPEC.ini", "a synthetic trace from distributions", GSIM_IN_GENERATE,
      gsim_command_generate},
-    {"import", "FORMAT FILE", "another format's trace as a native one", GSIM_IN_IMPORT,
+    {"import", "FORMAT FILE [TABLE]", "another format's trace as a native one", GSIM_IN_IMPORT,
      gsim_command_import},
     {"list", "policies|devices|apps|formats|figures [NAME]", "what there is, and its parameters",
      GSIM_IN_LIST, gsim_command_list},

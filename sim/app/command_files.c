@@ -75,11 +75,13 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     struct gsim_outfile out;
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
+                                         .table = cli->n_operands == 3 ? cli->operand[2] : NULL,
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
-    if (cli->n_operands != 2)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "gsim import FORMAT FILE -o trace.csv; 'gsim list formats' shows the "
-                         "formats");
+    if (cli->n_operands != 2 && cli->n_operands != 3)
+        return gsim_fail(
+            cli->log, GSIM_USAGE, NULL, 0,
+            "gsim import FORMAT FILE [TABLE] -o trace.csv; 'gsim list formats' shows the "
+            "formats");
     enum gsim_status status =
         gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);
     if (status == GSIM_OK)

@@ -138,6 +138,17 @@ static void test_memory_by_job(void **state) {
     assert_non_null(strstr(f->log.warnings[0].text, "of 1 jobs of 3"));
 }
 
+/* An empty cell says that nobody measured; zero is a measurement. */
+static void test_measurements_of_nothing(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_measured(f, "job_name,max_gpu_wrk_mem\na,\nb,0\nc,2.3994140625\n",
+                                   "job_id,submit_s,duration_s\na,0,1\nb,0,1\nc,0,1\n", NULL),
+                     GSIM_OK);
+    static const int64_t mib[] = {-1, 0, 2457};
+    for (uint32_t job = 0; job < 3; job++)
+        assert_int_equal(mem_mib(f, job), mib[job]);
+}
+
 static const char sacct[] =
     "JobIDRaw|State|Submit|Start|End|ElapsedRaw|AllocTRES|NodeList\n"
     "1|COMPLETED|2024-05-31T12:00:00|2024-05-31T12:00:00|2024-05-31T12:01:40|100|gres/"
@@ -191,6 +202,117 @@ static void test_measurements_that_do_not_do(void **state) {
                                    NULL),
                      GSIM_BAD_INPUT);
     expect_text(f, "trace.csv:2: job '1': 'n[3-1]' is no list of nodes");
+}
+
+/* --- PAI's tables ----------------------------------------------------------------------------- */
+
+static enum gsim_status read_pai(struct fixture *f, const char *tasks, const char *jobs) {
+    struct beside b = {0};
+    put_beside(f, &b, jobs);
+    b.options = (struct gsim_trace_options){.table = b.path};
+    return read_beside(f, &b, tasks);
+}
+
+static void expect_warned(const struct fixture *f, const char *text) {
+    for (int64_t i = 0; i < f->log.n_warnings; i++)
+        if (strstr(f->log.warnings[i].text, text))
+            return;
+    fail_msg("no warning says: %s", text);
+}
+
+static const char pai_jobs[] = "a,i1,u1,Terminated,100.0,300.0\n"
+                               "b,i2,u2,Failed,90.0,200.0\n"
+                               "c,i3,u1,Running,90.0,\n"
+                               "d,i4,u1,Terminated,10.0,20.0\n"
+                               "e,i5,u1,Terminated,95.0,\n"
+                               "f,i6,u1,Terminated,95.0,\n"
+                               "g,i7,,Terminated,,300.0\n"
+                               "h,i8,,Terminated,90.0,300.0\n";
+
+/* a: a parameter server on CPUs and a worker with half a GPU, together from 110 to 250 s.
+ * b: two instances with two GPUs each. h: 150 %, two of 75 %. c runs still, d has no GPU, e's
+ * instances ask for 50 % and 25 %, f has no task, g was submitted nobody knows when. */
+static void test_pai_tables(void **state) {
+    struct fixture *f = *state;
+    static const char tasks[] = "a,ps,1.0,Terminated,110.0,250.0,600.0,29.3,,\n"
+                                "b,worker,2.0,Failed,95.0,96.0,400.0,29.3,200.0,V100\n"
+                                "a,worker,1.0,Terminated,120.0,240.0,400.0,29.3,50.0,T4\n"
+                                "c,worker,1.0,Running,120.0,,400.0,29.3,100.0,T4\n"
+                                "d,worker,1.0,Terminated,120.0,130.0,400.0,29.3,0.0,\n"
+                                "e,worker,1.0,Terminated,120.0,130.0,400.0,29.3,50.0,\n"
+                                "e,chief,1.0,Terminated,120.0,130.0,400.0,29.3,25.0,\n"
+                                "g,worker,1.0,Terminated,120.0,130.0,400.0,29.3,50.0,\n"
+                                "h,worker,1.0,Terminated,120.0,130.0,400.0,29.3,150.0,\n"
+                                "z,worker,1.0,Terminated,120.0,130.0,400.0,29.3,50.0,\n";
+    assert_int_equal(read_pai(f, tasks, pai_jobs), GSIM_OK);
+    const struct gsim_trace *t = &f->trace;
+    assert_string_equal(t->format, "pai");
+    assert_int_equal(t->n_jobs, 3);
+    assert_int_equal(t->n_dropped, 5);
+    static const struct {
+        const char *id;
+        int64_t submit_s, service_s, gpus, share_ppm, cpus_milli;
+    } jobs[] = {{"a", 10, 140, 1, 500000, 10000},
+                {"b", 0, 1, 4, 1000000, 8000},
+                {"h", 0, 10, 2, 750000, 4000}};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_string_equal(gsim_trace_id(t, i), jobs[i].id);
+        assert_int_equal(t->submit_ns[i], jobs[i].submit_s * S);
+        assert_int_equal(t->service_ns[i], jobs[i].service_s * S);
+        assert_int_equal(gsim_trace_gpus(t, i), jobs[i].gpus);
+        assert_int_equal(gsim_trace_share(t, i), jobs[i].share_ppm);
+        assert_int_equal(gsim_trace_get(t, GSIM_COL_CPUS_MILLI, i), jobs[i].cpus_milli);
+    }
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_USER, 2), -1);
+    expect_warned(f, "left out 1 tasks whose jobs are not in");
+    expect_warned(f, "line 3): a task of theirs has no start or no end");
+    expect_warned(f, "line 4): they ask for no GPU");
+    expect_warned(f, "line 5): their instances ask for different parts");
+    expect_warned(f, "line 6): they have no task");
+    expect_warned(f, "line 7): their submission");
+}
+
+static void test_pai_tables_with_their_headers(void **state) {
+    struct fixture *f = *state;
+    static const char head[] = "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,"
+                               "plan_mem,plan_gpu,gpu_type\n";
+    char tasks[512], jobs[512];
+    (void)snprintf(tasks, sizeof tasks, "%sb,w,1,Failed,95,96.5,400,1,100,T4\n", head);
+    (void)snprintf(jobs, sizeof jobs, "job_name,inst_id,user,status,start_time,end_time\n%s",
+                   pai_jobs);
+    assert_int_equal(read_pai(f, tasks, jobs), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 1);
+    assert_int_equal(gsim_trace_line(&f->trace, 0), 3);
+    assert_int_equal(f->trace.service_ns[0], S + S / 2);
+}
+
+static void test_pai_tables_that_do_not_do(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *tasks, *jobs, *expected;
+    } cases[] = {
+        {"b,w,1.5,Failed,95,96,400,1,100,T4\n", pai_jobs,
+         "trace.csv:1: column 'inst_num': '1.5' is not a number of instances"},
+        {"b,w,1,Failed,95,96,400,1,many,T4\n", pai_jobs,
+         "trace.csv:1: column 'plan_gpu': 'many' is not a per cent of GPUs"},
+        {"b,w,1,Failed,-95,96,400,1,100,T4\n", pai_jobs,
+         "trace.csv:1: column 'start_time': '-95' is not a time"},
+        {"b,w,1,Failed,95,1e40,400,1,100,T4\n", pai_jobs,
+         "trace.csv:1: column 'end_time': '1e40' is not a time"},
+        {"b,w,1,Failed,95,96,400,1,100,T4\nb,w\n", pai_jobs, "trace.csv:2: 2 fields; a line of"},
+        {"b,w,1,Failed,95,96,400,1,100,T4\n", "a,i,u,T,1,2\na,i,u,T,1,2\n",
+         "beside.csv:2: job_name 'a' stands there already"},
+        {"b,w,1,Failed,95,96,400,1,100,T4\n", "job_name,user\nb,u\n",
+         "beside.csv:1: column 'user' stands where the published table has 'inst_id'"},
+        {"b,w,1,Failed,95,96,400,1,100,T4\n", "job_name,inst_id\nb,u\n",
+         "beside.csv:1: 2 columns; the published table has job_name"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(read_pai(f, cases[i].tasks, cases[i].jobs), GSIM_BAD_INPUT);
+        expect_text(f, cases[i].expected);
+    }
+    refuse(f, "b,w,1,Failed,95,96,400,1,100,T4\n", " pai_task_table has no column for who");
+    assert_int_equal(read_pai(f, "job_id,submit_s,duration_s\na,0,1\n", pai_jobs), GSIM_USAGE);
 }
 
 /* --- lists of nodes --------------------------------------------------------------------------- */
@@ -255,6 +377,10 @@ int main(void) {
         TEST(test_memory_by_job),
         TEST(test_memory_by_node_and_time),
         TEST(test_measurements_that_do_not_do),
+        TEST(test_measurements_of_nothing),
+        TEST(test_pai_tables),
+        TEST(test_pai_tables_with_their_headers),
+        TEST(test_pai_tables_that_do_not_do),
         TEST(test_lists_of_nodes),
         TEST(test_a_filled_trace_says_so_when_it_is_read),
     };
