@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sharing in space: what the rules of models/space.h come to, and the table measured on an H200
- * (../shared/validation/h200/spatial.csv), whose errors are printed. */
+/* Sharing in space: what the rules of models/space.h come to. What was measured of it on an H200 is
+ * in the suite h200 of `gsim validate`. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,59 +222,6 @@ static void the_ideal_device_has_bandwidth_for_all(void **state) {
     assert_true(two[0].rate_q32 == GSIM_RATE_ONE && two[1].rate_q32 == GSIM_RATE_ONE);
 }
 
-/* --- measured --------------------------------------------------------------------------------- */
-
-/* A kernel of so many blocks, at most two an SM, and how long it takes alone. */
-static struct gsim_holder kernel(const struct fixture *f, const char *kind, int blocks) {
-    uint32_t fill_ppm = blocks >= 132 ? PPM : (uint32_t)(blocks * PPM / 132);
-    if (strcmp(kind, "fma") == 0)
-        return computing(fill_ppm);
-    struct gsim_holder holder = copying(f, fill_ppm);
-    if (blocks > 132) /* hbm_by_sms.csv: two blocks an SM draw a little more */
-        holder.hbm_bytes_per_s = f->profile.value[GSIM_KEY_HBM_BYTES_PER_S];
-    return holder;
-}
-
-/* Both begin together, and the longer one ends alone. */
-static void run_both(const struct fixture *f, struct gsim_holder two[2], const double solo[2],
-                     double together[2]) {
-    gsim_space_solve(&f->space, two, 2);
-    double end[2] = {solo[0] / rate(&two[0]), solo[1] / rate(&two[1])};
-    int first = end[1] < end[0];
-    together[first] = end[first];
-    together[!first] =
-        end[first] + solo[!first] * (1 - end[first] * rate(&two[!first]) / solo[!first]);
-}
-
-static void kernels_beside_each_other_take_as_long_as_measured(void **state) {
-    const struct fixture *f = *state;
-    const char *path = test_shared("validation/h200/spatial.csv", f->arena);
-    if (!path)
-        skip();
-    FILE *file = fopen(path, "r");
-    char header[256], kind[2][8];
-    int blocks[2], n = 0;
-    double solo[2], measured[2], simulated[2];
-    assert_non_null(file);
-    assert_non_null(fgets(header, sizeof header, file));
-    while (fscanf(file, " %7[^,],%d,%7[^,],%d,%lf,%lf,%lf,%lf", kind[0], &blocks[0], kind[1],
-                  &blocks[1], &solo[0], &solo[1], &measured[0], &measured[1]) == 8) {
-        bool is_crowded = blocks[0] + blocks[1] > 132;
-        struct gsim_holder two[] = {kernel(f, kind[0], blocks[0]), kernel(f, kind[1], blocks[1])};
-        run_both(f, two, solo, simulated);
-        for (int i = 0; i < 2; i++) {
-            double percent = 100 * (simulated[i] / measured[i] - 1);
-            print_message("# %s %3d beside %s %3d: %7.3f ms simulated %7.3f measured %+5.1f %%%s\n",
-                          kind[i], blocks[i], kind[!i], blocks[!i], simulated[i], measured[i],
-                          percent, is_crowded ? " (same SMs)" : "");
-            assert_true(fabs(percent) <= (is_crowded ? 15 : 5));
-        }
-        n++;
-    }
-    (void)fclose(file);
-    assert_int_equal(n, 8);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -288,7 +235,6 @@ int main(void) {
         TEST(the_order_is_of_no_matter),
         TEST(an_instance_is_a_small_device),
         TEST(the_ideal_device_has_bandwidth_for_all),
-        TEST(kernels_beside_each_other_take_as_long_as_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
