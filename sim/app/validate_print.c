@@ -119,6 +119,8 @@ static void print_row(const struct gsim_validate_row *row, int width, FILE *out)
         fprintf(out, "%s %s", row->verdict == GSIM_ROW_WITHIN ? "within" : "MISSES", row->bound);
     else
         fputs(verdict_name(row), out);
+    if (!isnan(row->standard_error))
+        fprintf(out, " (se %.2g)", row->standard_error);
     if (row->missing)
         fprintf(out, " (%s)", row->missing);
     fprintf(out, "%s%s\n", row->use == GSIM_ROW_TEST ? "" : ", ",

@@ -283,6 +283,13 @@ static bool beside_ms(const struct quoting *q, double *out) {
     return true;
 }
 
+/* bandwidth_gb_per_s(SMS): what copies by so many SMs draw. */
+static bool bandwidth_gb_per_s(const struct quoting *q, double *out) {
+    struct gsim_space space = gsim_space_of_device(q->profile);
+    *out = (double)gsim_space_bandwidth(&space, bytes(q, 0) * GSIM_SM) / 1e9;
+    return true;
+}
+
 /* --- by name ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -303,6 +310,7 @@ static const struct {
     {"suspend_ms", 2, suspend_ms},
     {"resume_ms", 2, resume_ms},
     {"beside_ms", 6, beside_ms},
+    {"bandwidth_gb_per_s", 1, bandwidth_gb_per_s},
 };
 
 enum gsim_status gsim_validate_quote(const struct gsim_call *call,
