@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "models/cycle.h"
+#include "models/concurrent.h"
 #include "sim/base/units.h"
 
 enum { STEPS_AT_ONCE = 1 << 22 };
@@ -12,6 +12,8 @@ enum { STEPS_AT_ONCE = 1 << 22 };
 struct gsim_arbiter {
     struct gsim_arbiter_options options;
     struct gsim_arena *arena;
+    struct gsim_space spaces[GSIM_SPACES_MAX];
+    uint16_t n_spaces;
     struct gsim_lanes committed, ahead;
     bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
     bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
@@ -87,6 +89,13 @@ static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
     lanes->has_reports = true;
 }
 
+/* Others run in this lane, or nobody does. */
+static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
+                    const struct gsim_ring *ring) {
+    if (arbiter->n_spaces > 0)
+        lanes->unsolved |= 1u << ring->part.space;
+}
+
 /* A member has just stopped running: is there anything to say of it? */
 static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     struct gsim_member *member = &lanes->members[place];
@@ -116,12 +125,17 @@ static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int
         if (n == STEPS_AT_ONCE)
             return false;
         uint16_t lane = earliest(lanes);
+        if (lanes->unsolved && lanes->rings[lane].next_ns > lanes->now_ns) {
+            gsim_concurrent_solve(&rotation, arbiter->spaces, lanes);
+            lane = earliest(lanes);
+        }
         struct gsim_ring *ring = &lanes->rings[lane];
         if (ring->next_ns == GSIM_NEVER || ring->next_ns > limit_ns ||
             (lanes->has_reports && ring->next_ns > lanes->now_ns))
             break;
         lanes->now_ns = ring->next_ns;
         uint16_t stopped = gsim_ring_step(&rotation, ring);
+        unsolve(arbiter, lanes, ring);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
         else if (lane == lanes->anchor && !lanes->has_reports)
@@ -206,7 +220,25 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
     ring->quantum_ns = spec->quantum_ns > 0 ? spec->quantum_ns : arbiter->options.quantum_ns;
     ring->is_by_priority = spec->is_by_priority;
     ring->rule = spec->rule;
+    ring->part = spec->part;
+    if (arbiter->n_spaces > 0 && ring->n == 0)
+        ring->is_used = false; /* contexts side by side: there is no other to switch from */
+    unsolve(arbiter, &arbiter->committed, ring);
     return true;
+}
+
+void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
+                             uint16_t n, int64_t now_ns) {
+    assert(n <= GSIM_SPACES_MAX);
+    disturb(arbiter, now_ns);
+    for (uint16_t i = 0; i < n; i++)
+        arbiter->spaces[i] = spaces[i];
+    arbiter->n_spaces = n;
+    arbiter->committed.unsolved = 0;
+    for (uint16_t i = 0; i < arbiter->committed.n_rings; i++) {
+        assert(arbiter->committed.rings[i].n == 0);
+        arbiter->committed.rings[i].rate_q32 = GSIM_RATE_ONE;
+    }
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
@@ -240,6 +272,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
                                                  .is_cold = spec->is_cold,
                                                  .is_idempotent = spec->is_idempotent,
                                                  .block_ns = spec->block_ns,
+                                                 .demand = spec->demand,
                                                  .is_present = true,
                                                  .lane = spec->lane,
                                                  .id = spec->id,
@@ -271,7 +304,9 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
     struct gsim_lanes *lanes = &arbiter->committed;
     disturb(arbiter, now_ns);
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_leave(&rotation, &lanes->rings[lanes->members[member].lane], member, now_ns);
+    struct gsim_ring *ring = &lanes->rings[lanes->members[member].lane];
+    gsim_ring_leave(&rotation, ring, member, now_ns);
+    unsolve(arbiter, lanes, ring);
     lanes->members[member].is_present = false;
     lanes->members[member].reports = 0;
     gsim_lanes_choose_anchor(lanes);

@@ -29,6 +29,7 @@ struct gsim_member_spec {
     uint32_t state_ppm;
     bool is_cold, is_idempotent;
     int64_t block_ns;
+    struct gsim_demand demand; /* where lanes run beside each other */
     uint16_t lane;
 };
 
@@ -43,10 +44,18 @@ struct gsim_arbiter_options {
 /* NULL: no memory. */
 struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
                                       struct gsim_arena *arena);
+
+enum { GSIM_SPACES_MAX = GSIM_MIG_SLICES_MAX };
+/* Lanes share SMs and bandwidth in these spaces from now on; n 0: each has the whole GPU to itself.
+ * Nobody is in any lane. */
+void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
+                             uint16_t n, int64_t now_ns);
+
 struct gsim_lane_spec {
     int64_t quantum_ns; /* 0: the arbiter's */
     bool is_by_priority;
     struct gsim_halt_rule rule;
+    struct gsim_part part;
 };
 /* The number of lanes may grow and never shrinks; how a lane works is changed from its next turn
  * on. false: no memory. */

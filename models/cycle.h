@@ -12,6 +12,7 @@ struct gsim_lanes {
     struct gsim_ring *rings;
     uint16_t n_rings;
     uint16_t anchor; /* the lane at whose turns cycles are looked for */
+    uint32_t unsolved; /* spaces (bits) in which others run than when rates were solved */
     bool has_reports;
     bool is_approximate;
     int64_t skipped_ns;

@@ -230,20 +230,16 @@ void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t ra
 
 /* --- how units share ---------------------------------------------------------------------------- */
 
-static bool takes_turns(enum gsim_discipline discipline) {
-    return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY;
-}
-
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
-    (void)model;
-    if (arrangement->n_lanes != 1)
-        return "this model shares a device in one lane only";
     if (arrangement->memory != GSIM_MEMORY_RESIDENT)
         return "this model keeps memory resident only";
+    const char *why = gsim_turns_refuse(model, arrangement);
+    if (why)
+        return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
     if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
-        !takes_turns(discipline))
+        !gsim_turns_knows(discipline))
         return "this model knows the disciplines exclusive, processor sharing, time slices and "
                "priority";
     return NULL;
@@ -256,9 +252,11 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         struct gsim_machine_gpu *gpu = &model->gpus[units[u].gpu];
         assert(gpu->n_sharers == 0);
         gpu->is_shared = lane->discipline == GSIM_DISCIPLINE_PS;
-        gpu->is_rotating = takes_turns(lane->discipline);
+        gpu->is_rotating = gsim_turns_knows(lane->discipline);
         model->has_shared |= gpu->is_shared;
-        if (gpu->is_rotating && !gsim_turns_arrange(model, units[u].gpu, arrangement, now_ns))
+        if (!gpu->is_rotating)
+            gsim_turns_disband(model, units[u].gpu, now_ns);
+        else if (!gsim_turns_arrange(model, units[u].gpu, arrangement, now_ns))
             model->is_out_of_memory = true;
     }
 }

@@ -7,7 +7,7 @@
 
 #include "models/suspend.h"
 
-enum { VALIDATED_CONTEXTS = 8 };
+enum { VALIDATED_CONTEXTS = 8, VALIDATED_BESIDE = 2 };
 
 static bool is_validated(const struct gsim_profile *profile) {
     /* What was measured was measured on an H200; `ideal` is true by definition. */
@@ -28,6 +28,10 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
         return "time slices were validated with up to 4 contexts, and are trusted to 8";
     if (model->turns.has_halted && !is_ideal)
         return "preemption of kernels was held against published ranges and orderings only";
+    if (model->turns.most_beside > VALIDATED_BESIDE && !is_ideal)
+        return "sharing SMs was validated with two kernels beside each other";
+    if (model->turns.most_beside > 1 && !is_known)
+        return "sharing SMs was validated on an H200 only";
     if (model->turns.most_members > 1 && !is_known)
         return "time slices were validated on an H200 only";
     if (is_charged && !is_known)

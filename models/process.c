@@ -118,6 +118,19 @@ struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t ind
     return process;
 }
 
+struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
+                                       const struct gsim_profile *profile) {
+    int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, index);
+    int64_t share_ppm = gsim_trace_share(trace, index);
+    struct gsim_demand demand = {.hbm_bytes_per_s = given(trace, GSIM_COL_HBM_BYTES_PER_S, index)};
+    if (fill_ppm <= 0 || fill_ppm > share_ppm)
+        fill_ppm = share_ppm;
+    demand.fill_ppm = fill_ppm > 0 ? (uint32_t)fill_ppm : 1;
+    demand.memory_ppm =
+        gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
+    return demand;
+}
+
 gsim_work gsim_process_done(const struct gsim_process *process,
                             const struct gsim_context *context) {
     gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->done_iterations;

@@ -8,6 +8,7 @@
 
 #include "models/context.h"
 #include "models/profile.h"
+#include "models/space.h"
 #include "sim/api/trace.h"
 
 struct gsim_process {
@@ -21,6 +22,10 @@ struct gsim_process {
 
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile);
+/* What its kernels do with the device when they are alone there: what the row does not say fills
+ * all SMs, or the part of a GPU that it asks for, and draws nothing from memory. */
+struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
+                                       const struct gsim_profile *profile);
 /* Service done, of a context of that process. */
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
 /* The place in its iterations at which this much service is done. */

@@ -15,6 +15,7 @@
 #define GSIM_MODELS_ROTATION_H
 
 #include "models/halting.h"
+#include "models/space.h"
 
 #define GSIM_RING_MAX 256 /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
@@ -38,6 +39,7 @@ struct gsim_member {
     bool is_idempotent; /* its kernels may be killed and run again */
     int64_t restore_ns; /* to come back after what was saved */
     bool is_cold; /* its working set does not fit L2 */
+    struct gsim_demand demand; /* where lanes run beside each other */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: it leaves the lane there */
     uint8_t reports; /* what the owner has not been told yet */
@@ -72,6 +74,7 @@ struct gsim_ring {
     uint8_t phase; /* enum gsim_lane_phase */
     uint64_t rate_q32; /* of the context that runs */
     int64_t quantum_ns;
+    struct gsim_part part; /* of the SMs, where lanes run beside each other */
     bool is_by_priority;
     bool is_halting;
     struct gsim_halt_rule rule; /* by priority: how the running one is halted */

@@ -35,6 +35,18 @@ struct gsim_space {
     int64_t peak_bytes_per_s; /* of the memory that belongs to them */
 };
 
+/* A lane's part of a space, and what a kernel would do with a whole device; fields as below. */
+struct gsim_part {
+    uint32_t first_sm, n_sms;
+    uint32_t cap_ppm; /* 0: none */
+    uint16_t space; /* which one, where there are several */
+};
+
+struct gsim_demand {
+    uint32_t fill_ppm, memory_ppm;
+    int64_t hbm_bytes_per_s;
+};
+
 struct gsim_holder {
     uint32_t first_sm, n_sms; /* a range of the space's SMs; n_sms 0: all of them */
     uint32_t cap_ppm; /* at most so much of the device's SMs; above 0 */

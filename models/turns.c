@@ -69,6 +69,32 @@ static bool reserve(struct gsim_model *model, gsim_slot slot) {
     return true;
 }
 
+/* --- arranging -------------------------------------------------------------------------------- */
+
+static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane *lane) {
+    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+        if ((int64_t)lane->first_sm + lane->n_sms >
+            model->setup.profiles[type]->value[GSIM_KEY_SMS])
+            return false;
+    return lane->cap_ppm <= GSIM_PPM && (lane->n_sms > 0 || lane->first_sm == 0);
+}
+
+const char *gsim_turns_refuse(const struct gsim_model *model,
+                              const struct gsim_arrangement *arrangement) {
+    if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_RING_MAX)
+        return "a device has 1 to 256 lanes";
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
+        if (!is_on_devices(model, &arrangement->lanes[i]))
+            return "a lane has more SMs than a device of the cluster";
+        if (arrangement->n_lanes > 1 && !gsim_turns_knows(arrangement->lanes[i].discipline))
+            return "in lanes beside each other contexts take turns, or go by priority";
+    }
+    for (uint32_t i = 0; i < arrangement->n_entries; i++)
+        if (arrangement->entries[i].lane >= arrangement->n_lanes)
+            return "an entry names a lane that the arrangement does not have";
+    return NULL;
+}
+
 /* Entries are kept by job, for when it joins. */
 static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement) {
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
@@ -76,28 +102,59 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
         if (!reserve(model, entry->job))
             return false;
         model->turns.by_slot[entry->job].priority = entry->priority;
+        model->turns.by_slot[entry->job].lane = entry->lane;
     }
     return true;
 }
 
-bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
-                        const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
-    const struct gsim_lane *lane = &arrangement->lanes[0];
-    struct gsim_lane_spec spec = {.quantum_ns = quantum_of(lane, profile_at(model, gpu)),
-                                  .is_by_priority = lane->discipline == GSIM_DISCIPLINE_PRIORITY,
-                                  .rule = {.stop = (uint8_t)lane->stop,
-                                           .in_flight = lane->in_flight,
-                                           .pieces = lane->pieces,
-                                           .bound_ns = lane->bound_ns}};
+static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
+                         const struct gsim_lane *lane, int64_t now_ns) {
+    struct gsim_lane_spec spec = {
+        .quantum_ns = quantum_of(lane, profile_at(model, gpu)),
+        .is_by_priority = lane->discipline == GSIM_DISCIPLINE_PRIORITY,
+        .rule = {.stop = (uint8_t)lane->stop,
+                 .in_flight = lane->in_flight,
+                 .pieces = lane->pieces,
+                 .bound_ns = lane->bound_ns},
+        .part = {.first_sm = lane->first_sm, .n_sms = lane->n_sms, .cap_ppm = lane->cap_ppm}};
     model->gpus[gpu].is_by_priority = spec.is_by_priority;
     model->gpus[gpu].rule = spec.rule;
     if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
         model->turns.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
                                                                     : GSIM_KEY_SLICE_LONG_NS] =
             true;
-    return arbiter && note_entries(model, arrangement) &&
-           gsim_arbiter_set_lane(arbiter, 0, &spec, now_ns);
+    return gsim_arbiter_set_lane(model->turns.of_gpu[gpu], place, &spec, now_ns);
+}
+
+/* Lanes beside each other, or with a part of the SMs, share the device in space. */
+static bool is_spatial(const struct gsim_arrangement *arrangement) {
+    const struct gsim_lane *lane = &arrangement->lanes[0];
+    return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0;
+}
+
+static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_space space = gsim_space_of_device(profile_at(model, gpu));
+    model->gpus[gpu].is_spatial = true;
+    gsim_arbiter_set_spaces(model->turns.of_gpu[gpu], &space, 1, now_ns);
+}
+
+void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    if (!model->gpus[gpu].is_spatial)
+        return;
+    model->gpus[gpu].is_spatial = false;
+    gsim_arbiter_set_spaces(model->turns.of_gpu[gpu], NULL, 0, now_ns);
+}
+
+bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
+                        const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    if (!arbiter_of(model, gpu) || !note_entries(model, arrangement))
+        return false;
+    if (is_spatial(arrangement) && !model->gpus[gpu].is_spatial)
+        become_spatial(model, gpu, now_ns);
+    bool is_done = true;
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++)
+        is_done &= arrange_lane(model, gpu, i, &arrangement->lanes[i], now_ns);
+    return is_done;
 }
 
 static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
@@ -175,10 +232,11 @@ bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
 static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
-                         int64_t now_ns) {
-    uint16_t lane = model->gpus[gpu].is_rotating ? 0 : gsim_arbiter_free_lane(arbiter);
-    if (!model->gpus[gpu].is_rotating &&
-        !gsim_arbiter_set_lane(arbiter, lane, &(struct gsim_lane_spec){0}, now_ns))
+                         uint16_t entered, int64_t now_ns) {
+    if (model->gpus[gpu].is_rotating)
+        return entered;
+    uint16_t lane = gsim_arbiter_free_lane(arbiter);
+    if (!gsim_arbiter_set_lane(arbiter, lane, &(struct gsim_lane_spec){0}, now_ns))
         model->is_out_of_memory = true;
     return lane;
 }
@@ -189,13 +247,14 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     const struct gsim_trace *trace = model->setup.trace;
     uint32_t index = gsim_machine_info(model, slot)->index;
-    struct gsim_member_spec spec = {.context = turner->process.context,
-                                    .id = slot,
-                                    .priority = turner->priority,
-                                    .is_cold = turner->process.is_cold,
-                                    .is_idempotent =
-                                        gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
-                                    .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index)};
+    struct gsim_member_spec spec = {
+        .context = turner->process.context,
+        .id = slot,
+        .priority = turner->priority,
+        .is_cold = turner->process.is_cold,
+        .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
+        .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),
+        .demand = gsim_process_demand(trace, index, profile_at(model, gpu))};
     if (model->gpus[gpu].is_by_priority &&
         gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
         struct gsim_halt_costs costs = gsim_halt_costs_of(profile_at(model, gpu));
@@ -211,6 +270,13 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
                                               GSIM_KEY_SWITCH_COLD_NS, GSIM_KEY_LAUNCH_GAP_NS,
                                               GSIM_KEY_SLICE_QUANTUM_NS};
     struct gsim_turns *turns = &model->turns;
+    if (model->gpus[gpu].is_spatial) {
+        if (n_members > turns->most_beside)
+            turns->most_beside = n_members;
+        turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
+            turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
+        return;
+    }
     if (n_members > turns->most_members)
         turns->most_members = n_members;
     if (n_members < 2)
@@ -238,7 +304,7 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     struct gsim_member_spec spec = member_spec(model, slot, gpu);
-    spec.lane = lane_for(model, arbiter, gpu, now_ns);
+    spec.lane = lane_for(model, arbiter, gpu, turner->lane, now_ns);
     turner->gpu = gpu;
     turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left, now_ns)
                                       : gsim_arbiter_join(arbiter, &spec, now_ns);

@@ -15,6 +15,7 @@ struct gsim_turner {
     uint16_t member;
     uint32_t gpu;
     int32_t priority; /* of its entry in an arrangement */
+    uint16_t lane; /* the same */
     uint32_t log; /* of an open-loop job: its place among them */
 };
 
@@ -29,6 +30,7 @@ struct gsim_turns {
     bool has_key[GSIM_KEY_COUNT]; /* constants that rotations were computed from */
     uint16_t most_members; /* of one rotation */
     bool has_halted; /* a lane by priority was arranged */
+    uint16_t most_beside; /* contexts of one GPU that ran beside each other */
 };
 
 /* Whether this job, placed where it is, takes turns. */
@@ -41,9 +43,18 @@ bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop st
 void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* A slot is given to another job. */
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
+static inline bool gsim_turns_knows(enum gsim_discipline discipline) {
+    return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY;
+}
+/* NULL when devices can have these lanes, else why not. */
+const char *gsim_turns_refuse(const struct gsim_model *model,
+                              const struct gsim_arrangement *arrangement);
 /* This GPU is arranged to take turns. false: no memory. */
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns);
+
+/* This GPU is arranged otherwise, and nobody is on it. */
+void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
 
 int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns);
 /* Brings all rotations and the progress of their jobs to now_ns; what is to be reported becomes the

@@ -266,6 +266,10 @@ struct gsim_sharing {
     struct gsim_lane lane; /* of the GPUs that are shared */
     enum gsim_rule rule;
     bool has_two_levels; /* class realtime, and all others: column `priority` does not matter */
+    /* Where every job has a lane of its own: arranges the GPU for this one too. NULL: all are in
+     * the one lane. */
+    bool (*arrange)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                    struct gsim_unit unit);
 };
 
 /* A job's part of it, first in the per-job state. */

@@ -70,18 +70,25 @@ static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx
     return gsim_trace_get(ctx->view->trace, GSIM_COL_CLASS, job) == GSIM_CLASS_REALTIME;
 }
 
-static bool share(struct gsim_sharing *sharing, const struct gsim_ctx *ctx, struct gsim_plan *plan,
-                  gsim_slot slot) {
-    struct gsim_unit unit = {.gpu = emptiest(ctx->view, slot)};
-    struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
-    if (unit.gpu == ctx->view->n_gpus)
-        return false;
+/* In one lane with the others; of these, only an order of urgency has to be said. */
+static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                       struct gsim_unit unit) {
+    struct gsim_sharing *sharing = ctx->state;
     struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
     struct gsim_arrangement arrangement = {
         .lanes = &sharing->lane, .n_lanes = 1, .entries = &entry, .n_entries = 1};
     bool says_something = ctx->view->gpu_clients[unit.gpu] == 0 ||
                           sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY;
-    if (says_something && !gsim_plan_arrange(plan, &unit, 1, &arrangement))
+    return !says_something || gsim_plan_arrange(plan, &unit, 1, &arrangement);
+}
+
+static bool share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    struct gsim_unit unit = {.gpu = emptiest(ctx->view, slot)};
+    struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
+    if (unit.gpu == ctx->view->n_gpus)
+        return false;
+    if (!(sharing->arrange ? sharing->arrange : enter_lane)(ctx, plan, slot, unit))
         return false;
     job->gpu = unit.gpu + 1;
     return gsim_plan_place_on(plan, slot, &unit, 1);

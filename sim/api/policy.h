@@ -85,6 +85,7 @@ struct gsim_ctx {
     struct gsim_arena *arena;
     struct gsim_log *log;
     struct gsim_core *core;
+    enum gsim_status status; /* set by a hook that cannot go on, the log says why: the run ends */
 };
 
 static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {

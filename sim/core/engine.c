@@ -204,6 +204,8 @@ static void decide(struct gsim_core *core) {
     gsim_plan_refresh_view(core);
     if (core->options->policy->decide)
         core->options->policy->decide(&core->ctx, &core->plan);
+    if (core->status == GSIM_OK)
+        core->status = core->ctx.status;
     core->arrived.n = core->settled.n = 0;
     for (uint32_t i = 0; i < core->completed.n; i++)
         gsim_jobs_leave(core, core->completed.list[i]);

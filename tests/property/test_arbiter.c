@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The shortcut over recurring rotations against the plain engine that walks every slice: random
- * small cases end at the same nanosecond, with the same time on the device and in switches,
+/* The shortcut over recurring rotations, and over lanes that run beside each other, against the
+ * plain engine that walks every slice: random small cases end at the same nanosecond, with the same time on the device and in switches,
  * wherever the run is looked at in between. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,11 +15,12 @@
 #include "sim/base/units.h"
 #include "tests/support/runner.h"
 
-enum { MOST = 6, CASES = 10000 / TEST_FEWER };
+enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER, SMS = 8 };
 
 struct script {
     uint16_t n, n_lanes;
-    struct gsim_lane_spec lane[2];
+    struct gsim_lane_spec lane[MOST_LANES];
+    uint16_t n_spaces; /* 0: every lane has all SMs to itself */
     struct gsim_member_spec spec[MOST];
     int64_t joins_ns[MOST]; /* rising */
     int64_t look_ns; /* look in between every so often; 0: never */
@@ -42,6 +43,9 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
                                     .is_idempotent = pick(rng, 0, 1) == 1,
                                     .block_ns = pick(rng, 0, 1) * pick(rng, 1, 200)};
     struct gsim_context *context = &spec.context;
+    spec.demand.fill_ppm = (uint32_t)pick(rng, 1, 8) * 125000;
+    spec.demand.memory_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM));
+    spec.demand.hbm_bytes_per_s = spec.demand.memory_ppm * INT64_C(800);
     context->queue = pick(rng, 2, 20);
     context->iterations = pick(rng, 1, 400);
     context->kernels = pick(rng, 0, 1) ? 1 : pick(rng, 2, 40);
@@ -56,8 +60,19 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
     return spec;
 }
 
-static struct gsim_lane_spec draw_lane(gsl_rng *rng) {
-    return (struct gsim_lane_spec){.is_by_priority = pick(rng, 0, 2) == 0,
+static struct gsim_part draw_part(gsl_rng *rng, uint16_t n_spaces) {
+    struct gsim_part part = {.cap_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 1, GSIM_PPM)),
+                             .space = (uint16_t)pick(rng, 0, n_spaces > 0 ? n_spaces - 1 : 0)};
+    if (pick(rng, 0, 2) == 0) {
+        part.first_sm = (uint32_t)pick(rng, 0, SMS - 1);
+        part.n_sms = (uint32_t)pick(rng, 1, SMS - part.first_sm);
+    }
+    return part;
+}
+
+static struct gsim_lane_spec draw_lane(gsl_rng *rng, uint16_t n_spaces) {
+    return (struct gsim_lane_spec){.part = draw_part(rng, n_spaces),
+                                   .is_by_priority = pick(rng, 0, 2) == 0,
                                    .rule = {.stop = (uint8_t)pick(rng, 0, GSIM_STOP_COUNT - 1),
                                             .in_flight = pick(rng, 1, 4),
                                             .pieces = pick(rng, 1, 3),
@@ -66,10 +81,11 @@ static struct gsim_lane_spec draw_lane(gsl_rng *rng) {
 
 static struct script draw(gsl_rng *rng) {
     struct script script = {.n = (uint16_t)pick(rng, 1, MOST),
-                            .n_lanes = (uint16_t)pick(rng, 1, 2)};
+                            .n_lanes = (uint16_t)pick(rng, 1, MOST_LANES),
+                            .n_spaces = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 2))};
     int64_t at_ns = 0;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++)
-        script.lane[lane] = draw_lane(rng);
+        script.lane[lane] = draw_lane(rng, script.n_spaces);
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
         script.joins_ns[i] = at_ns;
@@ -79,6 +95,13 @@ static struct script draw(gsl_rng *rng) {
     script.look_ns = pick(rng, 0, 1) ? 0 : pick(rng, 5000, 900000);
     return script;
 }
+
+/* A device of 8 SMs that draw 100 MB/s each, but not more than 700 together. */
+static const struct gsim_curve_point hbm_by_sms[] = {{7, 700000000}, {8, 700000000}};
+static const struct gsim_profile device = {
+    .value =
+        {[GSIM_KEY_SMS] = SMS, [GSIM_KEY_HBM_BY_SMS] = 2, [GSIM_KEY_HBM_BYTES_PER_S] = 900000000},
+    .curve = {[GSIM_KEY_HBM_BY_SMS] = hbm_by_sms}};
 
 static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_plain,
                                          struct gsim_arena *arena) {
@@ -97,6 +120,8 @@ static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_pl
                                            .is_plain = is_plain};
     struct gsim_arbiter *arbiter = gsim_arbiter_new(&options, arena);
     assert_non_null(arbiter);
+    struct gsim_space spaces[] = {{&device, SMS, 900000000}, {&device, SMS, 500000000}};
+    gsim_arbiter_set_spaces(arbiter, spaces, script->n_spaces, 0);
     for (uint16_t lane = 0; lane < script->n_lanes; lane++)
         assert_true(gsim_arbiter_set_lane(arbiter, lane, &script->lane[lane], 0));
     return arbiter;

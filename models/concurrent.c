@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/concurrent.h"
+
+#include <assert.h>
+
+/* What runs in a space: its holders, and the lanes they are in. */
+struct runners {
+    struct gsim_holder holder[GSIM_RING_MAX];
+    uint16_t lane[GSIM_RING_MAX];
+    uint32_t n;
+};
+
+static struct gsim_holder holder_of(const struct gsim_part *part,
+                                    const struct gsim_demand *demand) {
+    return (struct gsim_holder){.first_sm = part->first_sm,
+                                .n_sms = part->n_sms,
+                                .cap_ppm = part->cap_ppm > 0 ? part->cap_ppm : (uint32_t)GSIM_PPM,
+                                .fill_ppm = demand->fill_ppm,
+                                .memory_ppm = demand->memory_ppm,
+                                .hbm_bytes_per_s = demand->hbm_bytes_per_s};
+}
+
+static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runners *out) {
+    out->n = 0;
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        const struct gsim_ring *ring = &lanes->rings[i];
+        uint16_t running = gsim_ring_running(ring);
+        if (running == GSIM_NO_MEMBER || ring->part.space != space)
+            continue;
+        assert(out->n < GSIM_RING_MAX);
+        out->holder[out->n] = holder_of(&ring->part, &lanes->members[running].demand);
+        out->lane[out->n++] = i;
+    }
+}
+
+/* A halt that has begun takes what it was to take. */
+static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+                     uint64_t rate_q32, int64_t now_ns) {
+    if (ring->rate_q32 == rate_q32 || ring->is_halting)
+        return;
+    gsim_ring_settle(rotation, ring, now_ns);
+    ring->rate_q32 = rate_q32;
+    gsim_ring_plan(rotation, ring, now_ns);
+}
+
+void gsim_concurrent_solve(const struct gsim_rotation *rotation, const struct gsim_space *spaces,
+                           struct gsim_lanes *lanes) {
+    struct runners runners;
+    for (uint16_t space = 0; lanes->unsolved >> space; space++) {
+        if (!(lanes->unsolved >> space & 1))
+            continue;
+        collect(lanes, space, &runners);
+        gsim_space_solve(&spaces[space], runners.holder, runners.n);
+        for (uint32_t i = 0; i < runners.n; i++)
+            set_rate(rotation, &lanes->rings[runners.lane[i]], runners.holder[i].rate_q32,
+                     lanes->now_ns);
+    }
+    lanes->unsolved = 0;
+}

@@ -1,0 +1,2 @@
+# Two kinds of kernels on half of an H200's SMs each: copy draws what 66 SMs can (3096.5 GB/s), math nothing, so both take 4 s alone and together. copy2 finds 21 GiB too little memory and waits until 4 s, when both end; then it is alone until 8 s. The server's requests have SMs of their own: 0.5 ms of kernel and the launch gap each
+--policy mps --device h200 --quiet --jobs-csv /dev/stdout tests/golden/mps.csv
