@@ -18,6 +18,8 @@ struct gsim_arbiter {
     bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
     bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
     struct gsim_cycle cycle;
+    struct gsim_pager pager;
+    struct gsim_spans spans[2], taken; /* of the committed state and the one ahead, as they swap */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -29,6 +31,13 @@ struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options
         return NULL;
     arbiter->options = *options;
     arbiter->arena = arena;
+    for (int i = 0; i < 2; i++)
+        arbiter->spans[i] = (struct gsim_spans){
+            .arena = arena, .from_ns = options->watch_from_ns, .until_ns = options->watch_until_ns};
+    if (options->watch_until_ns > 0) {
+        arbiter->committed.spans = &arbiter->spans[0];
+        arbiter->ahead.spans = &arbiter->spans[1];
+    }
     return arbiter;
 }
 
@@ -72,8 +81,9 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 /* --- the plain engine ------------------------------------------------------------------------- */
 
 static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
-                                        const struct gsim_lanes *lanes) {
-    return (struct gsim_rotation){lanes->members, arbiter->options.costs};
+                                        struct gsim_lanes *lanes) {
+    return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
+                                  lanes->spans};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -117,6 +127,19 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     }
 }
 
+/* While somebody watches, every slice is walked. */
+static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
+                            int64_t limit_ns) {
+    const struct gsim_arbiter_options *options = &arbiter->options;
+    bool is_to_come = lanes->now_ns < options->watch_until_ns &&
+                      !(lanes->spans && lanes->spans->n == GSIM_SPANS_MOST);
+    if (is_to_come && lanes->now_ns >= options->watch_from_ns)
+        return;
+    if (is_to_come && options->watch_from_ns < limit_ns)
+        limit_ns = options->watch_from_ns;
+    gsim_cycle_turn(&arbiter->cycle, options, lanes, limit_ns);
+}
+
 /* Brings the lanes to the first instant with a report, or to limit_ns; or so far as STEPS_AT_ONCE
  * go, so that whoever simulates can be interrupted. false: it is not there yet. */
 static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
@@ -139,7 +162,7 @@ static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
         else if (lane == lanes->anchor && !lanes->has_reports)
-            gsim_cycle_turn(&arbiter->cycle, &arbiter->options, lanes, limit_ns);
+            look_for_cycles(arbiter, lanes, limit_ns);
     }
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
         lanes->now_ns = limit_ns;
@@ -157,6 +180,8 @@ static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes)
 int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     if (!arbiter->is_ahead_valid) {
         gsim_lanes_copy(&arbiter->ahead, &arbiter->committed);
+        if (arbiter->ahead.spans)
+            arbiter->ahead.spans->n = 0;
         arbiter->is_ahead_valid = true;
         arbiter->is_ahead_event = arbiter->ahead.has_reports;
     }
@@ -170,10 +195,23 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     return horizon_ns;
 }
 
+/* What was told of the state that was ahead has come true. Told before and not taken comes first. */
+static void keep_spans(struct gsim_arbiter *arbiter, struct gsim_spans *now_true) {
+    struct gsim_spans *before = arbiter->committed.spans;
+    if (!before || before->n == 0)
+        return;
+    for (uint32_t i = 0; i < now_true->n; i++)
+        gsim_spans_add(before, &now_true->list[i]);
+    struct gsim_spans swap = *before;
+    *before = *now_true;
+    *now_true = swap;
+}
+
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
     if (arbiter->is_ahead_valid && arbiter->ahead.now_ns == now_ns) {
         struct gsim_lanes swap = arbiter->ahead; /* the other one is made from it when needed */
+        keep_spans(arbiter, swap.spans);
         arbiter->ahead = *committed;
         *committed = swap;
         arbiter->is_ahead_valid = false;
@@ -218,6 +256,8 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
         return false;
     struct gsim_ring *ring = &arbiter->committed.rings[lane];
     ring->quantum_ns = spec->quantum_ns > 0 ? spec->quantum_ns : arbiter->options.quantum_ns;
+    ring->keep_ns = spec->keep_ns;
+    ring->ends_at_boundary = spec->ends_at_boundary;
     ring->is_by_priority = spec->is_by_priority;
     ring->rule = spec->rule;
     ring->part = spec->part;
@@ -239,6 +279,18 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
         assert(arbiter->committed.rings[i].n == 0);
         arbiter->committed.rings[i].rate_q32 = GSIM_RATE_ONE;
     }
+}
+
+void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pager *pager) {
+    struct gsim_store *store = &arbiter->committed.store;
+    enum gsim_memory before = store->pager ? store->pager->manager : GSIM_MEMORY_RESIDENT;
+    struct gsim_uvm uvm = arbiter->pager.uvm;
+    if (pager)
+        arbiter->pager = *pager;
+    if (pager && before == pager->manager)
+        arbiter->pager.uvm = uvm; /* it has its scratch space already */
+    if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
+        gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
@@ -263,8 +315,10 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
                       const struct gsim_context *context) {
     struct gsim_lanes *lanes = &arbiter->committed;
     uint16_t place = free_place(arbiter);
-    if (place == GSIM_NO_MEMBER)
-        return place;
+    struct gsim_tenant tenant;
+    if (place == GSIM_NO_MEMBER ||
+        !gsim_store_open(&lanes->store, &tenant, spec->id, spec->used_bytes, spec->allocated_bytes))
+        return GSIM_NO_MEMBER;
     lanes->members[place] = (struct gsim_member){.context = *context,
                                                  .quantum_ns = spec->quantum_ns,
                                                  .priority = spec->priority,
@@ -273,6 +327,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
                                                  .is_idempotent = spec->is_idempotent,
                                                  .block_ns = spec->block_ns,
                                                  .demand = spec->demand,
+                                                 .tenant = tenant,
                                                  .is_present = true,
                                                  .lane = spec->lane,
                                                  .id = spec->id,
@@ -307,6 +362,7 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
     struct gsim_ring *ring = &lanes->rings[lanes->members[member].lane];
     gsim_ring_leave(&rotation, ring, member, now_ns);
     unsolve(arbiter, lanes, ring);
+    gsim_store_close(&lanes->store, &lanes->members[member].tenant);
     lanes->members[member].is_present = false;
     lanes->members[member].reports = 0;
     gsim_lanes_choose_anchor(lanes);
@@ -336,6 +392,20 @@ void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t i
 
 /* --- questions -------------------------------------------------------------------------------- */
 
+const struct gsim_spans *gsim_arbiter_take_spans(struct gsim_arbiter *arbiter) {
+    struct gsim_spans *spans = arbiter->committed.spans;
+    if (!spans)
+        return NULL;
+    arbiter->taken = *spans;
+    spans->n = 0;
+    return &arbiter->taken;
+}
+
+bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter) {
+    return gsim_store_has_failed(&arbiter->committed.store) ||
+           (arbiter->is_ahead_valid && gsim_store_has_failed(&arbiter->ahead.store));
+}
+
 const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member) {
     return &arbiter->committed.members[member];
 }
@@ -358,6 +428,7 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
         stats.slices += lanes->rings[i].n_slices;
         stats.switch_ns += lanes->rings[i].switch_ns;
+        stats.vain_slices += lanes->rings[i].n_vain;
     }
     return stats;
 }

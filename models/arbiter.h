@@ -30,6 +30,7 @@ struct gsim_member_spec {
     bool is_cold, is_idempotent;
     int64_t block_ns;
     struct gsim_demand demand; /* where lanes run beside each other */
+    int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */
     uint16_t lane;
 };
 
@@ -39,6 +40,7 @@ struct gsim_arbiter_options {
     int64_t slice_budget; /* slices without recurrence, until rates are extrapolated */
     bool is_plain; /* never skip anything: the reference */
     bool is_exact; /* never extrapolate */
+    int64_t watch_from_ns, watch_until_ns; /* when every slice is walked and told; until 0: never */
 };
 
 /* NULL: no memory. */
@@ -53,6 +55,8 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
 
 struct gsim_lane_spec {
     int64_t quantum_ns; /* 0: the arbiter's */
+    int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
+    bool ends_at_boundary; /* turns end at the end of an iteration */
     bool is_by_priority;
     struct gsim_halt_rule rule;
     struct gsim_part part;
@@ -61,6 +65,10 @@ struct gsim_lane_spec {
  * on. false: no memory. */
 bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
                            const struct gsim_lane_spec *spec, int64_t now_ns);
+
+/* Who moves memory from now on, while the arbiter has no members; pager NULL: nobody, everything
+ * stays resident. */
+void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pager *pager);
 
 /* A lane that nobody is in; its number may be that of a new one. */
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
@@ -96,12 +104,18 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);
 /* Takes the next report of the committed state: its member, or GSIM_NO_MEMBER. */
 uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports);
 
+/* There was no memory left to keep its state in. */
+bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter);
 const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member);
 uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter); /* places in the table */
 uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter);
 
+/* What happened up to the committed state since the last call; emptied by it. */
+const struct gsim_spans *gsim_arbiter_take_spans(struct gsim_arbiter *arbiter);
+
 struct gsim_arbiter_stats {
     int64_t slices, switch_ns;
+    int64_t vain_slices; /* that ended before their pages were there, on lanes that are kept */
     int64_t skipped_ns; /* of the committed time */
     bool is_approximate;
 };

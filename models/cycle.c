@@ -11,7 +11,12 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     struct gsim_member *members = to->members;
     struct gsim_ring *rings = to->rings;
     uint16_t capacity = to->capacity, n_rings = to->n_rings;
+    struct gsim_store store = to->store;
+    struct gsim_spans *spans = to->spans;
     *to = *from;
+    to->spans = spans;
+    to->store = store;
+    gsim_store_copy(&to->store, &from->store);
     to->members = members;
     to->rings = rings;
     to->capacity = capacity;
@@ -64,6 +69,9 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
     if (a->phase == GSIM_LANE_RUNNING)
         return a->quantum_start_ns - a_now == b->quantum_start_ns - b_now &&
                a->since_ns - a_now == b->since_ns - b_now && a->rate_q32 == b->rate_q32;
+    if (a->phase == GSIM_LANE_KEPT)
+        return a->quantum_start_ns - a_now == b->quantum_start_ns - b_now &&
+               a->release_ns - a_now == b->release_ns - b_now;
     return true;
 }
 
@@ -78,19 +86,21 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
 
 static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, uint16_t place) {
     const struct gsim_member *one = &a->members[place], *other = &b->members[place];
-    return one->restore_ns == other->restore_ns &&
+    return one->restore_ns == other->restore_ns && one->stall_ns == other->stall_ns &&
+           gsim_tenant_is_same(&one->tenant, &other->tenant) &&
            is_same_context(&one->context, a->now_ns, &other->context, b->now_ns,
                            can_be_cut(a, one));
 }
 
-static bool is_same(const struct gsim_lanes *a, const struct gsim_lanes *b) {
+static bool is_same(struct gsim_cycle *cycle, const struct gsim_lanes *b) {
+    const struct gsim_lanes *a = &cycle->seen;
     for (uint16_t i = 0; i < a->n_rings; i++)
         if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
             return false;
     for (uint16_t i = 0; i < a->capacity; i++)
         if (a->members[i].is_present && !is_same_member(a, b, i))
             return false;
-    return true;
+    return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch);
 }
 
 /* Requests come when they come, and a member that is to stop does so once. */
@@ -120,10 +130,13 @@ static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is
             b->context.done_iterations - a->context.done_iterations;
         per->members[i].context.done = b->context.done - a->context.done;
         per->members[i].busy_ns = b->busy_ns - a->busy_ns;
+        per->members[i].tenant.sum = b->tenant.sum;
+        gsim_memory_use_add(&per->members[i].tenant.sum, &a->tenant.sum, -1);
     }
     for (uint16_t i = 0; i < now->n_rings; i++) {
         per->rings[i].switch_ns = now->rings[i].switch_ns - then->rings[i].switch_ns;
         per->rings[i].n_slices = now->rings[i].n_slices - then->rings[i].n_slices;
+        per->rings[i].n_vain = now->rings[i].n_vain - then->rings[i].n_vain;
     }
 }
 
@@ -171,6 +184,7 @@ static void skip_member(struct gsim_member *member, const struct gsim_member *pe
     context->done_iterations += n * per->context.done_iterations;
     context->done += n * per->context.done;
     member->busy_ns += n * per->busy_ns;
+    gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
     shift(&context->launch_ns, by_ns);
     shift(&context->ready_ns, by_ns);
     shift(&context->gpu_end_ns, by_ns);
@@ -181,6 +195,7 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
     lanes->now_ns += by_ns;
     lanes->skipped_ns += by_ns;
     lanes->is_approximate |= cycle->is_approximate;
+    lanes->store.link_free_ns += by_ns;
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
             skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns);
@@ -188,10 +203,12 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
         struct gsim_ring *ring = &lanes->rings[i];
         ring->switch_ns += n * cycle->per_period.rings[i].switch_ns;
         ring->n_slices += n * cycle->per_period.rings[i].n_slices;
+        ring->n_vain += n * cycle->per_period.rings[i].n_vain;
         shift(&ring->since_ns, by_ns);
         shift(&ring->quantum_start_ns, by_ns);
         shift(&ring->next_ns, by_ns);
         shift(&ring->halted_ns, by_ns);
+        shift(&ring->release_ns, by_ns);
     }
 }
 
@@ -210,7 +227,7 @@ static void search(struct gsim_cycle *cycle, const struct gsim_arbiter_options *
     }
     cycle->n_turns++;
     cycle->n_since++;
-    if (is_same(&cycle->seen, lanes)) {
+    if (is_same(cycle, lanes)) {
         find(cycle, lanes, false);
     } else if (!options->is_exact && cycle->n_turns >= options->slice_budget) {
         find(cycle, lanes, true);

@@ -11,6 +11,8 @@ struct gsim_lanes {
     uint16_t capacity;
     struct gsim_ring *rings;
     uint16_t n_rings;
+    struct gsim_store store;
+    struct gsim_spans *spans; /* where what happens to this state is told; not part of it */
     uint16_t anchor; /* the lane at whose turns cycles are looked for */
     uint32_t unsolved; /* spaces (bits) in which others run than when rates were solved */
     bool has_reports;
@@ -27,6 +29,7 @@ struct gsim_cycle {
     int64_t period_ns;
     struct gsim_lanes per_period; /* what one period adds to every accumulator */
     bool is_approximate;
+    struct gsim_store_scratch scratch;
 };
 
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);

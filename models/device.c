@@ -232,12 +232,12 @@ void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t ra
 
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
-    if (arrangement->memory != GSIM_MEMORY_RESIDENT)
-        return "this model keeps memory resident only";
     const char *why = gsim_turns_refuse(model, arrangement);
     if (why)
         return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
+    if (arrangement->memory != GSIM_MEMORY_RESIDENT && !gsim_turns_knows(discipline))
+        return "memory is managed where contexts take turns only";
     if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
         !gsim_turns_knows(discipline))
         return "this model knows the disciplines exclusive, processor sharing, time slices and "
@@ -631,6 +631,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
     int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
     if (gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
+    struct gsim_memory_use memory = gsim_turns_memory_use(model, slot);
     *out = (struct gsim_counters){
         .work_ns = work_ns,
         .kernels = job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1,
@@ -639,8 +640,10 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
         .last_iteration_ns = job->iteration_ns,
         .busy_ns = work_ns,
         .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,
-        .bytes_in = job->bytes_in,
-        .bytes_out = job->bytes_out,
+        .bytes_in = job->bytes_in + memory.bytes_in,
+        .bytes_out = job->bytes_out + memory.bytes_out,
+        .faults = memory.faults,
+        .stall_ns = memory.stall_ns,
     };
 }
 

@@ -9,9 +9,46 @@
 
 enum { VALIDATED_CONTEXTS = 8, VALIDATED_BESIDE = 2 };
 
+/* Keys that moving memory was computed from. */
+static const enum gsim_key migration_keys[] = {
+    GSIM_KEY_MIGRATE_OUT,     GSIM_KEY_MIGRATE_IN,        GSIM_KEY_MIGRATE_BOTH,
+    GSIM_KEY_MIGRATE_PLAN_NS, GSIM_KEY_PCIE_ALTERNATE_NS, GSIM_KEY_MIGRATE_TASK_PLAN_NS,
+};
+static const enum gsim_key fault_keys[] = {
+    GSIM_KEY_UVM_FAULT_NS, GSIM_KEY_UVM_BLOCK_NS,   GSIM_KEY_UVM_BATCH_FAULT_NS,
+    GSIM_KEY_UVM_COPY,     GSIM_KEY_UVM_CLEAN_COPY,
+};
+
+static bool has_faulted(const struct gsim_model *model) {
+    return model->turns.has_managed[GSIM_MEMORY_UVM] || model->turns.has_managed[GSIM_MEMORY_LRU];
+}
+
+/* Copying what goes out under faults was measured nowhere; for these two it follows from published
+ * results of the whole. */
+static bool is_paging_known(const struct gsim_profile *profile) {
+    return strcmp(profile->name, "rtx5080") == 0 || strcmp(profile->name, "p100") == 0 ||
+           strcmp(profile->name, "ideal") == 0;
+}
+
+static bool is_migrating_known(const struct gsim_profile *profile) {
+    return strcmp(profile->name, "rtx5080") == 0 || strcmp(profile->name, "h200") == 0 ||
+           strcmp(profile->name, "ideal") == 0;
+}
+
 static bool is_validated(const struct gsim_profile *profile) {
     /* What was measured was measured on an H200; `ideal` is true by definition. */
     return strcmp(profile->name, "h200") == 0 || strcmp(profile->name, "ideal") == 0;
+}
+
+/* Locks that are held for so short a time that most of it goes into paging. */
+static bool is_thrashing(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->turns.n_active; i++) {
+        struct gsim_arbiter_stats stats =
+            gsim_arbiter_stats(model->turns.of_gpu[model->turns.active[i]]);
+        if (2 * stats.vain_slices > stats.slices)
+            return true;
+    }
+    return false;
 }
 
 const char *gsim_facts_outside_validated(const struct gsim_model *model) {
@@ -19,13 +56,23 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
         for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++)
             is_charged |= model->is_charged[stop][keep];
-    bool is_known = true, is_ideal = true;
+    bool is_known = true, is_ideal = true, is_paging = true, is_migrating = true;
     for (uint16_t type = 0; type < model->setup.n_profiles; type++) {
         is_known &= is_validated(model->setup.profiles[type]);
+        is_paging &= is_paging_known(model->setup.profiles[type]);
+        is_migrating &= is_migrating_known(model->setup.profiles[type]);
         is_ideal &= strcmp(model->setup.profiles[type]->name, "ideal") == 0;
     }
     if (model->turns.most_members > VALIDATED_CONTEXTS && !is_ideal)
         return "time slices were validated with up to 4 contexts, and are trusted to 8";
+    if (is_thrashing(model))
+        return "thrashing: most quanta end before their pages are there; with a quantum no longer "
+               "than paging in, real processes may make no progress at all";
+    if (has_faulted(model) && !is_paging)
+        return "eviction under faults was never measured; it was held against published results of "
+               "an RTX 5080 and a P100 only";
+    if (model->turns.has_managed[GSIM_MEMORY_PROACTIVE] && !is_migrating)
+        return "proactive migration was validated on an H200 and an RTX 5080 only";
     if (model->turns.has_halted && !is_ideal)
         return "preemption of kernels was held against published ranges and orderings only";
     if (model->turns.most_beside > VALIDATED_BESIDE && !is_ideal)
@@ -56,6 +103,11 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
     for (int key = 0; key < GSIM_KEY_COUNT; key++)
         is_used[key] |= (model->turns.has_key[key] || model->has_key[key]) &&
                         profile->tag[key] == GSIM_TAG_ASSUMED;
+    for (size_t i = 0; has_faulted(model) && i < sizeof fault_keys / sizeof *fault_keys; i++)
+        is_used[fault_keys[i]] |= profile->tag[fault_keys[i]] == GSIM_TAG_ASSUMED;
+    bool has_migrated = model->turns.has_managed[GSIM_MEMORY_PROACTIVE];
+    for (size_t i = 0; has_migrated && i < sizeof migration_keys / sizeof *migration_keys; i++)
+        is_used[migration_keys[i]] |= profile->tag[migration_keys[i]] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }

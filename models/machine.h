@@ -47,6 +47,7 @@ struct gsim_machine_gpu {
     bool is_by_priority; /* and the more urgent ones come first */
     bool is_spatial; /* lanes run beside each other, at rates that depend on who runs */
     struct gsim_halt_rule rule;
+    uint8_t memory; /* enum gsim_memory: who moves it */
     uint32_t n_sharers;
     uint32_t first_sharer;
 };

@@ -126,8 +126,7 @@ struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t 
     if (fill_ppm <= 0 || fill_ppm > share_ppm)
         fill_ppm = share_ppm;
     demand.fill_ppm = fill_ppm > 0 ? (uint32_t)fill_ppm : 1;
-    demand.memory_ppm =
-        gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
+    demand.memory_ppm = gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
     return demand;
 }
 

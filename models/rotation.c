@@ -66,17 +66,20 @@ static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_mem
 /* When the running one gives up the lane by itself. */
 static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
+    int64_t from_ns = ring->since_ns + member->stall_ns;
     if (member->stop_at != GSIM_EXIT_NEVER)
-        return gsim_context_boundary_ns(context, ring->since_ns, ring->rate_q32,
+        return gsim_context_boundary_ns(context, from_ns, ring->rate_q32,
                                         member->stop_at == GSIM_EXIT_ITERATION);
-    return gsim_context_idle_ns(context, ring->since_ns, ring->rate_q32);
+    return gsim_context_idle_ns(context, from_ns, ring->rate_q32);
 }
 
 static int64_t watched_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
     if (member->watch_iterations != member->context.done_iterations)
         return GSIM_NEVER;
     gsim_work left = member->watch_done - member->context.done;
-    return left > 0 ? ring->since_ns + gsim_work_time(left, ring->rate_q32) : ring->since_ns;
+    if (left <= 0)
+        return ring->since_ns;
+    return ring->since_ns + member->stall_ns + gsim_work_time(left, ring->rate_q32);
 }
 
 static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64_t time_ns) {
@@ -96,6 +99,8 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member));
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED, watched_ns(ring, member));
+    if (!ring->is_by_priority && ring->ends_at_boundary)
+        return;
     if (!ring->is_by_priority) {
         int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
         consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
@@ -106,11 +111,32 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
              preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false)));
 }
 
+/* The end of its quantum while somebody else is ready, or of the time for which a context that has
+ * nothing to run may keep the lane from them. */
+static int64_t released_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
+    int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
+    int64_t released = ready_ns > ring->release_ns ? ready_ns : ring->release_ns;
+    int64_t quantum_ns = preemption_ns(ring, member_at(rotation, ring, ring->at), ready_ns);
+    return quantum_ns < released ? quantum_ns : released;
+}
+
+static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+                      int64_t now_ns) {
+    ring->since_ns = now_ns;
+    ring->next_ns = GSIM_NEVER;
+    consider(ring, GSIM_CHANGE_RELEASED, released_ns(rotation, ring));
+    consider(ring, GSIM_CHANGE_YIELD, member_at(rotation, ring, ring->at)->context.ready_ns);
+}
+
 void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     if (ring->phase == GSIM_LANE_SWITCHING)
         return; /* until next_ns, whatever happens meanwhile */
     if (ring->phase == GSIM_LANE_RUNNING) {
         plan_running(rotation, ring);
+        return;
+    }
+    if (ring->phase == GSIM_LANE_KEPT) {
+        plan_kept(rotation, ring, now_ns);
         return;
     }
     ring->next_ns = ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
@@ -120,14 +146,67 @@ void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+static void tell(const struct gsim_rotation *rotation, enum gsim_span_kind kind,
+                 const struct gsim_member *member, int64_t begin_ns, int64_t end_ns,
+                 int64_t bytes) {
+    if (rotation->spans)
+        gsim_spans_add(rotation->spans, &(struct gsim_span){.kind = kind,
+                                                            .job = member->id,
+                                                            .begin_ns = begin_ns,
+                                                            .end_ns = end_ns,
+                                                            .bytes = bytes});
+}
+
+/* Whose memory is where, now that some of it has moved. */
+static void tell_residency(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                           int64_t now_ns) {
+    for (uint16_t place = 0; rotation->spans && place < ring->n; place++) {
+        const struct gsim_member *member = member_at(rotation, ring, place);
+        tell(rotation, GSIM_SPAN_RESIDENT, member, now_ns, now_ns,
+             gsim_store_resident_bytes(rotation->store, &member->tenant));
+    }
+}
+
+/* An iteration begins, or goes on. */
+static void go_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    struct gsim_member *member = member_at(rotation, ring, ring->at);
     ring->phase = GSIM_LANE_RUNNING;
+    ring->since_ns = now_ns;
+    int64_t stall_ns = gsim_store_sweep(rotation->store, &member->tenant);
+    if (stall_ns > 0)
+        tell_residency(rotation, ring, now_ns);
+    member->stall_ns += stall_ns;
+    gsim_context_resume(&member->context, now_ns);
+    gsim_ring_plan(rotation, ring, now_ns);
+}
+
+static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     ring->last = ring->member[ring->at];
     ring->is_used = true;
-    ring->since_ns = ring->quantum_start_ns = now_ns;
+    ring->quantum_start_ns = now_ns;
     ring->n_slices++;
-    gsim_context_resume(&member_at(rotation, ring, ring->at)->context, now_ns);
-    gsim_ring_plan(rotation, ring, now_ns);
+    go_on(rotation, ring, now_ns);
+}
+
+/* Moves memory for the present member, by the timeline of the ring from it on. */
+static int64_t migrated_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                           int64_t now_ns) {
+    struct gsim_next_turn turns[GSIM_RING_MAX];
+    uint16_t place = ring->at, n = 0;
+    do {
+        struct gsim_member *member = member_at(rotation, ring, place);
+        turns[n++] = (struct gsim_next_turn){&member->tenant, quantum_of(ring, member),
+                                             member->context.gpu_ns};
+        place = after(ring, place);
+    } while (place != ring->at);
+    struct gsim_store_move move = gsim_store_switch(rotation->store, turns, n, now_ns);
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    if (move.bytes_out > 0)
+        tell(rotation, GSIM_SPAN_COPY_OUT, member, move.begins_ns, move.ends_ns, move.bytes_out);
+    if (move.bytes_in > 0)
+        tell(rotation, GSIM_SPAN_COPY_IN, member, move.begins_ns, move.ends_ns, move.bytes_in);
+    tell_residency(rotation, ring, move.begins_ns);
+    return move.starts_ns;
 }
 
 static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t place,
@@ -139,13 +218,14 @@ static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ri
         cost_ns += rotation->costs.cold_ns;
     cost_ns += member->restore_ns;
     member->restore_ns = 0;
-    if (cost_ns == 0) {
-        run(rotation, ring, now_ns);
-        return;
-    }
-    ring->phase = GSIM_LANE_SWITCHING;
     ring->switch_ns += cost_ns;
     ring->next_ns = now_ns + cost_ns;
+    if (gsim_store_is_proactive(rotation->store) && ring->member[place] != ring->last)
+        ring->next_ns = migrated_ns(rotation, ring, ring->next_ns);
+    if (ring->next_ns == now_ns)
+        run(rotation, ring, now_ns);
+    else
+        ring->phase = GSIM_LANE_SWITCHING;
 }
 
 /* The next one that is ready, in ring order after the present one; the present one comes last. By
@@ -200,14 +280,31 @@ static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring
     }
 }
 
+/* Until when, of the time between these. */
+static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
+    int64_t waited_ns = to_ns - from_ns < member->stall_ns ? to_ns - from_ns : member->stall_ns;
+    member->stall_ns -= waited_ns;
+    return from_ns + waited_ns;
+}
+
+static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
+    int64_t iterations = member->context.done_iterations;
+    gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
+    if (member->context.done_iterations != iterations)
+        member->tenant.is_swept = false;
+}
+
 void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                       int64_t now_ns) {
     if (ring->phase != GSIM_LANE_RUNNING || now_ns <= ring->since_ns)
         return;
     struct gsim_member *member = member_at(rotation, ring, ring->at);
-    if (!ring->is_halting) /* what a halt leaves of the progress is known only at its end */
-        gsim_context_run(&member->context, ring->since_ns, now_ns, ring->rate_q32);
     member->busy_ns += now_ns - ring->since_ns;
+    int64_t begin_ns = wait_for_pages(member, ring->since_ns, now_ns);
+    tell(rotation, GSIM_SPAN_FAULT, member, ring->since_ns, begin_ns, 0);
+    tell(rotation, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
+    if (!ring->is_halting && begin_ns < now_ns) /* what a halt leaves is known only at its end */
+        run_on(member, begin_ns, now_ns, ring->rate_q32);
     ring->since_ns = now_ns;
 }
 
@@ -233,13 +330,42 @@ static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct 
     return ring->is_by_priority ? 0 : rotation->costs.idle_ns;
 }
 
+/* It has nothing to run: does the lane wait for it? */
+static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    if (ring->keep_ns == 0 || ring->is_by_priority || member->stop_at != GSIM_EXIT_NEVER ||
+        gsim_context_is_done(&member->context))
+        return false;
+    ring->release_ns = now_ns + ring->keep_ns;
+    return released_ns(rotation, ring) > now_ns;
+}
+
+static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    ring->phase = GSIM_LANE_KEPT;
+    if (member_at(rotation, ring, ring->at)->context.ready_ns <= now_ns)
+        go_on(rotation, ring, now_ns);
+    else
+        plan_kept(rotation, ring, now_ns);
+}
+
+static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    if (is_kept(rotation, ring, now_ns))
+        keep(rotation, ring, now_ns);
+    else
+        give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
+}
+
 static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
     switch ((enum gsim_lane_change)ring->change) {
     case GSIM_CHANGE_YIELD:
-        give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
+        yield(rotation, ring, now_ns);
+        break;
+    case GSIM_CHANGE_RELEASED:
+        give_up(rotation, ring, rotation->costs.idle_ns, now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
+        ring->n_vain += ring->keep_ns > 0 && member->stall_ns > 0;
         give_up(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
@@ -262,6 +388,13 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
     }
     if (ring->phase == GSIM_LANE_IDLE) {
         leave_idleness(rotation, ring, now_ns);
+        return GSIM_NO_MEMBER;
+    }
+    if (ring->phase == GSIM_LANE_KEPT) {
+        if (ring->change == GSIM_CHANGE_RELEASED)
+            change(rotation, ring, now_ns);
+        else
+            go_on(rotation, ring, now_ns);
         return GSIM_NO_MEMBER;
     }
     uint16_t stopped = ring->member[ring->at];

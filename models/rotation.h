@@ -10,12 +10,18 @@
  * take turns as above. Its contexts are streams of one process: where nothing is saved, changing
  * from one to another costs nothing but the launch.
  *
+ * A lane may be kept by a context that has nothing to run for a while, and turns may end at the ends
+ * of iterations only. Where memory moves (models/memory.h), a turn may begin with a migration, and
+ * an iteration with a wait for pages; the wait counts as running.
+ *
  * This is the plain engine, one call a change. models/arbiter.c skips what repeats. */
 #ifndef GSIM_MODELS_ROTATION_H
 #define GSIM_MODELS_ROTATION_H
 
 #include "models/halting.h"
+#include "models/memory.h"
 #include "models/space.h"
+#include "models/spans.h"
 
 #define GSIM_RING_MAX 256 /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
@@ -45,6 +51,8 @@ struct gsim_member {
     uint8_t reports; /* what the owner has not been told yet */
     uint16_t lane;
     uint32_t id; /* the owner's */
+    struct gsim_tenant tenant; /* its memory */
+    int64_t stall_ns; /* left to wait for pages before it can run on */
     int64_t busy_ns; /* time it had the lane, at any rate */
     int64_t watch_iterations; /* report when so much is done; < 0: never */
     gsim_work watch_done;
@@ -60,10 +68,16 @@ enum gsim_lane_change {
     GSIM_CHANGE_QUANTUM, /* the end of one, and somebody else is ready */
     GSIM_CHANGE_URGENT, /* somebody more urgent is ready: the halt begins */
     GSIM_CHANGE_HALTED,
+    GSIM_CHANGE_RELEASED, /* kept by a context that ran out of work: no longer */
     GSIM_CHANGE_WATCHED, /* the running one reaches what it is watched for, and runs on */
 };
 
-enum gsim_lane_phase { GSIM_LANE_IDLE = 0, GSIM_LANE_SWITCHING, GSIM_LANE_RUNNING };
+enum gsim_lane_phase {
+    GSIM_LANE_IDLE = 0,
+    GSIM_LANE_SWITCHING,
+    GSIM_LANE_RUNNING,
+    GSIM_LANE_KEPT, /* by a context that has nothing to run */
+};
 
 struct gsim_ring {
     uint16_t member[GSIM_RING_MAX]; /* in ring order */
@@ -75,6 +89,9 @@ struct gsim_ring {
     uint64_t rate_q32; /* of the context that runs */
     int64_t quantum_ns;
     struct gsim_part part; /* of the SMs, where lanes run beside each other */
+    int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
+    int64_t release_ns; /* while it does: until when at most */
+    bool ends_at_boundary; /* turns end at the end of an iteration */
     bool is_by_priority;
     bool is_halting;
     struct gsim_halt_rule rule; /* by priority: how the running one is halted */
@@ -86,11 +103,14 @@ struct gsim_ring {
     uint8_t change; /* enum gsim_lane_change; while running, what it is */
     int64_t switch_ns; /* time spent in switches */
     int64_t n_slices; /* turns begun */
+    int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
 };
 
 struct gsim_rotation {
     struct gsim_member *members;
     struct gsim_switch_costs costs;
+    struct gsim_store *store;
+    struct gsim_spans *spans; /* NULL: nobody watches */
 };
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns);

@@ -47,6 +47,8 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
         .slice_budget = model->setup.slice_budget,
         .is_plain = model->setup.is_plain,
         .is_exact = model->setup.is_exact};
+    (void)gsim_observe_slices(model->setup.observer, &options.watch_from_ns,
+                              &options.watch_until_ns);
     turns->of_gpu[gpu] = gsim_arbiter_new(&options, model->setup.arena);
     if (turns->of_gpu[gpu])
         turns->active[turns->n_active++] = gpu;
@@ -107,10 +109,23 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
     return true;
 }
 
+static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
+                           const struct gsim_arrangement *arrangement) {
+    struct gsim_pager pager;
+    bool is_paging = arrangement->memory != GSIM_MEMORY_RESIDENT;
+    model->turns.has_managed[arrangement->memory] = true;
+    if (is_paging)
+        gsim_pager_init(&pager, arrangement, profile_at(model, gpu), model->setup.arena);
+    model->gpus[gpu].memory = (uint8_t)arrangement->memory;
+    gsim_arbiter_set_memory(arbiter, is_paging ? &pager : NULL);
+}
+
 static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
                          const struct gsim_lane *lane, int64_t now_ns) {
     struct gsim_lane_spec spec = {
         .quantum_ns = quantum_of(lane, profile_at(model, gpu)),
+        .keep_ns = lane->idle_release_ns,
+        .ends_at_boundary = lane->ends_at_boundary,
         .is_by_priority = lane->discipline == GSIM_DISCIPLINE_PRIORITY,
         .rule = {.stop = (uint8_t)lane->stop,
                  .in_flight = lane->in_flight,
@@ -147,8 +162,11 @@ void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
 
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    if (!arbiter_of(model, gpu) || !note_entries(model, arrangement))
+    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    if (!arbiter || !note_entries(model, arrangement))
         return false;
+    if (gsim_arbiter_present(arbiter) == 0)
+        arrange_memory(model, gpu, arbiter, arrangement);
     if (is_spatial(arrangement) && !model->gpus[gpu].is_spatial)
         become_spatial(model, gpu, now_ns);
     bool is_done = true;
@@ -241,6 +259,11 @@ static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter,
     return lane;
 }
 
+static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+}
+
 /* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
 static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_slot slot,
                                            uint32_t gpu) {
@@ -254,7 +277,9 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         .is_cold = turner->process.is_cold,
         .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
         .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),
-        .demand = gsim_process_demand(trace, index, profile_at(model, gpu))};
+        .demand = gsim_process_demand(trace, index, profile_at(model, gpu)),
+        .used_bytes = working_set(trace, index),
+        .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index)};
     if (model->gpus[gpu].is_by_priority &&
         gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
         struct gsim_halt_costs costs = gsim_halt_costs_of(profile_at(model, gpu));
@@ -314,22 +339,40 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_turns_watch(model, slot, now_ns);
 }
 
-static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_context *context,
+static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_member *member,
                  int64_t now_ns) {
-    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    const struct gsim_context *context = &member->context;
+    turner->sum = turner->before;
+    gsim_memory_use_add(&turner->sum, &member->tenant.sum, 1);
     model->progress[slot] = (struct gsim_progress){
         .done = gsim_process_done(&turner->process, context), .since_ns = now_ns};
     if (turner->process.is_open_loop)
         model->turns.logs[turner->log].n_served = context->done_iterations;
 }
 
+/* Tells observers what has happened on a GPU. */
+static void deliver(const struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter) {
+    const struct gsim_spans *spans =
+        model->setup.observer ? gsim_arbiter_take_spans(arbiter) : NULL;
+    for (uint32_t i = 0; spans && i < spans->n; i++) {
+        struct gsim_span span = spans->list[i];
+        span.gpu = gpu;
+        span.job = gsim_machine_info(model, span.job)->index;
+        gsim_observe_span(model->setup.observer, &span);
+    }
+}
+
 void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
     gsim_arbiter_settle(arbiter, now_ns);
-    turner->left = gsim_arbiter_member(arbiter, turner->member)->context;
+    deliver(model, turner->gpu, arbiter);
+    const struct gsim_member *member = gsim_arbiter_member(arbiter, turner->member);
+    turner->left = member->context;
     turner->has_left = true;
-    book(model, slot, &turner->left, now_ns);
+    book(model, slot, member, now_ns);
+    turner->before = turner->sum;
     gsim_arbiter_leave(arbiter, turner->member, now_ns);
     model->jobs[slot].is_turning = false;
 }
@@ -385,23 +428,31 @@ static void report(struct gsim_model *model, const struct gsim_member *member, u
         gsim_machine_expect(model, slot, IS_WATCHED, now_ns);
 }
 
-static void settle_one(struct gsim_model *model, struct gsim_arbiter *arbiter, int64_t now_ns) {
+static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[gpu];
     unsigned reports;
     uint16_t place;
+    model->is_out_of_memory |= gsim_arbiter_has_failed(arbiter);
     if (gsim_arbiter_settle(arbiter, now_ns))
         while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER)
             report(model, gsim_arbiter_member(arbiter, place), reports, now_ns);
+    deliver(model, gpu, arbiter);
     for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
         if (member->is_present)
-            book(model, member->id, &member->context, now_ns);
+            book(model, member->id, member, now_ns);
     }
 }
 
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns) {
     struct gsim_turns *turns = &model->turns;
     for (uint32_t i = 0; i < turns->n_active; i++)
-        settle_one(model, turns->of_gpu[turns->active[i]], now_ns);
+        settle_one(model, turns->active[i], now_ns);
+}
+
+struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_turns *turns = &model->turns;
+    return slot < turns->capacity ? turns->by_slot[slot].sum : (struct gsim_memory_use){0};
 }
 
 void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *out) {

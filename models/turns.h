@@ -16,6 +16,7 @@ struct gsim_turner {
     uint32_t gpu;
     int32_t priority; /* of its entry in an arrangement */
     uint16_t lane; /* the same */
+    struct gsim_memory_use before, sum; /* by contexts that left; in all */
     uint32_t log; /* of an open-loop job: its place among them */
 };
 
@@ -31,6 +32,7 @@ struct gsim_turns {
     uint16_t most_members; /* of one rotation */
     bool has_halted; /* a lane by priority was arranged */
     uint16_t most_beside; /* contexts of one GPU that ran beside each other */
+    bool has_managed[GSIM_MEMORY_COUNT]; /* in this way */
 };
 
 /* Whether this job, placed where it is, takes turns. */
@@ -61,6 +63,8 @@ int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns);
  * next event of its job. */
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns);
 
+/* What moving memory has done for a job. */
+struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot);
 void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *out);
 
 #endif

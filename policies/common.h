@@ -264,12 +264,17 @@ int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot);
 struct gsim_sharing {
     struct gsim_queue queue;
     struct gsim_lane lane; /* of the GPUs that are shared */
+    struct gsim_arrangement how; /* they share, but for lanes and entries */
     enum gsim_rule rule;
     bool has_two_levels; /* class realtime, and all others: column `priority` does not matter */
     /* Where every job has a lane of its own: arranges the GPU for this one too. NULL: all are in
      * the one lane. */
     bool (*arrange)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit);
+    /* Sets what of the lane goes by who is on a GPU: so many jobs, with so much memory. NULL: nothing
+     * does. */
+    void (*adapt)(const struct gsim_ctx *ctx, struct gsim_lane *lane, uint32_t n_jobs,
+                  bool is_oversubscribed);
 };
 
 /* A job's part of it, first in the per-job state. */
@@ -280,6 +285,34 @@ struct gsim_sharing_job {
 
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                        const struct gsim_lane *lane);
+/* memory=: who moves it. A manager needs to know how much there is to move. */
+enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, const struct gsim_ctx *ctx);
+/* quantum=, or slice=, as GSIM_QUANTUM_... or a time. */
+int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
+
+#define GSIM_MEMORY_PARAM_AS(by_default)                                                           \
+    {                                                                                              \
+        .name = "memory", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                     \
+        .choices = "resident|uvm|lru|proactive",                                                   \
+        .help = "whose memory is on a GPU: everybody's; what faults bring, out goes what came "    \
+                "first; the same, out goes what was used longest ago; what the next one is "       \
+                "predicted to use, moved at each switch"                                           \
+    }
+
+#define GSIM_QUANTUM_PARAMS                                                                        \
+    {.name = "quantum",                                                                            \
+     .type = GSIM_PARAM_CHOICE_TIME,                                                               \
+     .fallback = "medium",                                                                         \
+     .min = 1000,                                                                                  \
+     .max = GSIM_TIME_MAX,                                                                         \
+     .choices = "short|medium|long",                                                               \
+     .help = "a context's turn: a setting of the driver, or a time of 1us or more"},               \
+    {                                                                                              \
+        .name = "slice", .type = GSIM_PARAM_CHOICE_TIME, .fallback = "as-quantum", .min = 1000,    \
+        .max = GSIM_TIME_MAX, .choices = "short|medium|long|as-quantum",                           \
+        .help = "another name for quantum"                                                         \
+    }
+
 /* Hooks of policies whose state is nothing else. */
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);

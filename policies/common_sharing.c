@@ -4,6 +4,25 @@
 
 enum { MOST_URGENT_BATCH = 1 << 20 };
 
+/* The choices of GSIM_QUANTUM_PARAMS. */
+enum { SHORT = -1, MEDIUM = -2, LONG = -3, AS_QUANTUM = -4 };
+
+int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx) {
+    int64_t value = gsim_param(ctx->params, "slice");
+    if (value == AS_QUANTUM)
+        value = gsim_param(ctx->params, "quantum");
+    switch (value) {
+    case SHORT:
+        return GSIM_QUANTUM_SHORT;
+    case MEDIUM:
+        return GSIM_QUANTUM_DEFAULT;
+    case LONG:
+        return GSIM_QUANTUM_LONG;
+    default:
+        return value;
+    }
+}
+
 int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t job = ctx->view->job[slot];
@@ -24,6 +43,25 @@ void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
     sharing->rule = gsim_common_rule(ctx);
 }
 
+static bool has_size(const struct gsim_trace *trace, uint32_t job) {
+    return gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job) >= 0 ||
+           gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, job) >= 0;
+}
+
+enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, const struct gsim_ctx *ctx) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    /* The choices are in the order of the managers. */
+    sharing->how.memory = (enum gsim_memory)gsim_param(ctx->params, "memory");
+    for (uint32_t job = 0; sharing->how.memory && job < trace->n_jobs; job++)
+        if (!has_size(trace, job))
+            return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                             "column 'mem_gib': moving memory needs to know how much job '%s' has, "
+                             "and the trace does not say; give it with --assume mem_gib=SIZE, or "
+                             "choose memory=resident",
+                             gsim_trace_id(trace, job));
+    return GSIM_OK;
+}
+
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_queue_append(&((struct gsim_sharing *)ctx->state)->queue, ctx, slot);
 }
@@ -31,32 +69,59 @@ void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
 static const struct gsim_arrangement whole = {.lanes = &whole_lane, .n_lanes = 1};
 
+/* Says how a GPU is shared, now that so many jobs with so much memory are on it. */
+static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                    struct gsim_plan *plan, uint32_t gpu, const struct gsim_entry *entry,
+                    uint32_t n_jobs, int64_t mem_bytes) {
+    struct gsim_unit unit = {.gpu = gpu};
+    struct gsim_lane lane = sharing->lane;
+    struct gsim_arrangement how = sharing->how;
+    if (sharing->adapt)
+        sharing->adapt(ctx, &lane, n_jobs, mem_bytes > ctx->view->gpu_hbm_bytes[gpu]);
+    how.lanes = &lane;
+    how.n_lanes = 1;
+    how.entries = entry;
+    how.n_entries = entry != NULL;
+    return gsim_plan_arrange(plan, &unit, 1, &how);
+}
+
 /* GPUs that the last sharer has left can be had whole again. */
-static void give_back(const struct gsim_ctx *ctx, struct gsim_plan *plan) {
+static void give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                      struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->n_completed; i++) {
         struct gsim_sharing_job *job = gsim_job_state(ctx, view->completed[i]);
         struct gsim_unit unit = {.gpu = job->gpu - 1};
         if (job->gpu && view->gpu_clients[unit.gpu] == 0 && view->gpu_free_ppm[unit.gpu] == 0)
             (void)gsim_plan_arrange(plan, &unit, 1, &whole);
+        else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
+            (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],
+                          view->gpu_mem_used[unit.gpu]);
         job->gpu = 0;
     }
 }
 
-static bool has_room(const struct gsim_view *view, uint32_t gpu, gsim_slot slot) {
+static int64_t mem_bytes(const struct gsim_view *view, gsim_slot slot) {
     int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    return bytes > 0 ? bytes : 0;
+}
+
+static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view *view, uint32_t gpu,
+                     gsim_slot slot) {
     bool is_idle = view->gpu_free_ppm[gpu] == GSIM_PPM;
     bool is_shared =
         view->gpu_clients[gpu] > 0 && view->gpu_clients[gpu] < view->gpu_client_limit[gpu];
     return (is_idle || is_shared) &&
-           (bytes <= 0 || view->gpu_mem_used[gpu] + bytes <= view->gpu_hbm_bytes[gpu]);
+           (sharing->how.memory != GSIM_MEMORY_RESIDENT ||
+            view->gpu_mem_used[gpu] + mem_bytes(view, slot) <= view->gpu_hbm_bytes[gpu]);
 }
 
 /* The GPU with the fewest jobs that has room; the cluster's size when there is none. */
-static uint32_t emptiest(const struct gsim_view *view, gsim_slot slot) {
+static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_view *view,
+                         gsim_slot slot) {
     uint32_t best = view->n_gpus;
     for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
-        if (has_room(view, gpu, slot) &&
+        if (has_room(sharing, view, gpu, slot) &&
             (best == view->n_gpus || view->gpu_clients[gpu] < view->gpu_clients[best]))
             best = gpu;
     return best;
@@ -73,18 +138,19 @@ static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx
 /* In one lane with the others; of these, only an order of urgency has to be said. */
 static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        struct gsim_unit unit) {
-    struct gsim_sharing *sharing = ctx->state;
+    const struct gsim_sharing *sharing = ctx->state;
+    const struct gsim_view *view = ctx->view;
     struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
-    struct gsim_arrangement arrangement = {
-        .lanes = &sharing->lane, .n_lanes = 1, .entries = &entry, .n_entries = 1};
-    bool says_something = ctx->view->gpu_clients[unit.gpu] == 0 ||
-                          sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY;
-    return !says_something || gsim_plan_arrange(plan, &unit, 1, &arrangement);
+    uint32_t n_jobs = view->gpu_clients[unit.gpu] + 1;
+    bool says_something =
+        n_jobs == 1 || sharing->adapt || sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY;
+    return !says_something || arrange(sharing, ctx, plan, unit.gpu, &entry, n_jobs,
+                                      view->gpu_mem_used[unit.gpu] + mem_bytes(view, slot));
 }
 
 static bool share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
-    struct gsim_unit unit = {.gpu = emptiest(ctx->view, slot)};
+    struct gsim_unit unit = {.gpu = emptiest(sharing, ctx->view, slot)};
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     if (unit.gpu == ctx->view->n_gpus)
         return false;
@@ -96,7 +162,7 @@ static bool share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsi
 
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_sharing *sharing = ctx->state;
-    give_back(ctx, plan);
+    give_back(sharing, ctx, plan);
     for (gsim_slot slot; (slot = sharing->queue.first) != GSIM_NO_SLOT;) {
         bool is_placed = ctx->view->gpus[slot] == 1
                              ? share(sharing, ctx, plan, slot)

@@ -6,47 +6,15 @@
  * Source: NVIDIA's time-sliced scheduling; quanta and switches as measured (devices' profiles). */
 #include "policies/common.h"
 
-enum { SHORT = -1, MEDIUM = -2, LONG = -3, AS_QUANTUM = -4 };
-
-static int64_t quantum_ns(const struct gsim_ctx *ctx) {
-    int64_t value = gsim_param(ctx->params, "slice");
-    if (value == AS_QUANTUM)
-        value = gsim_param(ctx->params, "quantum");
-    switch (value) {
-    case SHORT:
-        return GSIM_QUANTUM_SHORT;
-    case MEDIUM:
-        return GSIM_QUANTUM_DEFAULT;
-    case LONG:
-        return GSIM_QUANTUM_LONG;
-    default:
-        return value;
-    }
-}
-
 static enum gsim_status open_timeslice(struct gsim_ctx *ctx) {
-    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns(ctx)};
+    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
+                             .quantum_ns = gsim_sharing_quantum(ctx)};
     gsim_sharing_init(ctx->state, ctx, &lane);
-    return GSIM_OK;
+    return gsim_sharing_set_memory(ctx->state, ctx);
 }
 
 static const struct gsim_param_def params[] = {
-    GSIM_PLACEMENT_PARAM,
-    {.name = "quantum",
-     .type = GSIM_PARAM_CHOICE_TIME,
-     .fallback = "medium",
-     .min = 1000,
-     .max = GSIM_TIME_MAX,
-     .choices = "short|medium|long",
-     .help = "a context's turn: a setting of the driver, or a time of 1us or more"},
-    {.name = "slice",
-     .type = GSIM_PARAM_CHOICE_TIME,
-     .fallback = "as-quantum",
-     .min = 1000,
-     .max = GSIM_TIME_MAX,
-     .choices = "short|medium|long|as-quantum",
-     .help = "another name for quantum"},
-    {0}};
+    GSIM_PLACEMENT_PARAM, GSIM_QUANTUM_PARAMS, GSIM_MEMORY_PARAM_AS("resident"), {0}};
 
 const struct gsim_policy gsim_policy_timeslice = {
     .name = "timeslice",

@@ -35,7 +35,9 @@ enum gsim_span_kind {
     GSIM_SPAN_COPY_IN, /* host to device */
     GSIM_SPAN_COPY_OUT, /* device to host */
     GSIM_SPAN_FAULT, /* a job waits for pages */
-    GSIM_SPAN_COUNT
+    GSIM_SPAN_COUNT,
+    GSIM_SPAN_RESIDENT =
+        GSIM_SPAN_COUNT /* no span: from now on so many of a job's bytes are there */
 };
 
 struct gsim_span {
@@ -43,7 +45,7 @@ struct gsim_span {
     uint32_t gpu;
     uint32_t job; /* in the trace */
     int64_t begin_ns, end_ns; /* it may end after now */
-    int64_t bytes; /* of copies */
+    int64_t bytes; /* of copies, or resident */
 };
 
 struct gsim_observer {
@@ -51,9 +53,25 @@ struct gsim_observer {
     void (*begin)(void *arg, const struct gsim_scene *scene);
     void (*change)(void *arg, const struct gsim_change *change);
     void (*span)(void *arg, const struct gsim_span *span); /* may be NULL */
+    /* When it wants to see every slice, which then are not skipped; until 0: never. */
+    int64_t slices_from_ns, slices_until_ns;
     void (*end)(void *arg, int64_t now_ns); /* also of a run that is cut short */
     const struct gsim_observer *next; /* may be NULL */
 };
+
+/* For models: when any observer wants to see slices; false: none ever does. */
+static inline bool gsim_observe_slices(const struct gsim_observer *first, int64_t *from_ns,
+                                       int64_t *until_ns) {
+    *from_ns = GSIM_TIME_MAX;
+    *until_ns = 0;
+    for (; first; first = first->next) {
+        if (first->slices_until_ns == 0)
+            continue;
+        *from_ns = first->slices_from_ns < *from_ns ? first->slices_from_ns : *from_ns;
+        *until_ns = first->slices_until_ns > *until_ns ? first->slices_until_ns : *until_ns;
+    }
+    return *until_ns > 0;
+}
 
 /* For models: of each kind and GPU, in the order in which spans begin. first may be NULL. */
 static inline void gsim_observe_span(const struct gsim_observer *first,

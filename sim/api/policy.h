@@ -109,6 +109,7 @@ struct gsim_policy {
     const char *deviations; /* known differences from that, or "none known" */
     bool is_oracle; /* sees true durations */
     bool shares_gpus; /* jobs run beside others on a GPU, and longer there than alone */
+    bool oversubscribes; /* jobs may have more memory than their GPU */
     unsigned references; /* bits 1 << enum gsim_reference */
     const struct gsim_param_def *params; /* may be NULL */
     size_t state_size;

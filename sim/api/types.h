@@ -147,7 +147,8 @@ struct gsim_lane {
     int64_t launch_cap; /* launches per refill; 0: none */
     int64_t launch_refill_ns;
     uint8_t eviction_rank; /* lower is evicted first */
-    int64_t idle_release_ns;
+    int64_t idle_release_ns; /* how long an idle context keeps the lane from the others */
+    bool ends_at_boundary; /* a turn ends at the first end of an iteration past its quantum */
 };
 
 /* A job's place in an arrangement. */
@@ -169,7 +170,9 @@ struct gsim_arrangement {
     bool is_gang_barrier; /* members wait for each other at iteration ends */
     bool pipeline; /* evict and populate at once */
     bool early_start;
+    bool evicts_lru; /* GSIM_MEMORY_PROACTIVE: else what is used again last goes out */
     bool predict_by_template; /* else by allocation granularity */
+    int64_t missed_ppm, spare_ppm; /* of the working set: not predicted, or predicted in vain */
     uint16_t max_clients; /* 0: the device's limit */
 };
 
@@ -196,6 +199,7 @@ struct gsim_counters {
     int64_t gpu_time_ns; /* attained service times gang size */
     int64_t bytes_in, bytes_out;
     int64_t faults;
+    int64_t stall_ns; /* time on the GPU without a kernel, waiting for pages */
 };
 
 #endif

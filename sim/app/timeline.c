@@ -280,9 +280,22 @@ static uint32_t row_id(int kind, uint32_t row) {
     return (uint32_t)(kind + 1) * ROWS_OF_A_KIND + row + 1;
 }
 
+static void put_resident(struct gsim_timeline *t, const struct gsim_span *span) {
+    if (span->begin_ns < t->options.from_ns || span->begin_ns >= t->options.to_ns ||
+        !begin_event(t))
+        return;
+    put(t, "\"ph\":\"C\",\"pid\":%u,\"name\":\"resident: ", PID_FIRST_GPU + span->gpu);
+    put_text(t, gsim_trace_id(t->occupancy.scene.trace, span->job));
+    put(t, "\"");
+    put_us(t, "ts", span->begin_ns);
+    put(t, ",\"args\":{\"bytes\":%lld}}", (long long)span->bytes);
+}
+
 static void span(void *arg, const struct gsim_span *span) {
     struct gsim_timeline *t = arg;
     uint32_t row;
+    if (span->kind == GSIM_SPAN_RESIDENT && !t->has_failed)
+        put_resident(t, span);
     if (t->has_failed || span->end_ns <= span->begin_ns)
         return;
     if (!find_row(t, &t->gpus[span->gpu].spans[span->kind], span, &row)) {
@@ -423,8 +436,13 @@ enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
     *out = t;
     if (!t)
         return gsim_no_memory(log, "opening a timeline");
-    t->observer = (struct gsim_observer){
-        .arg = t, .begin = begin, .change = change, .span = span, .end = end};
+    t->observer = (struct gsim_observer){.arg = t,
+                                         .begin = begin,
+                                         .change = change,
+                                         .span = span,
+                                         .slices_from_ns = options->from_ns,
+                                         .slices_until_ns = options->to_ns,
+                                         .end = end};
     t->options = *options;
     t->arena = arena;
     enum gsim_status status = open_file(t, log);

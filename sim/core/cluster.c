@@ -41,6 +41,7 @@ static bool allocate(struct gsim_cluster *c) {
     c->gpu_hbm_bytes = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_hbm_bytes);
     c->gpu_free_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_free_ppm);
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
+    c->gpu_is_paging = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_paging);
     c->gpu_is_arranged = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_arranged);
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
     c->gpu_client_limit = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_client_limit);
@@ -51,9 +52,9 @@ static bool allocate(struct gsim_cluster *c) {
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
     bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
-              c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_arranged &&
-              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_gang &&
-              c->node_idle && c->node_is_down && c->nodes_with &&
+              c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_paging &&
+              c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit && c->node_cpus_free &&
+              c->node_gang && c->node_idle && c->node_is_down && c->nodes_with &&
               gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
@@ -319,7 +320,7 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
 
 bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
                              uint32_t gpu) {
-    return request->mem_bytes <= 0 ||
+    return request->mem_bytes <= 0 || c->gpu_is_paging[gpu] ||
            c->gpu_mem_used[gpu] + request->mem_bytes <= c->gpu_hbm_bytes[gpu];
 }
 

@@ -65,6 +65,7 @@ struct gsim_cluster {
     uint32_t *switch_first_node; /* n_switches + 1 */
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
+    bool *gpu_is_paging; /* memory may exceed what is there */
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     uint32_t *gpu_client_limit; /* and how many may be */

@@ -67,7 +67,7 @@ enum gsim_op_kind {
 struct gsim_op {
     uint8_t kind, stop, keep, watch;
     bool was_pinned;
-    bool *was_arranged; /* by unit, in the plan's scratch */
+    bool *was_arranged, *was_paging; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */
@@ -95,7 +95,7 @@ struct gsim_metrics {
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
     gsim_i128 *gpu_busy_ppm_ns; /* the same by GPU */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
-    bool has_stalled;
+    int64_t n_stall_ns; /* summed over jobs */
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts;

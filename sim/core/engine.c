@@ -43,7 +43,7 @@ static enum gsim_status check_memory(struct gsim_core *core) {
             largest = core->cluster.gpu_hbm_bytes[gpu];
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
         char has[32], needs[32];
-        if (mem[job] <= largest)
+        if (mem[job] <= largest || core->options->policy->oversubscribes)
             continue;
         gsim_format_bytes(needs, mem[job]);
         gsim_format_bytes(has, largest);

@@ -85,15 +85,14 @@ static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     if (own->wait_ns)
         m->wait_ns[job] = own->wait_ns;
-    m->has_stalled |= own->stall_ns > 0;
-    if (own->stall_ns)
-        m->stall_ns[job] = own->stall_ns;
     m->useful_ppm_ns += (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     struct gsim_counters counters = {0};
     core->ops->counters(core->model, slot, core->view.now_ns, &counters);
     put(m->bytes_in, job, counters.bytes_in, &m->n_bytes_in);
     put(m->bytes_out, job, counters.bytes_out, &m->n_bytes_out);
     put(m->faults, job, counters.faults, &m->n_faults);
+    int64_t stall_ns = own->stall_ns + counters.stall_ns;
+    put(m->stall_ns, job, stall_ns, &m->n_stall_ns);
 }
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
@@ -228,6 +227,7 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     s->bytes_in = m->n_bytes_in;
     s->bytes_out = m->n_bytes_out;
     s->faults = m->n_faults;
+    s->stall_s = (double)m->n_stall_ns / 1e9;
     s->events = m->n_events;
 }
 
@@ -269,7 +269,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .faults = s->faults ? m->faults : NULL,
         .bytes_in = s->bytes_in ? m->bytes_in : NULL,
         .bytes_out = s->bytes_out ? m->bytes_out : NULL,
-        .stall_ns = m->has_stalled ? m->stall_ns : NULL,
+        .stall_ns = m->n_stall_ns ? m->stall_ns : NULL,
     };
 }
 

@@ -406,8 +406,9 @@ static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
 
 static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *units,
                              uint32_t n_units, const struct gsim_arrangement *arrangement) {
+    struct gsim_cluster *cluster = &plan->core->cluster;
     const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
-    bool *was = copy ? gsim_arena_array(plan->scratch, n_units, sizeof *was) : NULL;
+    bool *was = copy ? gsim_arena_array(plan->scratch, 2 * n_units, sizeof *was) : NULL;
     struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
     struct gsim_op *op = list ? append(plan, GSIM_OP_ARRANGE, GSIM_NO_SLOT) : NULL;
     if (!op)
@@ -417,12 +418,15 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                            .n_units = n_units,
                            .units = list,
                            .was_arranged = was,
+                           .was_paging = was + n_units,
                            .arrangement = copy};
     for (uint32_t u = 0; u < n_units; u++) {
         list[u] = units[u];
-        was[u] = plan->core->cluster.gpu_is_arranged[units[u].gpu];
-        gsim_cluster_set_arranged(&plan->core->cluster, units[u].gpu, !is_exclusive(arrangement));
-        plan->core->cluster.gpu_client_limit[units[u].gpu] =
+        was[u] = cluster->gpu_is_arranged[units[u].gpu];
+        was[n_units + u] = cluster->gpu_is_paging[units[u].gpu];
+        gsim_cluster_set_arranged(cluster, units[u].gpu, !is_exclusive(arrangement));
+        cluster->gpu_is_paging[units[u].gpu] = arrangement->memory != GSIM_MEMORY_RESIDENT;
+        cluster->gpu_client_limit[units[u].gpu] =
             plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
     }
     return true;
@@ -490,8 +494,10 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         undo_end(plan, op);
         break;
     case GSIM_OP_ARRANGE:
-        for (uint32_t u = op->n_units; u-- > 0;)
+        for (uint32_t u = op->n_units; u-- > 0;) {
             gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
+            plan->core->cluster.gpu_is_paging[op->units[u].gpu] = op->was_paging[u];
+        }
         break;
     case GSIM_OP_WATCH:
     case GSIM_OP_WAKE:

@@ -47,6 +47,25 @@ timeline suspended --policy srtf --nodes 2 --gpus-per-node 8 --assume mem_gib=20
 timeline shared --policy las --gpus-per-node 2 --device ideal traces/samples/heavy_tail.csv
 timeline fractions --policy fifo --gpus-per-node 4 traces/samples/fractions.csv
 timeline gangs --policy gang-rr --nodes 2 --gpus-per-node 8 $t
+# Rotations: slices are walked one by one while somebody watches, and nothing else changes.
+pages="--device rtx5080 --set hbm_bytes=6GiB tests/golden/pages.csv"
+for policy in timeslice uvm nvshare msched; do
+    sets=$([ $policy = nvshare ] && echo --set nvshare.quantum=2s)
+    own=$([ $policy = timeslice ] && echo "--device h200 tests/golden/two.csv" || echo "$pages")
+    # shellcheck disable=SC2086
+    timeline $policy --policy $policy $sets $own
+    # shellcheck disable=SC2086
+    "$gsim" --quiet --policy $policy $sets --db "$tmp/$policy-alone.db" $own >/dev/null 2>&1
+    check "$policy: the same run when watched" "$(sqlite3 "$tmp/$policy-alone.db" 'SELECT job_id, end_ns, stall_ns, bytes_in, bytes_out FROM job')" \
+        "$(sqlite3 "$tmp/$policy.db" 'SELECT job_id, end_ns, stall_ns, bytes_in, bytes_out FROM job')"
+    check "$policy: slices are the jobs' work" 0 "$(ask "$tmp/$policy.json" "$tmp/$policy.db" "SELECT count(*) FROM (SELECT name,
+        sum(end_ns - begin_ns) AS shown FROM span WHERE cat = 'slice' GROUP BY name) s JOIN r.job j ON j.job_id = s.name
+        WHERE abs(shown - j.service_ns) > 0.001 * j.service_ns")"
+done
+check "waits for pages are those of the results" 0 "$(ask "$tmp/uvm.json" "$tmp/uvm.db" "SELECT (SELECT sum(end_ns - begin_ns) FROM
+    span WHERE cat = 'fault') - (SELECT sum(stall_ns) FROM r.job)")"
+check "no more is resident than there is room for" 1 "$(ask "$tmp/msched.json" '' "SELECT max(bytes) = 4294967296 FROM (SELECT
+    json_extract(e, '\$.args.bytes') AS bytes FROM event WHERE json_extract(e, '\$.name') LIKE 'resident: %')")"
 busy='SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE pid >= 10 AND tid < 1000000) - (SELECT sum(busy_ns) FROM r.gpu)'
 check "rows of GPUs are as long as the GPUs are busy" 0 "$(ask "$tmp/fifo.json" "$tmp/fifo.db" "$busy")"
 check "also where jobs are saved and restored" 0 "$(ask "$tmp/suspended.json" "$tmp/suspended.db" "$busy")"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The shortcut over recurring rotations, and over lanes that run beside each other, against the
- * plain engine that walks every slice: random small cases end at the same nanosecond, with the same time on the device and in switches,
- * wherever the run is looked at in between. */
+ * plain engine that walks every slice: random small cases end at the same nanosecond, with the same
+ * time on the device and in switches and the same memory moved, wherever the run is looked at in
+ * between. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 #include "sim/base/units.h"
 #include "tests/support/runner.h"
 
-enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER, SMS = 8 };
+enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER, SMS = 8, CHUNK = 2 << 20 };
 
 struct script {
     uint16_t n, n_lanes;
@@ -23,11 +24,14 @@ struct script {
     uint16_t n_spaces; /* 0: every lane has all SMs to itself */
     struct gsim_member_spec spec[MOST];
     int64_t joins_ns[MOST]; /* rising */
+    bool is_paging;
+    struct gsim_pager pager;
     int64_t look_ns; /* look in between every so often; 0: never */
 };
 
 struct outcome {
     int64_t finish_ns[MOST], busy_ns[MOST];
+    struct gsim_memory_use memory[MOST];
     struct gsim_arbiter_stats stats;
 };
 
@@ -42,6 +46,8 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
                                     .priority = (int32_t)pick(rng, 0, 2),
                                     .is_idempotent = pick(rng, 0, 1) == 1,
                                     .block_ns = pick(rng, 0, 1) * pick(rng, 1, 200)};
+    spec.used_bytes = pick(rng, 0, 6) * CHUNK;
+    spec.allocated_bytes = spec.used_bytes + pick(rng, 0, 2) * CHUNK;
     struct gsim_context *context = &spec.context;
     spec.demand.fill_ppm = (uint32_t)pick(rng, 1, 8) * 125000;
     spec.demand.memory_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM));
@@ -72,6 +78,8 @@ static struct gsim_part draw_part(gsl_rng *rng, uint16_t n_spaces) {
 
 static struct gsim_lane_spec draw_lane(gsl_rng *rng, uint16_t n_spaces) {
     return (struct gsim_lane_spec){.part = draw_part(rng, n_spaces),
+                                   .keep_ns = pick(rng, 0, 1) * pick(rng, 0, 4000),
+                                   .ends_at_boundary = pick(rng, 0, 2) == 0,
                                    .is_by_priority = pick(rng, 0, 2) == 0,
                                    .rule = {.stop = (uint8_t)pick(rng, 0, GSIM_STOP_COUNT - 1),
                                             .in_flight = pick(rng, 1, 4),
@@ -79,7 +87,33 @@ static struct gsim_lane_spec draw_lane(gsl_rng *rng, uint16_t n_spaces) {
                                             .bound_ns = pick(rng, 0, 50)}};
 }
 
-static struct script draw(gsl_rng *rng) {
+/* Costs about as long as the turns and iterations drawn above. */
+static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
+    static struct gsim_log log;
+    struct gsim_profile profile;
+    struct gsim_pager pager;
+    struct gsim_arrangement arrangement = {
+        .memory = (enum gsim_memory)pick(rng, GSIM_MEMORY_UVM, GSIM_MEMORY_COUNT - 1),
+        .pipeline = pick(rng, 0, 1) == 1,
+        .early_start = pick(rng, 0, 1) == 1,
+        .predict_by_template = pick(rng, 0, 1) == 1,
+        .missed_ppm = pick(rng, 0, 1) * pick(rng, 0, 400000),
+        .spare_ppm = pick(rng, 0, 1) * pick(rng, 0, 400000),
+        .evicts_lru = pick(rng, 0, 1) == 1};
+    assert_int_equal(gsim_profile_load("ideal", arena, &profile, &log), GSIM_OK);
+    profile.value[GSIM_KEY_HBM_BYTES] = pick(rng, 1, 20) * CHUNK;
+    profile.value[GSIM_KEY_UVM_CLEAN_COPY] = pick(rng, 0, 1);
+    profile.value[GSIM_KEY_UVM_COPY] = pick(rng, 1, 40) * CHUNK * 1000000;
+    profile.value[GSIM_KEY_MIGRATE_OUT] = pick(rng, 1, 40) * CHUNK * 1000000;
+    profile.value[GSIM_KEY_MIGRATE_IN] = pick(rng, 1, 40) * CHUNK * 1000000;
+    profile.value[GSIM_KEY_MIGRATE_BOTH] = pick(rng, 1, 40) * CHUNK * 1000000;
+    profile.value[GSIM_KEY_MIGRATE_PLAN_NS] = pick(rng, 0, 50);
+    profile.value[GSIM_KEY_UVM_FAULT_NS] = pick(rng, 0, 100);
+    gsim_pager_init(&pager, &arrangement, &profile, arena);
+    return pager;
+}
+
+static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
     struct script script = {.n = (uint16_t)pick(rng, 1, MOST),
                             .n_lanes = (uint16_t)pick(rng, 1, MOST_LANES),
                             .n_spaces = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 2))};
@@ -92,6 +126,9 @@ static struct script draw(gsl_rng *rng) {
         script.spec[i] = draw_member(rng, script.n_lanes);
         script.spec[i].id = i;
     }
+    script.is_paging = pick(rng, 0, 1) == 1;
+    if (script.is_paging)
+        script.pager = draw_pager(rng, arena);
     script.look_ns = pick(rng, 0, 1) ? 0 : pick(rng, 5000, 900000);
     return script;
 }
@@ -122,6 +159,8 @@ static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_pl
     assert_non_null(arbiter);
     struct gsim_space spaces[] = {{&device, SMS, 900000000}, {&device, SMS, 500000000}};
     gsim_arbiter_set_spaces(arbiter, spaces, script->n_spaces, 0);
+    if (script->is_paging)
+        gsim_arbiter_set_memory(arbiter, &script->pager);
     for (uint16_t lane = 0; lane < script->n_lanes; lane++)
         assert_true(gsim_arbiter_set_lane(arbiter, lane, &script->lane[lane], 0));
     return arbiter;
@@ -136,6 +175,7 @@ static void take_reports(struct gsim_arbiter *arbiter, struct outcome *outcome, 
         assert_int_equal(reports, GSIM_REPORT_WORKED);
         outcome->finish_ns[member->id] = member->finish_ns;
         outcome->busy_ns[member->id] = member->busy_ns;
+        outcome->memory[member->id] = member->tenant.sum;
         gsim_arbiter_leave(arbiter, place, now_ns);
         --*n_left;
     }
@@ -170,11 +210,12 @@ static void the_shortcut_equals_the_plain_engine(void **state) {
     int64_t skipped_ns = 0, all_ns = 0;
     for (int i = 0; i < CASES; i++) {
         struct gsim_arena *arena = gsim_arena_new();
-        struct script script = draw(rng);
+        struct script script = draw(rng, arena);
         struct outcome plain = play(&script, true, false, arena);
         struct outcome fast = play(&script, false, i % 2 == 1, arena);
         assert_memory_equal(plain.finish_ns, fast.finish_ns, sizeof plain.finish_ns);
         assert_memory_equal(plain.busy_ns, fast.busy_ns, sizeof plain.busy_ns);
+        assert_memory_equal(plain.memory, fast.memory, sizeof plain.memory);
         assert_int_equal(plain.stats.switch_ns, fast.stats.switch_ns);
         assert_int_equal(plain.stats.slices, fast.stats.slices);
         assert_false(fast.stats.is_approximate);

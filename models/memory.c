@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/memory.h"
+
+#include <string.h>
+
+enum { TURNS_MAX = 256 }; /* as many as a ring has members (models/rotation.h) */
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static enum gsim_eviction eviction_of(const struct gsim_arrangement *arrangement) {
+    if (arrangement->memory == GSIM_MEMORY_PROACTIVE)
+        return arrangement->evicts_lru ? GSIM_EVICT_LRU : GSIM_EVICT_BELADY;
+    return arrangement->memory == GSIM_MEMORY_LRU ? GSIM_EVICT_LRU : GSIM_EVICT_ALLOCATION;
+}
+
+void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *arrangement,
+                     const struct gsim_profile *profile, struct gsim_arena *arena) {
+    *pager = (struct gsim_pager){.manager = arrangement->memory,
+                                 .eviction = eviction_of(arrangement),
+                                 .proactive = gsim_proactive_default(profile)};
+    pager->proactive.is_pipelined = arrangement->pipeline;
+    pager->proactive.has_early_start = arrangement->early_start;
+    pager->proactive.predicts_allocations = !arrangement->predict_by_template;
+    pager->proactive.false_negative_ppm = arrangement->missed_ppm;
+    pager->proactive.false_positive_ppm = arrangement->spare_ppm;
+    pager->plan_ns = profile->value[GSIM_KEY_MIGRATE_PLAN_NS];
+    pager->plan_ns_per_task = profile->value[GSIM_KEY_MIGRATE_TASK_PLAN_NS];
+    gsim_uvm_init(&pager->uvm, profile, arena);
+    int64_t chunks = profile->value[GSIM_KEY_HBM_BYTES] / pager->uvm.chunk_bytes;
+    pager->capacity = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
+}
+
+void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n) {
+    to->faults += n * one->faults;
+    to->bytes_in += n * one->bytes_in;
+    to->bytes_out += n * one->bytes_out;
+    to->stall_ns += n * one->stall_ns;
+}
+
+void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena) {
+    *store = (struct gsim_store){.pager = pager};
+    if (pager)
+        gsim_residency_init(&store->residency, pager->capacity, pager->eviction, arena);
+}
+
+bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant, uint32_t owner,
+                     int64_t used_bytes, int64_t allocated_bytes) {
+    *tenant = (struct gsim_tenant){.used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
+    if (!store->pager)
+        return true;
+    int64_t chunk_bytes = store->pager->uvm.chunk_bytes;
+    uint32_t n_used = gsim_chunks_of(used_bytes, chunk_bytes);
+    uint32_t n_all = gsim_chunks_of(allocated_bytes, chunk_bytes);
+    if (n_used > 0)
+        tenant->used = gsim_residency_open(&store->residency, owner, n_used);
+    if (n_all > n_used)
+        tenant->unused = gsim_residency_open(&store->residency, owner, n_all - n_used);
+    return !store->residency.has_failed;
+}
+
+static void close_buffer(struct gsim_store *store, uint32_t *buffer) {
+    if (*buffer != GSIM_NO_BUFFER)
+        gsim_residency_close(&store->residency, *buffer);
+    *buffer = GSIM_NO_BUFFER;
+}
+
+void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
+    if (!store->pager)
+        return;
+    close_buffer(store, &tenant->used);
+    close_buffer(store, &tenant->unused);
+}
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer,
+                         struct gsim_range *out) {
+    if (buffer == GSIM_NO_BUFFER)
+        return 0;
+    *out = gsim_range_whole(residency, buffer);
+    return 1;
+}
+
+struct gsim_store_move gsim_store_switch(struct gsim_store *store,
+                                         const struct gsim_next_turn *turns, uint32_t n_turns,
+                                         int64_t now_ns) {
+    if (n_turns > 1)
+        now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
+    const struct gsim_residency *residency = &store->residency;
+    struct gsim_turn timeline[TURNS_MAX];
+    struct gsim_range used[TURNS_MAX], unused[TURNS_MAX];
+    for (uint32_t i = 0; i < n_turns; i++)
+        timeline[i] =
+            (struct gsim_turn){.used = &used[i],
+                               .n_used = range_of(residency, turns[i].tenant->used, &used[i]),
+                               .unused = &unused[i],
+                               .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
+                               .run_ns = turns[i].run_ns,
+                               .sweep_ns = turns[i].sweep_ns};
+    struct gsim_migration moved =
+        gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
+    int64_t begins_ns = now_ns > store->link_free_ns ? now_ns : store->link_free_ns;
+    int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
+    if (moved.bytes_in + moved.bytes_out > 0)
+        store->link_free_ns = begins_ns + moved.ns;
+    struct gsim_tenant *tenant = turns[0].tenant;
+    tenant->sum.bytes_in += moved.bytes_in;
+    tenant->sum.bytes_out += moved.bytes_out;
+    tenant->sum.stall_ns += starts_ns - now_ns;
+    return (struct gsim_store_move){.begins_ns = begins_ns,
+                                    .ends_ns = begins_ns + moved.ns,
+                                    .starts_ns = starts_ns,
+                                    .bytes_in = moved.bytes_in,
+                                    .bytes_out = moved.bytes_out};
+}
+
+/* Where everything is there and its age does not count, there is nothing to do. */
+static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
+    const struct gsim_buffer *about = &store->residency.buffers[buffer];
+    return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
+}
+
+int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
+    if (!store->pager || tenant->is_swept)
+        return 0;
+    tenant->is_swept = true;
+    if (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant->used))
+        return 0;
+    struct gsim_uvm *uvm = &store->pager->uvm;
+    struct gsim_paging paging = {0};
+    if (!gsim_uvm_access(uvm, &store->residency, gsim_range_whole(&store->residency, tenant->used),
+                         (struct gsim_touches){0}, &paging))
+        store->residency.has_failed = true;
+    int64_t stall_ns = gsim_uvm_ns(uvm, &paging);
+    struct gsim_memory_use use = {paging.faults, paging.bytes_in, paging.bytes_out, stall_ns};
+    gsim_memory_use_add(&tenant->sum, &use, 1);
+    return stall_ns;
+}
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t buffer) {
+    return buffer == GSIM_NO_BUFFER ? 0 : residency->buffers[buffer].n_resident;
+}
+
+int64_t gsim_store_resident_bytes(const struct gsim_store *store,
+                                  const struct gsim_tenant *tenant) {
+    return store->pager->uvm.chunk_bytes * (resident_chunks(&store->residency, tenant->used) +
+                                            resident_chunks(&store->residency, tenant->unused));
+}
+
+void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from) {
+    struct gsim_residency residency = to->residency;
+    if (from->pager) {
+        if (!residency.arena)
+            residency.arena = from->residency.arena;
+        (void)gsim_residency_copy(&residency, &from->residency); /* a failure is noted there */
+    }
+    *to = *from;
+    to->residency = residency;
+}
+
+static int64_t left_ns(int64_t time_ns, int64_t now_ns) {
+    return time_ns > now_ns ? time_ns - now_ns : 0;
+}
+
+static bool has_same_uses(const struct gsim_residency *a, const struct gsim_residency *b) {
+    if (a->n_buffers != b->n_buffers)
+        return false;
+    for (uint32_t i = 0; i < a->n_buffers; i++)
+        if (a->buffers[i].is_open != b->buffers[i].is_open ||
+            (a->buffers[i].is_open && a->buffers[i].next_use != b->buffers[i].next_use))
+            return false;
+    return true;
+}
+
+static bool reserve(struct gsim_store_scratch *scratch, size_t n, struct gsim_arena *arena) {
+    if (n <= scratch->capacity)
+        return true;
+    int64_t *grown = gsim_arena_grow(arena, scratch->numbers, scratch->capacity * sizeof *grown,
+                                     2 * n * sizeof *grown);
+    if (!grown)
+        return false;
+    scratch->numbers = grown;
+    scratch->capacity = 2 * n;
+    return true;
+}
+
+bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
+                        int64_t b_now_ns, struct gsim_store_scratch *scratch) {
+    if (!a->pager || !b->pager)
+        return a->pager == b->pager;
+    if (left_ns(a->link_free_ns, a_now_ns) != left_ns(b->link_free_ns, b_now_ns) ||
+        !has_same_uses(&a->residency, &b->residency))
+        return false;
+    size_t n = gsim_residency_state(&a->residency, NULL, 0);
+    if (n != gsim_residency_state(&b->residency, NULL, 0) ||
+        !reserve(scratch, 2 * n, a->residency.arena))
+        return false;
+    (void)gsim_residency_state(&a->residency, scratch->numbers, n);
+    (void)gsim_residency_state(&b->residency, scratch->numbers + n, n);
+    return memcmp(scratch->numbers, scratch->numbers + n, n * sizeof(int64_t)) == 0;
+}
+
+bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
+    return a->used == b->used && a->unused == b->unused && a->is_swept == b->is_swept;
+}

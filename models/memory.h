@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of one GPU whose contexts may together need more than it has: who moves it, when, and
+ * how long a lane has to wait for that. Time is the lane's affair (models/rotation.h): it asks here
+ * at the beginning of a turn and of each iteration.
+ *
+ *   uvm        an iteration sweeps its working set; what is missing faults in (models/uvm.h), and
+ *              what came to the GPU first goes out
+ *   lru        the same, but what was used longest ago goes out
+ *   proactive  at the beginning of a turn what it is predicted to use is moved in, by the known
+ *              timeline of the ring (models/proactive.h); what was not predicted faults
+ *
+ * What an iteration misses is found when it begins, all at once, and waited for before its first
+ * kernel; the wait itself can be interrupted by the end of the turn like a kernel. So a chunk is
+ * charged once an iteration, however the turns of a rotation cut it. What is written is not known:
+ * pages count as written when they are first used, and as read from then on. */
+#ifndef GSIM_MODELS_MEMORY_H
+#define GSIM_MODELS_MEMORY_H
+
+#include "models/proactive.h"
+#include "models/uvm.h"
+#include "sim/api/types.h"
+
+/* How it is done; the same for all states of a GPU, but for the scratch space of `uvm`. */
+struct gsim_pager {
+    enum gsim_memory manager;
+    enum gsim_eviction eviction;
+    uint32_t capacity; /* chunks that the GPU has room for */
+    struct gsim_uvm uvm;
+    struct gsim_proactive proactive;
+    int64_t plan_ns, plan_ns_per_task; /* proactive: what a switch takes besides copying */
+};
+
+void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *arrangement,
+                     const struct gsim_profile *profile, struct gsim_arena *arena);
+
+/* What moving memory has done for a context. */
+struct gsim_memory_use {
+    int64_t faults, bytes_in, bytes_out;
+    int64_t stall_ns; /* that its lane waited, or is going to */
+};
+void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n);
+
+/* A context's memory: what it touches in an iteration, and what else it has allocated. */
+struct gsim_tenant {
+    uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
+    bool is_swept; /* the iteration under way has found what it misses */
+    struct gsim_memory_use sum;
+};
+
+/* The state of one GPU's memory. */
+struct gsim_store {
+    struct gsim_pager *pager; /* NULL: everything is resident */
+    struct gsim_residency residency;
+    int64_t link_free_ns; /* proactive: the last migration ends */
+};
+
+/* Empties it. pager NULL: everything is resident. */
+void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena);
+/* false: no memory; nothing is opened. */
+bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant, uint32_t owner,
+                     int64_t used_bytes, int64_t allocated_bytes);
+void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant);
+static inline bool gsim_store_has_failed(const struct gsim_store *store) {
+    return store->pager && store->residency.has_failed;
+}
+static inline bool gsim_store_is_proactive(const struct gsim_store *store) {
+    return store->pager && store->pager->manager == GSIM_MEMORY_PROACTIVE;
+}
+
+/* Whose turn it is, and who comes after. */
+struct gsim_next_turn {
+    struct gsim_tenant *tenant;
+    int64_t run_ns, sweep_ns;
+};
+struct gsim_store_move {
+    int64_t begins_ns, ends_ns; /* of the copies */
+    int64_t starts_ns; /* from when on the turn can run */
+    int64_t bytes_in, bytes_out;
+};
+/* Proactive: moves memory for the first of these turns, which is about to begin. */
+struct gsim_store_move gsim_store_switch(struct gsim_store *store,
+                                         const struct gsim_next_turn *turns, uint32_t n_turns,
+                                         int64_t now_ns);
+/* An iteration begins, or goes on: how long it waits for pages that it has not waited for yet. */
+int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant);
+
+/* Bytes of a context that are on the GPU. */
+int64_t gsim_store_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
+
+void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from);
+/* Whether the future is the same, as far as memory decides it. scratch is grown as needed. */
+struct gsim_store_scratch {
+    int64_t *numbers;
+    size_t capacity;
+};
+bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
+                        int64_t b_now_ns, struct gsim_store_scratch *scratch);
+bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What happens when processes with more memory than the GPU has are started on it over Unified
+ * Memory: contexts take turns as under `timeslice`, each iteration faults in what it misses, and the
+ * driver makes room by throwing out what came to the GPU first.
+ * Source: NVIDIA's open-gpu-kernel-modules (nvidia-uvm), costs as measured or fitted by device. */
+#include "policies/common.h"
+
+static enum gsim_status open_uvm(struct gsim_ctx *ctx) {
+    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
+                             .quantum_ns = gsim_sharing_quantum(ctx)};
+    gsim_sharing_init(ctx->state, ctx, &lane);
+    return gsim_sharing_set_memory(ctx->state, ctx);
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM, GSIM_QUANTUM_PARAMS, GSIM_MEMORY_PARAM_AS("uvm"), {0}};
+
+const struct gsim_policy gsim_policy_uvm = {
+    .name = "uvm",
+    .alias = "demand-paging",
+    .summary = "time slices over Unified Memory: whoever misses pages waits for them",
+    .paper = "nvidia-uvm of NVIDIA's open-gpu-kernel-modules",
+    .deviations = "the faults of an iteration are waited for before its first kernel; gangs of "
+                  "several GPUs have them to themselves",
+    .shares_gpus = true,
+    .oversubscribes = true,
+    .params = params,
+    .state_size = sizeof(struct gsim_sharing),
+    .job_size = sizeof(struct gsim_sharing_job),
+    .open = open_uvm,
+    .on_arrival = gsim_sharing_on_arrival,
+    .decide = gsim_sharing_on_decide,
+};

@@ -1,0 +1,2 @@
+# As uvm, but 2 s of the lock each, paging included. a 0-2; b 2-4 (0.5 s of it waits, its second iteration half done); a 4-6, waits only; b 6-6.5, then waits 1.5 s of 2; a 8-9, done; b waits 0.5 s, 9.5-10.5
+--policy nvshare --set nvshare.quantum=2s --device ideal --set hbm_bytes=6GiB --set uvm.copy_bytes_per_s=4294967296 --set migrate.out_bytes_per_s=4294967296 --set migrate.in_bytes_per_s=4294967296 --set migrate.both_bytes_per_s=8589934592 --set uvm.clean_copy=on --quiet --jobs-csv /dev/stdout tests/golden/pages.csv

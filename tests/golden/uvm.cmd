@@ -1,0 +1,2 @@
+# 6 GiB for two of 4, 4 GiB/s. a 0-1, filled with zeros. b: 2 GiB go out (0.5 s), 1-2.5. Then what came first goes out just before it is needed: all 4 GiB out and in (2 s), a 2.5-5.5, b 5.5-8.5, a 8.5-11.5, b 11.5-14.5
+--policy uvm --set quantum=10s --device ideal --set hbm_bytes=6GiB --set uvm.copy_bytes_per_s=4294967296 --set migrate.out_bytes_per_s=4294967296 --set migrate.in_bytes_per_s=4294967296 --set migrate.both_bytes_per_s=8589934592 --set uvm.clean_copy=on --quiet --jobs-csv /dev/stdout tests/golden/pages.csv
