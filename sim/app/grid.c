@@ -200,10 +200,15 @@ static enum gsim_status read_key(const struct reading *r, const struct gsim_ini_
 
 /* --- order, and which key meets which run ----------------------------------------------------- */
 
+static bool fills_gaps(const struct gsim_grid_key *key) {
+    return key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_BY_MODEL ||
+           key->option == GSIM_OPT_GPU_MEM;
+}
+
 static bool changes_trace(const struct gsim_grid_key *key) {
-    return key->option == -1 || key->option == GSIM_OPT_TRACE_FORMAT ||
-           key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_SEED ||
-           key->option == GSIM_OPT_SHAKE || key->option == GSIM_OPT_REPLICATION;
+    return key->option == -1 || key->option == GSIM_OPT_TRACE_FORMAT || fills_gaps(key) ||
+           key->option == GSIM_OPT_SEED || key->option == GSIM_OPT_SHAKE ||
+           key->option == GSIM_OPT_REPLICATION;
 }
 
 static int rank(const struct gsim_grid_key *key) {
@@ -278,7 +283,7 @@ static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
         is_met = r->meets[choice[r->policy_key] * (size_t)r->grid->n_keys + (size_t)k];
     else if (key->option == GSIM_OPT_REPLICATION)
         is_met = is_spec || find_key(r->grid, "shake") >= 0;
-    else if (key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_SHAKE)
+    else if (fills_gaps(key) || key->option == GSIM_OPT_SHAKE)
         is_met = !is_spec; /* a drawn trace has no gaps to fill, and is drawn again */
     return is_met ? key->n : 0;
 }

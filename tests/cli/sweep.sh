@@ -213,3 +213,11 @@ grep -q "to go on: " "$tmp/out"
 say "and the command to go on" $?
 expect "with room again" 0 "360 of 360" "$gsim" sweep "$tmp/many.ini" -o "$tmp/full.db"
 same "full and resumed is uninterrupted" "$tmp/full.db" "$tmp/whole.db"
+
+# --- tables that fill gaps are a dimension: each is a trace of its own (10 iterations of 1 s, of 2 s)
+printf '0,m,0,10,1\n' >"$tmp/gaps.txt"
+printf 'model,gpu_ms\nm,1000\n' >"$tmp/slow.csv"
+printf 'model,gpu_ms\nm,2000\n' >"$tmp/slower.csv"
+printf 'trace = %s/gaps.txt\npolicy = fifo\nby-model = %s/slow.csv, %s/slower.csv\n' "$tmp" "$tmp" "$tmp" >"$tmp/gaps.ini"
+expect "a grid over tables of models" 0 "2 of 2" "$gsim" sweep "$tmp/gaps.ini" -o "$tmp/gaps.db"
+expect "each table has its own runs" 0 "^10.0,20.0$" sqlite3 "$tmp/gaps.db" "select group_concat(jct_mean_s) from (select jct_mean_s from run order by 1)"

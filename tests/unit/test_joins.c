@@ -122,6 +122,46 @@ static void test_tables_that_do_not_do(void **state) {
     }
 }
 
+/* The published workloads, 160 jobs each; the sums of num_replicas by a script of its own. Times come
+ * from a table: the gang's size in seconds, so that the sum is known as well. */
+static void test_real_pollux_workloads(void **state) {
+    struct fixture *f = *state;
+    static const uint32_t replicas[] = {1092, 1077, 921, 1043, 1032, 1134, 1151, 1187};
+    struct beside b = {0};
+    static const char *const apps[] = {"bert",     "cifar10", "deepspeech2",
+                                       "imagenet", "ncf",     "yolov3"};
+    char table[8192] = "model,gpus,duration_s\n";
+    for (int n = 0; n < 48 * 6; n++) /* gangs of up to 48 */
+        (void)snprintf(table + strlen(table), sizeof table - strlen(table), "%s,%d,%d\n",
+                       apps[n % 6], n / 6 + 1, n / 6 + 1);
+    for (int i = 0; i < 8; i++) {
+        char path[96];
+        (void)snprintf(path, sizeof path, "../shared/traces/pollux/workloads/workload-%d.csv",
+                       i + 1);
+        if (access(path, R_OK) != 0) {
+            print_message("# skipped: no %s\n", path);
+            skip();
+        }
+        put_beside(f, &b, table);
+        b.options = (struct gsim_trace_options){.by_model = b.path};
+        f->log = (struct gsim_log){0};
+        enum gsim_status status =
+            gsim_trace_read(path, NULL, &b.options, f->arena, &f->trace, &f->log);
+        (void)unlink(b.path);
+        assert_int_equal(status, GSIM_OK);
+        assert_string_equal(f->trace.format, "pollux");
+        assert_int_equal(f->trace.n_jobs, 160);
+        uint32_t gpus = 0;
+        int64_t service_s = 0;
+        for (uint32_t job = 0; job < 160; job++) {
+            gpus += gsim_trace_gpus(&f->trace, job);
+            service_s += f->trace.service_ns[job] / S;
+        }
+        assert_int_equal(gpus, replicas[i]);
+        assert_int_equal(service_s, replicas[i]);
+    }
+}
+
 /* --- measured memory -------------------------------------------------------------------------- */
 
 static void test_memory_by_job(void **state) {
@@ -374,6 +414,7 @@ int main(void) {
         TEST(test_models_leave_what_is_there),
         TEST(test_another_table_is_recorded_as_such),
         TEST(test_tables_that_do_not_do),
+        TEST(test_real_pollux_workloads),
         TEST(test_memory_by_job),
         TEST(test_memory_by_node_and_time),
         TEST(test_measurements_that_do_not_do),
