@@ -67,6 +67,16 @@ for column in avg_jct_s median_jct_s p95_jct_s makespan_s preemptions; do
     [ $column = preemptions ] || facts reference_simulators.csv $column reference/pai.csv simulator pai
 done
 
+if command -v gnuplot >"$tmp/which"; then
+    sh experiments/published/draw.sh "$gsim" "$tmp/figures" svg >"$tmp/out" 2>&1
+    status=$?
+    for figure in experiments/published/*.gp; do
+        svg=$tmp/figures/$(basename "$figure" .gp).svg
+        grep -q '</svg>' "$svg" 2>>"$tmp/out" && grep -q '<path' "$svg" || status=1
+    done
+    ok "published figures beside what gsim says" $status
+fi
+
 # The theory suite is millions of jobs: once, with the build that users get.
 case $gsim in
 build/gcc-O2-werror/* | ./gsim)
