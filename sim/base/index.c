@@ -41,6 +41,56 @@ static bool reserve(struct gsim_index *index, uint32_t id) {
     return true;
 }
 
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static bool has_fitting(const struct gsim_index *index, uint32_t top, int64_t most) {
+    return top != GSIM_NO_ID && index->node[top].least <= most;
+}
+
+/* After what hangs below id has changed. */
+static void renew_least(struct gsim_index *index, uint32_t id) {
+    struct gsim_index_node *node = &index->node[id];
+    node->least = node->size;
+    for (int side = 0; side < 2; side++)
+        if (has_fitting(index, node->child[side], node->least))
+            node->least = index->node[node->child[side]].least;
+}
+
+static void renew_above(struct gsim_index *index, uint32_t id) {
+    for (; index->is_sized && id != GSIM_NO_ID; id = index->node[id].parent)
+        renew_least(index, id);
+}
+
+/* The first that fits of those that hang at top, where one does. */
+static uint32_t first_fitting(const struct gsim_index *index, uint32_t top, int64_t most) {
+    for (;;) {
+        const struct gsim_index_node *node = &index->node[top];
+        if (has_fitting(index, node->child[0], most))
+            top = node->child[0];
+        else if (node->size <= most)
+            return top;
+        else
+            top = node->child[1];
+    }
+}
+
+uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most) {
+    assert(index->is_sized || id == GSIM_NO_ID);
+    while (id != GSIM_NO_ID && index->node[id].size > most) {
+        uint32_t right = index->node[id].child[1], parent = index->node[id].parent;
+        if (has_fitting(index, right, most))
+            return first_fitting(index, right, most);
+        while (parent != GSIM_NO_ID && index->node[parent].child[1] == id) {
+            id = parent;
+            parent = index->node[id].parent;
+        }
+        id = parent; /* all that hangs left of it came before */
+    }
+    return id;
+}
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
 /* Puts `child` where `old` hangs below `parent` (GSIM_NO_ID: at the root). */
 static void hang(struct gsim_index *index, uint32_t parent, uint32_t old, uint32_t child) {
     if (parent == GSIM_NO_ID)
@@ -63,6 +113,10 @@ static void rotate_up(struct gsim_index *index, uint32_t id) {
         node[inner].parent = parent;
     node[id].child[!side] = parent;
     node[parent].parent = id;
+    if (index->is_sized) {
+        renew_least(index, parent);
+        renew_least(index, id);
+    }
 }
 
 /* Links id between two neighbours, of which either may be none. */
@@ -79,7 +133,7 @@ static void unlink_from(struct gsim_index *index, uint32_t id) {
     *(after == GSIM_NO_ID ? &index->end[1] : &index->links[after].beside[0]) = before;
 }
 
-bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {
+static bool insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie, int64_t size) {
     if (!reserve(index, id))
         return false;
     struct gsim_index_node *node = index->node;
@@ -97,17 +151,32 @@ bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint6
                                         .tie = tie,
                                         .child = {GSIM_NO_ID, GSIM_NO_ID},
                                         .parent = parent,
-                                        .is_member = true};
+                                        .is_member = true,
+                                        .size = size,
+                                        .least = size};
     link_between(index, passed[0], id, passed[1]);
     if (parent == GSIM_NO_ID)
         index->root = id;
     else
         node[parent].child[side] = id;
+    renew_above(index, parent);
     uint64_t priority = priority_of(id);
     while (node[id].parent != GSIM_NO_ID && priority < priority_of(node[id].parent))
         rotate_up(index, id);
     index->n++;
     return true;
+}
+
+bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie) {
+    assert(!index->is_sized);
+    return insert(index, id, key, tie, 0);
+}
+
+bool gsim_index_insert_sized(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
+                             int64_t size) {
+    assert(index->is_sized || index->n == 0);
+    index->is_sized = true;
+    return insert(index, id, key, tie, size);
 }
 
 void gsim_index_remove(struct gsim_index *index, uint32_t id) {
@@ -120,6 +189,7 @@ void gsim_index_remove(struct gsim_index *index, uint32_t id) {
     }
     uint32_t only = node[id].child[node[id].child[0] == GSIM_NO_ID];
     hang(index, node[id].parent, id, only);
+    renew_above(index, node[id].parent);
     unlink_from(index, id);
     node[id].is_member = false;
     index->n--;

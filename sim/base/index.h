@@ -18,6 +18,7 @@ struct gsim_index_node {
     uint32_t child[2];
     uint32_t parent;
     bool is_member;
+    int64_t size, least; /* of a sized index: the member's, and the least below and with it */
 };
 
 /* The members before and after: walking needs no climbing, and touches nothing but these. */
@@ -33,11 +34,15 @@ struct gsim_index {
     uint32_t root;
     uint32_t end[2]; /* first and last */
     uint32_t n;
+    bool is_sized;
 };
 
 void gsim_index_init(struct gsim_index *index, struct gsim_arena *arena);
 /* false: no memory. id must not be a member; (key, tie) must be unique. */
 bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie);
+/* The same with a size that gsim_index_fitting asks for; all members of such an index have one. */
+bool gsim_index_insert_sized(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
+                             int64_t size);
 /* Does nothing when id is not a member. */
 void gsim_index_remove(struct gsim_index *index, uint32_t id);
 /* GSIM_NO_ID at the end. Removing the current id while walking: fetch the next one first. */
@@ -56,6 +61,10 @@ static inline uint32_t gsim_index_next(const struct gsim_index *index, uint32_t 
 static inline uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t id) {
     return index->links[id].beside[0];
 }
+
+/* The first member at or after member id of at most that size, in O(log n); GSIM_NO_ID: none, or id
+ * was none. */
+uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most);
 
 /* The first member at or after (key, tie). */
 uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t tie);

@@ -107,12 +107,28 @@ static void compare_walk(const struct gsim_index *index, const struct reference 
     assert_int_equal(n, index->n);
 }
 
-static void test_ordered_index(void **state) {
-    (void)state;
+/* The size of a member, any function of what it is. */
+static int64_t size_of(int64_t key, uint32_t id) {
+    return (key * key + 7 * (int64_t)id) % 32;
+}
+
+static void compare_fitting(const struct gsim_index *index, const struct reference *r) {
+    for (int64_t most = -1; most <= 32; most += 3) {
+        uint32_t fitting = GSIM_NO_ID; /* the nearest at or after, while walking back */
+        for (uint32_t at = gsim_index_last(index); at != GSIM_NO_ID;
+             at = gsim_index_prev(index, at)) {
+            if (size_of(r->time[at], at) <= most)
+                fitting = at;
+            assert_int_equal(gsim_index_fitting(index, at, most), fitting);
+        }
+    }
+}
+
+static void walk_ordered_index(bool is_sized) {
     struct gsim_arena *arena = gsim_arena_new();
     gsl_rng *rng = gsim_rng_stream(2, 0, "index");
     struct gsim_index index;
-    static struct reference r;
+    struct reference r = {0};
     gsim_index_init(&index, arena);
     for (uint64_t step = 0; step < STEPS; step++) {
         uint32_t id = (uint32_t)gsl_rng_uniform_int(rng, IDS);
@@ -124,14 +140,23 @@ static void test_ordered_index(void **state) {
             r.is_there[id] = true;
             r.time[id] = key;
             r.order[id] = id;
-            assert_true(gsim_index_insert(&index, id, key, id));
+            assert_true(is_sized ? gsim_index_insert_sized(&index, id, key, id, size_of(key, id))
+                                 : gsim_index_insert(&index, id, key, id));
         }
         assert_int_equal(gsim_index_seek(&index, key, 100), scan_next(&r, key, 100, false));
         if (step % 500 == 0)
             compare_walk(&index, &r);
+        if (step % 500 == 0 && is_sized)
+            compare_fitting(&index, &r);
     }
     gsl_rng_free(rng);
     gsim_arena_free(arena);
+}
+
+static void test_ordered_index(void **state) {
+    (void)state;
+    walk_ordered_index(false);
+    walk_ordered_index(true);
 }
 
 /* --- fixed point
