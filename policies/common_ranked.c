@@ -38,9 +38,17 @@ static void out_of_memory(struct gsim_ctx *ctx) {
         (void)gsim_no_memory(ctx->log, "ranking jobs");
 }
 
+/* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */
+static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
+    return view->is_pool ? (int64_t)view->gpus[slot] * view->share_ppm[slot] : view->gpus[slot];
+}
+
 static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
-    if (!gsim_index_insert(&ranked->waiting, slot, rank, ctx->view->job[slot]))
+    uint32_t job = ctx->view->job[slot];
+    if (!(ranked->is_preemptive ? gsim_index_insert(&ranked->waiting, slot, rank, job)
+                                : gsim_index_insert_sized(&ranked->waiting, slot, rank, job,
+                                                          need_of(ctx->view, slot))))
         out_of_memory(ctx);
 }
 
@@ -236,13 +244,35 @@ static bool is_over(const struct pass *p, gsim_slot slot) {
            worst_rank <= gsim_index_key(&p->ranked->waiting, slot) + p->ranked->slack_rank;
 }
 
+/* Nobody who needs more can be placed. */
+static int64_t room(const struct pass *p) {
+    const struct gsim_view *view = p->ctx->view;
+    if (view->is_pool)
+        return view->pool_free_ppm;
+    if (!p->misfits.is_size_all)
+        return INT64_MAX;
+    return p->misfits.smallest <= view->n_idle_gpus ? p->misfits.smallest - 1 : view->n_idle_gpus;
+}
+
+/* The first from here on that is to be tried: who needs more than there is costs nothing. With
+ * preemption anybody may fit by force. */
+static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
+    const struct gsim_index *waiting = &p->ranked->waiting;
+    if (p->ranked->is_preemptive)
+        return slot;
+    int64_t most = room(p);
+    slot = gsim_index_fitting(waiting, slot, most);
+    while (slot != GSIM_NO_SLOT && gsim_misfits_has(&p->misfits, p->ctx->view, slot))
+        slot = gsim_index_fitting(waiting, gsim_index_next(waiting, slot), most);
+    return slot;
+}
+
 static void pass_over_all(struct pass *p) {
-    gsim_slot after;
-    for (gsim_slot slot = gsim_index_first(&p->ranked->waiting);
-         slot != GSIM_NO_SLOT && !is_over(p, slot); slot = after) {
+    gsim_slot after, first = gsim_index_first(&p->ranked->waiting);
+    for (gsim_slot slot = candidate(p, first); slot != GSIM_NO_SLOT && !is_over(p, slot);
+         slot = candidate(p, after)) {
         after = gsim_index_next(&p->ranked->waiting, slot);
-        if (p->ranked->is_preemptive || !gsim_misfits_has(&p->misfits, p->ctx->view, slot))
-            try_job(p, slot);
+        try_job(p, slot);
     }
 }
 
