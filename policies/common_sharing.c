@@ -154,10 +154,14 @@ static bool share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsi
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     if (unit.gpu == ctx->view->n_gpus)
         return false;
-    if (!(sharing->arrange ? sharing->arrange : enter_lane)(ctx, plan, slot, unit))
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!(sharing->arrange ? sharing->arrange : enter_lane)(ctx, plan, slot, unit) ||
+        !gsim_plan_place_on(plan, slot, &unit, 1)) {
+        gsim_plan_rollback(plan, mark);
         return false;
+    }
     job->gpu = unit.gpu + 1;
-    return gsim_plan_place_on(plan, slot, &unit, 1);
+    return true;
 }
 
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {

@@ -38,6 +38,14 @@ static enum gsim_status take_number(struct reading *r, const struct gsim_ini_ent
                      (long long)most);
 }
 
+static enum gsim_status take_bytes(struct reading *r, const struct gsim_ini_entry *entry,
+                                   int64_t *out) {
+    if (gsim_parse_bytes(entry->value, out) == GSIM_PARSE_OK && *out >= 1)
+        return GSIM_OK;
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' is not a size above 0, such as 512GiB", entry->key, entry->value);
+}
+
 static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry *entry,
                                   int64_t *out) {
     if (gsim_parse_rate(entry->value, out) == GSIM_PARSE_OK && *out >= 1)
@@ -66,11 +74,12 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "gpus",
                                         "device",
                                         "cpus",
+                                        "host_mem",
                                         "switch_nodes",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
                                         "network_bytes_per_s"};
-    enum { N_PLAIN = 5, N_NAMES = sizeof names / sizeof *names };
+    enum { N_PLAIN = 6, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status = GSIM_OK;
@@ -86,6 +95,8 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
     } else if (strcmp(entry->key, "switch_nodes") == 0) {
         status = take_number(r, entry, GSIM_MAX_NODES, &number);
         group->nodes_per_switch = (uint32_t)number;
+    } else if (strcmp(entry->key, "host_mem") == 0) {
+        status = take_bytes(r, entry, &group->host_bytes);
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {
@@ -93,12 +104,13 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
             if (strcmp(entry->key, names[i]) == 0)
                 return take_link(r, entry);
         int close = gsim_text_suggest(entry->key, names, N_NAMES);
-        status = gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                           "a node has no key '%s'; %s%s", entry->key,
-                           close >= 0 ? "did you mean "
-                                      : "it has count, gpus, device, cpus, pcie_root_gpus, "
-                                        "pcie_root_bytes_per_s, network_bytes_per_s, switch_nodes",
-                           close >= 0 ? names[close] : "");
+        status =
+            gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                      "a node has no key '%s'; %s%s", entry->key,
+                      close >= 0 ? "did you mean "
+                                 : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
+                                   "pcie_root_bytes_per_s, network_bytes_per_s, switch_nodes",
+                      close >= 0 ? names[close] : "");
     }
     return status;
 }

@@ -96,6 +96,8 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
         const struct gsim_node_group *group = &cluster->groups[g];
         add(h, "nodes %u x %u cpus %lld device %u hbm %lld", group->count, group->gpus_per_node,
             (long long)group->cpus_milli, group->device, (long long)group->hbm_bytes);
+        if (group->host_bytes)
+            add(h, "host %lld", (long long)group->host_bytes);
         if (group->nodes_per_switch)
             add(h, "switch %u", group->nodes_per_switch);
         add(h, "root %u carries %lld network %lld", group->gpus_per_root,

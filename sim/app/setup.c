@@ -280,8 +280,17 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
     return status;
 }
 
+static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
+    const char *text = cli->value[GSIM_OPT_HOST_MEM];
+    *bytes = 0;
+    if (!text || (gsim_parse_bytes(text, bytes) == GSIM_PARSE_OK && *bytes > 0))
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
+}
+
 static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
-    int64_t nodes, gpus, cpus, default_gpus = 1;
+    int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
     bool is_pai = setup->reference == GSIM_REFERENCE_PAI;
     bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
     if (is_default)
@@ -292,6 +301,8 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
                                  GSIM_MAX_GPUS_PER_NODE, &gpus);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_CPUS_PER_NODE, 0, 1, 1000000, &cpus);
+    if (status == GSIM_OK)
+        status = take_host_memory(cli, &host_bytes);
     const struct gsim_profile **profiles = gsim_arena_alloc(cli->arena, sizeof *profiles);
     struct gsim_node_group *group = gsim_arena_alloc(cli->arena, sizeof *group);
     if (status == GSIM_OK && (!profiles || !group))
@@ -303,6 +314,7 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
     *group = (struct gsim_node_group){.count = (uint32_t)nodes,
                                       .gpus_per_node = (uint32_t)gpus,
                                       .cpus_milli = cpus * 1000,
+                                      .host_bytes = host_bytes,
                                       .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
                                       .device_name = setup->device_name};
     setup->cluster = (struct gsim_cluster_spec){
@@ -326,10 +338,10 @@ static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *se
     if (!file)
         return homogeneous(cli, setup);
     if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
-        cli->value[GSIM_OPT_CPUS_PER_NODE])
+        cli->value[GSIM_OPT_CPUS_PER_NODE] || cli->value[GSIM_OPT_HOST_MEM])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--cluster says what nodes there are; leave out --nodes, "
-                         "--gpus-per-node and --cpus-per-node");
+                         "--gpus-per-node, --cpus-per-node and --host-mem");
     setup->cluster_note = file;
     return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
 }

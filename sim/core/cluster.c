@@ -41,6 +41,7 @@ static bool allocate(struct gsim_cluster *c) {
     c->gpu_hbm_bytes = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_hbm_bytes);
     c->gpu_free_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_free_ppm);
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
+    c->node_host_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_free);
     c->gpu_is_paging = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_paging);
     c->gpu_is_arranged = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_arranged);
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
@@ -53,9 +54,9 @@ static bool allocate(struct gsim_cluster *c) {
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
     bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
               c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_paging &&
-              c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit && c->node_cpus_free &&
-              c->node_gang && c->node_idle && c->node_is_down && c->nodes_with &&
-              gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
+              c->node_host_free && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
+              c->node_cpus_free && c->node_gang && c->node_idle && c->node_is_down &&
+              c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
     return ok;
@@ -78,6 +79,7 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
     for (uint32_t i = 0; i < group->count; i++, (*node)++) {
         c->node_first_gpu[*node] = *gpu;
         c->node_cpus_free[*node] = group->cpus_milli ? group->cpus_milli : INT64_MAX / 4;
+        c->node_host_free[*node] = group->host_bytes ? group->host_bytes : INT64_MAX / 4;
         for (uint32_t k = 0; k < group->gpus_per_node; k++, (*gpu)++) {
             c->node_of_gpu[*gpu] = *node;
             c->type_of_gpu[*gpu] = group->device;
@@ -214,11 +216,22 @@ int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus) {
     return shape->cpus_milli ? gsim_muldiv_ceil(shape->cpus_milli, gpus, shape->gpus) : 0;
 }
 
+/* Of so much memory of a GPU's jobs, what is on the host. */
+static int64_t spilt(const struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
+    return bytes > c->gpu_hbm_bytes[gpu] ? bytes - c->gpu_hbm_bytes[gpu] : 0;
+}
+
+static void add_memory(struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
+    int64_t now = c->gpu_mem_used[gpu] + bytes;
+    c->node_host_free[c->node_of_gpu[gpu]] -= spilt(c, gpu, now) - spilt(c, gpu, now - bytes);
+    c->gpu_mem_used[gpu] = now;
+}
+
 static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request, uint32_t gpu,
                       bool is_taken) {
     int64_t sign = is_taken ? 1 : -1;
     if (request->mem_bytes > 0)
-        c->gpu_mem_used[gpu] += sign * request->mem_bytes;
+        add_memory(c, gpu, sign * request->mem_bytes);
     if (request->shape.cpus_milli)
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * gsim_cluster_cpus(&request->shape, 1);
     if (c->gpu_is_arranged[gpu]) {
@@ -286,7 +299,7 @@ void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_reques
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes) {
     for (uint32_t u = 0; u < n_units; u++)
-        cluster->gpu_mem_used[units[u].gpu] += bytes;
+        add_memory(cluster, units[u].gpu, bytes);
 }
 
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down) {
@@ -320,8 +333,11 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
 
 bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
                              uint32_t gpu) {
-    return request->mem_bytes <= 0 || c->gpu_is_paging[gpu] ||
-           c->gpu_mem_used[gpu] + request->mem_bytes <= c->gpu_hbm_bytes[gpu];
+    int64_t used = c->gpu_mem_used[gpu], then = used + request->mem_bytes;
+    if (request->mem_bytes <= 0 || then <= c->gpu_hbm_bytes[gpu])
+        return true;
+    return c->gpu_is_paging[gpu] &&
+           spilt(c, gpu, then) - spilt(c, gpu, used) <= c->node_host_free[c->node_of_gpu[gpu]];
 }
 
 bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,

@@ -25,6 +25,7 @@ struct gsim_node_group {
     int64_t cpus_milli; /* per node; 0: not counted */
     uint16_t device; /* position in profiles */
     int64_t hbm_bytes; /* of each GPU */
+    int64_t host_bytes; /* of each node, for what does not fit its GPUs; 0: enough */
     const char *device_name; /* for the result */
     uint32_t
         gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
@@ -66,6 +67,7 @@ struct gsim_cluster {
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
     bool *gpu_is_paging; /* memory may exceed what is there */
+    int64_t *node_host_free; /* host memory left for that */
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     uint32_t *gpu_client_limit; /* and how many may be */

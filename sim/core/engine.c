@@ -35,23 +35,37 @@ static enum gsim_status check_job(struct gsim_core *core, uint32_t job) {
 }
 
 /* A job that no GPU can hold would wait for ever. */
+/* The most that one job can have on any GPU: what is there, and on its host when it may be paged. */
+static int64_t most_memory(const struct gsim_core *core) {
+    const struct gsim_cluster *cluster = &core->cluster;
+    int64_t most = 0;
+    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
+        int64_t bytes = cluster->gpu_hbm_bytes[gpu];
+        if (core->options->policy->oversubscribes)
+            bytes += cluster->node_host_free[cluster->node_of_gpu[gpu]];
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 static enum gsim_status check_memory(struct gsim_core *core) {
     const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
-    int64_t largest = 0;
-    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
-        if (core->cluster.gpu_hbm_bytes[gpu] > largest)
-            largest = core->cluster.gpu_hbm_bytes[gpu];
+    bool may_page = core->options->policy->oversubscribes;
+    int64_t most = most_memory(core);
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
         char has[32], needs[32];
-        if (mem[job] <= largest || core->options->policy->oversubscribes)
+        if (mem[job] <= most)
             continue;
         gsim_format_bytes(needs, mem[job]);
-        gsim_format_bytes(has, largest);
+        gsim_format_bytes(has, most);
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
                         gsim_trace_line(core->trace, job),
-                        "column 'mem_gib': job '%s' needs %s of memory per GPU; the largest GPU "
-                        "has %s, and policy '%s' keeps jobs resident",
-                        gsim_trace_id(core->trace, job), needs, has, core->options->policy->name);
+                        may_page ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
+                                   "and its host (--host-mem) have %s%s%s"
+                                 : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
+                                   "largest GPU has %s, and policy '%s' keeps jobs resident%s",
+                        gsim_trace_id(core->trace, job), needs, has,
+                        may_page ? "" : core->options->policy->name, "");
     }
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }

@@ -85,6 +85,14 @@ expect "by user" 0 "JCT" "$gsim" --policy fifo --by user traces/samples/users.cs
 expect "by a missing column" 3 "no column 'user'" "$gsim" --policy fifo --by user tests/golden/two.csv
 expect "memory that is assumed" 0 "mem_gib=10GiB" "$gsim" --policy srtf --assume mem_gib=10GiB tests/golden/two.csv
 expect "suspension without memory" 3 "mem_gib" "$gsim" --policy srtf --set preempt=suspend tests/golden/two.csv
+expect "paging without memory" 3 "column 'mem_gib'" "$gsim" --policy uvm tests/golden/two.csv
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,10,100,20\n' >"$tmp/large.csv"
+expect "a job larger than its GPU" 3 "keeps jobs resident" "$gsim" --policy timeslice --device rtx5080 "$tmp/large.csv"
+expect "a job larger than its GPU, paged" 0 "1 completed" "$gsim" --policy uvm --device rtx5080 "$tmp/large.csv"
+expect "a job larger than its GPU, migrated" 0 "1 completed" "$gsim" --policy msched --device rtx5080 "$tmp/large.csv"
+expect "a job larger than its GPU and host" 3 "--host-mem" "$gsim" --policy uvm --device rtx5080 --host-mem 4GiB "$tmp/large.csv"
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,20,50,4\nb,0,20,50,4\n' >"$tmp/lock.csv"
+expect "a lock for less than paging in takes" 0 "thrashing" "$gsim" --policy nvshare --device rtx5080 --set nvshare.quantum=0.1s --set hbm_bytes=6GiB "$tmp/lock.csv"
 expect "list policies" 0 "^srtf" "$gsim" list policies
 expect "list a policy" 0 "las.quantum" "$gsim" list policies las
 expect "list devices" 0 "^h200" "$gsim" list devices
