@@ -62,7 +62,12 @@ const struct gsim_trace_format gsim_format_gavel = {
         "its jobs have steps, no times: give a table of them, with a row a job type and gang,\n"
         "  gsim import gavel FILE.trace --by-model models.csv -o trace.csv\n"
         "    model,gpus,gpu_ms\n"
-        "    ResNet-18 (batch size 16),1,12.5\n",
+        "    ResNet-18 (batch size 16),1,12.5\n"
+        "from its published throughputs (steps per second), for one of their devices:\n"
+        "  jq -r '[\"model\",\"gpus\",\"gpu_ms\"], (.v100 | to_entries[] | select(.value.null > "
+        "0)\n"
+        "    | (.key | capture(\"^.{2}(?<m>.*)., (?<n>[0-9]+).$\")) as $k\n"
+        "    | [$k.m, ($k.n | tonumber), 1000 / .value.null]) | @csv' FILE.json >models.csv\n",
     .sniff = sniff_gavel,
     .read = read_gavel,
 };

@@ -37,8 +37,8 @@ static bool take_moment(const char *text, size_t length, int64_t *seconds) {
     int64_t ns = -1;
     if (is_nothing(text) || gsim_calendar_parse(text, length, seconds))
         return true;
-    bool is_ok = gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0 &&
-                 ns <= GSIM_TIME_MAX / 2;
+    bool is_ok =
+        gsim_cell_seconds(text, length, &ns) == GSIM_PARSE_OK && ns >= 0 && ns <= GSIM_TIME_MAX / 2;
     *seconds = ns / GSIM_NS_PER_S;
     return is_ok;
 }
@@ -122,6 +122,12 @@ static bool take_state(struct gsim_builder *builder, const char *text, size_t le
     return length > 0;
 }
 
+/* gres/gpu:1g.10gb: a MIG instance, which Slurm counts like a GPU. */
+static bool is_mig(const char *type) {
+    size_t digits = strspn(type, "0123456789");
+    return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
+}
+
 /* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
 static bool take_tres(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t total = -1, typed = 0, count;
@@ -133,6 +139,8 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
         if (*number++ != '=' || !take_number(&number, GSIM_MAX_GANG, &count) ||
             (*number && *number != ','))
             return false;
+        if (at[8] == ':' && is_mig(at + 9))
+            builder->row.drop = "they had MIG instances, not whole GPUs (gres/gpu:1g.10gb)";
         if (at[8] == '=')
             total = count;
         else

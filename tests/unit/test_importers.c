@@ -137,11 +137,12 @@ static void test_sacct(void **state) {
                    "4|bob|lab|TIMEOUT|2024-03-01T00:00:00|10|UNLIMITED|gres/gpu:v100=1,"
                    "gres/gpu:a100=2|\n"
                    "5|bob|lab|FAILED|2024-03-01T00:00:00|10|1|cpu=1|1\n"
-                   "6|bob|lab|PENDING|2024-03-01T00:00:00|0|1||1\n");
+                   "6|bob|lab|PENDING|2024-03-01T00:00:00|0|1||1\n"
+                   "7|bob|lab|COMPLETED|2024-03-01T00:00:00|9|1|gres/gpu:1g.10gb=2,gres/gpu=2|1\n");
     assert_int_equal(read_text(f, text), GSIM_OK);
     assert_string_equal(f->trace.format, "sacct");
     assert_int_equal(f->trace.n_jobs, 2);
-    assert_int_equal(f->trace.n_dropped, 5);
+    assert_int_equal(f->trace.n_dropped, 6);
     expect_job(f, 0, "1", 0, 100, 2);
     expect_job(f, 1, "4", 60, 10, 3); /* over a leap day */
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_LIMIT_NS, 0), 3600 * S);
@@ -152,6 +153,7 @@ static void test_sacct(void **state) {
     expect_warning(f, "line 5): they had not ended yet");
     expect_warning(f, "line 7): they had no GPU");
     expect_warning(f, "line 8): they had not started");
+    expect_warning(f, "line 9): they had MIG instances");
 }
 
 /* 1-02:03:04 is 93784 s; 59:59 of a limit is 3599 s. Epoch seconds are as good as dates. */
@@ -461,6 +463,44 @@ static void test_real_files(void **state) {
         skip();
 }
 
+struct sum {
+    uint32_t n;
+    int64_t service_s;
+};
+
+/* Jobs with GPUs that ran for 1 to 100 000 s. */
+static struct sum sum_of_short_jobs(const struct gsim_trace *trace) {
+    struct sum sum = {0};
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        int64_t service_s = trace->service_ns[job] / S;
+        if (gsim_trace_share(trace, job) == 0 || service_s < 1 || service_s > 100000)
+            continue;
+        sum.n++;
+        sum.service_s += service_s;
+    }
+    return sum;
+}
+
+/* derived/openb_as_pai.csv was made from the same pods by somebody else: those that ran for 1 to
+ * 100 000 s. Both ways lead to the same jobs. */
+static void test_openb_is_what_others_made_of_it(void **state) {
+    struct fixture *f = *state;
+    static const char *const paths[] = {"../shared/traces/openb2023/openb_pod_list_default.csv",
+                                        "../shared/traces/derived/openb_as_pai.csv"};
+    struct sum sums[2];
+    for (int i = 0; i < 2; i++) {
+        if (access(paths[i], R_OK) != 0) {
+            print_message("# skipped: no %s\n", paths[i]);
+            skip();
+        }
+        assert_int_equal(read_with(f, paths[i], NULL), GSIM_OK);
+        sums[i] = sum_of_short_jobs(&f->trace);
+    }
+    assert_true(sums[0].n > 6000);
+    assert_int_equal(sums[0].n, sums[1].n);
+    assert_int_equal(sums[0].service_s, sums[1].service_s);
+}
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static void test_lines_that_are_no_rows(void **state) {
@@ -504,6 +544,7 @@ int main(void) {
         TEST(test_gavel),
         TEST(test_synergy_and_pollux),
         TEST(test_real_files),
+        TEST(test_openb_is_what_others_made_of_it),
         TEST(test_lines_that_are_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
