@@ -66,7 +66,7 @@ UNION ALL SELECT 'time', 3.6e5, '100 h', 3;
 CREATE TEMP TABLE span (first REAL, last REAL);
 CREATE TEMP VIEW axis_tic AS
 SELECT kind, at, name FROM tic JOIN span ON at BETWEEN first * 0.999 AND last * 1.001
-WHERE level >= CASE WHEN last < 30 * first THEN 1 WHEN last < 3e5 * first THEN 2 ELSE 3 END
+WHERE level >= CASE WHEN last < 30 * first THEN 1 WHEN last < 1e6 * first THEN 2 ELSE 3 END
 ORDER BY at;
 
 -- How a result is written on an axis: times in their unit, names without underscores.
@@ -77,8 +77,8 @@ FROM (SELECT key, max(quantity(value)) AS most FROM attribute JOIN chosen USING 
 CREATE TEMP VIEW measure_name AS
 SELECT key, scale, CASE WHEN key LIKE '%\_s' ESCAPE '\'
     THEN plain || ' (' || (SELECT unit FROM unit WHERE seconds = scale) || ')' ELSE plain END AS name
-FROM (SELECT key, scale, replace(replace(replace(replace(CASE WHEN key LIKE '%\_s' ESCAPE '\'
-    THEN substr(key, 1, length(key) - 2) ELSE key END, '_', ' '), 'jct', 'JCT'), 'gpu', 'GPU'), 'set.', '') AS plain
+FROM (SELECT key, scale, CASE key WHEN 'gpus' THEN 'GPUs' ELSE replace(replace(replace(replace(CASE WHEN key LIKE '%\_s' ESCAPE '\'
+    THEN substr(key, 1, length(key) - 2) ELSE key END, '_', ' '), 'jct', 'JCT'), 'gpu ', 'GPU '), 'set.', '') END AS plain
     FROM measure);
 
 -- Keys of the axes: what is asked for, or settings that differ between runs, numbers first.

@@ -1,5 +1,5 @@
 set multiplot
-set lmargin 7
+set lmargin 9
 set rmargin at screen 0.96
 set xrange [first : last]
 set ylabel 'GPUs in use' offset 1

@@ -2,12 +2,15 @@
 -- needs: samples over time (runs with --db take them, a sweep with --samples N)
 -- lines
 CREATE TEMP TABLE first_run AS SELECT min(run_id) AS run_id, series, label FROM member GROUP BY series;
+CREATE TEMP TABLE shown_time AS
+SELECT * FROM unit WHERE above_s < (SELECT max(time_ns) / 1e9 FROM sample JOIN first_run USING (run_id))
+ORDER BY above_s DESC LIMIT 1;
 SELECT unit AS var_unit, 3.1 + 0.07 * (SELECT count(*) FROM series) AS var_height, (SELECT max(gpus) FROM chosen) AS var_gpus,
        min(time_ns) / 1e9 / seconds AS var_first, max(time_ns) / 1e9 / seconds AS var_last
-FROM sample JOIN first_run USING (run_id), time_unit;
+FROM sample JOIN first_run USING (run_id), shown_time;
 SELECT series, label, time_ns / 1e9 / seconds AS time, value
-FROM sample JOIN first_run USING (run_id), time_unit
+FROM sample JOIN first_run USING (run_id), shown_time
 WHERE name = 'busy_gpus' ORDER BY series, time_ns;
 SELECT series, label, time_ns / 1e9 / seconds AS time, value
-FROM sample JOIN first_run USING (run_id), time_unit
+FROM sample JOIN first_run USING (run_id), shown_time
 WHERE name = 'queue' ORDER BY series, time_ns;

@@ -25,7 +25,8 @@ static const char style[] =
     ".absent{font-size:.85rem;color:#555}\n"
     "svg{width:31rem;max-width:100%;height:auto}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}figure,tr{break-inside:avoid}"
-    "table{font-size:7pt}th,td{white-space:normal;padding:.1rem .3rem;overflow-wrap:anywhere}}\n"
+    "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
+    "white-space:normal;overflow-wrap:anywhere}}\n"
     "</style>\n";
 
 static void put_html(FILE *out, const char *text) {

@@ -265,7 +265,7 @@ static enum gsim_status write_data(struct writing *w, struct gsim_db *db, struct
     if (status == GSIM_OK && w->figure->most_series && w->n_most > w->figure->most_series)
         return gsim_fail(log, GSIM_USAGE, NULL, 0,
                          "figure '%s' can show %d series and these runs have %lld; choose with "
-                         "--where, such as --where \"policy = 'srtf'\"",
+                         "--where, such as --where \"policy IN ('fifo', 'srtf')\"",
                          w->figure->name, w->figure->most_series, (long long)w->n_most);
     return status;
 }
@@ -314,7 +314,8 @@ static void put_terminal(const struct writing *w, FILE *out) {
 static void put_key(const struct writing *w, FILE *out) {
     double width = w->request->is_double ? double_in : single_in, margin = 0.75;
     int columns = (int)((width - margin) / (0.38 + 0.062 * w->longest));
-    fprintf(out, "set key width %.1f maxcols %d\n", -0.1 * w->longest, columns > 1 ? columns : 1);
+    double excess = w->request->format == GSIM_FIGURE_SVG ? 0.25 : 0.1; /* of a letter */
+    fprintf(out, "set key width %.1f maxcols %d\n", -excess * w->longest, columns > 1 ? columns : 1);
 }
 
 static void put_script(const struct writing *w, FILE *out, const char *data,
