@@ -160,12 +160,19 @@ static void write_rows(const struct gsim_compare *c, enum gsim_output_format for
 }
 
 static enum gsim_status write_by(const struct gsim_compare *c) {
-    struct gsim_result results[GSIM_MAX_COMPARED];
-    for (int i = 0; i < c->setup->n_contenders; i++)
-        results[i] = gsim_compare_at(c, i, 0)->result;
-    struct gsim_results all = {.result = results,
-                               .n = c->setup->n_contenders,
-                               .n_skipped = gsim_warmup_jobs(&c->warmup, &c->traces[0])};
+    int n = c->setup->n_contenders;
+    struct gsim_result *results =
+        gsim_arena_array(c->cli->arena, (size_t)n * (size_t)c->n_reps, sizeof *results);
+    uint32_t *n_skipped = gsim_arena_array(c->cli->arena, (size_t)c->n_reps, sizeof *n_skipped);
+    if (!results || !n_skipped)
+        return gsim_no_memory(c->cli->log, "breaking results down");
+    for (int r = 0; r < c->n_reps; r++) {
+        n_skipped[r] = gsim_warmup_jobs(&c->warmup, &c->traces[c->first_rep + r]);
+        for (int i = 0; i < n; i++)
+            results[i * c->n_reps + r] = gsim_compare_at(c, i, c->first_rep + r)->result;
+    }
+    struct gsim_results all = {
+        .result = results, .n = n, .n_reps = c->n_reps, .n_skipped = n_skipped};
     return gsim_report_by(c->cli, &all);
 }
 

@@ -19,7 +19,9 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
     } else {
         gsim_write_summary_table(out, &result->summary, setup->cluster_note);
     }
-    return gsim_report_by(cli, &(struct gsim_results){.result = result, .n = 1});
+    return gsim_report_by(
+        cli,
+        &(struct gsim_results){.result = result, .n = 1, .n_reps = 1, .n_skipped = &(uint32_t){0}});
 }
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,

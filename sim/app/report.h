@@ -10,15 +10,15 @@
 enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out);
 /* Said once on stderr: assumptions, results outside validation, unfinished jobs. */
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *summary);
-/* Results of one trace. */
+/* Results of n policies on n_reps traces each, policy by policy. */
 struct gsim_results {
     const struct gsim_result *result;
-    int n;
-    uint32_t n_skipped; /* jobs of the warm-up: the first to arrive are left out */
+    int n, n_reps;
+    const uint32_t *n_skipped; /* by replication: jobs of the warm-up, the first to arrive */
 };
 
-/* --by: checks the column, and prints one row a value for each result; of several, with the ratio of
- * the mean JCT to the first one's. */
+/* --by: checks the column, and prints one row a value for each policy, over the
+ * jobs of all replications; of several policies, with the ratio of the mean JCT to the first one's. */
 enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_setup *setup);
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all);
 /* Writes the result into --db, if there is one. */

@@ -85,6 +85,13 @@ for threads in 1 2 2; do
 done >"$tmp/sums"
 if [ "$(sort -u "$tmp/sums" | wc -l)" -eq 1 ]; then echo "ok one thread and two say the same"; else echo "not ok one thread and two say the same"; fi
 
+# --by is over the jobs of all replications, by name: user z of one is not the first user of another
+printf '[trace]\njobs = 40\n[arrival]\nprocess = poisson\nrate = 0.001\n[duration]\ndistribution = exponential\nmean = 600\n[user]\nchoice = x, y, z\n' >"$tmp/by.ini"
+"$gsim" compare --policies fifo,las --reps 5 --by user --format csv "$tmp/by.ini" >"$tmp/by.csv" 2>"$tmp/out"
+[ "$(awk -F, '/^las,[xyz],/ { jobs += $3; sum += $3 * $5; rows++ } END { printf "%d %d %.6f", rows, jobs, sum / jobs }' "$tmp/by.csv")" = \
+    "3 200 $(awk -F, '$1 == "las" && $2 ~ /by.ini/ { sum += $9; n++ } END { printf "%.6f", sum / n }' "$tmp/by.csv")" ]
+if [ $? -eq 0 ]; then echo "ok a breakdown of 5 replications has their 200 jobs"; else echo "not ok a breakdown of 5 replications has their 200 jobs"; fi
+
 # --reps with --db; each run is repeated by its command line
 expect "replications in a database" 0 "Student" "$gsim" compare --policies fifo,las --reps 3 --db "$tmp/r.db" $heavy
 expect "six runs" 0 "^6|0|2$" sqlite3 "$tmp/r.db" "select count(*), min(replication), max(replication) from run"
