@@ -29,7 +29,7 @@ LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv plots/*.sql plots/*.gp experiments/validate/*/*))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
-.PHONY: all demo check bench golden-update samples man validate-readme install clean help format tidy suites
+.PHONY: all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -94,6 +94,11 @@ demo:
 samples: gsim
 	for spec in traces/samples/*.ini; do ./gsim generate $$spec --force -o $${spec%.ini}.csv || exit 1; done
 
+# Into plots/out/; what a figure shows stands in the README beside its script.
+figures: gsim
+	for script in experiments/*/figures.sh; do sh $$script ./gsim plots/out || exit 1; done
+	sh experiments/published/draw.sh ./gsim plots/out/published pdf
+
 man: gsim
 	./gsim man >man/gsim.1
 
@@ -124,6 +129,7 @@ help:
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'
+	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make golden-update samples man validate-readme format tidy clean'
 
