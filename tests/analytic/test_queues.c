@@ -12,6 +12,9 @@
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/rng.h"
 #include "tests/support/runner.h"
@@ -84,6 +87,24 @@ static void check(const char *what, const char *policy, uint32_t gpus, double lo
     assert_true(fabs(mean - exact_s) < 3 * error);
 }
 
+/* The suite theory of `gsim validate` holds runs against the same numbers: those of its table that are
+ * no formula are what is integrated here. */
+static void expect_in_table(const char *scenario, double exact_s) {
+    char line[256];
+    FILE *table = fopen("experiments/validate/theory/queues.csv", "r");
+    double value = 0;
+    assert_non_null(table);
+    while (fgets(line, sizeof line, table)) {
+        const char *number = strstr(line, ",jct_mean_s,");
+        size_t n = strlen(scenario);
+        if (number && strncmp(line, scenario, n) == 0 && line[n] == ',')
+            value = strtod(number + strlen(",jct_mean_s,"), NULL);
+    }
+    (void)fclose(table);
+    if (!(fabs(value / exact_s - 1) < 1e-7))
+        fail_msg("%s: %.7f in the table, %.7f by its formula", scenario, value, exact_s);
+}
+
 static void test_mm1(void **state) {
     (void)state;
     check("M/M/1, exclusive", "exclusive", 1, 0.6, EXPONENTIAL, MEAN_SERVICE_S / (1 - 0.6));
@@ -98,8 +119,9 @@ static void test_mmc(void **state) {
     for (int k = 0; k < c; k++, term *= a / k)
         sum += term;
     double waiting = term / (1 - load) / (sum + term / (1 - load));
-    check("M/M/4, fifo", "fifo", 4, load, EXPONENTIAL,
-          MEAN_SERVICE_S + waiting * MEAN_SERVICE_S / (c * (1 - load)));
+    double exact_s = MEAN_SERVICE_S + waiting * MEAN_SERVICE_S / (c * (1 - load));
+    expect_in_table("mmc", exact_s);
+    check("M/M/4, fifo", "fifo", 4, load, EXPONENTIAL, exact_s);
 }
 
 /* Pollaczek-Khinchine: the second moment of the lognormal is mean^2 exp(sigma^2). */
@@ -174,16 +196,19 @@ static double mean_over_sizes(double (*of_size)(double, void *), double load) {
 
 static void test_srpt(void **state) {
     (void)state;
+    expect_in_table("srpt", mean_over_sizes(srpt_of_size, 0.7));
     check("M/M/1, srtf", "srtf", 1, 0.7, EXPONENTIAL, mean_over_sizes(srpt_of_size, 0.7));
 }
 
 static void test_fb(void **state) {
     (void)state;
+    expect_in_table("fb", mean_over_sizes(fb_of_size, 0.6));
     check("M/M/1, las", "las", 1, 0.6, EXPONENTIAL, mean_over_sizes(fb_of_size, 0.6));
 }
 
 static void test_fb_two(void **state) {
     (void)state;
+    expect_in_table("fb2", mean_over_sizes(fb_of_two, 0.6));
     check("M/H2/1, las", "las", 1, 0.6, TWO_EXPONENTIALS, mean_over_sizes(fb_of_two, 0.6));
 }
 
