@@ -261,8 +261,6 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
     ring->is_by_priority = spec->is_by_priority;
     ring->rule = spec->rule;
     ring->part = spec->part;
-    if (arbiter->n_spaces > 0 && ring->n == 0)
-        ring->is_used = false; /* contexts side by side: there is no other to switch from */
     unsolve(arbiter, &arbiter->committed, ring);
     return true;
 }
@@ -278,6 +276,7 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
     for (uint16_t i = 0; i < arbiter->committed.n_rings; i++) {
         assert(arbiter->committed.rings[i].n == 0);
         arbiter->committed.rings[i].rate_q32 = GSIM_RATE_ONE;
+        arbiter->committed.rings[i].is_used = false;
     }
 }
 
@@ -361,6 +360,8 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
     struct gsim_ring *ring = &lanes->rings[lanes->members[member].lane];
     gsim_ring_leave(&rotation, ring, member, now_ns);
+    if (arbiter->n_spaces > 0 && ring->n == 0)
+        ring->is_used = false; /* contexts side by side: there is none left to switch from */
     unsolve(arbiter, lanes, ring);
     gsim_store_close(&lanes->store, &lanes->members[member].tenant);
     lanes->members[member].is_present = false;

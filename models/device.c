@@ -300,6 +300,7 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     struct gsim_loading loading = gsim_carriage_in(model, slot, from);
     int64_t takes_ns = gsim_carriage_ns(model, &loading, about->units, about->n_units);
     job->home_node = gsim_carriage_node(model, about->units, about->n_units);
+    loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
     if (takes_ns + loading.after_ns == 0) {
         run_now(model, slot, now_ns);
         return GSIM_AT_ONCE;
@@ -670,6 +671,8 @@ const struct gsim_model_ops gsim_model_device = {
     .evict = evict,
     .refuses_arrangement = refuses_arrangement,
     .arrange = arrange,
+    .read_layout = gsim_instances_read,
+    .partition = gsim_instances_cut,
     .client_limit = client_limit,
     .refuses_stop = refuses_stop,
     .fail = fail,

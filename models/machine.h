@@ -6,6 +6,7 @@
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
  *   carriage.c memory on its way to and from jobs' units
+ *   instances.c GPUs that are cut into parts (MIG)
  *   facts.c    what a result says about how far it can be trusted */
 #ifndef GSIM_MODELS_MACHINE_H
 #define GSIM_MODELS_MACHINE_H
@@ -48,6 +49,9 @@ struct gsim_machine_gpu {
     bool is_spatial; /* lanes run beside each other, at rates that depend on who runs */
     struct gsim_halt_rule rule;
     uint8_t memory; /* enum gsim_memory: who moves it */
+    bool is_cut; /* into instances */
+    bool was_cut; /* once, in this run */
+    int64_t cut_until_ns; /* nothing runs on it before */
     uint32_t n_sharers;
     uint32_t first_sharer;
 };
@@ -61,6 +65,7 @@ struct gsim_model {
     struct gsim_machine_gpu *gpus;
     uint32_t capacity;
     bool has_shared;
+    bool has_cut, has_recut; /* a GPU into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
     bool has_loaded;
     bool has_paces; /* some profile or application makes jobs faster or slower */
@@ -128,6 +133,15 @@ void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
                          const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns);
 /* Jobs whose memory has arrived by now_ns go on with what is left to do. false: no memory. */
 bool gsim_carriage_serve(struct gsim_model *model, int64_t now_ns);
+
+/* instances.c: the two operations of models */
+enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,
+                                     const char *layout, struct gsim_partition *out,
+                                     struct gsim_log *log);
+void gsim_instances_cut(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns);
+/* Until the last of these GPUs is cut. */
+int64_t gsim_instances_wait_ns(const struct gsim_model *model, const struct gsim_unit *units,
+                               uint32_t n_units, int64_t now_ns);
 
 /* facts.c */
 const char *gsim_facts_outside_validated(const struct gsim_model *model);

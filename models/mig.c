@@ -143,6 +143,17 @@ int gsim_mig_find(const struct gsim_mig *mig, const char *name) {
     return -1;
 }
 
+int gsim_mig_find_short(const struct gsim_mig *mig, const char *name) {
+    int found = gsim_mig_find(mig, name);
+    size_t length = strlen(name);
+    for (int p = 0; found < 0 && p < mig->n; p++) {
+        const char *full = mig->profile[mig->n - 1 - p].name; /* the smallest first */
+        if (strncmp(full, name, length) == 0 && full[length] == '.')
+            found = mig->n - 1 - p;
+    }
+    return found;
+}
+
 int64_t gsim_mig_part(const struct gsim_mig *mig, const struct gsim_mig_profile *profile,
                       int64_t whole) {
     return gsim_muldiv_floor(whole, profile->slices, mig->slices);
@@ -251,7 +262,7 @@ static enum gsim_status parse_instance(const struct gsim_mig *mig, char *text,
     int64_t start = anywhere;
     if (at)
         *at++ = '\0';
-    int profile = gsim_mig_find(mig, text);
+    int profile = gsim_mig_find_short(mig, text);
     if (profile < 0)
         return unknown(mig, text, log);
     if (at && (gsim_parse_int(at, &start) != GSIM_PARSE_OK || start < 0 || start >= mig->slices ||
@@ -271,8 +282,8 @@ enum gsim_status gsim_mig_parse(const struct gsim_mig *mig, const char *text,
     char name[64];
     uint32_t taken = 0;
     *out = (struct gsim_mig_layout){0};
-    for (const char *p = text; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-        size_t length = strcspn(p, ",");
+    for (const char *p = text; p; p = strpbrk(p, ",+") ? strpbrk(p, ",+") + 1 : NULL) {
+        size_t length = strcspn(p, ",+");
         (void)snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), p);
         enum gsim_status status = parse_instance(mig, name, out, log);
         if (status != GSIM_OK)

@@ -53,6 +53,8 @@ enum gsim_status gsim_mig_read(const struct gsim_ini *ini, struct gsim_arena *ar
                                const struct gsim_mig **out, struct gsim_log *log);
 /* Position of a profile, or -1. */
 int gsim_mig_find(const struct gsim_mig *mig, const char *name);
+/* The same; "3g" is the smallest profile whose name begins so up to the point. */
+int gsim_mig_find_short(const struct gsim_mig *mig, const char *name);
 /* The part of an amount of the whole device that an instance's slices are. */
 int64_t gsim_mig_part(const struct gsim_mig *mig, const struct gsim_mig_profile *profile,
                       int64_t whole);
@@ -64,7 +66,7 @@ const char *gsim_mig_check(const struct gsim_mig *mig, const struct gsim_mig_lay
  * of these the last. -1 when there is none. */
 int gsim_mig_best_start(const struct gsim_mig *mig, const struct gsim_mig_layout *layout,
                         int profile);
-/* "3g.20gb,2g.10gb" or "3g.20gb@4,...": names, and starts for those that are to lie somewhere. The
+/* "3g.20gb,2g.10gb", "3g+2g" or "3g.20gb@4,...": names, short ones too, and starts for those that are to lie somewhere. The
  * others are placed wherever all of them fit. A layout that cannot be is a usage error. */
 enum gsim_status gsim_mig_parse(const struct gsim_mig *mig, const char *text,
                                 struct gsim_mig_layout *out, struct gsim_log *log);

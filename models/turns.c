@@ -153,6 +153,20 @@ static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_n
     gsim_arbiter_set_spaces(model->turns.of_gpu[gpu], &space, 1, now_ns);
 }
 
+bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_space *instances,
+                    uint16_t n, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    if (!arbiter)
+        return false;
+    bool is_done = true;
+    model->gpus[gpu].is_spatial = true;
+    gsim_arbiter_set_spaces(arbiter, instances, n, now_ns);
+    for (uint16_t i = 0; i < n; i++)
+        is_done &= gsim_arbiter_set_lane(arbiter, i, &(struct gsim_lane_spec){.part = {.space = i}},
+                                         now_ns);
+    return is_done;
+}
+
 void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     if (!model->gpus[gpu].is_spatial)
         return;
@@ -296,7 +310,7 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
                                               GSIM_KEY_SLICE_QUANTUM_NS};
     struct gsim_turns *turns = &model->turns;
     if (model->gpus[gpu].is_spatial) {
-        if (n_members > turns->most_beside)
+        if (!model->gpus[gpu].is_cut && n_members > turns->most_beside)
             turns->most_beside = n_members;
         turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
             turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
@@ -329,7 +343,9 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     struct gsim_member_spec spec = member_spec(model, slot, gpu);
-    spec.lane = lane_for(model, arbiter, gpu, turner->lane, now_ns);
+    uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
+    uint16_t entered = instance > 0 ? (uint16_t)(instance - 1) : turner->lane;
+    spec.lane = lane_for(model, arbiter, gpu, entered, now_ns);
     turner->gpu = gpu;
     turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left, now_ns)
                                       : gsim_arbiter_join(arbiter, &spec, now_ns);

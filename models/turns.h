@@ -55,6 +55,10 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns);
 
+/* This GPU is cut into instances, each a lane of its own that neighbours do not touch. false: no
+ * memory. */
+bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_space *instances,
+                    uint16_t n, int64_t now_ns);
 /* This GPU is arranged otherwise, and nobody is on it. */
 void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
 

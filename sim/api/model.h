@@ -120,6 +120,12 @@ struct gsim_model_ops {
                                        const struct gsim_arrangement *arrangement);
     void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns);
+    /* What a layout cuts this GPU into, as gsim_ask_layout says. */
+    enum gsim_status (*read_layout)(const struct gsim_model *model, uint32_t gpu,
+                                    const char *layout, struct gsim_partition *out,
+                                    struct gsim_log *log);
+    /* Cuts a GPU that nobody is on so; "" makes it whole. */
+    void (*partition)(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns);
     /* How many jobs may share this GPU so. */
     uint32_t (*client_limit)(const struct gsim_model *model, uint32_t gpu,
                              const struct gsim_arrangement *arrangement);

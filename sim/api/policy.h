@@ -152,6 +152,9 @@ bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);
  * the same plan places later. */
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
                        const struct gsim_arrangement *arrangement);
+/* An idle GPU is cut into these instances (gsim_ask_layout says into which), each had by one job at
+ * a time; the layout "" makes it whole again. It takes time, but for the first cut of a GPU: so it
+ * was found. */
 bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout);
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold);
@@ -174,6 +177,10 @@ struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enu
 /* What stopping this job, and later resuming it on units (NULL: where it is), would cost now. */
 struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units);
+/* What a layout ("3g.20gb+2g.10gb", "3g+2g@4") would cut this GPU into; NULL: what instances there
+ * are, the largest first. When it cannot be cut so, the log says why. */
+enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
+                                 struct gsim_partition *out, struct gsim_log *log);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 
 #endif

@@ -108,6 +108,23 @@ struct gsim_shape {
     enum gsim_rule rule;
 };
 
+/* --- instances: parts of a GPU (MIG) --------------------------------------------------------- */
+
+enum { GSIM_INSTANCES_MAX = 16 };
+
+/* SMs, memory and bandwidth of its own. */
+struct gsim_instance {
+    const char *name; /* of its profile */
+    int64_t mem_bytes; /* that jobs can use */
+    uint32_t part_ppm; /* of the GPU, as it is cut: its slices of the memory */
+};
+
+/* What a layout cuts a GPU into: the i-th is the unit {gpu, i + 1}. */
+struct gsim_partition {
+    uint32_t n;
+    struct gsim_instance instance[GSIM_INSTANCES_MAX];
+};
+
 /* --- arrangements: how units share, declaratively ------------------------------------------ */
 
 enum gsim_discipline {

@@ -227,11 +227,20 @@ static void add_memory(struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
     c->gpu_mem_used[gpu] = now;
 }
 
-static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request, uint32_t gpu,
-                      bool is_taken) {
+static void charge_memory(struct gsim_cluster *c, const struct gsim_unit *unit, int64_t bytes) {
+    add_memory(c, unit->gpu, bytes);
+    if (unit->slot > 0)
+        c->gpu_instances[unit->gpu]->mem_used[unit->slot - 1] += bytes;
+}
+
+static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request,
+                      const struct gsim_unit *unit, bool is_taken) {
+    uint32_t gpu = unit->gpu;
     int64_t sign = is_taken ? 1 : -1;
     if (request->mem_bytes > 0)
-        add_memory(c, gpu, sign * request->mem_bytes);
+        charge_memory(c, unit, sign * request->mem_bytes);
+    if (unit->slot > 0)
+        c->gpu_instances[gpu]->jobs[unit->slot - 1] += is_taken ? 1u : UINT32_MAX;
     if (request->shape.cpus_milli)
         c->node_cpus_free[c->node_of_gpu[gpu]] -= sign * gsim_cluster_cpus(&request->shape, 1);
     if (c->gpu_is_arranged[gpu]) {
@@ -258,7 +267,7 @@ static void charge_node(struct gsim_cluster *c, const struct gsim_request *reque
         idle = is_taken ? -(int)n_units : (int)n_units;
     } else {
         for (uint32_t u = 0; u < n_units; u++)
-            idle += charge_gpu(c, request, units[u].gpu, is_taken);
+            idle += charge_gpu(c, request, &units[u], is_taken);
     }
     node_add_idle(c, node, idle);
 }
@@ -299,7 +308,7 @@ void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_reques
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes) {
     for (uint32_t u = 0; u < n_units; u++)
-        add_memory(cluster, units[u].gpu, bytes);
+        charge_memory(cluster, &units[u], bytes);
 }
 
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down) {
@@ -340,6 +349,38 @@ bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_req
            spilt(c, gpu, then) - spilt(c, gpu, used) <= c->node_host_free[c->node_of_gpu[gpu]];
 }
 
+/* --- instances -------------------------------------------------------------------------------- */
+
+struct gsim_instances *gsim_cluster_instances(struct gsim_cluster *cluster, uint32_t gpu) {
+    if (!cluster->gpu_instances)
+        cluster->gpu_instances =
+            gsim_arena_array(cluster->arena, cluster->n_gpus, sizeof *cluster->gpu_instances);
+    if (!cluster->gpu_instances)
+        return NULL;
+    struct gsim_instances **instances = &cluster->gpu_instances[gpu];
+    if (!*instances)
+        *instances = gsim_arena_alloc(cluster->arena, sizeof **instances);
+    return *instances;
+}
+
+void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu) {
+    uint32_t n = cluster->gpu_instances[gpu]->n;
+    gsim_cluster_set_arranged(cluster, gpu, n > 0);
+    cluster->gpu_client_limit[gpu] = n;
+}
+
+/* The whole of a whole GPU, or an instance that nobody has. */
+static bool has_unit(const struct gsim_cluster *c, const struct gsim_request *request,
+                     const struct gsim_unit *unit) {
+    if (!gsim_cluster_is_cut(c, unit->gpu))
+        return unit->slot == 0;
+    const struct gsim_instances *instances = c->gpu_instances[unit->gpu];
+    uint32_t at = unit->slot - 1u; /* the whole is past the last */
+    return at < instances->n && instances->jobs[at] == 0 &&
+           (request->mem_bytes <= 0 ||
+            instances->mem_used[at] + request->mem_bytes <= instances->mem_bytes[at]);
+}
+
 bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,
                        const struct gsim_unit *units, uint32_t n_units) {
     if (cluster->is_pool)
@@ -349,7 +390,8 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
         uint32_t gpu = units[u].gpu;
         if (cluster->n_gpus_down > 0 && cluster->node_is_down[cluster->node_of_gpu[gpu]])
             return false;
-        if (!gsim_cluster_has_memory(cluster, request, gpu))
+        if (!has_unit(cluster, request, &units[u]) ||
+            !gsim_cluster_has_memory(cluster, request, gpu))
             return false;
         if (cluster->gpu_is_arranged[gpu] &&
             cluster->gpu_clients[gpu] >= cluster->gpu_client_limit[gpu])

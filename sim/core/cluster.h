@@ -52,6 +52,13 @@ struct gsim_request {
     int64_t mem_bytes; /* per GPU; -1: unknown, then memory is not counted */
 };
 
+/* A GPU that is cut into instances: the job that each has, and what is taken of its memory. */
+struct gsim_instances {
+    uint32_t n; /* 0: the GPU is whole */
+    int64_t mem_bytes[GSIM_INSTANCES_MAX], mem_used[GSIM_INSTANCES_MAX];
+    uint32_t jobs[GSIM_INSTANCES_MAX];
+};
+
 /* Capacity as it will be when the transitions under way are over: what plans are made against.
  * Memory is counted where the trace gives it: it stays taken while a paused job is resident. */
 struct gsim_cluster {
@@ -71,6 +78,7 @@ struct gsim_cluster {
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     uint32_t *gpu_client_limit; /* and how many may be */
+    struct gsim_instances **gpu_instances; /* by GPU; NULL: never cut. NULL: no GPU ever was */
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
     uint32_t *node_gang; /* the gang size that affinity last put there; 0: none */
     uint64_t random; /* state of the random rule; whoever opens the cluster seeds it */
@@ -117,5 +125,14 @@ void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_
 /* Takes a GPU out of placement by shape (it is shared by an arrangement), or gives it back. It must
  * be idle. */
 void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged);
+/* The instances of a GPU, to be changed while it is idle; NULL: no memory. */
+struct gsim_instances *gsim_cluster_instances(struct gsim_cluster *cluster, uint32_t gpu);
+/* It is cut as its instances say, or whole when there are none. */
+void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu);
+/* Whether it is cut. */
+static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint32_t gpu) {
+    return cluster->gpu_instances && cluster->gpu_instances[gpu] &&
+           cluster->gpu_instances[gpu]->n > 0;
+}
 
 #endif

@@ -60,6 +60,7 @@ enum gsim_op_kind {
     GSIM_OP_MOVE,
     GSIM_OP_END,
     GSIM_OP_ARRANGE,
+    GSIM_OP_PARTITION,
     GSIM_OP_WATCH,
     GSIM_OP_WAKE,
 };
@@ -73,6 +74,8 @@ struct gsim_op {
     struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */
     int64_t value; /* threshold, time or bound */
     const struct gsim_arrangement *arrangement;
+    const char *layout; /* of a partition */
+    const struct gsim_instances *was_cut; /* before it */
 };
 
 /* The transaction. Reservations are made while verbs are called, so a later verb sees them; the

@@ -359,6 +359,11 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
     return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
 }
 
+enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
+                                 struct gsim_partition *out, struct gsim_log *log) {
+    return ctx->core->ops->read_layout(ctx->core->model, gpu, layout, out, log);
+}
+
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {
     struct gsim_counters counters = {0};
     ctx->core->ops->counters(ctx->core->model, job, ctx->core->view.now_ns, &counters);

@@ -179,7 +179,7 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to name";
     for (uint32_t u = 0; !why && u < n_units; u++)
-        if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot != 0)
+        if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
             why = "the cluster has no such unit";
     if (why || n_units == 0)
         return broke(plan, job, "placing", why ? why : "on no unit at all");
@@ -373,6 +373,8 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
     for (uint32_t u = 0; u < n_units; u++) {
         if (units[u].gpu >= cluster->n_gpus)
             return "the cluster has no such unit";
+        if (gsim_cluster_is_cut(cluster, units[u].gpu))
+            return "the unit is cut into instances, which are not arranged";
         bool is_down = cluster->node_is_down[cluster->node_of_gpu[units[u].gpu]]; /* then empty */
         if (!is_down && !cluster->gpu_is_arranged[units[u].gpu] &&
             cluster->gpu_free_ppm[units[u].gpu] != GSIM_PPM)
@@ -383,11 +385,15 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
     return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
 }
 
-static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
-                                                       const struct gsim_arrangement *from) {
+static bool open_scratch(struct gsim_plan *plan) {
     if (!plan->scratch)
         plan->scratch = gsim_arena_new();
-    if (!plan->scratch)
+    return plan->scratch != NULL;
+}
+
+static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
+                                                       const struct gsim_arrangement *from) {
+    if (!open_scratch(plan))
         return NULL;
     struct gsim_arrangement *copy = gsim_arena_alloc(plan->scratch, sizeof *copy);
     struct gsim_lane *lanes = gsim_arena_array(plan->scratch, from->n_lanes, sizeof *lanes);
@@ -442,11 +448,56 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
     return is_noted;
 }
 
+/* Nothing of anybody may be there: jobs that leave it are on it until they have left. */
+static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) {
+    const struct gsim_core *core = plan->core;
+    const struct gsim_cluster *cluster = &core->cluster;
+    if (cluster->is_pool || gpu >= cluster->n_gpus)
+        return "the cluster has no such GPU";
+    bool is_idle = cluster->gpu_is_arranged[gpu] ? cluster->gpu_clients[gpu] == 0
+                                                 : cluster->gpu_free_ppm[gpu] == GSIM_PPM;
+    if (!is_idle || cluster->gpu_mem_used[gpu] > 0 || core->shared_clients[gpu] > 0 ||
+        core->vacating_ppm[gpu] > 0)
+        return "it must be idle to be cut into instances, or to become whole";
+    return NULL;
+}
+
+static bool note_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout,
+                           const struct gsim_partition *partition) {
+    struct gsim_instances *now = gsim_cluster_instances(&plan->core->cluster, gpu);
+    bool is_open = now && open_scratch(plan);
+    struct gsim_unit *unit = is_open ? gsim_arena_alloc(plan->scratch, sizeof *unit) : NULL;
+    struct gsim_instances *was = unit ? gsim_arena_alloc(plan->scratch, sizeof *was) : NULL;
+    const char *copy = was ? gsim_arena_strdup(plan->scratch, layout) : NULL;
+    struct gsim_op *op = copy ? append(plan, GSIM_OP_PARTITION, GSIM_NO_SLOT) : NULL;
+    if (!op)
+        return gsim_core_no_memory(plan->core) == GSIM_OK;
+    unit->gpu = gpu;
+    *was = *now;
+    op->units = unit;
+    op->n_units = 1;
+    op->layout = copy;
+    op->was_cut = was;
+    *now = (struct gsim_instances){.n = partition->n};
+    for (uint32_t i = 0; i < partition->n; i++)
+        now->mem_bytes[i] = partition->instance[i].mem_bytes;
+    gsim_cluster_set_cut(&plan->core->cluster, gpu);
+    return true;
+}
+
 bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout) {
-    (void)gpu;
-    (void)layout;
-    return broke(plan, GSIM_NO_SLOT, "partitioning a GPU for",
-                 "this model knows no instances (MIG)");
+    struct gsim_core *core = plan->core;
+    struct gsim_partition partition = {0};
+    struct gsim_log log = {0};
+    const char *why = cannot_partition(plan, gpu);
+    if (!why && *layout &&
+        core->ops->read_layout(core->model, gpu, layout, &partition, &log) != GSIM_OK)
+        why = log.errors[0].text;
+    if (why)
+        return broke(plan, GSIM_NO_SLOT, "partitioning a GPU for", why);
+    bool is_noted = note_partition(plan, gpu, layout, &partition);
+    gsim_plan_refresh_view(core);
+    return is_noted;
 }
 
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
@@ -499,6 +550,10 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
             plan->core->cluster.gpu_is_paging[op->units[u].gpu] = op->was_paging[u];
         }
         break;
+    case GSIM_OP_PARTITION:
+        *plan->core->cluster.gpu_instances[op->units->gpu] = *op->was_cut;
+        gsim_cluster_set_cut(&plan->core->cluster, op->units->gpu);
+        break;
     case GSIM_OP_WATCH:
     case GSIM_OP_WAKE:
         break;
@@ -529,6 +584,9 @@ static void apply(struct gsim_core *core, const struct gsim_op *op) {
         break;
     case GSIM_OP_ARRANGE:
         core->ops->arrange(core->model, op->units, op->n_units, op->arrangement, now);
+        break;
+    case GSIM_OP_PARTITION:
+        core->ops->partition(core->model, op->units->gpu, op->layout, now);
         break;
     case GSIM_OP_WATCH:
         core->ops->watch(core->model, op->slot, op->watch, op->value, now);

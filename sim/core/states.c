@@ -126,7 +126,8 @@ static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job 
     if (own->n_last_units != job->n_units)
         return true;
     for (uint32_t u = 0; u < job->n_units; u++)
-        if (own->last_units[u].gpu != job->units[u].gpu)
+        if (own->last_units[u].gpu != job->units[u].gpu ||
+            own->last_units[u].slot != job->units[u].slot)
             return true;
     return false;
 }

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* NVIDIA's multi-instance GPUs: a GPU is cut into instances, each with SMs, memory and bandwidth of
+ * its own, so that jobs beside each other do not feel each other. Every job of one GPU has an
+ * instance, the smallest that holds its memory and, when it asks for a part of a GPU, that part.
+ * Jobs start in order of arrival. Either all GPUs are cut in one way for the whole run
+ * (layout=3g+2g+1g), or, layout=auto, a GPU that nobody is on is cut for the jobs that wait: as many
+ * of them as fit, in their order, the rest as large as possible. A GPU with jobs is never cut, so the
+ * first job that finds no instance lets GPUs drain. Gangs and jobs too large have whole GPUs.
+ * Source: NVIDIA, "Multi-Instance GPU user guide": profiles, where they lie, when they may change. */
+#include <stdio.h>
+#include <string.h>
+
+#include "policies/common.h"
+
+enum { LAYOUT_TEXT = GSIM_INSTANCES_MAX * 32 };
+
+/* How a GPU is cut, and which instances are taken. */
+struct mig_gpu {
+    struct gsim_partition cut; /* n 0: it is whole */
+    uint32_t taken; /* bits */
+};
+
+struct mig {
+    struct gsim_line line; /* first: its hook finds it there */
+    struct mig_gpu *gpu;
+    struct gsim_partition *kinds; /* that there are, by type of GPU */
+    uint32_t n_types;
+    const char *layout; /* NULL: auto */
+    bool is_cut; /* all GPUs, by the layout */
+};
+
+struct mig_job {
+    struct gsim_link link; /* first: the queue finds it there */
+    struct gsim_unit unit; /* its instance; slot 0: none */
+};
+
+/* --- what a job needs ------------------------------------------------------------------------- */
+
+/* A job that asks for whole GPUs says nothing of the part that it needs. */
+static bool holds(const struct gsim_view *view, const struct gsim_instance *instance,
+                  uint32_t job) {
+    uint32_t share = gsim_trace_share(view->trace, job);
+    return gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, job) <= instance->mem_bytes &&
+           (share == GSIM_PPM || share <= instance->part_ppm);
+}
+
+/* The last of the smallest: kinds stand from the largest on. The number of kinds when none holds
+ * it. */
+static uint32_t smallest(const struct gsim_view *view, const struct gsim_partition *kinds,
+                         uint32_t job) {
+    uint32_t best = kinds->n;
+    for (uint32_t i = 0; i < kinds->n; i++)
+        if (holds(view, &kinds->instance[i], job) &&
+            (best == kinds->n || kinds->instance[i].part_ppm <= kinds->instance[best].part_ppm))
+            best = i;
+    return best;
+}
+
+static const struct gsim_partition *kinds_of(const struct gsim_ctx *ctx, uint32_t gpu) {
+    return &((const struct mig *)ctx->state)->kinds[ctx->view->type_of_gpu[gpu]];
+}
+
+static bool needs_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct mig *mig = ctx->state;
+    uint32_t n_holding = 0;
+    for (uint32_t type = 0; type < mig->n_types; type++)
+        n_holding +=
+            smallest(ctx->view, &mig->kinds[type], ctx->view->job[slot]) < mig->kinds[type].n;
+    return ctx->view->gpus[slot] > 1 || n_holding == 0;
+}
+
+/* --- instances -------------------------------------------------------------------------------- */
+
+/* The smallest free instance that holds the job; .slot 0: there is none. */
+static struct gsim_unit best_free(const struct mig *mig, const struct gsim_view *view,
+                                  gsim_slot slot) {
+    struct gsim_unit best = {0};
+    uint32_t best_ppm = UINT32_MAX;
+    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+        const struct mig_gpu *one = &mig->gpu[gpu];
+        for (uint32_t i = 0; i < one->cut.n; i++) {
+            const struct gsim_instance *instance = &one->cut.instance[i];
+            if (one->taken >> i & 1 || instance->part_ppm >= best_ppm ||
+                !holds(view, instance, view->job[slot]))
+                continue;
+            best = (struct gsim_unit){.gpu = gpu, .slot = (uint16_t)(i + 1)};
+            best_ppm = instance->part_ppm;
+        }
+    }
+    return best;
+}
+
+static bool cut(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu, const char *layout) {
+    struct mig *mig = ctx->state;
+    struct gsim_partition partition = {0};
+    if (*layout && gsim_ask_layout(ctx, gpu, layout, &partition, ctx->log) != GSIM_OK)
+        return false;
+    if (!gsim_plan_partition(plan, gpu, layout))
+        return false;
+    mig->gpu[gpu] = (struct mig_gpu){.cut = partition};
+    return true;
+}
+
+static bool is_empty(const struct mig *mig, const struct gsim_view *view, uint32_t gpu) {
+    return mig->gpu[gpu].cut.n > 0 ? mig->gpu[gpu].taken == 0 && view->gpu_mem_used[gpu] == 0
+                                   : view->gpu_free_ppm[gpu] == GSIM_PPM;
+}
+
+/* --- cutting for the jobs that wait ------------------------------------------------------------ */
+
+/* Adds an instance to a layout when it can be there with the others. */
+static bool add(const struct gsim_ctx *ctx, uint32_t gpu, char *layout, const char *name) {
+    struct gsim_partition partition;
+    struct gsim_log quiet = {0};
+    size_t length = strlen(layout);
+    int n = snprintf(layout + length, LAYOUT_TEXT - length, "%s%s", length ? "+" : "", name);
+    if ((size_t)n < LAYOUT_TEXT - length &&
+        gsim_ask_layout(ctx, gpu, layout, &partition, &quiet) == GSIM_OK)
+        return true;
+    layout[length] = '\0';
+    return false;
+}
+
+/* For those that wait, in their order, as far as they fit; then large ones first. */
+static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) {
+    const struct mig *mig = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    const struct gsim_partition *kinds = kinds_of(ctx, gpu);
+    bool fits = true;
+    layout[0] = '\0';
+    for (gsim_slot slot = mig->line.queue.first; fits && slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot)) {
+        uint32_t kind = smallest(view, kinds, view->job[slot]);
+        fits = view->gpus[slot] == 1 && kind < kinds->n &&
+               add(ctx, gpu, layout, kinds->instance[kind].name);
+    }
+    for (uint32_t i = 0; i < kinds->n; i++)
+        while (add(ctx, gpu, layout, kinds->instance[i].name))
+            continue;
+}
+
+/* The first job finds no instance of its size: a GPU that nobody is on is cut. */
+static bool cut_for_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot first) {
+    const struct mig *mig = ctx->state;
+    char layout[LAYOUT_TEXT];
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++) {
+        const struct gsim_partition *kinds = kinds_of(ctx, gpu);
+        if (!is_empty(mig, ctx->view, gpu) ||
+            smallest(ctx->view, kinds, ctx->view->job[first]) == kinds->n)
+            continue;
+        plan_layout(ctx, gpu, layout);
+        return cut(ctx, plan, gpu, layout);
+    }
+    return false;
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+static bool is_exact(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_unit unit) {
+    const struct mig *mig = ctx->state;
+    if (unit.slot == 0)
+        return false;
+    const struct gsim_partition *kinds = kinds_of(ctx, unit.gpu);
+    uint32_t kind = smallest(ctx->view, kinds, ctx->view->job[slot]);
+    return mig->gpu[unit.gpu].cut.instance[unit.slot - 1].part_ppm ==
+           kinds->instance[kind].part_ppm;
+}
+
+/* One of the right size, or a GPU is cut so that there is one, or a larger one. */
+static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct mig *mig = ctx->state;
+    struct mig_job *job = gsim_job_state(ctx, slot);
+    struct gsim_unit unit = best_free(mig, ctx->view, slot);
+    if (!mig->layout && !is_exact(ctx, slot, unit) && cut_for_queue(ctx, plan, slot))
+        unit = best_free(mig, ctx->view, slot);
+    if (unit.slot == 0 || !gsim_plan_place_on(plan, slot, &unit, 1))
+        return false;
+    mig->gpu[unit.gpu].taken |= 1u << (unit.slot - 1);
+    job->unit = unit;
+    return true;
+}
+
+/* Empty GPUs become whole again until there are enough. */
+static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct mig *mig = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    uint32_t n_empty = 0;
+    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
+        n_empty += is_empty(mig, view, gpu);
+    if (n_empty < view->gpus[slot])
+        return false;
+    for (uint32_t gpu = 0; gpu <= view->n_gpus; gpu++) {
+        if (gsim_common_place(ctx, plan, slot, mig->line.rule))
+            return true;
+        while (gpu < view->n_gpus && (mig->gpu[gpu].cut.n == 0 || !is_empty(mig, view, gpu)))
+            gpu++;
+        if (gpu < view->n_gpus && !cut(ctx, plan, gpu, ""))
+            return false;
+    }
+    return false;
+}
+
+/* --- the policy ------------------------------------------------------------------------------- */
+
+/* With all GPUs cut for good, every job has to have an instance that holds it. */
+static enum gsim_status check_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    struct gsim_partition cut_so;
+    enum gsim_status status = gsim_ask_layout(ctx, gpu, layout, &cut_so, ctx->log);
+    for (uint32_t job = 0; status == GSIM_OK && job < trace->n_jobs; job++)
+        if (gsim_trace_gpus(trace, job) > 1 || smallest(ctx->view, &cut_so, job) == cut_so.n)
+            status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                               "job '%s' fits no instance of mig.layout=%s; layout=auto gives such "
+                               "jobs whole GPUs",
+                               gsim_trace_id(trace, job), layout);
+    return status;
+}
+
+/* What there is on each type of GPU: one that cannot be cut has no kinds. */
+static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
+    const struct gsim_view *view = ctx->view;
+    enum gsim_status status = GSIM_OK;
+    uint32_t n_kinds = 0;
+    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+        struct gsim_log quiet = {0};
+        if (gpu > 0 && view->type_of_gpu[gpu] < mig->n_types)
+            continue;
+        mig->n_types = view->type_of_gpu[gpu] + 1u;
+        if (gsim_ask_layout(ctx, gpu, NULL, &mig->kinds[mig->n_types - 1], &quiet) == GSIM_OK)
+            n_kinds += mig->kinds[mig->n_types - 1].n;
+        if (mig->layout && status == GSIM_OK)
+            status = check_layout(ctx, gpu, mig->layout);
+    }
+    if (status == GSIM_OK && n_kinds == 0)
+        gsim_warn(ctx->log, NULL, 0,
+                  "policy 'mig': no GPU of the cluster can be cut into "
+                  "instances, so that every job has whole ones");
+    return status;
+}
+
+static enum gsim_status open_mig(struct gsim_ctx *ctx) {
+    struct mig *mig = ctx->state;
+    const char *layout = gsim_param_full(ctx->params, "layout")->text;
+    gsim_queue_init(&mig->line.queue);
+    mig->line.rule = gsim_common_rule(ctx);
+    mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
+    mig->gpu = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->gpu);
+    mig->kinds = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->kinds);
+    if (!mig->gpu || !mig->kinds)
+        return gsim_no_memory(ctx->log, "opening policy mig");
+    return ask_kinds(ctx, mig);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct mig *mig = ctx->state;
+    const struct mig_job *job = gsim_job_state(ctx, slot);
+    if (job->unit.slot > 0)
+        mig->gpu[job->unit.gpu].taken &= ~(1u << (job->unit.slot - 1));
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct mig *mig = ctx->state;
+    for (uint32_t gpu = 0; mig->layout && !mig->is_cut && gpu < ctx->view->n_gpus; gpu++)
+        if (!cut(ctx, plan, gpu, mig->layout))
+            return;
+    mig->is_cut = true;
+    for (gsim_slot slot; (slot = mig->line.queue.first) != GSIM_NO_SLOT;) {
+        bool is_placed = needs_whole(ctx, slot) ? place_whole(ctx, plan, slot)
+                                                : place_in_instance(ctx, plan, slot);
+        if (!is_placed)
+            return;
+        gsim_queue_remove(&mig->line.queue, ctx, slot);
+    }
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    {.name = "layout",
+     .type = GSIM_PARAM_TEXT,
+     .fallback = "auto",
+     .help =
+         "how all GPUs are cut, such as 3g+2g+1g ('gsim list devices NAME' has the profiles), or "
+         "auto: for the jobs that wait"},
+    {0}};
+
+const struct gsim_policy gsim_policy_mig = {
+    .name = "mig",
+    .summary = "GPUs cut into isolated instances, by a layout or for the jobs that wait",
+    .paper = "NVIDIA Multi-Instance GPU user guide",
+    .deviations = "one job an instance; a GPU is cut as a whole while nobody is on it, where the "
+                  "driver can also exchange single instances",
+    .shares_gpus = true,
+    .params = params,
+    .state_size = sizeof(struct mig),
+    .job_size = sizeof(struct mig_job),
+    .open = open_mig,
+    .on_arrival = gsim_line_on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};
