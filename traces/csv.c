@@ -222,3 +222,20 @@ enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user
     gsim_input_close(input);
     return status;
 }
+
+void gsim_csv_put(const char *text, FILE *out) {
+    size_t n = strlen(text);
+    bool is_plain = n == 0 || (strcspn(text, ",\"\r\n") == n && !strchr("# \t", *text) &&
+                               text[n - 1] != ' ' && text[n - 1] != '\t');
+    if (is_plain) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}

@@ -3,6 +3,8 @@
 #ifndef GSIM_TRACES_CSV_H
 #define GSIM_TRACES_CSV_H
 
+#include <stdio.h>
+
 #include "traces/input.h"
 
 /* What a format does with a file. Texts are NUL-terminated and valid during the call only. */
@@ -22,5 +24,8 @@ enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_u
 /* The same of a file that lies beside a trace. */
 enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
                                     struct gsim_arena *arena, struct gsim_log *log);
+
+/* Writes a field. A text that the reader would cut, split or take for a comment is quoted. */
+void gsim_csv_put(const char *text, FILE *out);
 
 #endif

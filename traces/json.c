@@ -43,7 +43,11 @@ static int go_on(struct json *j, enum gsim_status status) {
     return status == GSIM_OK;
 }
 
-static bool copy_text(struct json *j, char *to, const unsigned char *text, size_t length) {
+/* length becomes that of the copy. */
+static bool copy_text(struct json *j, char *to, const unsigned char *text, size_t *full_length) {
+    size_t length = *full_length;
+    if (length > GSIM_MAX_FIELD_BYTES && j->user->cuts_texts)
+        *full_length = length = GSIM_MAX_FIELD_BYTES;
     if (length > GSIM_MAX_FIELD_BYTES)
         j->status =
             gsim_fail(j->log, GSIM_BAD_INPUT, j->path, line_now(j),
@@ -76,18 +80,18 @@ static int on_bool(void *arg, int value) {
 
 static int on_number(void *arg, const char *text, size_t length) {
     struct json *j = arg;
-    return copy_text(j, j->text, (const unsigned char *)text, length) &&
+    return copy_text(j, j->text, (const unsigned char *)text, &length) &&
            pass_value(j, GSIM_JSON_NUMBER, length);
 }
 
 static int on_text(void *arg, const unsigned char *text, size_t length) {
     struct json *j = arg;
-    return copy_text(j, j->text, text, length) && pass_value(j, GSIM_JSON_TEXT, length);
+    return copy_text(j, j->text, text, &length) && pass_value(j, GSIM_JSON_TEXT, length);
 }
 
 static int on_key(void *arg, const unsigned char *text, size_t length) {
     struct json *j = arg;
-    return copy_text(j, j->key, text, length);
+    return copy_text(j, j->key, text, &length);
 }
 
 static int open_one(struct json *j, enum gsim_json_kind kind) {

@@ -24,6 +24,7 @@ struct gsim_json_user {
     enum gsim_status (*close)(void *arg, int64_t line);
     enum gsim_status (*value)(void *arg, enum gsim_json_kind kind, const char *key,
                               const char *text, size_t length, int64_t line);
+    bool cuts_texts; /* longer ones are cut, not refused */
 };
 
 enum gsim_status gsim_json_read(struct gsim_input *input, const struct gsim_json_user *user,

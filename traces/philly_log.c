@@ -229,7 +229,7 @@ enum gsim_status gsim_philly_log_read(struct gsim_input *input,
     b->is_absolute = true;
     b->has_column[GSIM_COL_VC] = b->has_column[GSIM_COL_USER] = true;
     p->b = b;
-    struct gsim_json_user user = {p, on_open, on_close, on_value};
+    struct gsim_json_user user = {.arg = p, .open = on_open, .close = on_close, .value = on_value};
     int64_t errors_before = log->n_errors;
     enum gsim_status status = gsim_rows_begin(&p->rows, b, options);
     if (status == GSIM_OK)

@@ -5,26 +5,9 @@
 #include <string.h>
 
 #include "traces/cells.h"
+#include "traces/csv.h"
 #include "traces/rows.h"
 #include "traces/service.h"
-
-/* A text that the reader would cut, split or take for a comment is quoted. */
-static void put_text(const char *text, FILE *out) {
-    size_t n = strlen(text);
-    bool is_plain = n == 0 || (strcspn(text, ",\"\r\n") == n && !strchr("# \t", *text) &&
-                               text[n - 1] != ' ' && text[n - 1] != '\t');
-    if (is_plain) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
 
 static void put_decimal(int64_t value, int64_t scale, FILE *out) {
     char buffer[64];
@@ -54,7 +37,7 @@ static bool has_durations(const struct gsim_trace *trace) {
 
 static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_duration, FILE *out) {
     char cell[GSIM_MAX_FIELD_BYTES + 1];
-    put_text(gsim_trace_id(trace, job), out);
+    gsim_csv_put(gsim_trace_id(trace, job), out);
     fputc(',', out);
     put_decimal(trace->submit_ns[job], GSIM_NS_PER_S, out);
     if (has_duration) {
@@ -71,7 +54,7 @@ static void put_row(const struct gsim_trace *trace, uint32_t job, bool has_durat
             continue;
         gsim_cell_format(trace, (enum gsim_column)c, trace->column[c][job], cell, sizeof cell);
         fputc(',', out);
-        put_text(cell, out);
+        gsim_csv_put(cell, out);
     }
     fputc('\n', out);
 }

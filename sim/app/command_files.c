@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "models/profile.h"
 #include "sim/app/cli.h"
 #include "sim/app/output.h"
 #include "traces/generate.h"
+#include "traces/kernels.h"
 #include "traces/read.h"
 
 /* Opens -o FILE, or standard output. */
@@ -70,6 +72,54 @@ static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *t
             n_parts);
 }
 
+static const struct gsim_profiler *find_profiler(const char *name) {
+    for (int i = 0; gsim_profilers[i]; i++)
+        if (strcmp(gsim_profilers[i]->name, name) == 0)
+            return gsim_profilers[i];
+    return NULL;
+}
+
+/* An option that says nothing of what is imported is not passed over. */
+static enum gsim_status refuse_options(struct gsim_cli *cli, const enum gsim_option *options,
+                                       size_t n, const char *what) {
+    for (size_t i = 0; i < n; i++)
+        if (cli->value[options[i]] || *cli->repeats[options[i]])
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--%s is for %s, which %s is not",
+                             gsim_option_defs[options[i]].name, what, cli->operand[0]);
+    return GSIM_OK;
+}
+
+/* An application profile. Its times are those of one device, so which one is not guessed. */
+static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
+    const char *device = cli->value[GSIM_OPT_DEVICE];
+    struct gsim_profile profile;
+    struct gsim_kernels kernels;
+    struct gsim_outfile out;
+    int64_t iterations;
+    static const enum gsim_option of_traces[] = {GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL,
+                                                 GSIM_OPT_GPU_MEM};
+    if (refuse_options(cli, of_traces, 3, "traces") != GSIM_OK)
+        return GSIM_USAGE;
+    if (cli->n_operands != 2 || !device)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "a profile was measured on a device: gsim import %s FILE --device NAME "
+                         "-o app.csv",
+                         profiler->name);
+    enum gsim_status status = gsim_profile_load(device, cli->arena, &profile, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_ITERATIONS, 0, 1, 1000000000, &iterations);
+    if (status == GSIM_OK)
+        status = gsim_kernels_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
+                                   cli->log);
+    if (status == GSIM_OK)
+        status = open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_kernels_write(&kernels, profile.name, iterations, out.file, cli->log);
+    enum gsim_status closed = close_output(cli, &out);
+    return status != GSIM_OK ? status : closed;
+}
+
 enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     struct gsim_trace trace;
     struct gsim_outfile out;
@@ -82,6 +132,11 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
             cli->log, GSIM_USAGE, NULL, 0,
             "gsim import FORMAT FILE [TABLE] -o trace.csv; 'gsim list formats' shows the "
             "formats");
+    if (find_profiler(cli->operand[0]))
+        return import_profile(cli, find_profiler(cli->operand[0]));
+    static const enum gsim_option of_profiles[] = {GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS};
+    if (refuse_options(cli, of_profiles, 2, "profiles (nsys, kineto)") != GSIM_OK)
+        return GSIM_USAGE;
     enum gsim_status status =
         gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);
     if (status == GSIM_OK)

@@ -9,6 +9,7 @@
 #include "sim/app/figure.h"
 #include "sim/app/registry.h"
 #include "sim/base/text.h"
+#include "traces/kernels.h"
 #include "traces/read.h"
 
 enum { MAX_DEVICES = 256 };
@@ -161,6 +162,15 @@ static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
                 list_columns(cli->io->out);
             return GSIM_OK;
         }
+    }
+    for (int i = 0; gsim_profilers[i]; i++) {
+        const struct gsim_profiler *profiler = gsim_profilers[i];
+        if (name && strcmp(name, profiler->name) == 0) {
+            fprintf(cli->io->out, "%s: %s\n\n%s", name, profiler->summary, profiler->notes);
+            return GSIM_OK;
+        }
+        if (!name)
+            fprintf(cli->io->out, "%-10s %s\n", profiler->name, profiler->summary);
     }
     return name ? gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no trace format is called '%s'", name)
                 : GSIM_OK;

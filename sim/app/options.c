@@ -6,6 +6,7 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "traces/kernels.h"
 #include "traces/read.h"
 
 const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
@@ -164,9 +165,13 @@ static void print_formats(FILE *out) {
           out);
     for (int i = 0; gsim_trace_formats[i]; i++)
         fprintf(out, "  %-10s %s\n", gsim_trace_formats[i]->name, gsim_trace_formats[i]->summary);
+    for (int i = 0; gsim_profilers[i]; i++)
+        fprintf(out, "  %-10s %s\n", gsim_profilers[i]->name, gsim_profilers[i]->summary);
     for (int i = 0; gsim_trace_formats[i]; i++)
         if (gsim_trace_formats[i]->notes)
             fprintf(out, "\n%s: %s", gsim_trace_formats[i]->name, gsim_trace_formats[i]->notes);
+    for (int i = 0; gsim_profilers[i]; i++)
+        fprintf(out, "\n%s: %s", gsim_profilers[i]->name, gsim_profilers[i]->notes);
 }
 
 void gsim_print_help(FILE *out, const struct gsim_command *command) {

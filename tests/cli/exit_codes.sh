@@ -117,6 +117,14 @@ printf 'job_id,mem_mib\n7,2048\n' >"$tmp/usage.csv"
 expect "import joins measured memory" 0 "^7,0,60,2,2$" "$gsim" import sacct --gpu-mem "$tmp/usage.csv" "$tmp/jobs.txt"
 expect "a table of models" 0 "^0,5,60,2,3,vgg$" sh -c "printf 'model,mem_gib\\nvgg,3\\n' >'$tmp/models.csv'; '$gsim' import tiresias --by-model '$tmp/models.csv' '$tmp/t60.csv'"
 expect "a run reads it as well" 0 "1 completed" "$gsim" --policy fifo "$tmp/jobs.txt"
+printf 'Total Time (ns),Instances,Name\n4000000,20,k\n' >"$tmp/kernels.csv"
+expect "a profile needs its device" 2 "--device NAME" "$gsim" import nsys "$tmp/kernels.csv" --iterations 10
+expect "a profile is no trace" 2 "--assume is for traces, which nsys is not" "$gsim" import nsys "$tmp/kernels.csv" --assume mem_gib=1
+expect "a trace is no profile" 2 "--iterations is for profiles" "$gsim" import tiresias "$tmp/t60.csv" --iterations 10
+expect "import a profile" 0 "^kernel,k,2,200,h200$" "$gsim" import nsys "$tmp/kernels.csv" --iterations 10 --device h200
+"$gsim" import nsys "$tmp/kernels.csv" --iterations 10 --device h200 -o "$tmp/app.csv"
+printf 'job_id,submit_s,iterations,app\na,0,1000,%s/app.csv\n' "$tmp" >"$tmp/profiled.csv"
+expect "a job that runs it" 0 "JCT mean  *0.400 s" "$gsim" --policy fifo "$tmp/profiled.csv"
 expect "import" 0 "^0,5,60,2" "$gsim" import tiresias "$tmp/t60.csv"
 expect "database" 0 "JCT" "$gsim" --policy fifo --db "$tmp/r.db" $t
 expect "a run that is there" 0 "already" "$gsim" --policy fifo --db "$tmp/r.db" $t

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A kernel that does not run a whole number of times an iteration gets the nearest one, and a time
+ * that keeps its sum: what an iteration costs is as it was measured. */
+#include "traces/kernels.h"
+
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "sim/base/units.h"
+#include "sim/base/wide.h"
+#include "traces/cells.h"
+#include "traces/csv.h"
+
+#define GSIM_PROFILER(symbol) extern const struct gsim_profiler gsim_profiler_##symbol;
+#include "traces/profilers.def"
+#undef GSIM_PROFILER
+
+const struct gsim_profiler *const gsim_profilers[] = {
+#define GSIM_PROFILER(symbol) &gsim_profiler_##symbol,
+#include "traces/profilers.def"
+#undef GSIM_PROFILER
+    NULL};
+
+/* A profile has no more rows of a kind. */
+enum { MAX_KERNELS = 4096 };
+#define MAX_ITERATION_NS (86400 * GSIM_NS_PER_S) /* nor longer times */
+
+static uint32_t n_kernels(const struct gsim_kernels *kernels) {
+    return kernels->names->names[GSIM_COL_APP].n;
+}
+
+enum gsim_status gsim_kernels_add(struct gsim_kernels *kernels, const char *name, size_t length,
+                                  int64_t n, int64_t total_ns, int64_t line) {
+    struct gsim_builder *b = kernels->names;
+    int64_t at = gsim_build_intern(b, GSIM_COL_APP, name, length);
+    if (at >= MAX_KERNELS)
+        return gsim_fail(b->log, GSIM_BAD_INPUT, kernels->path, line,
+                         "more than %d kernels of different names", MAX_KERNELS);
+    if (!kernels->sum)
+        kernels->sum = gsim_arena_array(b->arena, MAX_KERNELS, sizeof *kernels->sum);
+    if (at < 0 || !kernels->sum)
+        return gsim_no_memory(b->log, "reading a profile");
+    if (total_ns > GSIM_TIME_MAX - kernels->total_ns || n > GSIM_TIME_MAX - kernels->sum[at].n)
+        return gsim_fail(b->log, GSIM_BAD_INPUT, kernels->path, line,
+                         "kernel '%.64s': the time lies past the end of the clock (146 years)",
+                         name);
+    kernels->sum[at].n += n;
+    kernels->sum[at].total_ns += total_ns;
+    kernels->total_ns += total_ns;
+    return GSIM_OK;
+}
+
+static enum gsim_status check(const struct gsim_kernels *kernels, int64_t *iterations,
+                              struct gsim_log *log) {
+    if (n_kernels(kernels) == 0)
+        return gsim_fail(log, GSIM_BAD_INPUT, kernels->path, 0, "no kernel ran on a GPU");
+    if (*iterations == 0)
+        *iterations = kernels->n_steps;
+    if (*iterations > 0)
+        return GSIM_OK;
+    return gsim_fail(log, GSIM_BAD_INPUT, kernels->path, 0,
+                     "it does not say how many iterations it covers; give --iterations N");
+}
+
+enum gsim_status gsim_kernels_read(const char *path, const struct gsim_profiler *profiler,
+                                   int64_t *iterations, struct gsim_arena *arena,
+                                   struct gsim_kernels *out, struct gsim_log *log) {
+    struct gsim_builder *names = gsim_arena_alloc(arena, sizeof *names);
+    struct gsim_input *input = NULL;
+    if (!names)
+        return gsim_no_memory(log, "reading a profile");
+    gsim_build_init(names, path, arena, log);
+    *out = (struct gsim_kernels){.names = names, .path = path};
+    enum gsim_status status = gsim_input_open(path, arena, &input, log);
+    if (status == GSIM_OK)
+        status = profiler->read(input, out, arena, log);
+    gsim_input_close(input);
+    return status == GSIM_OK ? check(out, iterations, log) : status;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* time / parts in microseconds, to the picosecond, so that many launches do not round away. */
+static void put_us(int64_t time_ns, gsim_i128 parts, FILE *out) {
+    char text[64];
+    gsim_i128 ps = ((gsim_i128)time_ns * 1000 + parts / 2) / parts;
+    gsim_cell_decimal(text, (int64_t)ps, 1000000);
+    fputs(text, out);
+}
+
+static void put_kernel(const struct gsim_kernels *kernels, uint32_t k, const char *device,
+                       int64_t iterations, FILE *out) {
+    const struct gsim_kernel_sum *sum = &kernels->sum[k];
+    int64_t count = sum->n / iterations + (sum->n % iterations * 2 >= iterations);
+    count = count > 0 ? count : 1;
+    fputs("kernel,", out);
+    gsim_csv_put(kernels->names->names[GSIM_COL_APP].name[k], out);
+    fprintf(out, ",%lld,", (long long)count);
+    put_us(sum->total_ns, (gsim_i128)iterations * count, out);
+    fprintf(out, ",%s\n", device);
+}
+
+/* Time by the clock in which no kernel ran, as far as kernels do not overlap. */
+static void put_gap(const struct gsim_kernels *kernels, FILE *out) {
+    int64_t gap_ns = kernels->steps_ns - kernels->total_ns;
+    if (kernels->n_steps == 0 || gap_ns <= 0 || gap_ns / kernels->n_steps > MAX_ITERATION_NS)
+        return;
+    fputs("host,gap,,", out);
+    put_us(gap_ns, kernels->n_steps, out);
+    fputs(",\n", out);
+}
+
+/* The longest in all first. */
+static uint32_t *order(const struct gsim_kernels *kernels) {
+    uint32_t n = n_kernels(kernels);
+    int64_t *keys = gsim_arena_array(kernels->names->arena, n, sizeof *keys);
+    uint32_t *order = gsim_arena_array(kernels->names->arena, n, sizeof *order);
+    for (uint32_t k = 0; keys && k < n; k++)
+        keys[k] = -kernels->sum[k].total_ns;
+    return keys && order && gsim_sort_order(keys, order, n) ? order : NULL;
+}
+
+enum gsim_status gsim_kernels_write(const struct gsim_kernels *kernels, const char *device,
+                                    int64_t iterations, FILE *out, struct gsim_log *log) {
+    const uint32_t *nth = order(kernels);
+    uint32_t n_uneven = 0;
+    if (!nth)
+        return gsim_no_memory(log, "writing a profile");
+    if (kernels->total_ns / iterations > MAX_ITERATION_NS)
+        return gsim_fail(log, GSIM_BAD_INPUT, kernels->path, 0,
+                         "an iteration of more than a day; are these all iterations?");
+    fprintf(out, "# Measured on %s over %lld iterations.\nkind,name,count,time_us,device\ntitle,",
+            device, (long long)iterations);
+    gsim_csv_put(kernels->path, out);
+    fputs(",,,\n", out);
+    for (uint32_t i = 0; i < n_kernels(kernels); i++) {
+        put_kernel(kernels, nth[i], device, iterations, out);
+        n_uneven += kernels->sum[nth[i]].n % iterations != 0;
+    }
+    if (iterations == kernels->n_steps)
+        put_gap(kernels, out);
+    if (n_uneven)
+        gsim_warn(log, kernels->path, 0,
+                  "%u of %u kernels do not run a whole number of times an iteration; their counts "
+                  "are rounded, their time is kept",
+                  n_uneven, n_kernels(kernels));
+    return GSIM_OK;
+}

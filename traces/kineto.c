@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* PyTorch's profiler (Kineto): a Chrome trace, an object with a list traceEvents, or that list.
+ * Events of the category "kernel" are what ran on the GPU; a user_annotation called ProfilerStep#3
+ * is an iteration. What lies between them and the sum of kernels is the host's gap. Copies and
+ * memsets are left out and counted. */
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "traces/json.h"
+#include "traces/kernels.h"
+
+/* How deep the innermost bracket is that is of interest. */
+enum place { FILE_, ROOT, EVENTS, EVENT, IGNORED };
+enum { MAX_PLACES = 66, MAX_CATEGORY = 32 };
+
+struct kineto {
+    struct gsim_kernels *kernels;
+    struct gsim_log *log;
+    enum place place[MAX_PLACES];
+    int depth;
+    char name[GSIM_MAX_FIELD_BYTES + 1]; /* of the event under way */
+    size_t length;
+    char category[MAX_CATEGORY];
+    int64_t dur_ns;
+    uint32_t n_copies;
+};
+
+static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char *key,
+                                int64_t line) {
+    struct kineto *k = arg;
+    enum place here = k->place[k->depth], next = IGNORED;
+    bool is_list = kind == GSIM_JSON_LIST;
+    if (here == FILE_)
+        next = is_list ? EVENTS : ROOT;
+    else if (here == ROOT && is_list && strcmp(key, "traceEvents") == 0)
+        next = EVENTS;
+    else if (here == EVENTS && !is_list)
+        next = EVENT;
+    else if (here == EVENTS)
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
+                         "in the list of events stands a list");
+    k->place[++k->depth] = next;
+    if (next == EVENT) {
+        k->length = 0;
+        k->category[0] = '\0';
+        k->dur_ns = -1;
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status end_event(struct kineto *k, int64_t line) {
+    int kind = gsim_text_choice(
+        k->category, "kernel|Kernel|user_annotation|gpu_memcpy|gpu_memset|Memcpy|Memset");
+    bool is_step = kind == 2 && strncmp(k->name, "ProfilerStep#", 13) == 0 && k->length > 13;
+    if (kind < 0 || (kind == 2 && !is_step))
+        return GSIM_OK;
+    if (k->dur_ns < 0 || k->length == 0)
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
+                         "an event of the category '%s' without a name or a duration", k->category);
+    if (kind < 2)
+        return gsim_kernels_add(k->kernels, k->name, k->length, 1, k->dur_ns, line);
+    if (is_step && k->dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns) {
+        k->kernels->n_steps++;
+        k->kernels->steps_ns += k->dur_ns;
+    }
+    k->n_copies += !is_step;
+    return GSIM_OK;
+}
+
+static enum gsim_status on_close(void *arg, int64_t line) {
+    struct kineto *k = arg;
+    return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
+}
+
+static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
+                                 const char *text, size_t length, int64_t line) {
+    struct kineto *k = arg;
+    enum place here = k->place[k->depth];
+    if (here == FILE_ || here == EVENTS)
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line, "%s where events stand",
+                         gsim_json_kind_name(kind));
+    if (here != EVENT)
+        return GSIM_OK;
+    if (strcmp(key, "dur") == 0 &&
+        (kind != GSIM_JSON_NUMBER ||
+         gsim_parse_decimal(text, length, GSIM_NS_PER_US, &k->dur_ns) != GSIM_PARSE_OK ||
+         k->dur_ns < 0))
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
+                         "key 'dur': '%.40s' is not a time in microseconds", text);
+    if (strcmp(key, "cat") == 0 && kind == GSIM_JSON_TEXT)
+        (void)snprintf(k->category, sizeof k->category, "%s", length < MAX_CATEGORY ? text : "");
+    if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT) {
+        memcpy(k->name, text, length + 1);
+        k->length = length;
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status read_kineto(struct gsim_input *input, struct gsim_kernels *out,
+                                    struct gsim_arena *arena, struct gsim_log *log) {
+    struct kineto *k = gsim_arena_alloc(arena, sizeof *k);
+    if (!k)
+        return gsim_no_memory(log, "reading a profile");
+    k->kernels = out;
+    k->log = log;
+    struct gsim_json_user user = {
+        .arg = k, .open = on_open, .close = on_close, .value = on_value, .cuts_texts = true};
+    enum gsim_status status = gsim_json_read(input, &user, arena, log);
+    if (status == GSIM_OK && k->n_copies)
+        gsim_warn(log, out->path, 0, "left out %u copies and memsets; a profile has kernels",
+                  k->n_copies);
+    return status;
+}
+
+const struct gsim_profiler gsim_profiler_kineto = {
+    .name = "kineto",
+    .summary = "an application profile from PyTorch's profiler (Chrome trace)",
+    .notes =
+        "profile some steps with torch.profiler (prof.step() after each, export_chrome_trace),\n"
+        "  gsim import kineto trace.json.gz --device h200 -o app.csv\n"
+        "and name app.csv in a trace's column app; --iterations N where there are no steps.\n",
+    .read = read_kineto,
+};
