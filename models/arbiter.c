@@ -384,6 +384,16 @@ bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_e
     return false;
 }
 
+void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap, int64_t refill_ns,
+                      int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    gsim_context_cap(&member->context, cap, refill_ns, now_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+}
+
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
                         gsim_work done, int64_t now_ns) {
     disturb(arbiter, now_ns);

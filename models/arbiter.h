@@ -84,6 +84,9 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
+/* At most so many of its kernels begin in each period of refill_ns; refill_ns 0: no cap. */
+void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member, int64_t cap, int64_t refill_ns,
+                      int64_t now_ns);
 /* Report WATCHED when this much of its iterations and of the present one is done; < 0: never. */
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
                         gsim_work done, int64_t now_ns);

@@ -62,6 +62,77 @@ static int64_t last_before_idle(const struct gsim_context *context, int64_t from
     return low;
 }
 
+/* --- the cap on launches ---------------------------------------------------------------------- */
+
+/* Kernels that have begun when so much is done, to the nanosecond: one that is about to has not. */
+static int64_t begun_at(const struct gsim_context *context, gsim_work done) {
+    struct gsim_context then = *context;
+    then.done = done;
+    int64_t kernel = present_kernel(&then), done_ns = gsim_work_to_ns(done);
+    int64_t start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    return done_ns > start_ns ? kernel + 1 : kernel;
+}
+
+/* It has run, within one period, to here. */
+static void count_begun(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    if (context->refill_ns == 0)
+        return;
+    gsim_work end = gsim_work_of_ns(context->gpu_ns);
+    int64_t n = begun_at(context, done < end ? done : end) - begun_at(context, context->done);
+    if (n <= 0)
+        return;
+    context->begun = gsim_context_begun(context, now_ns - 1) + n;
+    context->begun_in = (now_ns - 1) / context->refill_ns;
+}
+
+/* At the start of a kernel that the cap does not let begin in this period, the host waits for the
+ * next one. */
+static void hold_back(struct gsim_context *context, int64_t now_ns) {
+    if (context->refill_ns == 0 || gsim_context_is_done(context) ||
+        gsim_context_begun(context, now_ns) < context->cap)
+        return;
+    int64_t kernel = present_kernel(context);
+    if (begun_at(context, context->done) > kernel)
+        return;
+    int64_t opens_ns = gsim_context_refill_ns(context, now_ns);
+    int64_t early_ns = opens_ns - launched_ns(context, kernel);
+    if (early_ns > 0) {
+        context->launch_ns += early_ns;
+        context->held_ns = early_ns;
+    }
+    context->ready_ns = launched_ns(context, kernel);
+}
+
+int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
+    if (context->refill_ns == 0)
+        return GSIM_NEVER;
+    return (now_ns / context->refill_ns + 1) * context->refill_ns;
+}
+
+void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,
+                      int64_t now_ns) {
+    if (refill_ns != context->refill_ns)
+        context->begun = context->begun_in = 0;
+    context->cap = cap;
+    context->refill_ns = refill_ns;
+    int64_t left_ns = context->ready_ns > now_ns ? context->ready_ns - now_ns : 0;
+    int64_t early_ns = left_ns < context->held_ns ? left_ns : context->held_ns;
+    if (early_ns > 0) { /* the old cap holds nothing back any more */
+        context->launch_ns -= early_ns;
+        context->ready_ns -= early_ns;
+    }
+    context->held_ns = 0;
+    hold_back(context, now_ns);
+}
+
+/* The last kernel that may begin before the next period does. */
+static int64_t last_before_cap(const struct gsim_context *context, int64_t now_ns) {
+    int64_t left = context->cap - gsim_context_begun(context, now_ns);
+    return begun_at(context, context->done) + (left > 0 ? left : 0) - 1;
+}
+
+/* --- iterations ------------------------------------------------------------------------------- */
+
 /* The host can begin the next iteration from now_ns on, and does when there is one to do. */
 static void launch_next(struct gsim_context *context, int64_t now_ns) {
     context->launch_ns = now_ns;
@@ -98,7 +169,15 @@ bool gsim_context_is_between_kernels(const struct gsim_context *context) {
 
 int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,
                              uint64_t rate_q32) {
-    return end_of(context, last_before_idle(context, from_ns, rate_q32), from_ns, rate_q32);
+    int64_t last = last_before_idle(context, from_ns, rate_q32);
+    int64_t idle_ns = end_of(context, last, from_ns, rate_q32);
+    if (context->refill_ns == 0)
+        return idle_ns;
+    int64_t capped = last_before_cap(context, from_ns);
+    if (capped >= last)
+        return idle_ns;
+    int64_t capped_ns = capped < 0 ? from_ns : end_of(context, capped, from_ns, rate_q32);
+    return capped_ns < gsim_context_refill_ns(context, from_ns) ? capped_ns : idle_ns;
 }
 
 int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
@@ -119,6 +198,7 @@ static void end_iteration(struct gsim_context *context, int64_t now_ns) {
     context->done_iterations++;
     context->done = 0;
     launch_next(context, context->gpu_end_ns + context->gap_ns);
+    hold_back(context, now_ns);
 }
 
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
@@ -127,11 +207,16 @@ void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_
 }
 
 void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    count_begun(context, done, now_ns);
+    context->held_ns = 0;
     context->done = done;
-    if (done >= gsim_work_of_ns(context->gpu_ns)) /* the last nanosecond may hold more */
+    if (done >= gsim_work_of_ns(context->gpu_ns)) { /* the last nanosecond may hold more */
         end_iteration(context, now_ns);
-    else if (context->host_ns > 0)
+        return;
+    }
+    if (context->host_ns > 0)
         context->ready_ns = launched_ns(context, present_kernel(context));
+    hold_back(context, now_ns);
 }
 
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,

@@ -27,6 +27,9 @@ struct gsim_context {
     const int64_t *arrival_ns;
     int64_t *latency_ns;
     int64_t launch_lag_ns; /* from its arrival until its first kernel is launched */
+    /* In each period of refill_ns (they begin at its multiples) at most so many kernels begin; then
+     * the host waits in the launch of the next one. refill_ns 0: no cap. */
+    int64_t refill_ns, cap;
 
     /* Where it is. */
     int64_t done_iterations;
@@ -34,6 +37,8 @@ struct gsim_context {
     int64_t launch_ns; /* when the host began to launch it, or will */
     int64_t ready_ns; /* when the next kernel to run is launched; GSIM_NEVER when all is done */
     int64_t gpu_end_ns; /* end of the last iteration's last kernel */
+    int64_t begun, begun_in; /* kernels that began, and the period in which the last one did */
+    int64_t held_ns; /* for which the cap holds the next kernel back */
 };
 
 /* A process that begins to launch at now_ns. */
@@ -63,6 +68,15 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
 /* It had the GPU from from_ns to to_ns, which is not past its idle_ns. */
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32);
+/* From now on its launches are capped like this. */
+void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns, int64_t now_ns);
+/* The end of the present period; GSIM_NEVER without a cap. What gsim_context_idle_ns says holds up to
+ * there. */
+int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
+static inline int64_t gsim_context_begun(const struct gsim_context *context, int64_t now_ns) {
+    bool is_present = context->refill_ns > 0 && context->begun_in == now_ns / context->refill_ns;
+    return is_present ? context->begun : 0;
+}
 /* It gets the GPU now: launches that did not fit the queue meanwhile are still to be made. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
 /* Whether only its total work matters: one kernel that was launched long ago. Its offset then says

@@ -49,6 +49,9 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now,
                             const struct gsim_context *b, int64_t b_now, bool can_be_cut) {
     if (gsim_context_is_done(a) != gsim_context_is_done(b))
         return false;
+    if (a->refill_ns > 0 && (a_now % a->refill_ns != b_now % b->refill_ns ||
+                             gsim_context_begun(a, a_now) != gsim_context_begun(b, b_now)))
+        return false;
     if (gsim_context_is_done(a) ||
         (!can_be_cut && gsim_context_is_linear(a) && a->ready_ns <= a_now))
         return gsim_context_is_done(a) || b->ready_ns <= b_now;
@@ -185,6 +188,7 @@ static void skip_member(struct gsim_member *member, const struct gsim_member *pe
     context->done += n * per->context.done;
     member->busy_ns += n * per->busy_ns;
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
+    context->begun_in += context->refill_ns > 0 ? by_ns / context->refill_ns : 0;
     shift(&context->launch_ns, by_ns);
     shift(&context->ready_ns, by_ns);
     shift(&context->gpu_end_ns, by_ns);

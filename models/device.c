@@ -626,6 +626,15 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     return answer;
 }
 
+static int64_t launched_kernels(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    int64_t kernels =
+        gsim_trace_get(model->setup.trace, GSIM_COL_KERNELS, gsim_machine_info(model, slot)->index);
+    if (kernels > 0 && job->iteration_ns > 0)
+        return gsim_muldiv_floor(work_ns, kernels, job->iteration_ns);
+    return job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1;
+}
+
 static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
@@ -633,10 +642,13 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
     if (gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
     struct gsim_memory_use memory = gsim_turns_memory_use(model, slot);
+    int64_t kernels = launched_kernels(model, slot, work_ns);
+    int64_t blocks =
+        gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS, gsim_machine_info(model, slot)->index);
     *out = (struct gsim_counters){
         .work_ns = work_ns,
-        .kernels = job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1,
-        .blocks = -1,
+        .kernels = kernels,
+        .blocks = blocks > 0 && kernels >= 0 ? kernels * blocks : -1,
         .iterations = job->iteration_ns > 0 ? work_ns / job->iteration_ns : -1,
         .last_iteration_ns = job->iteration_ns,
         .busy_ns = work_ns,

@@ -99,6 +99,7 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member));
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED, watched_ns(ring, member));
+    consider(ring, GSIM_CHANGE_REFILLED, gsim_context_refill_ns(&member->context, ring->since_ns));
     if (!ring->is_by_priority && ring->ends_at_boundary)
         return;
     if (!ring->is_by_priority) {
@@ -375,6 +376,7 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         end_halt(rotation, ring, now_ns);
         break;
     case GSIM_CHANGE_WATCHED:
+    case GSIM_CHANGE_REFILLED:
         gsim_ring_plan(rotation, ring, now_ns);
         break;
     }

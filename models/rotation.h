@@ -70,6 +70,7 @@ enum gsim_lane_change {
     GSIM_CHANGE_HALTED,
     GSIM_CHANGE_RELEASED, /* kept by a context that ran out of work: no longer */
     GSIM_CHANGE_WATCHED, /* the running one reaches what it is watched for, and runs on */
+    GSIM_CHANGE_REFILLED, /* a new period of its launch cap begins */
 };
 
 enum gsim_lane_phase {

@@ -97,14 +97,34 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
     return NULL;
 }
 
+static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
+    gsim_arbiter_cap(model->turns.of_gpu[turner->gpu], turner->member, turner->cap,
+                     turner->refill_ns, now_ns);
+}
+
+static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
+                                    gsim_machine_info(model, entry->job)->index);
+    int64_t cap = entry->launch_cap / (blocks > 0 ? blocks : 1) + 1;
+    if (turner->refill_ns == entry->launch_refill_ns && (turner->cap == cap || !turner->refill_ns))
+        return;
+    turner->cap = cap;
+    turner->refill_ns = entry->launch_refill_ns;
+    if (model->jobs[entry->job].is_turning)
+        apply_cap(model, turner, now_ns);
+}
+
 /* Entries are kept by job, for when it joins. */
-static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement) {
+static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement,
+                         int64_t now_ns) {
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
         const struct gsim_entry *entry = &arrangement->entries[i];
         if (!reserve(model, entry->job))
             return false;
         model->turns.by_slot[entry->job].priority = entry->priority;
         model->turns.by_slot[entry->job].lane = entry->lane;
+        note_cap(model, entry, now_ns);
     }
     return true;
 }
@@ -177,7 +197,7 @@ void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
     struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
-    if (!arbiter || !note_entries(model, arrangement))
+    if (!arbiter || !note_entries(model, arrangement, now_ns))
         return false;
     if (gsim_arbiter_present(arbiter) == 0)
         arrange_memory(model, gpu, arbiter, arrangement);
@@ -351,6 +371,8 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
                                       : gsim_arbiter_join(arbiter, &spec, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
+    if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
+        apply_cap(model, turner, now_ns);
     note_keys(model, gpu, gsim_arbiter_present(arbiter));
     gsim_turns_watch(model, slot, now_ns);
 }

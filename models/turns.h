@@ -17,6 +17,7 @@ struct gsim_turner {
     int32_t priority; /* of its entry in an arrangement */
     uint16_t lane; /* the same */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
+    int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */
 };
 

@@ -275,6 +275,8 @@ struct gsim_sharing {
      * does. */
     void (*adapt)(const struct gsim_ctx *ctx, struct gsim_lane *lane, uint32_t n_jobs,
                   bool is_oversubscribed);
+    /* Whether the job may share this GPU; NULL: always. */
+    bool (*accepts)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
 };
 
 /* A job's part of it, first in the per-job state. */
@@ -313,6 +315,12 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
         .help = "another name for quantum"                                                         \
     }
 
+/* GPUs that the last sharer has left can be had whole again; before anything is placed. */
+void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                            struct gsim_plan *plan);
+/* Places a job of one GPU; false: there is no room. */
+bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan, gsim_slot slot);
 /* Hooks of policies whose state is nothing else. */
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);

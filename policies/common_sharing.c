@@ -86,8 +86,8 @@ static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *c
 }
 
 /* GPUs that the last sharer has left can be had whole again. */
-static void give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                      struct gsim_plan *plan) {
+void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                            struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->n_completed; i++) {
         struct gsim_sharing_job *job = gsim_job_state(ctx, view->completed[i]);
@@ -117,11 +117,13 @@ static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view 
 }
 
 /* The GPU with the fewest jobs that has room; the cluster's size when there is none. */
-static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_view *view,
+static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
     uint32_t best = view->n_gpus;
     for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
         if (has_room(sharing, view, gpu, slot) &&
+            (!sharing->accepts || sharing->accepts(ctx, gpu, slot)) &&
             (best == view->n_gpus || view->gpu_clients[gpu] < view->gpu_clients[best]))
             best = gpu;
     return best;
@@ -148,9 +150,9 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
                                       view->gpu_mem_used[unit.gpu] + mem_bytes(view, slot));
 }
 
-static bool share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                  gsim_slot slot) {
-    struct gsim_unit unit = {.gpu = emptiest(sharing, ctx->view, slot)};
+bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan, gsim_slot slot) {
+    struct gsim_unit unit = {.gpu = emptiest(sharing, ctx, slot)};
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     if (unit.gpu == ctx->view->n_gpus)
         return false;
@@ -166,10 +168,10 @@ static bool share(struct gsim_sharing *sharing, struct gsim_ctx *ctx, struct gsi
 
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_sharing *sharing = ctx->state;
-    give_back(sharing, ctx, plan);
+    gsim_sharing_give_back(sharing, ctx, plan);
     for (gsim_slot slot; (slot = sharing->queue.first) != GSIM_NO_SLOT;) {
         bool is_placed = ctx->view->gpus[slot] == 1
-                             ? share(sharing, ctx, plan, slot)
+                             ? gsim_sharing_share(sharing, ctx, plan, slot)
                              : gsim_common_place(ctx, plan, slot, sharing->rule);
         if (!is_placed)
             return;

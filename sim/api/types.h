@@ -161,8 +161,6 @@ struct gsim_lane {
     int64_t in_flight; /* kernels that are launched ahead, with stop = kernel or flush */
     int64_t pieces; /* that kernels are cut into, with stop = kernel */
     int64_t bound_ns; /* of stop = cheapest */
-    int64_t launch_cap; /* launches per refill; 0: none */
-    int64_t launch_refill_ns;
     uint8_t eviction_rank; /* lower is evicted first */
     int64_t idle_release_ns; /* how long an idle context keeps the lane from the others */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past its quantum */
@@ -175,6 +173,10 @@ struct gsim_entry {
     int64_t quantum_ns; /* 0: the lane's rule */
     int32_t priority;
     int64_t mem_cap_bytes; /* 0: none */
+    /* A kernel is launched while no more thread blocks than this were launched in the period;
+     * where the trace does not say how many a kernel has, while no more kernels were. */
+    int64_t launch_cap;
+    int64_t launch_refill_ns; /* the period; 0: launches are not capped */
 };
 
 struct gsim_arrangement {

@@ -53,6 +53,8 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
     spec.demand.memory_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM));
     spec.demand.hbm_bytes_per_s = spec.demand.memory_ppm * INT64_C(800);
     context->queue = pick(rng, 2, 20);
+    context->refill_ns = pick(rng, 0, 3) == 0 ? 4000 : 0;
+    context->cap = pick(rng, 1, 4);
     context->iterations = pick(rng, 1, 400);
     context->kernels = pick(rng, 0, 1) ? 1 : pick(rng, 2, 40);
     context->gpu_ns = pick(rng, 2, 400) * 25;
