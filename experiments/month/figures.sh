@@ -13,7 +13,7 @@ fi
 mkdir -p "$out"
 awk -F, 'NR == 1 || $1 ~ /^2017-10-/' "$trace" >"$out/october.csv"
 rm -f "$out/results.db"
-sed "s|^trace = .*|trace = $out/october.csv|" "$here/grid.ini" >"$out/grid.ini"
+sed "s|FOLDER|$out|" "$here/grid.ini" >"$out/grid.ini"
 "$gsim" sweep --quiet "$out/grid.ini" --samples 256 -o "$out/results.db"
 for figure in jct_cdf jct_policy slowdown_size; do
     "$gsim" plot "$out/results.db" --figure $figure -o "$out/$figure.pdf"
