@@ -68,10 +68,10 @@ for column in avg_jct_s median_jct_s p95_jct_s makespan_s preemptions; do
 done
 
 if command -v gnuplot >"$tmp/which"; then
-    sh experiments/published/draw.sh "$gsim" "$tmp/figures" svg >"$tmp/out" 2>&1
+    sh experiments/published/figures.sh "$gsim" "$tmp" svg >"$tmp/out" 2>&1
     status=$?
     for figure in experiments/published/*.gp; do
-        svg=$tmp/figures/$(basename "$figure" .gp).svg
+        svg=$tmp/published/$(basename "$figure" .gp).svg
         grep -q '</svg>' "$svg" 2>>"$tmp/out" && grep -q '<path' "$svg" || status=1
     done
     ok "published figures beside what gsim says" $status

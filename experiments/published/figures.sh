@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Published and measured figures beside what gsim says, from the tables of gsim validate:
-#   draw.sh GSIM FOLDER [svg|pdf|png] [NAME ...]
+#   figures.sh GSIM FOLDER [pdf|svg|png] [NAME ...]
 # Each NAME.gp here is one figure. It finds a file SUITE-TABLE.tsv for each table: scenario, what,
 # simulated, reference, use. What this version cannot run is NaN and is not drawn.
 set -eu
-gsim=$1 out=$2 format=${3:-svg}
+gsim=$1 out=$2/published format=${3:-pdf}
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -le 3 ] && set -- "$here"/*.gp || shift 3
 case $format in
@@ -13,7 +13,7 @@ svg) terminal="svg noenhanced font 'Helvetica,10.5'" wide="size 662,230" narrow=
 pdf) terminal="pdfcairo noenhanced font 'Helvetica,8' fontscale 0.75" wide="size 6.9in,2.4in" narrow="size 3.33in,2.4in" ;;
 png) terminal="pngcairo noenhanced font 'Helvetica,8' fontscale 3.1 linewidth 3 pointscale 3" wide="size 2070,720" narrow="size 1000,720" ;;
 *)
-    echo "draw.sh: '$format' is not one of svg, pdf, png" >&2
+    echo "figures.sh: '$format' is not one of pdf, svg, png" >&2
     exit 2
     ;;
 esac
