@@ -6,7 +6,7 @@ set format x '%.0b %BB'
 set xtics ('4 KiB' 2**12, '64 KiB' 2**16, '1 MiB' 2**20, '16 MiB' 2**24, '1 GiB' 2**30)
 set xrange [2**11 : 2**31]
 set yrange [0 : 120]
-set key maxrows 2 width -4
+set key maxcols 1
 unit(what) = strstrt(what, 'KiB') ? 1024 : 1048576
 size(what) = real(word(what, 2)) * unit(what)
 only(what, way) = word(what, 1) eq way ? size(what) : NaN

@@ -4,7 +4,7 @@ set ylabel 'simulated, s'
 set logscale xy
 set xrange [0.9 : 15]
 set yrange [0.9 : 15]
-set key maxrows 2 width -4
+set key maxcols 1
 set grid xtics ytics
 is_time(what) = what[1:3] eq 'JCT' ? 1 : NaN
 plot x with lines lc rgb '#7F7F7F' lw 0.75 title 'equal', \

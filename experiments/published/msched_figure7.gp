@@ -4,7 +4,7 @@ set ylabel '% of the rate in memory'
 set xrange [1.3 : 3.2]
 set yrange [0 : 100]
 set xtics 0.5
-set key maxrows 2 width -4
+set key maxcols 1
 is_d(what) = strstrt(what, 'share of all') && strstrt(what, 'D at')
 is_a(what) = strstrt(what, 'figure 7: A')
 times(scenario) = real(scenario[4:4]) + real(scenario[6:6]) / 10 # at_1_5

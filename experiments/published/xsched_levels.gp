@@ -4,6 +4,6 @@ set logscale y
 set yrange [10 : 20000]
 set xtics rotate by 35 right
 set boxwidth 0.6
-set key maxrows 1
+set key maxcols 1
 plot rows.'preemption-xsched.tsv' using 0:4:xtic(1) with boxes fs solid 1 lc rgb '#D9D9D9' title 'published (GV100), or its law', \
      '' using 0:3 with points lt 1 ps 0.7 title 'simulated'
