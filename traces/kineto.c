@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* PyTorch's profiler (Kineto): a Chrome trace, an object with a list traceEvents, or that list.
- * Events of the category "kernel" are what ran on the GPU; a user_annotation called ProfilerStep#3
- * is an iteration. What lies between them and the sum of kernels is the host's gap. Copies and
+ * Events of the category "kernel" are what ran on the GPU; an annotation called ProfilerStep#3 is
+ * an iteration. What lies between them and the sum of kernels is the host's gap. Copies and
  * memsets are left out and counted. */
 #include <string.h>
 
@@ -43,29 +43,34 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
     k->place[++k->depth] = next;
     if (next == EVENT) {
         k->length = 0;
+        k->name[0] = '\0';
         k->category[0] = '\0';
         k->dur_ns = -1;
     }
     return GSIM_OK;
 }
 
+/* As the host saw it; the GPU's copy of the annotation (gpu_user_annotation) is not counted again.
+ * Old traces call it an Operator. */
+static bool is_step(const struct kineto *k) {
+    static const char prefix[] = "ProfilerStep#";
+    return gsim_text_choice(k->category, "user_annotation|Operator") >= 0 &&
+           strncmp(k->name, prefix, sizeof prefix - 1) == 0 && k->dur_ns >= 0 &&
+           k->dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns;
+}
+
 static enum gsim_status end_event(struct kineto *k, int64_t line) {
-    int kind = gsim_text_choice(
-        k->category, "kernel|Kernel|user_annotation|gpu_memcpy|gpu_memset|Memcpy|Memset");
-    bool is_step = kind == 2 && strncmp(k->name, "ProfilerStep#", 13) == 0 && k->length > 13;
-    if (kind < 0 || (kind == 2 && !is_step))
-        return GSIM_OK;
-    if (k->dur_ns < 0 || k->length == 0)
-        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
-                         "an event of the category '%s' without a name or a duration", k->category);
-    if (kind < 2)
-        return gsim_kernels_add(k->kernels, k->name, k->length, 1, k->dur_ns, line);
-    if (is_step && k->dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns) {
+    if (is_step(k)) {
         k->kernels->n_steps++;
         k->kernels->steps_ns += k->dur_ns;
     }
-    k->n_copies += !is_step;
-    return GSIM_OK;
+    k->n_copies += gsim_text_choice(k->category, "gpu_memcpy|gpu_memset|Memcpy|Memset") >= 0;
+    if (gsim_text_choice(k->category, "kernel|Kernel") < 0)
+        return GSIM_OK;
+    if (k->dur_ns < 0 || k->length == 0)
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
+                         "a kernel without a name or a duration");
+    return gsim_kernels_add(k->kernels, k->name, k->length, 1, k->dur_ns, line);
 }
 
 static enum gsim_status on_close(void *arg, int64_t line) {

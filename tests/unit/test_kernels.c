@@ -105,6 +105,19 @@ static void test_kineto(void **state) {
     assert_int_equal(app.gap_ns, 0);
 }
 
+/* Older versions have other categories; a mark without a duration is no step. */
+static void test_an_old_kineto(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    static const char text[] =
+        "{\"traceEvents\": [{\"cat\": \"user_annotation\", \"name\": \"ProfilerStep#2\", \"ph\": "
+        "\"i\"},\n" EVENT("Operator", "ProfilerStep#1", "400") ", " EVENT("Kernel", "k",
+                                                                          "100") "]}";
+    assert_int_equal(convert(f, "kineto", text, 0, &app), GSIM_OK);
+    expect_kernel(&app, 0, "k", 1, 100000);
+    assert_int_equal(app.gap_ns, 300000);
+}
+
 static void test_profiles_that_do_not_do(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -126,7 +139,8 @@ static void test_profiles_that_do_not_do(void **state) {
         {"kineto", "[\n{\"cat\": \"kernel\", \"name\": \"k\", \"dur\": -1}]", "2: key 'dur': '-1'"},
         {"kineto", "[\n{\"cat\": \"kernel\", \"name\": \"k\", \"dur\": \"1\"}]",
          "2: key 'dur': '1'"},
-        {"kineto", "[\n{\"cat\": \"kernel\", \"name\": \"k\"}]", "2: an event of the category"},
+        {"kineto", "[\n{\"cat\": \"kernel\", \"name\": \"k\"}]",
+         "2: a kernel without a name or a duration"},
         {"kineto", "[{\"cat\": \"kernel\", \"name\": \"k\", \"dur\": 1e99}]",
          "1: key 'dur': '1e99'"},
     };
@@ -156,6 +170,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_nsys),
         TEST(test_kineto),
+        TEST(test_an_old_kineto),
         TEST(test_profiles_that_do_not_do),
         TEST(test_long_texts_are_cut),
     };
