@@ -635,6 +635,16 @@ static int64_t launched_kernels(const struct gsim_model *model, gsim_slot slot, 
     return job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1;
 }
 
+/* The part of its service that kernels run. */
+static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    int64_t iteration_ns = model->jobs[slot].iteration_ns;
+    int64_t gpu_ns =
+        gsim_trace_get(model->setup.trace, GSIM_COL_GPU_NS, gsim_machine_info(model, slot)->index);
+    if (gpu_ns <= 0 || gpu_ns >= iteration_ns)
+        return work_ns;
+    return gsim_muldiv_floor(work_ns, gpu_ns, iteration_ns);
+}
+
 static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
@@ -651,7 +661,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
         .blocks = blocks > 0 && kernels >= 0 ? kernels * blocks : -1,
         .iterations = job->iteration_ns > 0 ? work_ns / job->iteration_ns : -1,
         .last_iteration_ns = job->iteration_ns,
-        .busy_ns = work_ns,
+        .busy_ns = on_device(model, slot, work_ns),
         .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,
         .bytes_in = job->bytes_in + memory.bytes_in,
         .bytes_out = job->bytes_out + memory.bytes_out,

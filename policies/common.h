@@ -277,6 +277,8 @@ struct gsim_sharing {
                   bool is_oversubscribed);
     /* Whether the job may share this GPU; NULL: always. */
     bool (*accepts)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
+    /* The GPU where this is least is taken; NULL: the number of jobs there. */
+    int64_t (*load)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
 };
 
 /* A job's part of it, first in the per-job state. */
@@ -318,6 +320,9 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
 /* GPUs that the last sharer has left can be had whole again; before anything is placed. */
 void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                             struct gsim_plan *plan);
+/* What this entry says of a job on a GPU that is shared already. */
+void gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+                      const struct gsim_entry *entry);
 /* Places a job of one GPU; false: there is no room. */
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot);

@@ -69,36 +69,53 @@ void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
 static const struct gsim_arrangement whole = {.lanes = &whole_lane, .n_lanes = 1};
 
-/* Says how a GPU is shared, now that so many jobs with so much memory are on it. */
-static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
-                    struct gsim_plan *plan, uint32_t gpu, const struct gsim_entry *entry,
-                    uint32_t n_jobs, int64_t mem_bytes) {
+static bool arrange_as(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+                       const struct gsim_lane *lane, const struct gsim_entry *entry) {
     struct gsim_unit unit = {.gpu = gpu};
-    struct gsim_lane lane = sharing->lane;
     struct gsim_arrangement how = sharing->how;
-    if (sharing->adapt)
-        sharing->adapt(ctx, &lane, n_jobs, mem_bytes > ctx->view->gpu_hbm_bytes[gpu]);
-    how.lanes = &lane;
+    how.lanes = lane;
     how.n_lanes = 1;
     how.entries = entry;
     how.n_entries = entry != NULL;
     return gsim_plan_arrange(plan, &unit, 1, &how);
 }
 
-/* GPUs that the last sharer has left can be had whole again. */
+void gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+                      const struct gsim_entry *entry) {
+    (void)arrange_as(sharing, plan, gpu, &sharing->lane, entry);
+}
+
+/* Says how a GPU is shared, now that so many jobs with so much memory are on it. */
+static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                    struct gsim_plan *plan, uint32_t gpu, const struct gsim_entry *entry,
+                    uint32_t n_jobs, int64_t mem_bytes) {
+    struct gsim_lane lane = sharing->lane;
+    if (sharing->adapt)
+        sharing->adapt(ctx, &lane, n_jobs, mem_bytes > ctx->view->gpu_hbm_bytes[gpu]);
+    return arrange_as(sharing, plan, gpu, &lane, entry);
+}
+
+static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                  struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
+    struct gsim_unit unit = {.gpu = job->gpu - 1};
+    if (job->gpu && view->gpu_clients[unit.gpu] == 0 && view->gpu_free_ppm[unit.gpu] == 0)
+        (void)gsim_plan_arrange(plan, &unit, 1, &whole);
+    else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
+        (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],
+                      view->gpu_mem_used[unit.gpu]);
+    job->gpu = 0;
+}
+
 void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                             struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_completed; i++) {
-        struct gsim_sharing_job *job = gsim_job_state(ctx, view->completed[i]);
-        struct gsim_unit unit = {.gpu = job->gpu - 1};
-        if (job->gpu && view->gpu_clients[unit.gpu] == 0 && view->gpu_free_ppm[unit.gpu] == 0)
-            (void)gsim_plan_arrange(plan, &unit, 1, &whole);
-        else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
-            (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],
-                          view->gpu_mem_used[unit.gpu]);
-        job->gpu = 0;
-    }
+    for (uint32_t i = 0; i < view->n_completed; i++)
+        leave(sharing, ctx, plan, view->completed[i]);
+    for (uint32_t i = 0; i < view->n_settled; i++)
+        if (gsim_common_waits(view, view->settled[i]))
+            leave(sharing, ctx, plan, view->settled[i]);
 }
 
 static int64_t mem_bytes(const struct gsim_view *view, gsim_slot slot) {
@@ -121,11 +138,17 @@ static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_c
                          gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     uint32_t best = view->n_gpus;
-    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
-        if (has_room(sharing, view, gpu, slot) &&
-            (!sharing->accepts || sharing->accepts(ctx, gpu, slot)) &&
-            (best == view->n_gpus || view->gpu_clients[gpu] < view->gpu_clients[best]))
+    int64_t least = 0;
+    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+        if (!has_room(sharing, view, gpu, slot) ||
+            (sharing->accepts && !sharing->accepts(ctx, gpu, slot)))
+            continue;
+        int64_t load = sharing->load ? sharing->load(ctx, gpu, slot) : view->gpu_clients[gpu];
+        if (best == view->n_gpus || load < least) {
             best = gpu;
+            least = load;
+        }
+    }
     return best;
 }
 

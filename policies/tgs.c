@@ -127,16 +127,10 @@ static void set_budget(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint3
                        int64_t refill_ns) {
     struct state *state = ctx->state;
     const struct pair *pair = &state->pairs[gpu];
-    const struct gsim_unit unit = {.gpu = gpu};
     const struct gsim_entry entry = {.job = pair->opportunistic,
                                      .launch_cap = pair->throttle.budget,
                                      .launch_refill_ns = refill_ns};
-    struct gsim_arrangement how = state->sharing.how;
-    how.lanes = &state->sharing.lane;
-    how.n_lanes = 1;
-    how.n_entries = 1;
-    how.entries = &entry;
-    (void)gsim_plan_arrange(plan, &unit, 1, &how);
+    gsim_sharing_say(&state->sharing, plan, gpu, &entry);
 }
 
 static void begin(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {

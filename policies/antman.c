@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* AntMan: guaranteed jobs have GPUs of their own, opportunistic ones use what these leave. A GPU has
+ * one guaranteed job and many opportunistic ones. Jobs of class opportunistic are opportunistic, all
+ * others guaranteed.
+ *
+ * Cluster: guaranteed jobs in order of arrival; a gang that cannot start reserves the GPUs that it
+ * waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to the GPU that
+ * was used least in the last antman.window, if that was below antman.busy. A guaranteed job that
+ * waited for antman.patience starts as an opportunistic one too, and is upgraded where it stands as
+ * soon as its GPU has no guaranteed job.
+ *
+ * GPU: the guaranteed job's pace is measured with the others at rest for one window. Then their
+ * launches are capped, each by so many thread blocks a refill; the cap grows by half as long as the
+ * pace is within antman.tolerance, and halves when it is not.
+ *
+ * When a guaranteed job needs the room of opportunistic ones, they are suspended (antman.preempt).
+ * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020. */
+#include "policies/common_antman.h"
+
+/* Of class opportunistic, and not only for want of a GPU. */
+static bool is_born_guest(const struct gsim_view *view, gsim_slot slot) {
+    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->job[slot]) == GSIM_CLASS_OPPORTUNISTIC;
+}
+
+/* --- which GPU ---------------------------------------------------------------------------------- */
+
+static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    const struct antman_gpu *here = &antman->gpu[gpu];
+    if (!gsim_antman_job(ctx, slot)->is_opportunistic)
+        return here->guaranteed == GSIM_NO_SLOT;
+    return !here->is_kept_free && here->busy_ppm < antman->busy_ppm;
+}
+
+static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
+    return ctx->view->gpu_clients[gpu] + (is_guest ? antman->gpu[gpu].busy_ppm * 1000 : 0);
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    const struct antman_job *job = gsim_antman_job(ctx, slot);
+    if (ctx->view->gpus[slot] > 1)
+        return gsim_common_place(ctx, plan, slot, antman->sharing.rule);
+    if (!gsim_sharing_share(&antman->sharing, ctx, plan, slot))
+        return false;
+    if (!job->is_opportunistic)
+        gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
+    else if (antman->gpu[job->sharing.gpu - 1].guaranteed != GSIM_NO_SLOT)
+        gsim_antman_cap(ctx, plan, slot, true);
+    return true;
+}
+
+/* Suspends the guests of a GPU; false: there is none. */
+static bool clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    bool has_guests = false;
+    for (uint32_t i = 0; i < view->n_active; i++) {
+        gsim_slot slot = view->active[i];
+        if (!gsim_antman_is_guest(ctx, slot, gpu))
+            continue;
+        has_guests = true;
+        if (view->state[slot] == GSIM_RUNNING)
+            (void)gsim_plan_preempt(plan, slot, antman->way.stop, antman->way.keep);
+    }
+    return has_guests;
+}
+
+/* GPUs without a guaranteed job are kept free for the first that waits, when they are enough for it:
+ * until then opportunistic jobs may use those that it reserves. */
+static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    uint32_t n = 0, needed = ctx->view->gpus[slot];
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        n += antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
+             (ctx->view->gpu_clients[gpu] > 0 || ctx->view->gpu_free_ppm[gpu] == GSIM_PPM);
+    for (uint32_t gpu = 0; n >= needed && needed > 0 && gpu < ctx->view->n_gpus; gpu++) {
+        struct antman_gpu *here = &antman->gpu[gpu];
+        if (here->guaranteed != GSIM_NO_SLOT)
+            continue;
+        if (clear(ctx, plan, gpu) || ctx->view->gpu_free_ppm[gpu] == GSIM_PPM)
+            here->is_kept_free = true, needed--;
+    }
+}
+
+static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    struct gsim_queue *queue = &antman->sharing.queue;
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        antman->gpu[gpu].is_kept_free = false;
+    while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue->first))
+        gsim_queue_remove(queue, ctx, queue->first);
+    if (queue->first != GSIM_NO_SLOT)
+        make_room(ctx, plan, queue->first);
+}
+
+/* Later ones may pass who finds no room. */
+static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    for (gsim_slot slot = antman->opportunistic.first, next; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        if (gsim_common_waits(ctx->view, slot) && start(ctx, plan, slot))
+            gsim_queue_remove(&antman->opportunistic, ctx, slot);
+    }
+}
+
+/* Who waited too long starts as an opportunistic job. */
+static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    struct gsim_queue *queue = &antman->sharing.queue;
+    for (gsim_slot slot = queue->first, next; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        struct antman_job *job = gsim_antman_job(ctx, slot);
+        if (ctx->view->gpus[slot] > 1 ||
+            ctx->view->now_ns - ctx->view->submit_ns[slot] < antman->patience_ns)
+            continue;
+        job->is_opportunistic = true;
+        if (start(ctx, plan, slot))
+            gsim_queue_remove(queue, ctx, slot);
+        else
+            job->is_opportunistic = false;
+    }
+}
+
+/* Where nobody is guaranteed any more, the first who only lost patience is. */
+static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
+        gsim_slot slot = ctx->view->active[i];
+        struct antman_job *job = gsim_antman_job(ctx, slot);
+        if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot))
+            continue;
+        const struct antman_gpu *here = &antman->gpu[job->sharing.gpu - 1];
+        if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
+            continue;
+        job->is_opportunistic = false;
+        gsim_antman_cap(ctx, plan, slot, false);
+        gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
+    }
+}
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    struct antman_job *job = gsim_antman_job(ctx, slot);
+    job->is_opportunistic = is_born_guest(ctx->view, slot);
+    job->busy_ns = 0;
+    gsim_queue_append(job->is_opportunistic ? &antman->opportunistic : &antman->sharing.queue, ctx,
+                      slot);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    const struct antman_job *job = gsim_antman_job(ctx, slot);
+    if (job->sharing.gpu == 0 || job->is_opportunistic)
+        return;
+    antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
+    antman->gpu[job->sharing.gpu - 1].is_freed = true;
+}
+
+/* Guests that were suspended wait again. */
+static void book(struct gsim_ctx *ctx) {
+    struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_settled; i++)
+        if (gsim_common_waits(ctx->view, ctx->view->settled[i]))
+            gsim_queue_append(&antman->opportunistic, ctx, ctx->view->settled[i]);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    book(ctx);
+    gsim_sharing_give_back(&antman->sharing, ctx, plan);
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        if (antman->gpu[gpu].is_freed) {
+            antman->gpu[gpu].is_freed = false;
+            gsim_antman_cap_guests(ctx, plan, gpu);
+        }
+    if (ctx->view->now_ns >= antman->look_ns)
+        gsim_antman_look(ctx, plan);
+    start_guaranteed(ctx, plan);
+    upgrade(ctx, plan);
+    start_opportunistic(ctx, plan);
+    lose_patience(ctx, plan);
+    gsim_plan_wake(plan, ctx->view->n_active > 0 ? antman->look_ns : GSIM_NEVER);
+}
+
+static enum gsim_status open_antman(struct gsim_ctx *ctx) {
+    struct antman *antman = ctx->state;
+    uint32_t n = ctx->view->n_gpus;
+    gsim_sharing_init(&antman->sharing, ctx, &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR});
+    antman->sharing.accepts = accepts;
+    antman->sharing.load = load;
+    gsim_queue_init(&antman->opportunistic);
+    antman->way = gsim_common_preemption(ctx);
+    antman->window_ns = gsim_param(ctx->params, "window");
+    antman->refill_ns = gsim_param(ctx->params, "refill");
+    antman->patience_ns = gsim_param(ctx->params, "patience");
+    antman->tolerance_ppm = gsim_param(ctx->params, "tolerance");
+    antman->busy_ppm = gsim_param(ctx->params, "busy");
+    antman->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *antman->gpu);
+    if (!antman->gpu)
+        return gsim_no_memory(ctx->log, "opening policy antman");
+    for (uint32_t gpu = 0; gpu < n; gpu++)
+        antman->gpu[gpu].guaranteed = GSIM_NO_SLOT;
+    return GSIM_OK;
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    GSIM_PREEMPT_PARAM,
+    {.name = "window",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "10s",
+     .min = 1000000,
+     .max = GSIM_TIME_MAX,
+     .help = "over which GPUs and guaranteed jobs are looked at (AntMan)"},
+    {.name = "busy",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "80%",
+     .min = 1,
+     .max = 10 * GSIM_PPM,
+     .help = "a GPU that was used less takes another opportunistic job (AntMan)"},
+    {.name = "tolerance",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "3%",
+     .min = 0,
+     .max = GSIM_PPM,
+     .help = "loss of a guaranteed job's pace that counts as none (assumed: TGS's)"},
+    {.name = "refill",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "50ms",
+     .min = 1000,
+     .max = GSIM_TIME_MAX,
+     .help = "period of the caps on opportunistic launches (assumed: TGS's)"},
+    {.name = "patience",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "10m",
+     .min = 0,
+     .max = GSIM_TIME_MAX,
+     .help = "after which a waiting guaranteed job starts as an opportunistic one (assumed)"},
+    {0}};
+
+const struct gsim_policy gsim_policy_antman = {
+    .name = "antman",
+    .summary = "guaranteed jobs first, opportunistic ones on what these leave of their GPUs",
+    .paper = "Xiao et al., AntMan: Dynamic scaling on GPU clusters for deep learning, OSDI 2020",
+    .deviations =
+        "memory is not oversubscribed: an opportunistic job goes where there is room; the "
+        "step of the cap is ours, the paper gives none; gangs of several GPUs have them to "
+        "themselves",
+    .shares_gpus = true,
+    .params = params,
+    .state_size = sizeof(struct antman),
+    .job_size = sizeof(struct antman_job),
+    .open = open_antman,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/common_antman.h"
+
+enum { MOST_CAP = 1 << 30, LEAST_STEP = 100 }; /* thread blocks a refill */
+
+void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, bool is_capped) {
+    const struct antman *antman = ctx->state;
+    uint32_t gpu = gsim_antman_job(ctx, slot)->sharing.gpu - 1;
+    const struct gsim_entry entry = {.job = slot,
+                                     .launch_cap = antman->gpu[gpu].cap,
+                                     .launch_refill_ns = is_capped ? antman->refill_ns : 0};
+    gsim_sharing_say(&antman->sharing, plan, gpu, &entry);
+}
+
+void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++)
+        if (gsim_antman_is_guest(ctx, ctx->view->active[i], gpu))
+            gsim_antman_cap(ctx, plan, ctx->view->active[i],
+                            antman->gpu[gpu].guaranteed != GSIM_NO_SLOT);
+}
+
+void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu) {
+    struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
+    here->guaranteed = slot;
+    here->n_looks = 0;
+    here->cap = here->best_ns = 0;
+    gsim_antman_cap_guests(ctx, plan, gpu);
+}
+
+bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t tolerance_ppm) {
+    int64_t before = gpu->cap;
+    if (gpu->n_looks++ == 0)
+        return false; /* it came within this window */
+    if (done_ns > gpu->best_ns)
+        gpu->best_ns = done_ns;
+    if (done_ns >= gsim_muldiv_floor(gpu->best_ns, GSIM_PPM - tolerance_ppm, GSIM_PPM))
+        gpu->cap += gpu->cap / 2 > LEAST_STEP ? gpu->cap / 2 : LEAST_STEP;
+    else
+        gpu->cap /= 2;
+    if (gpu->cap > MOST_CAP)
+        gpu->cap = MOST_CAP;
+    return gpu->cap != before;
+}
+
+static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    struct antman_gpu *here = &antman->gpu[gpu];
+    here->busy_ppm = gsim_muldiv_floor(here->busy_ns, GSIM_PPM, antman->window_ns);
+    here->busy_ns = 0;
+    if (here->guaranteed == GSIM_NO_SLOT)
+        return;
+    int64_t worked_ns = gsim_attained_ns(ctx->view, here->guaranteed);
+    int64_t done_ns = worked_ns - here->worked_ns;
+    here->worked_ns = worked_ns;
+    if (gsim_antman_follow(here, done_ns, antman->tolerance_ppm))
+        gsim_antman_cap_guests(ctx, plan, gpu);
+}
+
+void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
+        struct antman_job *job = gsim_antman_job(ctx, ctx->view->active[i]);
+        if (job->sharing.gpu == 0)
+            continue;
+        int64_t busy_ns = gsim_count(ctx, ctx->view->active[i]).busy_ns;
+        antman->gpu[job->sharing.gpu - 1].busy_ns += busy_ns - job->busy_ns;
+        job->busy_ns = busy_ns;
+    }
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        look_at(ctx, plan, gpu);
+    antman->look_ns = ctx->view->now_ns + antman->window_ns;
+}

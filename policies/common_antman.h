@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* AntMan on one GPU: how much it is used, how well its guaranteed job gets on, and what its guests,
+ * the opportunistic jobs, may launch. policies/antman.c says who goes where. */
+#ifndef GSIM_POLICIES_COMMON_ANTMAN_H
+#define GSIM_POLICIES_COMMON_ANTMAN_H
+
+#include "policies/common.h"
+
+struct antman_gpu {
+    gsim_slot guaranteed; /* GSIM_NO_SLOT: none */
+    bool is_freed; /* its guaranteed job has just ended */
+    bool is_kept_free; /* for a guaranteed job: no opportunistic one starts here */
+    int n_looks; /* since the guaranteed job came */
+    int64_t worked_ns; /* its service at the last look */
+    int64_t best_ns; /* the most it did in a window */
+    int64_t cap; /* on each guest's launches, in thread blocks a refill */
+    int64_t busy_ns, busy_ppm; /* all jobs' GPU time: in the present window, in the last one */
+};
+
+struct antman {
+    struct gsim_sharing sharing; /* first: its queue is that of guaranteed jobs */
+    struct gsim_queue opportunistic;
+    struct antman_gpu *gpu;
+    struct gsim_preemption way;
+    int64_t window_ns, refill_ns, patience_ns, tolerance_ppm, busy_ppm;
+    int64_t look_ns; /* the next time */
+};
+
+struct antman_job {
+    struct gsim_sharing_job sharing; /* first */
+    bool is_opportunistic; /* now */
+    int64_t busy_ns; /* GPU time at the last look */
+};
+
+static inline struct antman_job *gsim_antman_job(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+static inline bool gsim_antman_is_guest(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    const struct antman_job *job = gsim_antman_job(ctx, slot);
+    return job->sharing.gpu == gpu + 1 && job->is_opportunistic;
+}
+
+/* A guest's launches, as its GPU's cap says; or free. */
+void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, bool is_capped);
+/* The same for all guests of a GPU: capped where there is a guaranteed job. */
+void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
+/* From now on this GPU is its own; guests rest until its pace is known. */
+void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu);
+/* A guaranteed job did so much service in a window: the cap follows. true: it changed. */
+bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t tolerance_ppm);
+/* A window is over on all GPUs. */
+void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+#endif
