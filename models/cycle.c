@@ -143,22 +143,29 @@ static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is
     }
 }
 
+/* All that is done, or is to be: extrapolated periods are no whole number of iterations. */
+static gsim_work total(const struct gsim_context *context, int64_t iterations, gsim_work done) {
+    return gsim_work_of_ns(context->gpu_ns) * iterations + done;
+}
+
+static gsim_work per_period(const struct gsim_context *context, const struct gsim_context *per) {
+    return total(context, per->done_iterations, per->done);
+}
+
 /* How many periods this member can repeat without anything to report of it. */
 static int64_t most_periods(const struct gsim_member *member, const struct gsim_context *per) {
     const struct gsim_context *context = &member->context;
-    int64_t most = INT64_MAX;
-    if (per->done_iterations > 0) {
-        int64_t end = context->iterations;
-        if (member->watch_iterations >= 0 && member->watch_iterations < end)
-            end = member->watch_iterations;
-        most = (end - context->done_iterations - 1) / per->done_iterations;
-    } else if (per->done > 0) {
-        gsim_work end = gsim_work_of_ns(context->gpu_ns);
-        if (member->watch_iterations == context->done_iterations && member->watch_done < end)
-            end = member->watch_done;
-        most = (int64_t)((end - context->done - 1) / per->done);
+    gsim_work one = per_period(context, per);
+    if (one <= 0)
+        return INT64_MAX;
+    gsim_work end = total(context, context->iterations, 0);
+    if (member->watch_iterations >= 0) {
+        gsim_work watched = total(context, member->watch_iterations, member->watch_done);
+        end = watched < end ? watched : end;
     }
-    return most > 0 ? most : 0;
+    gsim_work left = end - total(context, context->done_iterations, context->done) - 1;
+    gsim_work most = left > 0 ? left / one : 0;
+    return most < INT64_MAX ? (int64_t)most : INT64_MAX;
 }
 
 static int64_t periods(const struct gsim_cycle *cycle, const struct gsim_lanes *lanes,
@@ -179,13 +186,25 @@ static void shift(int64_t *time_ns, int64_t by_ns) {
         *time_ns += by_ns;
 }
 
+/* Extrapolated periods end anywhere in an iteration. */
+static void settle_iterations(struct gsim_context *context) {
+    gsim_work iteration = gsim_work_of_ns(context->gpu_ns);
+    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
+    if (context->done < 0 && context->done_iterations > 0)
+        over = -((-context->done + iteration - 1) / iteration);
+    context->done_iterations += (int64_t)over;
+    context->done -= over * iteration;
+}
+
 static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
-                        int64_t by_ns) {
+                        int64_t by_ns, bool is_approximate) {
     struct gsim_context *context = &member->context;
     if (gsim_context_is_done(context))
         return;
     context->done_iterations += n * per->context.done_iterations;
     context->done += n * per->context.done;
+    if (is_approximate)
+        settle_iterations(context);
     member->busy_ns += n * per->busy_ns;
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
     context->begun_in += context->refill_ns > 0 ? by_ns / context->refill_ns : 0;
@@ -202,7 +221,8 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
     lanes->store.link_free_ns += by_ns;
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
-            skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns);
+            skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns,
+                        cycle->is_approximate);
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
         struct gsim_ring *ring = &lanes->rings[i];
         ring->switch_ns += n * cycle->per_period.rings[i].switch_ns;
