@@ -85,6 +85,14 @@ for threads in 1 2 2; do
 done >"$tmp/sums"
 if [ "$(sort -u "$tmp/sums" | wc -l)" -eq 1 ]; then echo "ok one thread and two say the same"; else echo "not ok one thread and two say the same"; fi
 
+# The p of three pairs from the rows: with 2 degrees of freedom it is 1 - t / sqrt(t^2 + 2).
+by_hand=$("$gsim" compare --quiet --policies fifo,srtf --reps 3 --format csv $heavy | awk -F, 'NR > 1 { jct[$1, ++n[$1]] = $9 }
+    END { for (i = 1; i <= 3; i++) { d[i] = jct["srtf", i] - jct["fifo", i]; mean += d[i] / 3 }
+          for (i = 1; i <= 3; i++) squares += (d[i] - mean) ^ 2
+          t = mean / sqrt(squares / 6); t = t < 0 ? -t : t; printf "%.2g", 1 - t / sqrt(t * t + 2) }')
+printed=$("$gsim" compare --quiet --policies fifo,srtf --reps 3 $heavy | awk '/over 3 replications/ { on = 1 } on && $1 == "srtf" { print $NF; exit }')
+if [ "$by_hand" = "$printed" ]; then echo "ok p of paired differences ($printed)"; else echo "not ok p of paired differences: '$printed', by hand '$by_hand'"; fi
+
 # --by is over the jobs of all replications, by name: user z of one is not the first user of another
 printf '[trace]\njobs = 40\n[arrival]\nprocess = poisson\nrate = 0.001\n[duration]\ndistribution = exponential\nmean = 600\n[user]\nchoice = x, y, z\n' >"$tmp/by.ini"
 "$gsim" compare --policies fifo,las --reps 5 --by user --format csv "$tmp/by.ini" >"$tmp/by.csv" 2>"$tmp/out"
