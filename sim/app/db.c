@@ -12,7 +12,7 @@ enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 4 };
 
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
     return gsim_fail(log, GSIM_FAILED, db->path, 0,
-                     "%s; nothing of this run was written, earlier runs are untouched",
+                     "%s; nothing of it was written, earlier runs are untouched",
                      db->handle ? sqlite3_errmsg(db->handle) : "no memory");
 }
 
@@ -382,18 +382,28 @@ static bool write_run(struct gsim_db *db, int64_t wanted, const struct gsim_db_r
            sqlite3_exec(db->handle, index, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+enum gsim_status gsim_db_begin(struct gsim_db *db, struct gsim_log *log) {
+    return gsim_db_execute(db, "BEGIN IMMEDIATE", log);
+}
+
+enum gsim_status gsim_db_commit(struct gsim_db *db, struct gsim_log *log) {
+    if (sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        return roll_back(db, log);
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_db_add(struct gsim_db *db, const struct gsim_db_run *run,
                              const struct gsim_result *result, struct gsim_log *log) {
     char delete_old[128];
     int64_t wanted;
     (void)snprintf(delete_old, sizeof delete_old, "DELETE FROM run WHERE config = '%.64s'",
                    run->config);
-    enum gsim_status status = gsim_db_execute(db, "BEGIN IMMEDIATE", log);
+    bool is_alone = sqlite3_get_autocommit(db->handle) != 0;
+    enum gsim_status status = is_alone ? gsim_db_begin(db, log) : GSIM_OK;
     if (status != GSIM_OK)
         return status;
     if (sqlite3_exec(db->handle, delete_old, NULL, NULL, NULL) != SQLITE_OK ||
-        wanted_id(db, run, &wanted, log) != GSIM_OK || !write_run(db, wanted, run, result) ||
-        sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+        wanted_id(db, run, &wanted, log) != GSIM_OK || !write_run(db, wanted, run, result))
         return roll_back(db, log);
-    return GSIM_OK;
+    return is_alone ? gsim_db_commit(db, log) : GSIM_OK;
 }

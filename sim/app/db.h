@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The SQLite sink: one transaction a run, so that an interrupted run leaves no row. */
+/* The SQLite sink: a run is written in one transaction, so that an interrupted one leaves no
+ * row. */
 #ifndef GSIM_APP_DB_H
 #define GSIM_APP_DB_H
 
@@ -32,6 +33,10 @@ void gsim_db_close(struct gsim_db *db);
 /* Whether the run of this configuration is there. */
 enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
                              struct gsim_log *log);
+/* What is added until gsim_db_commit is one transaction: the disk is waited for once. An error in
+ * between takes back all of it. */
+enum gsim_status gsim_db_begin(struct gsim_db *db, struct gsim_log *log);
+enum gsim_status gsim_db_commit(struct gsim_db *db, struct gsim_log *log);
 /* Adds a run, in place of one of the same configuration. */
 enum gsim_status gsim_db_add(struct gsim_db *db, const struct gsim_db_run *run,
                              const struct gsim_result *result, struct gsim_log *log);

@@ -21,6 +21,10 @@ struct outcome {
     struct gsim_db_run row;
 };
 
+struct written {
+    int64_t n, n_assumed, n_outside; /* runs, and those that say so */
+};
+
 struct execution {
     struct gsim_sweep_todo *todo;
     struct gsim_sweep *sweep;
@@ -33,8 +37,14 @@ struct execution {
     double begin_s;
     enum gsim_status failure; /* of the first failed run in the order of the grid */
     int64_t failed_position;
-    int64_t n_assumed, n_outside; /* runs that say so */
+    struct written sure, held; /* held: in the transaction that is open */
+    double held_since_s;
+    enum gsim_status disk; /* not GSIM_OK: nothing more can be written */
 };
+
+/* Waiting for the disk takes longer than a short run: commits are this far apart at least, so that
+ * a kill loses what was done since. */
+static const double commit_every_s = 0.1;
 
 static double now_s(void) {
     struct timespec now;
@@ -113,7 +123,7 @@ static void show_progress(const struct execution *e, bool is_last) {
         fputs("\r\033[K", io->err);
         return;
     }
-    int64_t n = e->todo->n, n_over = e->todo->n_done + e->todo->n_failed;
+    int64_t n = e->todo->n, n_over = e->sure.n + e->held.n + e->todo->n_failed;
     int filled = (int)(n_over * WIDTH / n);
     char bar[WIDTH + 1], left[40] = "";
     memset(bar, '-', WIDTH);
@@ -139,24 +149,51 @@ static void note_failure(struct execution *e, const struct outcome *o) {
     }
 }
 
-/* false: it could not be written, and nothing more can. */
-static bool take_outcome(struct execution *e, struct outcome *o) {
-    enum gsim_status written = GSIM_OK;
-    if (o->status == GSIM_OK)
-        written = gsim_db_add(e->db, &o->row, &o->result, e->sweep->cli->log);
-    if (o->status == GSIM_OK && written == GSIM_OK) {
-        e->todo->n_done++;
-        e->n_assumed += *o->result.summary.assumed != '\0';
-        e->n_outside += *o->result.summary.outside_validated != '\0';
-        gsim_log_merge(e->sweep->cli->log, &o->log);
-    } else if (o->status != GSIM_OK && o->status != GSIM_INCOMPLETE) {
-        note_failure(e, o);
+static void give_up(struct execution *e, enum gsim_status status) {
+    e->disk = status;
+    e->held = (struct written){0};
+    e->sweep->stop = 1;
+}
+
+static void commit(struct execution *e) {
+    if (e->held.n == 0)
+        return;
+    enum gsim_status status = gsim_db_commit(e->db, e->sweep->cli->log);
+    if (status != GSIM_OK) {
+        give_up(e, status);
+        return;
     }
+    e->sure.n += e->held.n;
+    e->sure.n_assumed += e->held.n_assumed;
+    e->sure.n_outside += e->held.n_outside;
+    e->held = (struct written){0};
+}
+
+static void write_outcome(struct execution *e, const struct outcome *o) {
+    struct gsim_log *log = e->sweep->cli->log;
+    enum gsim_status status = e->held.n ? GSIM_OK : gsim_db_begin(e->db, log);
+    if (status == GSIM_OK)
+        status = gsim_db_add(e->db, &o->row, &o->result, log);
+    if (status != GSIM_OK) {
+        give_up(e, status);
+        return;
+    }
+    if (e->held.n++ == 0)
+        e->held_since_s = now_s();
+    e->held.n_assumed += *o->result.summary.assumed != '\0';
+    e->held.n_outside += *o->result.summary.outside_validated != '\0';
+    gsim_log_merge(log, &o->log);
+}
+
+static void take_outcome(struct execution *e, struct outcome *o) {
+    if (o->status == GSIM_OK && e->disk == GSIM_OK)
+        write_outcome(e, o);
+    else if (o->status != GSIM_OK && o->status != GSIM_INCOMPLETE)
+        note_failure(e, o);
     uint32_t trace = e->sweep->run[o->position - 1].trace;
     gsim_arena_free(o->arena);
     if (atomic_fetch_sub(&e->sweep->trace[trace].n_waiting, 1) == 1)
         gsim_sweep_drop_trace(e->sweep, trace);
-    return written == GSIM_OK;
 }
 
 /* The next outcomes, or NULL after a tenth of a second without any. */
@@ -181,7 +218,6 @@ static struct outcome *wait_for_news(struct execution *e) {
 
 static enum gsim_status write_all(struct execution *e) {
     const struct gsim_io *io = e->sweep->cli->io;
-    enum gsim_status status = GSIM_OK;
     for (bool is_over = false; !is_over;) {
         show_progress(e, false);
         struct outcome *news = wait_for_news(e);
@@ -190,18 +226,19 @@ static enum gsim_status write_all(struct execution *e) {
             e->sweep->stop = 1;
         for (struct outcome *next; news; news = next, n_taken++) {
             next = news->next;
-            if (!take_outcome(e, news)) {
-                status = GSIM_FAILED;
-                e->sweep->stop = 1;
-            }
+            take_outcome(e, news);
         }
+        if (n_taken == 0 || now_s() > e->held_since_s + commit_every_s)
+            commit(e);
         (void)pthread_mutex_lock(&e->lock);
         e->n_over += n_taken;
         is_over = e->n_over == e->todo->n;
         (void)pthread_mutex_unlock(&e->lock);
     }
+    commit(e);
+    e->todo->n_done = e->sure.n;
     show_progress(e, true);
-    return status;
+    return e->disk;
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
@@ -210,16 +247,16 @@ static void say_notes(const struct execution *e) {
     const struct gsim_cli *cli = e->sweep->cli;
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
-    if (e->n_assumed)
+    if (e->sure.n_assumed)
         fprintf(cli->io->err,
                 "gsim: %lld of %lld runs rest on constants that are assumed, not known: column "
                 "'assumed'\n",
-                (long long)e->n_assumed, (long long)e->todo->n_done);
-    if (e->n_outside)
+                (long long)e->sure.n_assumed, (long long)e->todo->n_done);
+    if (e->sure.n_outside)
         fprintf(cli->io->err,
                 "gsim: %lld of %lld runs are outside what was validated: column "
                 "'outside_validated'\n",
-                (long long)e->n_outside, (long long)e->todo->n_done);
+                (long long)e->sure.n_outside, (long long)e->todo->n_done);
 }
 
 enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db *db) {
