@@ -160,13 +160,13 @@ n=$(count "$tmp/whole.db")
 [ "$n" -eq 360 ]
 say "360 runs" $?
 lost=0 repeated=0 kills=0
-while [ $kills -lt 10 ]; do
+while [ $kills -lt "${KILLS:-10}" ]; do # KILLS=50: 50 moments
     kills=$((kills + 1))
     before=0
     [ -e "$tmp/killed.db" ] && before=$(count "$tmp/killed.db")
     "$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/killed.out" 2>&1 &
     pid=$!
-    sleep 0.0$((kills % 10))
+    sleep 0.$((kills % 4))$((kills * 7 % 10))
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
     [ -e "$tmp/killed.db" ] || continue
