@@ -259,6 +259,8 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
     ring->keep_ns = spec->keep_ns;
     ring->ends_at_boundary = spec->ends_at_boundary;
     ring->is_by_priority = spec->is_by_priority;
+    ring->is_strict = spec->is_strict;
+    ring->n_turns = spec->n_turns;
     ring->rule = spec->rule;
     ring->part = spec->part;
     unsolve(arbiter, &arbiter->committed, ring);

@@ -58,6 +58,8 @@ struct gsim_lane_spec {
     int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
     bool ends_at_boundary; /* turns end at the end of an iteration */
     bool is_by_priority;
+    bool is_strict; /* turns pass unused */
+    uint16_t n_turns; /* of a round at least */
     struct gsim_halt_rule rule;
     struct gsim_part part;
 };

@@ -59,8 +59,17 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now,
            until(a->launch_ns + a->host_ns, a_now) == until(b->launch_ns + b->host_ns, b_now);
 }
 
+static bool is_same_grid(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
+                         int64_t b_now) {
+    struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
+    return !a->is_strict || a->n == 0 ||
+           gsim_grid_offset_ns(&one, a_now) == gsim_grid_offset_ns(&other, b_now);
+}
+
 static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
                          int64_t b_now) {
+    if (!is_same_grid(a, a_now, b, b_now))
+        return false;
     if (a->is_halting != b->is_halting ||
         (a->is_halting &&
          (a->halted_ns - a_now != b->halted_ns - b_now || a->outcome.done != b->outcome.done)))
@@ -229,6 +238,7 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
         ring->n_slices += n * cycle->per_period.rings[i].n_slices;
         ring->n_vain += n * cycle->per_period.rings[i].n_vain;
         shift(&ring->since_ns, by_ns);
+        shift(&ring->grid_ns, by_ns);
         shift(&ring->quantum_start_ns, by_ns);
         shift(&ring->next_ns, by_ns);
         shift(&ring->halted_ns, by_ns);

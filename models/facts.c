@@ -75,6 +75,8 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
         return "proactive migration was validated on an H200 and an RTX 5080 only";
     if (model->turns.has_halted && !is_ideal)
         return "preemption of kernels was held against published ranges and orderings only";
+    if (model->turns.has_vgpus && !is_ideal)
+        return "vGPUs were held against the documented shares of their schedulers only";
     if (model->has_cut && !is_ideal)
         return "instances (MIG) were held against published tables only";
     if (model->turns.most_beside > VALIDATED_BESIDE && !is_ideal)

@@ -52,6 +52,39 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
     return ready_ns;
 }
 
+struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
+    return (struct gsim_grid){ring->grid_ns, ring->quantum_ns,
+                              ring->n_turns > ring->n ? ring->n_turns : ring->n};
+}
+
+/* In a strict lane: the first instant in a turn of its own at which this one is ready, and there is
+ * time to switch to it. */
+static int64_t turn_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                       uint16_t place, int64_t now_ns) {
+    int64_t ready_ns = member_at(rotation, ring, place)->context.ready_ns;
+    bool is_there = !ring->is_used || ring->last == ring->member[place];
+    struct gsim_grid grid = gsim_ring_grid(ring);
+    if (ready_ns == GSIM_NEVER)
+        return GSIM_NEVER;
+    return gsim_grid_turn_ns(&grid, place, ready_ns > now_ns ? ready_ns : now_ns,
+                             is_there ? 0 : gsim_switch_most_ns(&rotation->costs));
+}
+
+static int64_t first_turn_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                             int64_t now_ns) {
+    int64_t first_ns = GSIM_NEVER;
+    for (uint16_t place = 0; place < ring->n; place++) {
+        int64_t one_ns = turn_ns(rotation, ring, place, now_ns);
+        first_ns = one_ns < first_ns ? one_ns : first_ns;
+    }
+    return first_ns;
+}
+
+/* Whoever is on a strict lane, or is next to be, begins a turn now. */
+static void begin_round(struct gsim_ring *ring, int64_t place, int64_t now_ns) {
+    ring->grid_ns = now_ns - place * ring->quantum_ns;
+}
+
 /* The first end of a quantum at which somebody else is ready. */
 static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                              int64_t ready_ns) {
@@ -100,6 +133,12 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED, watched_ns(ring, member));
     consider(ring, GSIM_CHANGE_REFILLED, gsim_context_refill_ns(&member->context, ring->since_ns));
+    if (ring->is_strict) {
+        struct gsim_grid grid = gsim_ring_grid(ring);
+        if (grid.n > 1)
+            consider(ring, GSIM_CHANGE_QUANTUM, gsim_grid_end_ns(&grid, ring->at, ring->since_ns));
+        return;
+    }
     if (!ring->is_by_priority && ring->ends_at_boundary)
         return;
     if (!ring->is_by_priority) {
@@ -140,7 +179,8 @@ void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring
         plan_kept(rotation, ring, now_ns);
         return;
     }
-    ring->next_ns = ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
+    ring->next_ns = ring->is_strict ? first_turn_ns(rotation, ring, now_ns)
+                                    : ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
     if (ring->next_ns < now_ns)
         ring->next_ns = now_ns;
 }
@@ -230,14 +270,15 @@ static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ri
 }
 
 /* The next one that is ready, in ring order after the present one; the present one comes last. By
- * priority, the first of the most urgent ones. */
+ * priority, the first of the most urgent ones; in a strict lane, whose turn it is. */
 static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
     uint16_t place = ring->at, best = GSIM_NO_MEMBER;
     for (uint16_t i = 0; i < ring->n; i++) {
         place = after(ring, place);
         const struct gsim_member *member = member_at(rotation, ring, place);
-        if (member->context.ready_ns > now_ns)
+        if (member->context.ready_ns > now_ns ||
+            (ring->is_strict && turn_ns(rotation, ring, place, now_ns) > now_ns))
             continue;
         if (!ring->is_by_priority)
             return place;
@@ -250,14 +291,14 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
 /* Whoever was last on an idle lane goes on for nothing, even when others became ready as well. */
 static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                            int64_t now_ns) {
-    if (!ring->is_by_priority && ring->last == ring->member[ring->at] &&
+    if (!ring->is_by_priority && !ring->is_strict && ring->last == ring->member[ring->at] &&
         member_at(rotation, ring, ring->at)->context.ready_ns <= now_ns) {
         run(rotation, ring, now_ns);
         return;
     }
     uint16_t place = next_ready(rotation, ring, now_ns);
     assert(place != GSIM_NO_MEMBER);
-    bool is_free = ring->is_by_priority || !ring->is_used;
+    bool is_free = ring->is_by_priority || !ring->is_used || ring->last == ring->member[place];
     switch_to(rotation, ring, place, is_free ? 0 : rotation->costs.idle_ns, now_ns);
 }
 
@@ -334,8 +375,8 @@ static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct 
 /* It has nothing to run: does the lane wait for it? */
 static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    if (ring->keep_ns == 0 || ring->is_by_priority || member->stop_at != GSIM_EXIT_NEVER ||
-        gsim_context_is_done(&member->context))
+    if (ring->keep_ns == 0 || ring->is_by_priority || ring->is_strict ||
+        member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
         return false;
     ring->release_ns = now_ns + ring->keep_ns;
     return released_ns(rotation, ring) > now_ns;
@@ -416,6 +457,8 @@ void gsim_ring_join(const struct gsim_rotation *rotation, struct gsim_ring *ring
     ring->member[ring->n++] = member;
     if (!ring->is_used)
         ring->at = (uint16_t)(ring->n - 1); /* the first of the ring begins */
+    if (ring->n == 1 || ring->n > ring->n_turns)
+        begin_round(ring, ring->is_used ? ring->at : 0, now_ns);
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
@@ -440,6 +483,7 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
     if (ring->last == member)
         ring->last = GSIM_NO_MEMBER;
     take_out(ring, place);
+    begin_round(ring, had_lane ? ring->at + 1 : ring->at, now_ns);
     if (had_lane)
         ring->phase = GSIM_LANE_IDLE;
     ring->is_halting &= !had_lane;

@@ -5,6 +5,8 @@
  * the ring, it does not join a queue. A context alone keeps renewing its quantum, so a newcomer
  * waits for what is left of it.
  *
+ * In a strict lane a turn that its owner cannot use passes unused.
+ *
  * In a lane by priority the most urgent ready context runs, and a running one is halted as soon as a
  * more urgent one is ready, by the lane's mechanism (models/halting.h); those of equal priority
  * take turns as above. Its contexts are streams of one process: where nothing is saved, changing
@@ -21,6 +23,7 @@
 #include "models/halting.h"
 #include "models/memory.h"
 #include "models/space.h"
+#include "models/vgpu.h"
 #include "models/spans.h"
 
 #define GSIM_RING_MAX 256 /* contexts of one GPU */
@@ -34,6 +37,13 @@ struct gsim_switch_costs {
     struct gsim_halt_costs halt; /* of lanes by priority */
     int64_t cold_ns; /* added when the next one's working set does not fit L2 */
 };
+
+/* A switch takes no longer than this, what a halt has left to restore not counted. */
+static inline int64_t gsim_switch_most_ns(const struct gsim_switch_costs *costs) {
+    int64_t preempt_ns =
+        costs->preempt_full_ns > costs->preempt_ns ? costs->preempt_full_ns : costs->preempt_ns;
+    return (preempt_ns > costs->idle_ns ? preempt_ns : costs->idle_ns) + costs->cold_ns;
+}
 
 /* A context and what the lane must know of it. */
 struct gsim_member {
@@ -89,6 +99,9 @@ struct gsim_ring {
     uint8_t phase; /* enum gsim_lane_phase */
     uint64_t rate_q32; /* of the context that runs */
     int64_t quantum_ns;
+    bool is_strict; /* a turn is its owner's, used or not (models/vgpu.h) */
+    uint16_t n_turns; /* of a round at least: so many that nobody owns pass unused */
+    int64_t grid_ns; /* where the first one's turn began */
     struct gsim_part part; /* of the SMs, where lanes run beside each other */
     int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
     int64_t release_ns; /* while it does: until when at most */
@@ -128,6 +141,8 @@ void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring
 /* The change that is due at next_ns. Returns the member that stopped running there, or
  * GSIM_NO_MEMBER. */
 uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *ring);
+
+struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring);
 
 static inline uint16_t gsim_ring_running(const struct gsim_ring *ring) {
     return ring->phase == GSIM_LANE_RUNNING ? ring->member[ring->at] : GSIM_NO_MEMBER;

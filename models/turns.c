@@ -8,7 +8,18 @@
 
 /* --- arbiters --------------------------------------------------------------------------------- */
 
+static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
+                                       const struct gsim_profile *profile) {
+    static const enum gsim_vgpu_scheduler schedulers[] = {[GSIM_TURNS_USED] = GSIM_VGPU_BEST_EFFORT,
+                                                          [GSIM_TURNS_EQUAL] = GSIM_VGPU_EQUAL,
+                                                          [GSIM_TURNS_FIXED] = GSIM_VGPU_FIXED};
+    return gsim_vgpu_rule(profile, schedulers[lane->turns], 1, lane->most_vgpus,
+                          lane->quantum_ns > 0 ? lane->quantum_ns : 0);
+}
+
 static int64_t quantum_of(const struct gsim_lane *lane, const struct gsim_profile *profile) {
+    if (lane->most_vgpus > 0)
+        return vgpu_rule(lane, profile).quantum_ns;
     if (lane->quantum_ns == GSIM_QUANTUM_SHORT)
         return profile->value[GSIM_KEY_SLICE_SHORT_NS];
     if (lane->quantum_ns == GSIM_QUANTUM_LONG)
@@ -30,6 +41,15 @@ static bool open_table(struct gsim_model *model) {
     return turns->active && turns->of_gpu;
 }
 
+static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile) {
+    return (struct gsim_switch_costs){.preempt_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_NS],
+                                      .preempt_full_ns =
+                                          profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
+                                      .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
+                                      .halt = gsim_halt_costs_of(profile),
+                                      .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS]};
+}
+
 static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
     struct gsim_turns *turns = &model->turns;
     if (!open_table(model))
@@ -37,16 +57,11 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
     if (turns->of_gpu[gpu])
         return turns->of_gpu[gpu];
     const struct gsim_profile *profile = profile_at(model, gpu);
-    struct gsim_arbiter_options options = {
-        .costs = {.preempt_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_NS],
-                  .preempt_full_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
-                  .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
-                  .halt = gsim_halt_costs_of(profile),
-                  .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS]},
-        .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
-        .slice_budget = model->setup.slice_budget,
-        .is_plain = model->setup.is_plain,
-        .is_exact = model->setup.is_exact};
+    struct gsim_arbiter_options options = {.costs = switch_costs(profile),
+                                           .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
+                                           .slice_budget = model->setup.slice_budget,
+                                           .is_plain = model->setup.is_plain,
+                                           .is_exact = model->setup.is_exact};
     (void)gsim_observe_slices(model->setup.observer, &options.watch_from_ns,
                               &options.watch_until_ns);
     turns->of_gpu[gpu] = gsim_arbiter_new(&options, model->setup.arena);
@@ -81,6 +96,17 @@ static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane
     return lane->cap_ppm <= GSIM_PPM && (lane->n_sms > 0 || lane->first_sm == 0);
 }
 
+/* Turns that pass whether they are used or not leave something to use. */
+static bool is_worth_switching(const struct gsim_model *model, const struct gsim_lane *lane) {
+    for (uint16_t type = 0; lane->turns && type < model->setup.n_profiles; type++) {
+        const struct gsim_profile *profile = model->setup.profiles[type];
+        struct gsim_switch_costs costs = switch_costs(profile);
+        if (quantum_of(lane, profile) <= gsim_switch_most_ns(&costs))
+            return false;
+    }
+    return true;
+}
+
 const char *gsim_turns_refuse(const struct gsim_model *model,
                               const struct gsim_arrangement *arrangement) {
     if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_RING_MAX)
@@ -88,6 +114,10 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
         if (!is_on_devices(model, &arrangement->lanes[i]))
             return "a lane has more SMs than a device of the cluster";
+        if (arrangement->lanes[i].turns && arrangement->lanes[i].discipline != GSIM_DISCIPLINE_RR)
+            return "turns that pass unused are of lanes with time slices";
+        if (!is_worth_switching(model, &arrangement->lanes[i]))
+            return "a turn is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_turns_knows(arrangement->lanes[i].discipline))
             return "in lanes beside each other contexts take turns, or go by priority";
     }
@@ -147,14 +177,19 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
         .keep_ns = lane->idle_release_ns,
         .ends_at_boundary = lane->ends_at_boundary,
         .is_by_priority = lane->discipline == GSIM_DISCIPLINE_PRIORITY,
+        .is_strict = lane->turns != GSIM_TURNS_USED,
+        .n_turns = lane->turns == GSIM_TURNS_FIXED ? lane->most_vgpus : 0,
         .rule = {.stop = (uint8_t)lane->stop,
                  .in_flight = lane->in_flight,
                  .pieces = lane->pieces,
                  .bound_ns = lane->bound_ns},
         .part = {.first_sm = lane->first_sm, .n_sms = lane->n_sms, .cap_ppm = lane->cap_ppm}};
     model->gpus[gpu].is_by_priority = spec.is_by_priority;
+    model->turns.has_vgpus |= lane->most_vgpus > 0;
     model->gpus[gpu].rule = spec.rule;
-    if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
+    if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
+        model->turns.has_key[gsim_vgpu_slice_key(profile_at(model, gpu), lane->most_vgpus)] = true;
+    else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
         model->turns.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
                                                                     : GSIM_KEY_SLICE_LONG_NS] =
             true;

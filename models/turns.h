@@ -32,6 +32,7 @@ struct gsim_turns {
     bool has_key[GSIM_KEY_COUNT]; /* constants that rotations were computed from */
     uint16_t most_members; /* of one rotation */
     bool has_halted; /* a lane by priority was arranged */
+    bool has_vgpus;
     uint16_t most_beside; /* contexts of one GPU that ran beside each other */
     bool has_managed[GSIM_MEMORY_COUNT]; /* in this way */
 };

@@ -24,6 +24,8 @@ struct gsim_vgpu_rule {
     bool is_work_conserving; /* a turn that is not used goes on to the next at once */
 };
 
+/* The default slice of a device that can have so many vGPUs. */
+enum gsim_key gsim_vgpu_slice_key(const struct gsim_profile *profile, uint32_t n_most);
 /* n_running vGPUs are on a device that can have n_most of them; n_running <= n_most. slice_ns 0:
  * the default. */
 struct gsim_vgpu_rule gsim_vgpu_rule(const struct gsim_profile *profile,
@@ -32,5 +34,20 @@ struct gsim_vgpu_rule gsim_vgpu_rule(const struct gsim_profile *profile,
 /* The part of the device's time that a vGPU with enough work has for sure, in ppm, switches left
  * out. */
 uint32_t gsim_vgpu_share_ppm(const struct gsim_vgpu_rule *rule, uint32_t n_running);
+
+/* Turns that are taken whether they are used or not lie on a grid: place 0's begins at the origin, and
+ * the n of a round follow each other. */
+struct gsim_grid {
+    int64_t origin_ns, quantum_ns, n;
+};
+
+/* The first instant from from_ns on that lies in a turn of this place, with more than need_ns of it
+ * left; need_ns is below the quantum. */
+int64_t gsim_grid_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t from_ns,
+                          int64_t need_ns);
+/* The end of its turn, which contains at_ns or ends there. */
+int64_t gsim_grid_end_ns(const struct gsim_grid *grid, int64_t place, int64_t at_ns);
+/* How far a round is. */
+int64_t gsim_grid_offset_ns(const struct gsim_grid *grid, int64_t at_ns);
 
 #endif

@@ -150,12 +150,21 @@ enum gsim_memory {
 #define GSIM_QUANTUM_SHORT INT64_C(-1)
 #define GSIM_QUANTUM_LONG INT64_C(-2)
 
+/* Whose turn it is in a lane with time slices. */
+enum gsim_turns_rule {
+    GSIM_TURNS_USED = 0, /* who has nothing to run hands its turn on */
+    GSIM_TURNS_EQUAL, /* everybody on the lane has one of each round, used or not */
+    GSIM_TURNS_FIXED, /* the same, and as many pass unused as there could be others */
+};
+
 /* A part of the SMs with a discipline of its own. */
 struct gsim_lane {
     enum gsim_discipline discipline;
     uint16_t first_sm, n_sms; /* a range; n_sms 0: no range */
     uint32_t cap_ppm; /* of the SMs; a cap, not a reservation */
     int64_t quantum_ns; /* of its time slices, or GSIM_QUANTUM_... */
+    enum gsim_turns_rule turns;
+    uint16_t most_vgpus; /* that the device could have; 0: its contexts are no vGPUs */
     /* By priority: how who runs is halted when somebody more urgent is ready. */
     enum gsim_stop stop;
     int64_t in_flight; /* kernels that are launched ahead, with stop = kernel or flush */

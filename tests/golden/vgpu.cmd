@@ -1,0 +1,2 @@
+# Each has every fourth turn of 2 ms. What they touch does not fit L2: coming back after the two turns that pass unused takes a 0.235 ms of its turn, and b, which preempts a, 0.265. a has 2 ms and 565 turns of 1.765 ms; its last one begins at 566 * 8 ms and takes 0.235 + 0.775: 4.52901 s. Then b is alone, and switches no more
+--policy vgpu --set vgpu.scheduler=fixed-share --device h200 --quiet --jobs-csv /dev/stdout tests/golden/vgpu.csv
