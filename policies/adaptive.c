@@ -3,7 +3,7 @@
  * Source: this project.
  *
  * Who waits goes by least attained GPU time; once a job has run for a quantum it gives way to
- * whoever has had less. The ways: leave it resident (a pause), evict it to the host, let the driver
+ * whoever has had a third of it or less (lead=). The ways: leave it resident (a pause), evict it to the host, let the driver
  * checkpoint it, let it finish its iteration and then evict it, or restart it from storage. What
  * they cost now is asked of the model (quotes). A resident job costs later: its memory closes its
  * GPU to jobs that need more than it leaves, each of which then waits for about a quantum. How many
@@ -31,7 +31,7 @@ struct state {
     struct gsim_history seen; /* memory of all arrivals, in MiB */
     struct gsim_index away; /* jobs without memory on a GPU, by memory */
     int64_t n_arrived, first_ns;
-    int64_t choice;
+    int64_t choice, lead;
 };
 
 struct job {
@@ -99,11 +99,15 @@ static int64_t blocking_ns(const struct gsim_ctx *ctx, const struct gsim_plan *p
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
+/* Until it stops the victim works on, which is no cost, and what the way out costs is spread over
+ * more work. */
 static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot victim, enum way way) {
     struct gsim_quote quote = gsim_ask(ctx, victim, ways[way].stop, ways[way].keep, NULL, 0);
+    int64_t slice_ns = ((const struct state *)ctx->state)->slices.slice_ns;
     if (!quote.is_possible)
         return GSIM_NEVER;
-    return quote.stop_ns + quote.save_ns + quote.resume_ns + quote.lost_ns;
+    return gsim_muldiv_floor(quote.save_ns + quote.resume_ns + quote.lost_ns, slice_ns,
+                             slice_ns + quote.stop_ns);
 }
 
 static int64_t cost_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
@@ -141,11 +145,12 @@ static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_times(gsim_attained_ns(ctx->view, slot), ctx->view->gpus[slot]);
 }
 
-/* What it has run for is the guess of what it has left. */
+/* What it has run for is the guess of what it has left. Jobs that have had about as much would take
+ * turns for ever, and pay for each: one that is ahead by less than the lead stays. */
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot) {
-    int64_t least;
-    if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) >= gpu_time_ns(ctx, victim))
+    int64_t least, lead = ((const struct state *)ctx->state)->lead;
+    if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) > gpu_time_ns(ctx, victim) / lead)
         return false;
     (void)choose(ctx, plan, victim, &least);
     return least <= gsim_attained_ns(ctx->view, victim);
@@ -174,6 +179,7 @@ static void call_back(struct state *state, struct gsim_ctx *ctx) {
 static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     state->choice = gsim_param(ctx->params, "choice");
+    state->lead = gsim_param(ctx->params, "lead");
     state->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "quantum"),
                                          .rank = gpu_time_ns,
                                          .yields = yields,
@@ -222,6 +228,13 @@ static const struct gsim_param_def params[] = {
      .min = 1,
      .max = GSIM_TIME_MAX,
      .help = "how long a job runs before it may have to give way, from the end of its copy-in"},
+    {.name = "lead",
+     .type = GSIM_PARAM_INT,
+     .fallback = "3",
+     .min = 1,
+     .max = 1000,
+     .help = "how many times more GPU time a job has had than whom it gives way to; by trial on "
+             "the specs of experiments/adaptive"},
     {.name = "choice",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",

@@ -64,6 +64,12 @@ void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slo
         gsim_common_no_memory(ctx);
 }
 
+bool gsim_common_sees_use(const struct gsim_ctx *ctx) {
+    const int64_t *const *column = ctx->view->trace->column;
+    return column[GSIM_COL_GPU_NS] || column[GSIM_COL_HOST_NS] || column[GSIM_COL_HOST_GAP_NS] ||
+           column[GSIM_COL_SM_PPM] || column[GSIM_COL_APP];
+}
+
 bool gsim_common_is_full(const struct gsim_view *view) {
     return view->n_idle_gpus == 0 && !view->is_pool && !view->trace->column[GSIM_COL_SHARE_PPM];
 }

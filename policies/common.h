@@ -51,6 +51,8 @@ static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slo
     enum gsim_state state = (enum gsim_state)view->state[slot];
     return state == GSIM_QUEUED || state == GSIM_PAUSED || state == GSIM_HELD;
 }
+/* Whether the trace says of any job how it uses its GPU: for how long an iteration, and how much. */
+bool gsim_common_sees_use(const struct gsim_ctx *ctx);
 /* Whether nothing at all could be placed: no idle GPU, and no share of one. */
 bool gsim_common_is_full(const struct gsim_view *view);
 

@@ -198,7 +198,11 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     gsim_slot next = gsim_index_seek(&slices->running, now - slices->slice_ns + 1, 0);
     if (next != GSIM_NO_ID)
         next_ns = gsim_slices_end_ns(slices, next);
-    if (has_placed && now + slices->slice_ns < next_ns) /* it may run at once */
+    gsim_slot first = gsim_index_first(&slices->running);
+    /* Who is due may yield when it has run for longer. */
+    bool may_yield_later = slices->yields && first != GSIM_NO_ID && is_due(slices, ctx, first);
+    if ((has_placed || may_yield_later) &&
+        now + slices->slice_ns < next_ns) /* it may run at once */
         next_ns = now + slices->slice_ns;
     if (next_ns != GSIM_NEVER)
         gsim_plan_wake(plan, next_ns);

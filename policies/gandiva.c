@@ -10,11 +10,11 @@
  * simulator: nodes belong to gang sizes, nobody is packed or migrated. variant=gavel: slices of
  * 360 s, partners at random, and a pair is kept if it does more than one job alone. Deviations:
  * packed jobs take turns as the driver's time slices do; who waits is served round robin, not by
- * node; nothing grows. */
+ * node; nothing grows; where slices are free and the trace does not say how jobs use a GPU, packing
+ * cannot pay and is tried only if packing=on is said. */
 #include "policies/common.h"
 
-enum { PAPER, TIRESIAS, GAVEL };
-enum { TRIES = 3, GAVEL_SLICE_S = 360 };
+enum { PAPER, TIRESIAS, GAVEL, TRIES = 3, GAVEL_SLICE_S = 360 };
 
 struct pair {
     gsim_slot member[2]; /* GSIM_NO_SLOT: it has left */
@@ -34,10 +34,11 @@ struct state {
     struct gsim_slices slices; /* first */
     struct gsim_preemption way;
     struct pair *pairs;
-    uint32_t n_pairs;
+    uint32_t n_pairs, variant;
     uint64_t random;
-    int variant;
     bool is_packing, is_migrating, has_freed;
+    bool
+        is_hopeless; /* nothing says that jobs leave their GPUs idle: who slices for free packs none */
 };
 
 static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -79,10 +80,20 @@ static gsim_slot find_partner(struct state *s, const struct gsim_ctx *ctx, gsim_
     return found;
 }
 
+/* What a slice gets done between two suspensions, as a share of the time. */
+static int64_t slicing_ppm(const struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_quote quote = gsim_ask(ctx, slot, s->way.stop, s->way.keep, NULL, 0);
+    if (s->variant == GAVEL || !quote.is_possible)
+        return GSIM_PPM;
+    return gsim_muldiv_floor(s->slices.slice_ns, GSIM_PPM,
+                             s->slices.slice_ns + quote.save_ns + quote.resume_ns);
+}
+
 static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark) {
     struct state *s = ctx->state;
     const struct gsim_unit *units;
     if (!s->is_packing || ctx->view->n_idle_gpus > 0 || !is_packable(ctx, slot) ||
+        (s->is_hopeless && slicing_ppm(s, ctx, slot) == GSIM_PPM) ||
         gsim_plan_units(plan, slot, &units) != 1)
         return;
     gsim_slot partner = find_partner(s, ctx, slot);
@@ -94,24 +105,13 @@ static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
         gsim_plan_place_on(plan, partner, &unit, 1)) {
         gsim_index_remove(&s->slices.waiting, partner);
         own(ctx, slot)->is_packed = own(ctx, partner)->is_packed = true;
+        int64_t done[2] = {gsim_count(ctx, slot).work_ns, gsim_count(ctx, partner).work_ns};
         s->pairs[s->n_pairs++] =
-            (struct pair){{slot, partner},
-                          unit.gpu,
-                          {gsim_count(ctx, slot).work_ns, gsim_count(ctx, partner).work_ns},
-                          false};
+            (struct pair){{slot, partner}, unit.gpu, {done[0], done[1]}, false};
         return;
     }
     gsim_plan_rollback(plan, mark); /* no memory for both */
     (void)gsim_plan_place_on(plan, slot, &unit, 1);
-}
-
-/* What a slice gets done between two suspensions, as a share of the time. */
-static int64_t slicing_ppm(const struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_quote quote = gsim_ask(ctx, slot, s->way.stop, s->way.keep, NULL, 0);
-    if (s->variant == GAVEL || !quote.is_possible)
-        return GSIM_PPM;
-    return gsim_muldiv_floor(s->slices.slice_ns, GSIM_PPM,
-                             s->slices.slice_ns + quote.save_ns + quote.resume_ns);
 }
 
 static void judge(const struct state *s, const struct gsim_ctx *ctx, const struct pair *pair) {
@@ -160,8 +160,7 @@ static void keep_pairs(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *
                 pair->member[m] = GSIM_NO_SLOT;
             }
         if (pair->member[0] == GSIM_NO_SLOT && pair->member[1] == GSIM_NO_SLOT) {
-            struct gsim_unit unit = {pair->gpu, 0};
-            (void)gsim_plan_arrange(plan, &unit, 1, &whole);
+            (void)gsim_plan_arrange(plan, &(struct gsim_unit){pair->gpu, 0}, 1, &whole);
             *pair = s->pairs[--s->n_pairs];
             continue;
         }
@@ -230,8 +229,9 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "gandiva.grow=on: a trace does not say how a job speeds up with more "
                          "GPUs, so growing cannot be simulated");
-    s->variant = (int)gsim_param(ctx->params, "variant");
+    s->variant = (uint32_t)gsim_param(ctx->params, "variant");
     s->is_packing = gsim_param(ctx->params, "packing") && s->variant != TIRESIAS;
+    s->is_hopeless = !gsim_param_full(ctx->params, "packing")->is_set && !gsim_common_sees_use(ctx);
     s->is_migrating = gsim_param(ctx->params, "migration") && s->variant == PAPER;
     s->way = gsim_common_preemption(ctx);
     s->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "slice"),

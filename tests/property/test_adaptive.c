@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Adaptive preemption against each fixed way, on seeded traces of the specs in experiments/adaptive
- * (which runs fifty of each): never far from the best fixed way, and better than all of them where
+/* Adaptive preemption against each fixed way, on fifty seeded traces of each of the specs in
+ * experiments/adaptive: never far from the best fixed way, and better than all of them where
  * jobs are mixed. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "tests/support/runner.h"
 #include "traces/generate.h"
 
-enum { SEEDS = 8, CHOICES = 5 };
+enum { SEEDS = 50, CHOICES = 5 };
 
 static const char *const choices[CHOICES] = {"choice=auto", "choice=resident", "choice=host",
                                              "choice=checkpoint", "choice=finish"};

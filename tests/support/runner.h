@@ -21,6 +21,8 @@ struct test_run {
     const char *const *sets; /* "key=value" of the policy, NULL-terminated; may be NULL */
     enum gsim_reference reference;
     uint32_t nodes, gpus_per_node; /* 0: 1 */
+    const struct gsim_node_group *groups; /* in place of these two; of the one device */
+    uint32_t n_groups;
     bool is_pool;
     int64_t pool_cpus_milli;
     int64_t seed;

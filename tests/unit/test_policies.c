@@ -417,10 +417,21 @@ static void test_gandiva_undoes_packing(void **state) {
      * alone. */
     check(&(struct fixture){
         .policy = "gandiva",
-        .sets = {"slice=10s"},
+        .sets = {"slice=10s", "packing=on"},
         .gpus = 1,
         .preemptions = 6,
         .jobs = {{0, 15, 1, .end_s = 40}, {0, 15, 1, .end_s = 39.999}, {12, 15, 1, .end_s = 45}}});
+}
+
+/* The same, but nobody says packing=on: what cannot pay is not tried, and the three take turns. */
+static void test_gandiva_leaves_hopeless_pairs(void **state) {
+    (void)state;
+    check(&(struct fixture){
+        .policy = "gandiva",
+        .sets = {"slice=10s"},
+        .gpus = 1,
+        .preemptions = 3,
+        .jobs = {{0, 15, 1, .end_s = 25}, {0, 15, 1, .end_s = 40}, {12, 15, 1, .end_s = 45}}});
 }
 
 static void test_gandiva_keeps_what_pays(void **state) {
@@ -493,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_tiresias_learns),
         cmocka_unit_test(test_gandiva_takes_turns),
         cmocka_unit_test(test_gandiva_undoes_packing),
+        cmocka_unit_test(test_gandiva_leaves_hopeless_pairs),
         cmocka_unit_test(test_gandiva_keeps_what_pays),
         cmocka_unit_test(test_gandiva_gathers),
     };
