@@ -32,9 +32,10 @@ static uint64_t device_rate_q32(struct gsim_model *model, uint32_t job, uint16_t
     if (app >= 0 && trace->app_rate_q32)
         return trace->app_rate_q32[(size_t)app * trace->n_app_devices + type];
     model->has_key[GSIM_KEY_SPEED_MILLI] |= model->setup.n_profiles > 1;
-    return (uint64_t)gsim_muldiv_floor((int64_t)GSIM_RATE_ONE,
-                                       model->setup.profiles[type]->value[GSIM_KEY_SPEED_MILLI],
-                                       GSIM_PACE_ONE_MILLI);
+    int64_t speed_milli = model->setup.profiles[type]->value[GSIM_KEY_SPEED_MILLI];
+    if (speed_milli == GSIM_PACE_ONE_MILLI) /* the common case needs no 128-bit division */
+        return GSIM_RATE_ONE;
+    return (uint64_t)gsim_muldiv_floor((int64_t)GSIM_RATE_ONE, speed_milli, GSIM_PACE_ONE_MILLI);
 }
 
 /* The rate of a gang that stands so far apart, as a key of its profile; GSIM_KEY_COUNT: together. */
@@ -68,9 +69,10 @@ static uint64_t slowest_rate_q32(struct gsim_model *model, const struct gsim_job
 
 uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (about->n_units == 1 && !model->has_paces && model->setup.n_profiles == 1)
+    bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
+    if (about->n_units == 1 && is_uniform)
         return GSIM_RATE_ONE;
-    uint64_t rate = slowest_rate_q32(model, about);
+    uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about);
     enum gsim_key key = about->n_units > 1 ? span_key(model, about) : GSIM_KEY_COUNT;
     if (key < GSIM_KEY_COUNT) {
         const struct gsim_profile *profile =

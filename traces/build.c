@@ -100,9 +100,11 @@ static bool grow_rows(struct gsim_builder *b) {
               grow_column(b, &b->id_at, sizeof *b->id_at, capacity);
     if (ok && b->is_irregular)
         ok = grow_column(b, &b->line, sizeof *b->line, capacity);
-    for (int c = 0; ok && c < GSIM_COL_COUNT; c++)
+    for (uint8_t c = 0; b->capacity == 0 && c < GSIM_COL_COUNT; c++)
         if (b->has_column[c])
-            ok = grow_column(b, &b->column[c], sizeof *b->column[c], capacity);
+            b->kept[b->n_kept++] = c;
+    for (uint8_t k = 0; ok && k < b->n_kept; k++)
+        ok = grow_column(b, &b->column[b->kept[k]], sizeof *b->column[0], capacity);
     if (ok)
         b->capacity = capacity;
     return ok;
@@ -239,12 +241,12 @@ enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
     builder->gpus[i] = row->gpus;
     builder->is_wide |= row->gpus > 1;
     builder->is_unsorted |= i > 0 && row->submit_ns < builder->submit_ns[i - 1];
-    for (int c = 0; c < GSIM_COL_COUNT; c++)
-        if (builder->has_column[c]) {
-            bool is_empty = gsim_row_is_empty(row, (enum gsim_column)c);
-            builder->column[c][i] = c == GSIM_COL_PRIORITY && is_empty ? 0 : row->cell[c];
-            builder->is_used[c] |= !is_empty;
-        }
+    for (uint8_t k = 0; k < builder->n_kept; k++) {
+        enum gsim_column c = builder->kept[k];
+        bool is_empty = gsim_row_is_empty(row, c);
+        builder->column[c][i] = c == GSIM_COL_PRIORITY && is_empty ? 0 : row->cell[c];
+        builder->is_used[c] |= !is_empty;
+    }
     return GSIM_OK;
 }
 

@@ -40,6 +40,8 @@ struct gsim_builder {
     struct gsim_row row;
     bool has_column[GSIM_COL_COUNT]; /* cells are kept for these */
     bool is_used[GSIM_COL_COUNT]; /* and some cell was not empty */
+    uint8_t kept[GSIM_COL_COUNT]; /* the columns that it has, once there is a row */
+    uint8_t n_kept;
     uint32_t n, capacity;
     int64_t *submit_ns, *service_ns;
     uint32_t *gpus, *id_at, *line;

@@ -93,6 +93,7 @@ struct gsim_plan {
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns, *stall_ns, *bytes_in, *bytes_out, *faults;
     uint32_t *preemptions, *migrations;
+    uint32_t *ended; /* jobs in the order in which they ended */
     uint32_t n_completed;
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */

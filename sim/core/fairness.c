@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "sim/base/sort.h"
 #include "sim/core/stats.h"
 
 /* Jobs enter and leave in the order of time. */
@@ -50,31 +49,41 @@ static double leave(struct crowd *crowd, uint32_t job, int64_t end_ns) {
     return (double)jct_ns / ((double)service_ns * (slower > 1 ? slower : 1));
 }
 
-/* Ends as the clock saw them; a job that never came leaves when it would have come. */
-static void collect_ends(const struct gsim_core *core, int64_t *ends) {
+/* As the clock saw it; a job that never came leaves when it would have come. */
+static int64_t end_of(const struct gsim_core *core, uint32_t job) {
     const struct gsim_metrics *m = &core->metrics;
-    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
-        int64_t end_ns = m->end_ns[job] < 0 ? m->last_end_ns : m->end_ns[job];
-        int64_t submit_ns = core->trace->submit_ns[job];
-        ends[job] = end_ns > submit_ns ? end_ns : submit_ns;
+    int64_t submit_ns = core->trace->submit_ns[job];
+    if (m->end_ns[job] >= 0)
+        return m->end_ns[job];
+    return m->last_end_ns > submit_ns ? m->last_end_ns : submit_ns;
+}
+
+/* Behind the jobs that ended those that did not, whose ends rise with their arrivals. */
+static const uint32_t *order_of_ends(struct gsim_core *core) {
+    struct gsim_metrics *m = &core->metrics;
+    uint32_t n = m->n_completed;
+    for (uint32_t nth = 0; n < core->trace->n_jobs; nth++) {
+        uint32_t job = gsim_trace_arrival(core->trace, nth);
+        if (m->end_ns[job] < 0)
+            m->ended[n++] = job;
     }
+    return m->ended;
 }
 
 /* Writes the ratios, and returns how many there are. */
-static uint32_t collect_ratios(struct crowd *crowd, const int64_t *ends, const uint32_t *order,
-                               double *ratios) {
+static uint32_t collect_ratios(struct crowd *crowd, const uint32_t *order, double *ratios) {
     const struct gsim_trace *trace = crowd->core->trace;
     uint32_t n = 0, next = 0;
     crowd->now_ns = trace->submit_ns[gsim_trace_arrival(trace, 0)];
     for (uint32_t i = 0; i < trace->n_jobs; i++) {
-        uint32_t job = order[i];
+        int64_t end_ns = end_of(crowd->core, order[i]);
         for (; next < trace->n_jobs; next++) {
             uint32_t comer = gsim_trace_arrival(trace, next);
-            if (trace->submit_ns[comer] > ends[job])
+            if (trace->submit_ns[comer] > end_ns)
                 break;
             enter(crowd, comer);
         }
-        double ratio = leave(crowd, job, ends[job]);
+        double ratio = leave(crowd, order[i], end_ns);
         if (!isnan(ratio))
             ratios[n++] = ratio;
     }
@@ -101,15 +110,9 @@ bool gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *s) {
         return false;
     struct crowd crowd = {.core = core,
                           .entered = gsim_arena_array(scratch, n_jobs, sizeof *crowd.entered)};
-    int64_t *ends = gsim_arena_array(scratch, n_jobs, sizeof *ends);
-    uint32_t *order = gsim_arena_array(scratch, n_jobs, sizeof *order);
     double *ratios = gsim_arena_array(scratch, n_jobs, sizeof *ratios);
-    bool ok = crowd.entered && ends && order && ratios;
-    if (ok) {
-        collect_ends(core, ends);
-        ok = gsim_sort_order(ends, order, n_jobs) &&
-             summarise(ratios, collect_ratios(&crowd, ends, order, ratios), s);
-    }
+    bool ok = crowd.entered && ratios &&
+              summarise(ratios, collect_ratios(&crowd, order_of_ends(core), ratios), s);
     gsim_arena_free(scratch);
     return ok;
 }

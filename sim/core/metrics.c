@@ -28,11 +28,12 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->faults = column(core, sizeof *m->faults);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
+    m->ended = column(core, sizeof *m->ended);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
-        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns ||
-        !open_wanting(core))
+        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->ended ||
+        !m->gpu_busy_ppm_ns || !open_wanting(core))
         return false;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
@@ -99,7 +100,7 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
     struct gsim_metrics *m = &core->metrics;
     m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
     m->last_end_ns = core->view.now_ns;
-    m->n_completed++;
+    m->ended[m->n_completed++] = core->jobs.job[slot];
     record(core, slot,
            core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
                                            : core->jobs.service_ns[slot]);
