@@ -157,7 +157,7 @@ static void bench_queue(void) {
  * ---------------------------------------------------------------------------------- */
 
 struct outcome {
-    double wall_s, run_s; /* of the process; of the simulation, as it says itself */
+    double wall_s, cpu_s, run_s; /* of the process, twice; of the simulation, as it says itself */
     double events;
     long peak_kib;
 };
@@ -196,6 +196,8 @@ static struct outcome run_once(const char *const *argv, const char *out_path) {
     }
     require(child > 0 && wait4(child, &status, 0, &usage) == child && status == 0, argv);
     outcome.wall_s = now_s() - begin;
+    outcome.cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                    1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     outcome.peak_kib = usage.ru_maxrss;
     char json[8192] = "";
     FILE *file = fopen(out_path, "r");
@@ -285,12 +287,66 @@ static void bench_sizes(const char *gsim, const struct files *files) {
            ns_per_job(most.wall_s, MOST) / ns_per_job(few[0].wall_s, FEW), most.wall_s);
 }
 
+/* --- beside public simulators --------------------------------------------------------------- */
+
+/* Seconds that each took, rerun, for the same trace and policy:
+ * SymbioticLab/Tiresias @ 959f9b0 under Python 2.7, alibaba/clusterdata @ 7a6c496
+ * (cluster-trace-gpu-v2020, -n 7000), HeliosArtifact QSSF @ bdaae10. Their results are those of
+ * `gsim validate reference`. */
+#define PHILLY "../shared/traces/derived/phillymix5000_job.csv"
+static const struct {
+    const char *what;
+    double there_s;
+    const char *arguments[10]; /* the last one is the trace */
+} others[] = {
+    {"Tiresias, fifo, 5000 jobs on 32 x 8",
+     10.3,
+     {"--policy", "fifo", "--set", "reference=tiresias", "--nodes", "32", "--gpus-per-node", "8",
+      PHILLY}},
+    {"Tiresias, dlas-gpu, 5000 jobs on 32 x 8",
+     28,
+     {"--policy", "tiresias", "--set", "reference=tiresias", "--nodes", "32", "--gpus-per-node",
+      "8", PHILLY}},
+    {"PAI, SJF, 7000 jobs in a pool",
+     25.4,
+     {"--policy", "sjf", "--set", "reference=pai",
+      "experiments/validate/reference/openb_7000.csv.zst"}},
+    {"PAI, FIFO with skips, 7000 jobs in a pool",
+     43.5,
+     {"--policy", "fifo", "--set", "reference=pai",
+      "experiments/validate/reference/openb_7000.csv.zst"}},
+    {"Helios, fifo, 480 jobs on 16 x 8",
+     10.95,
+     {"--policy", "fifo", "--set", "reference=helios", "--nodes", "16", "--gpus-per-node", "8",
+      "experiments/validate/reference/philly_ee_480_job.csv"}},
+};
+
+static void bench_other(const char *gsim, size_t which, const char *out_path) {
+    enum { FIXED = 4, ROOM = sizeof others->arguments / sizeof *others->arguments };
+    const char *argv[FIXED + ROOM + 1] = {gsim, "--quiet", "--format", "json"};
+    const char *trace = NULL;
+    double cpu_s[ROUNDS];
+    for (size_t i = 0; i < ROOM && others[which].arguments[i]; i++)
+        trace = argv[FIXED + i] = others[which].arguments[i];
+    if (!trace || access(trace, R_OK) != 0) {
+        printf("%s: skipped: no %s\n", others[which].what, trace);
+        return;
+    }
+    for (int r = 0; r < ROUNDS; r++)
+        cpu_s[r] = run_once(argv, out_path).cpu_s;
+    double here_s = median(cpu_s, ROUNDS);
+    printf("%s: %.1f ms of processor time against %.1f s: %.0f x\n", others[which].what,
+           here_s * 1e3, others[which].there_s, others[which].there_s / here_s);
+}
+
 static void bench_runs(const char *gsim, const char *folder) {
     struct files files;
     (void)snprintf(files.spec, sizeof files.spec, "%s/spec.ini", folder);
     (void)snprintf(files.trace, sizeof files.trace, "%s/trace.csv", folder);
     (void)snprintf(files.out, sizeof files.out, "%s/out.json", folder);
     (void)snprintf(files.db, sizeof files.db, "%s/bench.db", folder);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        bench_other(gsim, i, files.out);
     bench_sizes(gsim, &files);
     (void)unlink(files.db);
     (void)unlink(files.spec);
