@@ -19,6 +19,7 @@ struct gsim_arbiter {
     bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
     struct gsim_cycle cycle;
     struct gsim_pager pager;
+    uint16_t n_present; /* members */
     struct gsim_spans spans[2], taken; /* of the committed state and the one ahead, as they swap */
 };
 
@@ -337,6 +338,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
     gsim_ring_join(&rotation, &lanes->rings[spec->lane], place, lanes->now_ns);
     gsim_lanes_choose_anchor(lanes);
+    arbiter->n_present++;
     return place;
 }
 
@@ -367,6 +369,7 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
     unsolve(arbiter, lanes, ring);
     gsim_store_close(&lanes->store, &lanes->members[member].tenant);
     lanes->members[member].is_present = false;
+    arbiter->n_present--;
     lanes->members[member].reports = 0;
     gsim_lanes_choose_anchor(lanes);
 }
@@ -428,10 +431,7 @@ uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
 }
 
 uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
-    uint16_t n = 0;
-    for (uint16_t i = 0; i < arbiter->committed.n_rings; i++)
-        n = (uint16_t)(n + arbiter->committed.rings[i].n);
-    return n;
+    return arbiter->n_present;
 }
 
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {

@@ -482,10 +482,15 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+static bool is_occupied(const struct gsim_turns *turns, uint32_t active) {
+    return gsim_arbiter_present(turns->of_gpu[turns->active[active]]) > 0;
+}
+
 int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns) {
     struct gsim_turns *turns = &model->turns;
     for (uint32_t i = 0; i < turns->n_active; i++)
-        horizon_ns = gsim_arbiter_next_ns(turns->of_gpu[turns->active[i]], horizon_ns);
+        if (is_occupied(turns, i))
+            horizon_ns = gsim_arbiter_next_ns(turns->of_gpu[turns->active[i]], horizon_ns);
     return horizon_ns;
 }
 
@@ -520,7 +525,8 @@ static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns) {
     struct gsim_turns *turns = &model->turns;
     for (uint32_t i = 0; i < turns->n_active; i++)
-        settle_one(model, turns->active[i], now_ns);
+        if (is_occupied(turns, i))
+            settle_one(model, turns->active[i], now_ns);
 }
 
 struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot) {
