@@ -97,7 +97,6 @@ samples: gsim
 # Into plots/out/; what a figure shows stands in the README beside its script.
 figures: gsim
 	for script in experiments/*/figures.sh; do sh $$script ./gsim plots/out || exit 1; done
-	sh experiments/published/draw.sh ./gsim plots/out/published pdf
 
 man: gsim
 	./gsim man >man/gsim.1

@@ -48,7 +48,8 @@ CREATE TEMP TABLE time_unit AS
 SELECT seconds, unit FROM unit
 WHERE above_s < (SELECT coalesce(max(jct_p95_s), 0) FROM chosen) ORDER BY above_s DESC LIMIT 1;
 
--- Tics of logarithmic axes: 1-2-5, tens, and the few that there is room for when an axis is long.
+-- Tics of logarithmic axes, by their length: more than 1-2-5, 1-2-5, tens, and the few that there is
+-- room for.
 CREATE TEMP TABLE tic AS
 WITH scale (kind, one, name, coarse) AS (VALUES
          ('time', 1e-9, ' ns', 1), ('time', 1e-6, ' us', 1), ('time', 1e-3, ' ms', 1), ('time', 1.0, ' s', 1),
@@ -56,8 +57,10 @@ WITH scale (kind, one, name, coarse) AS (VALUES
          ('number', 1e-3, 'e-3', 1), ('number', 1.0, '', 1), ('number', 1e3, 'k', 1), ('number', 1e6, 'M', 1),
          ('number', 1e9, 'G', 1)),
      step (factor, level) AS (VALUES (1, 3), (2, 1), (3, 1), (5, 1), (10, 2), (20, 1), (30, 1), (50, 1), (100, 2),
-         (200, 1), (500, 1))
-SELECT kind, one * factor AS at, factor || name AS name, CASE WHEN level = 3 AND NOT coarse THEN 2 ELSE level END AS level
+         (200, 1), (500, 1),
+         (1.5, 0), (2.5, 0), (4, 0), (7, 0), (15, 0), (25, 0), (40, 0), (70, 0), (150, 0), (250, 0), (400, 0), (700, 0))
+SELECT kind, one * factor AS at, printf('%g', factor) || name AS name,
+       CASE WHEN level = 3 AND NOT coarse THEN 2 ELSE level END AS level
 FROM scale JOIN step
 WHERE CASE WHEN name IN (' s', ' min') THEN factor <= 30 ELSE factor NOT IN (3, 30) END
 UNION ALL SELECT 'time', 3.6e5, '100 h', 3;
@@ -66,7 +69,7 @@ UNION ALL SELECT 'time', 3.6e5, '100 h', 3;
 CREATE TEMP TABLE span (first REAL, last REAL);
 CREATE TEMP VIEW axis_tic AS
 SELECT kind, at, name FROM tic JOIN span ON at BETWEEN first * 0.999 AND last * 1.001
-WHERE level >= CASE WHEN last < 30 * first THEN 1 WHEN last < 1e6 * first THEN 2 ELSE 3 END
+WHERE level >= CASE WHEN last < 6 * first THEN 0 WHEN last < 30 * first THEN 1 WHEN last < 1e6 * first THEN 2 ELSE 3 END
 ORDER BY at;
 
 -- How a result is written on an axis: times in their unit, names without underscores.

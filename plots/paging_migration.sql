@@ -2,9 +2,11 @@
 -- needs: runs that end
 -- bars
 SELECT 0.95 + 0.2 * count(*) AS var_height FROM series;
-SELECT series, label, avg(gpu_useful) AS useful,
-       avg(min(max(gpu_busy - gpu_useful, 0), coalesce(switch_s, 0) / (makespan_s * gpus))) AS switching,
-       avg(min(max(gpu_busy - gpu_useful, 0), coalesce(stall_s, 0) / (makespan_s * gpus))) AS paging,
+-- Switching is waiting for memory as well where jobs are copied: what is left of it is paging.
+SELECT series, label, avg(gpu_useful) AS useful, avg(switching) AS switching,
+       avg(min(max(gpu_busy - gpu_useful - switching, 0), coalesce(stall_s, 0) / (makespan_s * gpus))) AS paging,
        avg(1 - gpu_busy) AS idle
-FROM chosen JOIN member USING (run_id) WHERE makespan_s > 0 AND gpu_busy IS NOT NULL
+FROM (SELECT *, min(max(gpu_busy - gpu_useful, 0), coalesce(switch_s, 0) / (makespan_s * gpus)) AS switching
+      FROM chosen WHERE makespan_s > 0 AND gpu_busy IS NOT NULL)
+JOIN member USING (run_id)
 GROUP BY series ORDER BY series;
