@@ -262,6 +262,8 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
     ring->is_by_priority = spec->is_by_priority;
     ring->is_strict = spec->is_strict;
     ring->n_turns = spec->n_turns;
+    ring->is_whole = spec->is_whole;
+    ring->is_fair = spec->is_fair;
     ring->rule = spec->rule;
     ring->part = spec->part;
     unsolve(arbiter, &arbiter->committed, ring);
@@ -324,6 +326,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
     lanes->members[place] = (struct gsim_member){.context = *context,
                                                  .quantum_ns = spec->quantum_ns,
                                                  .priority = spec->priority,
+                                                 .weight = spec->weight,
                                                  .state_ppm = spec->state_ppm,
                                                  .is_cold = spec->is_cold,
                                                  .is_idempotent = spec->is_idempotent,
@@ -387,6 +390,15 @@ bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_e
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
     gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
     return false;
+}
+
+void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, int32_t priority,
+                       int64_t weight, int64_t now_ns) {
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &arbiter->committed.members[place];
+    member->priority = priority;
+    member->weight = weight;
+    member->counted_ns = member->busy_ns;
 }
 
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap, int64_t refill_ns,

@@ -26,6 +26,7 @@ struct gsim_member_spec {
     uint32_t id;
     int64_t quantum_ns; /* 0: the lane's */
     int32_t priority;
+    int64_t weight;
     uint32_t state_ppm;
     bool is_cold, is_idempotent;
     int64_t block_ns;
@@ -57,6 +58,7 @@ struct gsim_lane_spec {
     int64_t quantum_ns; /* 0: the arbiter's */
     int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
     bool ends_at_boundary; /* turns end at the end of an iteration */
+    bool is_whole, is_fair; /* as a ring's */
     bool is_by_priority;
     bool is_strict; /* turns pass unused */
     uint16_t n_turns; /* of a round at least */
@@ -86,6 +88,9 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
+/* From now on it stands so among the others of its lane, and its time counts anew. */
+void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, int32_t priority,
+                       int64_t weight, int64_t now_ns);
 /* At most so many of its kernels begin in each period of refill_ns; refill_ns 0: no cap. */
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member, int64_t cap, int64_t refill_ns,
                       int64_t now_ns);

@@ -96,10 +96,23 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
     return is_outranked && ring->rule.stop != GSIM_STOP_SAVE;
 }
 
+/* What decides who is next is who had how much more than the others. */
+static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
+                             uint16_t place) {
+    const struct gsim_ring *ring = &a->rings[a->members[place].lane];
+    if (!ring->is_fair)
+        return true;
+    uint16_t first = ring->member[0];
+    gsim_i128 here = (gsim_i128)(b->members[place].busy_ns - a->members[place].busy_ns) *
+                     a->members[place].weight;
+    return here == (gsim_i128)(b->members[first].busy_ns - a->members[first].busy_ns) *
+                       a->members[first].weight;
+}
+
 static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, uint16_t place) {
     const struct gsim_member *one = &a->members[place], *other = &b->members[place];
-    return one->restore_ns == other->restore_ns && one->stall_ns == other->stall_ns &&
-           gsim_tenant_is_same(&one->tenant, &other->tenant) &&
+    return is_same_standing(a, b, place) && one->restore_ns == other->restore_ns &&
+           one->stall_ns == other->stall_ns && gsim_tenant_is_same(&one->tenant, &other->tenant) &&
            is_same_context(&one->context, a->now_ns, &other->context, b->now_ns,
                            can_be_cut(a, one));
 }

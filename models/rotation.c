@@ -139,7 +139,7 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
             consider(ring, GSIM_CHANGE_QUANTUM, gsim_grid_end_ns(&grid, ring->at, ring->since_ns));
         return;
     }
-    if (!ring->is_by_priority && ring->ends_at_boundary)
+    if (ring->is_whole || (!ring->is_by_priority && ring->ends_at_boundary))
         return;
     if (!ring->is_by_priority) {
         int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
@@ -149,6 +149,30 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->priority, true));
     consider(ring, GSIM_CHANGE_QUANTUM,
              preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false)));
+}
+
+static gsim_i128 weighted_ns(const struct gsim_member *member) {
+    return (gsim_i128)(member->busy_ns - member->counted_ns) * member->weight;
+}
+
+static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *one,
+                        const struct gsim_member *other) {
+    if (ring->is_fair && weighted_ns(one) != weighted_ns(other))
+        return weighted_ns(one) < weighted_ns(other);
+    return one->priority > other->priority;
+}
+
+/* Between its iterations the first of a lane keeps it, until somebody is ready who is as good; within
+ * one, whatever happens. */
+static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
+    const struct gsim_member *first = member_at(rotation, ring, ring->at);
+    int64_t ready_ns = GSIM_NEVER;
+    for (uint16_t place = 0; first->context.done == 0 && place < ring->n; place++) {
+        const struct gsim_member *one = member_at(rotation, ring, place);
+        if (place != ring->at && one->context.ready_ns < ready_ns && !goes_before(ring, first, one))
+            ready_ns = one->context.ready_ns;
+    }
+    return ready_ns;
 }
 
 /* The end of its quantum while somebody else is ready, or of the time for which a context that has
@@ -164,7 +188,8 @@ static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ri
                       int64_t now_ns) {
     ring->since_ns = now_ns;
     ring->next_ns = GSIM_NEVER;
-    consider(ring, GSIM_CHANGE_RELEASED, released_ns(rotation, ring));
+    consider(ring, GSIM_CHANGE_RELEASED,
+             ring->is_whole ? challenged_ns(rotation, ring) : released_ns(rotation, ring));
     consider(ring, GSIM_CHANGE_YIELD, member_at(rotation, ring, ring->at)->context.ready_ns);
 }
 
@@ -282,7 +307,7 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
             continue;
         if (!ring->is_by_priority)
             return place;
-        if (best == GSIM_NO_MEMBER || member->priority > member_at(rotation, ring, best)->priority)
+        if (best == GSIM_NO_MEMBER || goes_before(ring, member, member_at(rotation, ring, best)))
             best = place;
     }
     return best;
@@ -375,6 +400,9 @@ static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct 
 /* It has nothing to run: does the lane wait for it? */
 static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    if (ring->is_whole)
+        return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
+               challenged_ns(rotation, ring) > now_ns;
     if (ring->keep_ns == 0 || ring->is_by_priority || ring->is_strict ||
         member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
         return false;
@@ -404,7 +432,7 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         yield(rotation, ring, now_ns);
         break;
     case GSIM_CHANGE_RELEASED:
-        give_up(rotation, ring, rotation->costs.idle_ns, now_ns);
+        give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
         ring->n_vain += ring->keep_ns > 0 && member->stall_ns > 0;

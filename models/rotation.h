@@ -50,6 +50,7 @@ struct gsim_member {
     struct gsim_context context;
     int64_t quantum_ns; /* 0: the lane's */
     int32_t priority; /* larger goes first, in lanes that look at it */
+    int64_t weight, counted_ns; /* in fair lanes: of its time, and the busy_ns from which on it counts */
     uint32_t state_ppm; /* share of the registers and shared memory that it uses */
     int64_t block_ns; /* of its thread blocks; 0: as long as its kernels */
     bool is_idempotent; /* its kernels may be killed and run again */
@@ -107,6 +108,8 @@ struct gsim_ring {
     int64_t release_ns; /* while it does: until when at most */
     bool ends_at_boundary; /* turns end at the end of an iteration */
     bool is_by_priority;
+    bool is_whole; /* by priority, but nobody is halted: iterations run to their end */
+    bool is_fair; /* whole, and who had the least weighted time comes before priority */
     bool is_halting;
     struct gsim_halt_rule rule; /* by priority: how the running one is halted */
     struct gsim_halt_outcome outcome; /* while halting: what will be then */

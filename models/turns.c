@@ -145,6 +145,19 @@ static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, i
         apply_cap(model, turner, now_ns);
 }
 
+static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    turner->priority = entry->priority;
+    turner->weight = entry->weight;
+    if (!model->jobs[entry->job].is_turning) {
+        turner->lane = entry->lane;
+        return;
+    }
+    if (model->gpus[turner->gpu].is_by_priority)
+        gsim_arbiter_rank(model->turns.of_gpu[turner->gpu], turner->member, entry->priority,
+                          entry->weight, now_ns);
+}
+
 /* Entries are kept by job, for when it joins. */
 static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement,
                          int64_t now_ns) {
@@ -152,8 +165,7 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
         const struct gsim_entry *entry = &arrangement->entries[i];
         if (!reserve(model, entry->job))
             return false;
-        model->turns.by_slot[entry->job].priority = entry->priority;
-        model->turns.by_slot[entry->job].lane = entry->lane;
+        note_rank(model, entry, now_ns);
         note_cap(model, entry, now_ns);
     }
     return true;
@@ -162,7 +174,8 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
 static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
                            const struct gsim_arrangement *arrangement) {
     struct gsim_pager pager;
-    bool is_paging = arrangement->memory != GSIM_MEMORY_RESIDENT;
+    bool is_paging =
+        arrangement->memory != GSIM_MEMORY_RESIDENT && arrangement->memory != GSIM_MEMORY_LANES;
     model->turns.has_managed[arrangement->memory] = true;
     if (is_paging)
         gsim_pager_init(&pager, arrangement, profile_at(model, gpu), model->setup.arena);
@@ -176,9 +189,11 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
         .quantum_ns = quantum_of(lane, profile_at(model, gpu)),
         .keep_ns = lane->idle_release_ns,
         .ends_at_boundary = lane->ends_at_boundary,
-        .is_by_priority = lane->discipline == GSIM_DISCIPLINE_PRIORITY,
         .is_strict = lane->turns != GSIM_TURNS_USED,
         .n_turns = lane->turns == GSIM_TURNS_FIXED ? lane->most_vgpus : 0,
+        .is_by_priority = lane->discipline != GSIM_DISCIPLINE_RR,
+        .is_whole = lane->discipline == GSIM_DISCIPLINE_BOUNDARY,
+        .is_fair = lane->is_fair,
         .rule = {.stop = (uint8_t)lane->stop,
                  .in_flight = lane->in_flight,
                  .pieces = lane->pieces,
@@ -343,6 +358,7 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         .context = turner->process.context,
         .id = slot,
         .priority = turner->priority,
+        .weight = turner->weight,
         .is_cold = turner->process.is_cold,
         .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
         .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),

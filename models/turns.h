@@ -16,6 +16,7 @@ struct gsim_turner {
     uint32_t gpu;
     int32_t priority; /* of its entry in an arrangement */
     uint16_t lane; /* the same */
+    int64_t weight; /* the same */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
     int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */
@@ -48,7 +49,8 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* A slot is given to another job. */
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
 static inline bool gsim_turns_knows(enum gsim_discipline discipline) {
-    return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY;
+    return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY ||
+           discipline == GSIM_DISCIPLINE_BOUNDARY;
 }
 /* NULL when devices can have these lanes, else why not. */
 const char *gsim_turns_refuse(const struct gsim_model *model,

@@ -132,7 +132,7 @@ enum gsim_discipline {
     GSIM_DISCIPLINE_PS, /* ideal processor sharing, equal rates, no switch cost */
     GSIM_DISCIPLINE_RR, /* time slices over a ring of contexts */
     GSIM_DISCIPLINE_PRIORITY,
-    GSIM_DISCIPLINE_BOUNDARY, /* next when the running one reaches its iteration boundary */
+    GSIM_DISCIPLINE_BOUNDARY, /* whole iterations; the next one by priority */
     GSIM_DISCIPLINE_PADDING, /* REEF: fill the SMs left over */
     GSIM_DISCIPLINE_COUNT
 };
@@ -142,6 +142,7 @@ enum gsim_memory {
     GSIM_MEMORY_UVM,
     GSIM_MEMORY_LRU,
     GSIM_MEMORY_PROACTIVE,
+    GSIM_MEMORY_LANES, /* resident but for what jobs of a lane use in turn; the policy sees that it fits */
     GSIM_MEMORY_COUNT
 };
 
@@ -172,6 +173,7 @@ struct gsim_lane {
     int64_t bound_ns; /* of stop = cheapest */
     uint8_t eviction_rank; /* lower is evicted first */
     int64_t idle_release_ns; /* how long an idle context keeps the lane from the others */
+    bool is_fair; /* boundary: who had the least weighted time goes first, then by priority */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past its quantum */
 };
 
@@ -181,6 +183,7 @@ struct gsim_entry {
     uint16_t lane;
     int64_t quantum_ns; /* 0: the lane's rule */
     int32_t priority;
+    int64_t weight; /* in fair lanes: of its time, which counts from the last such entry on */
     int64_t mem_cap_bytes; /* 0: none */
     /* A kernel is launched while no more thread blocks than this were launched in the period;
      * where the trace does not say how many a kernel has, while no more kernels were. */

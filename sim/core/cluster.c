@@ -42,7 +42,7 @@ static bool allocate(struct gsim_cluster *c) {
     c->gpu_free_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_free_ppm);
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
     c->node_host_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_free);
-    c->gpu_is_paging = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_paging);
+    c->gpu_memory = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_memory);
     c->gpu_is_arranged = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_arranged);
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
     c->gpu_client_limit = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_client_limit);
@@ -53,7 +53,7 @@ static bool allocate(struct gsim_cluster *c) {
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
     bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
-              c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_is_paging &&
+              c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_memory &&
               c->node_host_free && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
               c->node_cpus_free && c->node_gang && c->node_idle && c->node_is_down &&
               c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
@@ -218,7 +218,9 @@ int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus) {
 
 /* Of so much memory of a GPU's jobs, what is on the host. */
 static int64_t spilt(const struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
-    return bytes > c->gpu_hbm_bytes[gpu] ? bytes - c->gpu_hbm_bytes[gpu] : 0;
+    if (bytes <= c->gpu_hbm_bytes[gpu] || c->gpu_memory[gpu] == GSIM_MEMORY_LANES)
+        return 0;
+    return bytes - c->gpu_hbm_bytes[gpu];
 }
 
 static void add_memory(struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
@@ -345,7 +347,9 @@ bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_req
     int64_t used = c->gpu_mem_used[gpu], then = used + request->mem_bytes;
     if (request->mem_bytes <= 0 || then <= c->gpu_hbm_bytes[gpu])
         return true;
-    return c->gpu_is_paging[gpu] &&
+    if (c->gpu_memory[gpu] == GSIM_MEMORY_LANES)
+        return true;
+    return c->gpu_memory[gpu] != GSIM_MEMORY_RESIDENT &&
            spilt(c, gpu, then) - spilt(c, gpu, used) <= c->node_host_free[c->node_of_gpu[gpu]];
 }
 

@@ -73,7 +73,7 @@ struct gsim_cluster {
     uint32_t *switch_first_node; /* n_switches + 1 */
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
-    bool *gpu_is_paging; /* memory may exceed what is there */
+    uint8_t *gpu_memory; /* enum gsim_memory: who sees to it that it fits */
     int64_t *node_host_free; /* host memory left for that */
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */

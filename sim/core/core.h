@@ -68,7 +68,7 @@ enum gsim_op_kind {
 struct gsim_op {
     uint8_t kind, stop, keep, watch;
     bool was_pinned;
-    bool *was_arranged, *was_paging; /* by unit, in the plan's scratch */
+    uint8_t *was_arranged, *was_memory; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
     struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */

@@ -414,7 +414,7 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                              uint32_t n_units, const struct gsim_arrangement *arrangement) {
     struct gsim_cluster *cluster = &plan->core->cluster;
     const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
-    bool *was = copy ? gsim_arena_array(plan->scratch, 2 * n_units, sizeof *was) : NULL;
+    uint8_t *was = copy ? gsim_arena_array(plan->scratch, 2 * n_units, sizeof *was) : NULL;
     struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
     struct gsim_op *op = list ? append(plan, GSIM_OP_ARRANGE, GSIM_NO_SLOT) : NULL;
     if (!op)
@@ -424,14 +424,14 @@ static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *uni
                            .n_units = n_units,
                            .units = list,
                            .was_arranged = was,
-                           .was_paging = was + n_units,
+                           .was_memory = was + n_units,
                            .arrangement = copy};
     for (uint32_t u = 0; u < n_units; u++) {
         list[u] = units[u];
         was[u] = cluster->gpu_is_arranged[units[u].gpu];
-        was[n_units + u] = cluster->gpu_is_paging[units[u].gpu];
+        was[n_units + u] = cluster->gpu_memory[units[u].gpu];
         gsim_cluster_set_arranged(cluster, units[u].gpu, !is_exclusive(arrangement));
-        cluster->gpu_is_paging[units[u].gpu] = arrangement->memory != GSIM_MEMORY_RESIDENT;
+        cluster->gpu_memory[units[u].gpu] = (uint8_t)arrangement->memory;
         cluster->gpu_client_limit[units[u].gpu] =
             plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
     }
@@ -547,7 +547,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
     case GSIM_OP_ARRANGE:
         for (uint32_t u = op->n_units; u-- > 0;) {
             gsim_cluster_set_arranged(&plan->core->cluster, op->units[u].gpu, op->was_arranged[u]);
-            plan->core->cluster.gpu_is_paging[op->units[u].gpu] = op->was_paging[u];
+            plan->core->cluster.gpu_memory[op->units[u].gpu] = op->was_memory[u];
         }
         break;
     case GSIM_OP_PARTITION:

@@ -46,6 +46,7 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
                                     .is_cold = pick(rng, 0, 1) == 1,
                                     .state_ppm = (uint32_t)pick(rng, 0, GSIM_PPM),
                                     .priority = (int32_t)pick(rng, 0, 2),
+                                    .weight = pick(rng, 1, 3),
                                     .is_idempotent = pick(rng, 0, 1) == 1,
                                     .block_ns = pick(rng, 0, 1) * pick(rng, 1, 200)};
     spec.used_bytes = pick(rng, 0, 6) * CHUNK;
@@ -81,13 +82,16 @@ static struct gsim_part draw_part(gsl_rng *rng, uint16_t n_spaces) {
 }
 
 static struct gsim_lane_spec draw_lane(gsl_rng *rng, uint16_t n_spaces) {
-    bool is_by_priority = pick(rng, 0, 2) == 0;
+    bool is_whole = pick(rng, 0, 3) == 0;
+    bool is_by_priority = is_whole || pick(rng, 0, 2) == 0;
     return (struct gsim_lane_spec){.part = draw_part(rng, n_spaces),
                                    .is_strict = !is_by_priority && pick(rng, 0, 2) == 0,
                                    .n_turns = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 8)),
                                    .keep_ns = pick(rng, 0, 1) * pick(rng, 0, 4000),
                                    .ends_at_boundary = pick(rng, 0, 2) == 0,
                                    .is_by_priority = is_by_priority,
+                                   .is_whole = is_whole,
+                                   .is_fair = is_whole && pick(rng, 0, 1) == 1,
                                    .rule = {.stop = (uint8_t)pick(rng, 0, GSIM_STOP_COUNT - 1),
                                             .in_flight = pick(rng, 1, 4),
                                             .pieces = pick(rng, 1, 3),

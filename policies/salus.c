@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Salus: jobs share a GPU at the end of iterations, in lanes of memory. What a job keeps between
+ * iterations (column persistent_gib) stays resident; what it needs beyond, up to mem_gib, is used by
+ * one job of a lane at a time. Iterations of a lane run one after the other, lanes at once.
+ *
+ * A job opens a lane of its size where that much memory is free (salus.reserve stays free); otherwise
+ * it enters the smallest lane that holds what all its jobs keep and the most that one needs beyond;
+ * otherwise it waits, and later jobs may pass.
+ *
+ * salus.order says who is next in a lane: the first come (fifo), the last come (preempt), the one with
+ * the least left to do (srtf), all in turn (pack), or who had the least memory x time since a job
+ * came last (fair).
+ * Source: Yu and Chowdhury, "Salus: Fine-grained GPU sharing primitives for deep learning
+ * applications", MLSys 2020, and its public code. */
+#include "policies/common.h"
+
+enum { MOST_LANES = 64 };
+enum order { FIFO, SRTF, PACK, FAIR, PREEMPT };
+
+struct memory_lane {
+    int64_t size, kept; /* bytes; kept: of its jobs, between iterations */
+    uint32_t n_jobs;
+};
+
+struct salus_gpu {
+    struct memory_lane lane[MOST_LANES];
+    uint16_t n_lanes; /* that were ever open */
+};
+
+struct salus {
+    struct gsim_sharing sharing; /* first */
+    struct salus_gpu *gpu;
+    int64_t reserve;
+    enum order order;
+};
+
+struct salus_job {
+    struct gsim_sharing_job sharing; /* first */
+    uint16_t lane;
+};
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static int64_t whole_of(const struct gsim_view *view, gsim_slot slot) {
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    return bytes > 0 ? bytes : 0;
+}
+
+static int64_t kept_of(const struct gsim_view *view, gsim_slot slot) {
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_PERSISTENT_BYTES, view->job[slot]);
+    int64_t whole = whole_of(view, slot);
+    return bytes >= 0 && bytes < whole ? bytes : whole;
+}
+
+static bool is_in(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    const struct salus_job *job = gsim_job_state(ctx, slot);
+    return job->sharing.gpu == gpu + 1;
+}
+
+/* The most that one of a lane's jobs needs beyond what it keeps. */
+static int64_t peak_of(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
+        gsim_slot slot = ctx->view->active[i];
+        const struct salus_job *job = gsim_job_state(ctx, slot);
+        int64_t beyond = whole_of(ctx->view, slot) - kept_of(ctx->view, slot);
+        if (is_in(ctx, slot, gpu) && job->lane == lane && beyond > most)
+            most = beyond;
+    }
+    return most;
+}
+
+static uint16_t empty_lane(const struct salus_gpu *gpu) {
+    uint16_t lane = 0;
+    while (lane < MOST_LANES && gpu->lane[lane].n_jobs > 0)
+        lane++;
+    return lane;
+}
+
+/* A lane of its own, where memory is free. */
+static uint16_t open_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slot) {
+    const struct salus *salus = ctx->state;
+    const struct salus_gpu *gpu = &salus->gpu[at];
+    int64_t free = ctx->view->gpu_hbm_bytes[at] - salus->reserve;
+    uint32_t n_jobs = 0;
+    for (uint16_t lane = 0; lane < gpu->n_lanes; lane++) {
+        free -= gpu->lane[lane].size;
+        n_jobs += gpu->lane[lane].n_jobs;
+    }
+    bool is_free =
+        free >= whole_of(ctx->view, slot) || n_jobs == 0; /* alone, without the reserve */
+    return is_free ? empty_lane(gpu) : MOST_LANES;
+}
+
+static bool is_safe(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane, gsim_slot slot) {
+    const struct memory_lane *one = &((const struct salus *)ctx->state)->gpu[gpu].lane[lane];
+    int64_t kept = kept_of(ctx->view, slot), beyond = whole_of(ctx->view, slot) - kept;
+    int64_t peak = one->n_jobs > 0 ? peak_of(ctx, gpu, lane) : 0;
+    return one->n_jobs > 0 && one->kept + kept + (beyond > peak ? beyond : peak) <= one->size;
+}
+
+/* The smallest lane of a GPU that can take it. */
+static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slot) {
+    const struct salus_gpu *gpu = &((const struct salus *)ctx->state)->gpu[at];
+    uint16_t best = MOST_LANES;
+    for (uint16_t lane = 0; lane < gpu->n_lanes; lane++)
+        if ((best == MOST_LANES || gpu->lane[lane].size < gpu->lane[best].size) &&
+            is_safe(ctx, at, lane, slot))
+            best = lane;
+    return best;
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+/* New lanes come before old ones, on whichever GPU; then GPUs with fewer jobs. */
+static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    bool is_new = open_lane(ctx, gpu, slot) < MOST_LANES;
+    return ctx->view->gpu_clients[gpu] + (is_new ? 0 : UINT32_MAX);
+}
+
+static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    return open_lane(ctx, gpu, slot) < MOST_LANES || fitting_lane(ctx, gpu, slot) < MOST_LANES;
+}
+
+static int32_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t came = ctx->view->job[slot], value = 0;
+    switch (((const struct salus *)ctx->state)->order) {
+    case FIFO:
+        value = -came;
+        break;
+    case PREEMPT:
+        value = came;
+        break;
+    case SRTF:
+        value = -(gsim_remaining_ns(ctx->view, slot) / GSIM_NS_PER_MS);
+        break;
+    case PACK:
+    case FAIR:
+        break;
+    }
+    return value < -INT32_MAX ? -INT32_MAX : (int32_t)value;
+}
+
+static int64_t mebibytes(const struct gsim_view *view, gsim_slot slot) {
+    int64_t value = whole_of(view, slot) >> 20;
+    return value > 0 ? value : 1;
+}
+
+/* Says again how all jobs of the GPU stand, the new one included. */
+static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                    struct gsim_unit unit) {
+    const struct salus *salus = ctx->state;
+    const struct salus_gpu *gpu = &salus->gpu[unit.gpu];
+    struct salus_job *job = gsim_job_state(ctx, slot);
+    struct gsim_lane lanes[MOST_LANES];
+    struct gsim_entry entries[UINT8_MAX + 1];
+    uint16_t lane = open_lane(ctx, unit.gpu, slot);
+    job->lane = lane < MOST_LANES ? lane : fitting_lane(ctx, unit.gpu, slot);
+    uint16_t n_lanes = job->lane < gpu->n_lanes ? gpu->n_lanes : (uint16_t)(job->lane + 1);
+    for (uint16_t i = 0; i < n_lanes; i++)
+        lanes[i] = salus->sharing.lane;
+    struct gsim_arrangement how = salus->sharing.how;
+    how.lanes = lanes;
+    how.n_lanes = n_lanes;
+    how.entries = entries;
+    for (uint32_t i = 0; i < ctx->view->n_active && how.n_entries < UINT8_MAX; i++) {
+        gsim_slot one = ctx->view->active[i];
+        const struct salus_job *of = gsim_job_state(ctx, one);
+        if (one == slot || is_in(ctx, one, unit.gpu))
+            entries[how.n_entries++] = (struct gsim_entry){.job = one,
+                                                           .lane = of->lane,
+                                                           .priority = priority(ctx, one),
+                                                           .weight = mebibytes(ctx->view, one)};
+    }
+    return gsim_plan_arrange(plan, &unit, 1, &how);
+}
+
+static void book(struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct salus_job *job = gsim_job_state(ctx, slot);
+    struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[job->sharing.gpu - 1];
+    struct memory_lane *lane = &gpu->lane[job->lane];
+    if (lane->n_jobs++ == 0)
+        *lane = (struct memory_lane){.size = whole_of(ctx->view, slot), .n_jobs = 1};
+    lane->kept += kept_of(ctx->view, slot);
+    if (job->lane >= gpu->n_lanes)
+        gpu->n_lanes = (uint16_t)(job->lane + 1);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct salus_job *job = gsim_job_state(ctx, slot);
+    if (job->sharing.gpu == 0)
+        return;
+    struct memory_lane *lane =
+        &((struct salus *)ctx->state)->gpu[job->sharing.gpu - 1].lane[job->lane];
+    lane->kept -= kept_of(ctx->view, slot);
+    if (--lane->n_jobs == 0)
+        *lane = (struct memory_lane){0};
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct salus *salus = ctx->state;
+    gsim_sharing_give_back(&salus->sharing, ctx, plan);
+    for (gsim_slot slot = salus->sharing.queue.first, next; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        bool is_gang = ctx->view->gpus[slot] > 1;
+        bool is_placed = is_gang ? gsim_common_place(ctx, plan, slot, salus->sharing.rule)
+                                 : gsim_sharing_share(&salus->sharing, ctx, plan, slot);
+        if (!is_placed)
+            continue;
+        if (!is_gang)
+            book(ctx, slot);
+        gsim_queue_remove(&salus->sharing.queue, ctx, slot);
+    }
+}
+
+static enum gsim_status open_salus(struct gsim_ctx *ctx) {
+    struct salus *salus = ctx->state;
+    uint32_t n = ctx->view->n_gpus;
+    /* the cap says that lanes are beside each other, even while there is one */
+    gsim_sharing_init(&salus->sharing, ctx,
+                      &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY,
+                                          .cap_ppm = GSIM_PPM,
+                                          .is_fair = gsim_param(ctx->params, "order") == FAIR});
+    salus->sharing.how.memory = GSIM_MEMORY_LANES;
+    salus->sharing.accepts = accepts;
+    salus->sharing.load = load;
+    salus->sharing.arrange = arrange;
+    salus->order = (enum order)gsim_param(ctx->params, "order");
+    salus->reserve = gsim_param(ctx->params, "reserve");
+    salus->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *salus->gpu);
+    if (!salus->gpu)
+        return gsim_no_memory(ctx->log, "opening policy salus");
+    if (!ctx->view->trace->column[GSIM_COL_PERSISTENT_BYTES])
+        gsim_warn(
+            ctx->log, ctx->view->trace->path, 0,
+            "the trace has no column 'persistent_gib': under salus jobs keep all their memory "
+            "between iterations, so none shares a lane");
+    return GSIM_OK;
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    {.name = "order",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "fair",
+     .choices = "fifo|srtf|pack|fair|preempt",
+     .help = "whose iteration is next in a lane: first come, least left, in turn, least memory x "
+             "time, last come (Salus' code)"},
+    {.name = "reserve",
+     .type = GSIM_PARAM_BYTES,
+     .fallback = "300MiB",
+     .min = 0,
+     .max = INT64_MAX,
+     .help = "memory of a GPU that no lane gets (Salus' code)"},
+    {0}};
+
+const struct gsim_policy gsim_policy_salus = {
+    .name = "salus",
+    .summary = "lanes of memory: iterations take turns in a lane, lanes run at once",
+    .paper = "Yu and Chowdhury, Salus: Fine-grained GPU sharing primitives for deep learning "
+             "applications, MLSys 2020, and its public code",
+    .deviations =
+        "lanes keep their size until they are empty; while the first of a lane waits for its host "
+        "between iterations nobody behind it runs; true remaining times for order=srtf; "
+        "gangs of several GPUs have them to themselves",
+    .is_oracle = true,
+    .shares_gpus = true,
+    .params = params,
+    .state_size = sizeof(struct salus),
+    .job_size = sizeof(struct salus_job),
+    .open = open_salus,
+    .on_arrival = gsim_sharing_on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};
