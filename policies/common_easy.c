@@ -32,7 +32,8 @@ struct pass {
 static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint32_t n) {
     if (n <= easy->units_capacity)
         return true;
-    struct gsim_unit *units = gsim_arena_grow_raw(arena, easy->units, 2 * n * sizeof *units);
+    struct gsim_unit *units =
+        gsim_arena_grow_raw(arena, easy->units, 2 * (size_t)n * sizeof *units);
     if (!units)
         return false;
     easy->units = units;

@@ -187,9 +187,9 @@ static bool against(const struct units *u, int contender, int other, struct gsim
 
 static bool describe(const struct units *u, int contender, struct gsim_compared *out) {
     const double *mine = u->sum_s + (size_t)contender * u->n;
-    double *draws = u->mean_draws + contender * GSIM_RESAMPLES;
+    double *draws = u->mean_draws + (size_t)contender * GSIM_RESAMPLES;
     double differences[GSIM_RESAMPLES];
-    bool is_fine = gsim_bootstrap_interval(u->p99_draws + contender * GSIM_RESAMPLES,
+    bool is_fine = gsim_bootstrap_interval(u->p99_draws + (size_t)contender * GSIM_RESAMPLES,
                                            p99_of(u->c, contender), &out->p99_s);
     if (u->jobs[contender].jct_s) {
         double sorted[GSIM_RESAMPLES];

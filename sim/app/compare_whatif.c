@@ -144,7 +144,7 @@ static void add_trials(struct whatif *w, const struct gsim_setup *setup, int key
 }
 
 static enum gsim_status plan(struct whatif *w, struct gsim_whatif *out) {
-    size_t n = (size_t)(w->n_keys * N_PERCENTS * w->c->setup->n_contenders);
+    size_t n = (size_t)w->n_keys * N_PERCENTS * (size_t)w->c->setup->n_contenders;
     w->trial = gsim_arena_array(w->c->cli->arena, n * (size_t)w->c->n_reps, sizeof *w->trial);
     if (!w->trial)
         return gsim_no_memory(w->c->cli->log, "varying constants");
