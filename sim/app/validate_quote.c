@@ -222,7 +222,7 @@ static bool migrate_gb_per_s(const struct quoting *q, double *out) {
     return true;
 }
 
-/* --- whole jobs, and kernels side by side ------------------------------------------------------ */
+/* --- whole jobs, and bandwidth ------------------------------------------------------------------- */
 
 static bool suspension(const struct quoting *q, enum gsim_keep *keep,
                        struct gsim_suspend_cost *cost) {
@@ -252,37 +252,6 @@ static bool resume_ms(const struct quoting *q, double *out) {
     return is_known;
 }
 
-/* fma|mem BLOCKS SOLO_MS: a kernel of so many blocks, at most two an SM. */
-static bool kernel(const struct quoting *q, int at, const struct gsim_space *space,
-                   struct gsim_holder *out) {
-    int64_t sms = q->profile->value[GSIM_KEY_SMS], blocks = bytes(q, at + 1);
-    int kind = choice(q, at, "fma|mem");
-    int64_t fill = blocks >= sms ? GSIM_PPM : blocks * GSIM_PPM / sms;
-    *out = (struct gsim_holder){.cap_ppm = (uint32_t)GSIM_PPM, .fill_ppm = (uint32_t)fill};
-    if (kind == 1) { /* two blocks an SM draw all that the memory gives, one a little less */
-        out->memory_ppm = (uint32_t)GSIM_PPM;
-        out->hbm_bytes_per_s = blocks > sms ? q->profile->value[GSIM_KEY_HBM_BYTES_PER_S]
-                                            : gsim_space_bandwidth(space, fill * sms);
-    }
-    return kind >= 0 && fill > 0;
-}
-
-/* beside_ms(KERNEL OTHER), each as above: how long the first takes; both begin together, and the
- * longer one ends alone. */
-static bool beside_ms(const struct quoting *q, double *out) {
-    struct gsim_space space = gsim_space_of_device(q->profile);
-    struct gsim_holder two[2];
-    double end[2];
-    if (!kernel(q, 0, &space, &two[0]) || !kernel(q, 3, &space, &two[1]))
-        return false;
-    gsim_space_solve(&space, two, 2);
-    for (int i = 0; i < 2; i++)
-        end[i] = number(q, 3 * i + 2) * (double)GSIM_RATE_ONE / (double)two[i].rate_q32;
-    double done = end[1] < end[0] ? end[1] / end[0] : 1;
-    *out = done < 1 ? end[1] + number(q, 2) * (1 - done) : end[0];
-    return true;
-}
-
 /* bandwidth_gb_per_s(SMS): what copies by so many SMs draw. */
 static bool bandwidth_gb_per_s(const struct quoting *q, double *out) {
     struct gsim_space space = gsim_space_of_device(q->profile);
@@ -309,7 +278,6 @@ static const struct {
     {"migrate_gb_per_s", 1, migrate_gb_per_s},
     {"suspend_ms", 2, suspend_ms},
     {"resume_ms", 2, resume_ms},
-    {"beside_ms", 6, beside_ms},
     {"bandwidth_gb_per_s", 1, bandwidth_gb_per_s},
 };
 

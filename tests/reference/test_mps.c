@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Processes beside each other on one GPU (policy mps): the kernels measured together on an H200
- * (../shared/validation/h200/spatial.csv) as jobs of a trace, and what follows by hand. */
+/* Processes beside each other on one GPU (policy mps): what follows by hand. What was measured is a
+ * table of gsim validate (h200/spatial). */
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
 #include <math.h>
 
-#include "models/profile.h"
-#include "models/space.h"
 #include "tests/support/runner.h"
 
 static struct gsim_result run_mps(struct fixture *f, const char *device, const char *text,
@@ -25,54 +23,6 @@ static double jct_ms(const struct fixture *f, const struct gsim_result *result, 
 static void near(double value, double expected) {
     if (fabs(value - expected) > 1e-5 * expected)
         fail_msg("%.8f, expected %.8f", value, expected);
-}
-
-/* --- measured --------------------------------------------------------------------------------- */
-
-/* What so many blocks draw: two on each SM draw all there is (hbm_by_sms.csv). */
-static double drawn_gb(const struct gsim_space *space, const char *kind, int blocks) {
-    if (strcmp(kind, "mem") != 0)
-        return 0;
-    return (double)(blocks > 132 ? space->peak_bytes_per_s
-                                 : gsim_space_bandwidth(space, blocks * GSIM_SM)) /
-           1e9;
-}
-
-/* Ten launches of each kernel in a stream; the longer stream ends alone. */
-static void kernels_beside_each_other_take_as_long_as_measured(void **state) {
-    struct fixture *f = *state;
-    const char *path = test_shared("validation/h200/spatial.csv", f->arena);
-    FILE *file = path ? fopen(path, "r") : NULL;
-    if (!file)
-        skip();
-    struct gsim_profile h200;
-    assert_int_equal(gsim_profile_load("h200", f->arena, &h200, &f->log), GSIM_OK);
-    struct gsim_space space = gsim_space_of_device(&h200);
-    char line[256], kind[2][8];
-    int blocks[2], n = 0;
-    double solo[2], measured[2];
-    assert_non_null(fgets(line, sizeof line, file));
-    while (fscanf(file, " %7[^,],%d,%7[^,],%d,%lf,%lf,%lf,%lf", kind[0], &blocks[0], kind[1],
-                  &blocks[1], &solo[0], &solo[1], &measured[0], &measured[1]) == 8) {
-        char text[512] = "job_id,submit_s,iterations,gpu_ms,sync,sm_fraction,hbm_gbps\n";
-        for (int i = 0; i < 2; i++)
-            (void)snprintf(text + strlen(text), sizeof text - strlen(text),
-                           "%c,0,10,%.3f,none,%.6f,%.1f\n", 'a' + i, solo[i],
-                           fmin(blocks[i] / 132.0, 1), drawn_gb(&space, kind[i], blocks[i]));
-        struct gsim_result result = run_mps(f, "h200", text, NULL);
-        bool is_crowded = blocks[0] + blocks[1] > 132;
-        for (int i = 0; i < 2; i++) {
-            double simulated = jct_ms(f, &result, i) / 10;
-            double percent = 100 * (simulated / measured[i] - 1);
-            print_message("# %s %3d beside %s %3d: %7.3f ms simulated %7.3f measured %+5.1f %%%s\n",
-                          kind[i], blocks[i], kind[!i], blocks[!i], simulated, measured[i], percent,
-                          is_crowded ? " (same SMs)" : "");
-            assert_true(fabs(percent) <= (is_crowded ? 8 : 1.5));
-        }
-        n++;
-    }
-    (void)fclose(file);
-    assert_int_equal(n, 8);
 }
 
 /* --- by hand ---------------------------------------------------------------------------------- */
@@ -179,7 +129,6 @@ static void requests_feel_who_has_their_sms(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(kernels_beside_each_other_take_as_long_as_measured),
         TEST(two_that_fill_the_device_halve_each_other),
         TEST(a_cap_is_felt_alone),
         TEST(parts_of_a_gpu_are_caps),
