@@ -114,6 +114,7 @@ struct gsim_metrics {
 struct gsim_wanting {
     uint32_t *n_jobs; /* by gang size */
     struct gsim_bitset sizes; /* those with jobs */
+    uint32_t n; /* all of them */
 };
 
 /* Of nodes; empty when none fails. */

@@ -55,6 +55,7 @@ static void never_arrived(struct gsim_core *core) {
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
     struct gsim_wanting *wanting = &core->wanting;
     uint32_t gpus = core->jobs.gpus[slot];
+    wanting->n += begins ? 1u : UINT32_MAX;
     if (begins && wanting->n_jobs[gpus]++ == 0)
         gsim_bitset_add(&wanting->sizes, gpus);
     if (!begins && --wanting->n_jobs[gpus] == 0)
@@ -68,7 +69,7 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     if (cluster->n_idle == 0 || cluster->is_pool)
         return;
     core->metrics.fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
-    if (gsim_bitset_next(&core->wanting.sizes, 0) <= cluster->n_idle)
+    if (core->wanting.n > 0 && gsim_bitset_next(&core->wanting.sizes, 0) <= cluster->n_idle)
         core->metrics.wanted_ns += elapsed_ns * cluster->n_idle;
 }
 
