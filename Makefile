@@ -63,13 +63,12 @@ build/embedded.c: tools/embed.sh $(EMBEDDED)
 # --- tests ---------------------------------------------------------------------------------------
 TEST_SRC = $(wildcard tests/unit/*.c tests/property/*.c tests/analytic/*.c tests/reference/*.c)
 TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
-SKELETON_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/skeletons/*.c))
 
 $(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 
 
-suites: $(BUILD)/gsim $(TESTS) $(SKELETON_OBJ)
+suites: $(BUILD)/gsim $(TESTS)
 
 # Each variant is a build of its own; the first one is the one that users get.
 VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
