@@ -354,10 +354,10 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
 }
 
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
-                             const struct gsim_context *left, int64_t now_ns) {
+                             const struct gsim_context *left, int64_t left_ns, int64_t now_ns) {
     struct gsim_context context = *left;
     disturb(arbiter, now_ns);
-    gsim_context_restart(&context, now_ns);
+    gsim_context_restart(&context, left_ns, now_ns);
     return enrol(arbiter, spec, &context);
 }
 

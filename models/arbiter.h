@@ -81,9 +81,9 @@ uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
 /* The member's place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                            int64_t now_ns);
-/* It goes on where an earlier context of the same process was left. */
+/* It goes on where an earlier context of the same process was left, and when that was. */
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
-                             const struct gsim_context *left, int64_t now_ns);
+                             const struct gsim_context *left, int64_t left_ns, int64_t now_ns);
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,

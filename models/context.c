@@ -148,10 +148,19 @@ void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
     launch_next(context, now_ns);
 }
 
-void gsim_context_restart(struct gsim_context *context, int64_t now_ns) {
+/* Of the host's time between two iterations, at this moment. */
+static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
+    int64_t left_ns = context->launch_ns - context->held_ns - at_ns;
+    if (context->arrival_ns || left_ns < 0)
+        return 0;
+    return left_ns < context->gap_ns ? left_ns : context->gap_ns;
+}
+
+void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns) {
     int64_t lost_ns = now_ns - context->launch_ns;
     if (context->done == 0) {
-        launch_next(context, now_ns);
+        launch_next(context, now_ns + gap_left_ns(context, left_ns));
+        context->held_ns = 0;
         return;
     }
     /* Everything that was launched is lost with the queue, and launched again from here on. */

@@ -367,6 +367,8 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
     if (job->is_turning) /* without columns that say where boundaries are, it stops at once */
         return gsim_turns_exit(model, slot, has_boundaries ? stop : GSIM_STOP_SAVE, now_ns);
     gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    if (gsim_turns_has_worked(model, slot))
+        return true;
     job->stop_at = stop_boundary(job, model->progress[slot].done, stop);
     if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)
         return true;
@@ -419,20 +421,19 @@ static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_AT_ONCE;
 }
 
-/* Jobs that take turns begin anew: a context cannot start halfway. */
+/* Requests are served anew: they are not work that a checkpoint holds. */
 static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
                     int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    bool has_turned = model->turns.by_slot && model->turns.by_slot[slot].has_left;
-    if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING) {
-        has_turned |= job->is_turning;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    bool keeps =
+        checkpoint_ns > 0 && gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) <= 0;
+    if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
         stand_still(model, slot, now_ns);
-    }
     gsim_traffic_forget(&model->traffic, slot);
     expect_nothing(model, slot);
     int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
-    int64_t kept_ns =
-        has_turned || checkpoint_ns <= 0 ? 0 : done_ns / checkpoint_ns * checkpoint_ns;
+    int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};
     gsim_turns_forget(model, slot);

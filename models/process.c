@@ -147,3 +147,15 @@ void gsim_process_locate(const struct gsim_process *process, int64_t service_ns,
     *done = gsim_work_of_ns(
         gsim_muldiv_ceil(service_ns % process->pace_ns, process->context.gpu_ns, process->pace_ns));
 }
+
+void gsim_process_put(const struct gsim_process *process, gsim_work service,
+                      struct gsim_context *context) {
+    int64_t service_ns = gsim_work_to_ns(service);
+    int64_t iterations = process->pace_ns > 0 ? service_ns / process->pace_ns : 0;
+    bool is_within = iterations < context->iterations;
+    context->done_iterations = is_within ? iterations : context->iterations;
+    context->done = 0;
+    if (is_within)
+        context->done = gsim_work_of_ns(
+            gsim_muldiv_floor(service_ns % process->pace_ns, context->gpu_ns, process->pace_ns));
+}

@@ -31,5 +31,8 @@ gsim_work gsim_process_done(const struct gsim_process *process, const struct gsi
 /* The place in its iterations at which this much service is done. */
 void gsim_process_locate(const struct gsim_process *process, int64_t service_ns,
                          int64_t *iterations, gsim_work *done);
+/* Puts a context of that process where so much service is done. */
+void gsim_process_put(const struct gsim_process *process, gsim_work service,
+                      struct gsim_context *context);
 
 #endif

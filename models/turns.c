@@ -400,6 +400,28 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
         turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
 }
 
+/* It goes on where it left, unless it ran elsewhere meanwhile or lost what it had. */
+static void find_place(struct gsim_model *model, gsim_slot slot, const struct gsim_context *whole) {
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    gsim_work done = model->progress[slot].done;
+    bool is_there = turner->has_left ? done == turner->left_done : done == 0;
+    if (!is_there && !turner->process.is_open_loop) {
+        turner->left = *whole;
+        gsim_process_put(&turner->process, done, &turner->left);
+        turner->left_ns = 0;
+        turner->has_left = true;
+    }
+    turner->has_worked =
+        gsim_context_is_done(turner->has_left ? &turner->left : &turner->process.context);
+}
+
+/* What is left to do needs no GPU. */
+static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    model->progress[slot].since_ns = now_ns;
+    model->progress[slot].rate_q32 = GSIM_RATE_ONE;
+    gsim_machine_expect_progress(model, slot);
+}
+
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
     struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
@@ -409,16 +431,18 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
-    if (turner->process.context.iterations == 0) { /* nothing to run */
-        gsim_machine_expect(model, slot, ENDS, now_ns + turner->process.tail_ns);
+    struct gsim_member_spec spec = member_spec(model, slot, gpu);
+    find_place(model, slot, &spec.context);
+    if (turner->has_worked) {
+        run_host(model, slot, now_ns);
         return;
     }
-    struct gsim_member_spec spec = member_spec(model, slot, gpu);
     uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
     uint16_t entered = instance > 0 ? (uint16_t)(instance - 1) : turner->lane;
     spec.lane = lane_for(model, arbiter, gpu, entered, now_ns);
     turner->gpu = gpu;
-    turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left, now_ns)
+    turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left,
+                                                            turner->left_ns, now_ns)
                                       : gsim_arbiter_join(arbiter, &spec, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
@@ -459,8 +483,12 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     deliver(model, turner->gpu, arbiter);
     const struct gsim_member *member = gsim_arbiter_member(arbiter, turner->member);
     turner->left = member->context;
+    turner->left_ns = now_ns;
     turner->has_left = true;
     book(model, slot, member, now_ns);
+    if (turner->has_worked)
+        model->progress[slot].done += gsim_work_of_ns(now_ns - member->finish_ns);
+    turner->left_done = model->progress[slot].done;
     turner->before = turner->sum;
     gsim_arbiter_leave(arbiter, turner->member, now_ns);
     model->jobs[slot].is_turning = false;
@@ -474,6 +502,10 @@ bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop st
     return gsim_arbiter_exit(model->turns.of_gpu[turner->gpu], turner->member,
                              stop == GSIM_STOP_ITERATION ? GSIM_EXIT_ITERATION : GSIM_EXIT_KERNEL,
                              now_ns);
+}
+
+bool gsim_turns_has_worked(const struct gsim_model *model, gsim_slot slot) {
+    return slot < model->turns.capacity && model->turns.by_slot[slot].has_worked;
 }
 
 /* A threshold of service, or the end of the iteration under way; whichever comes first. */
@@ -513,13 +545,15 @@ int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns) {
 static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
                    int64_t now_ns) {
     gsim_slot slot = member->id;
-    if (reports & GSIM_REPORT_WORKED)
-        gsim_machine_expect(model, slot, ENDS,
-                            member->finish_ns + model->turns.by_slot[slot].process.tail_ns);
-    else if (reports & GSIM_REPORT_LEFT)
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    if (reports & GSIM_REPORT_WORKED) {
+        turner->has_worked = true;
+        gsim_machine_expect(model, slot, ENDS, member->finish_ns + turner->process.tail_ns);
+    } else if (reports & GSIM_REPORT_LEFT) {
         gsim_machine_expect(model, slot, STOPS, now_ns);
-    else if (reports & GSIM_REPORT_WATCHED)
+    } else if (reports & GSIM_REPORT_WATCHED) {
         gsim_machine_expect(model, slot, IS_WATCHED, now_ns);
+    }
 }
 
 static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {

@@ -11,7 +11,10 @@
 struct gsim_turner {
     struct gsim_process process;
     struct gsim_context left; /* while it is off its GPU: where it was */
+    int64_t left_ns; /* since when */
+    gsim_work left_done; /* the service done by then */
     bool is_described, has_left;
+    bool has_worked; /* its iterations are over: what is left needs no GPU */
     uint16_t member;
     uint32_t gpu;
     int32_t priority; /* of its entry in an arrangement */
@@ -44,6 +47,8 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* true: it is at such a boundary now; else its STOPS follows. */
 bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop, int64_t now_ns);
+/* Only its host still works, so that it can stop at any time. */
+bool gsim_turns_has_worked(const struct gsim_model *model, gsim_slot slot);
 /* As the job's threshold and boundary watch say. */
 void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* A slot is given to another job. */

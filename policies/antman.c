@@ -54,20 +54,22 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
     return true;
 }
 
-/* Suspends the guests of a GPU; false: there is none. */
-static bool clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+/* Suspends the guests of a GPU. */
+static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     const struct gsim_view *view = ctx->view;
-    bool has_guests = false;
     for (uint32_t i = 0; i < view->n_active; i++) {
         gsim_slot slot = view->active[i];
-        if (!gsim_antman_is_guest(ctx, slot, gpu))
-            continue;
-        has_guests = true;
-        if (view->state[slot] == GSIM_RUNNING)
+        if (gsim_antman_is_guest(ctx, slot, gpu) && view->state[slot] == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, slot, antman->way.stop, antman->way.keep);
     }
-    return has_guests;
+}
+
+/* Nobody has it whole, and who is on it can be asked to leave, or is on the way out. */
+static bool is_to_be_had(const struct gsim_ctx *ctx, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    return antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
+           (ctx->view->gpu_is_arranged[gpu] || ctx->view->gpu_free_ppm[gpu] == GSIM_PPM);
 }
 
 /* GPUs without a guaranteed job are kept free for the first that waits, when they are enough for it:
@@ -76,14 +78,13 @@ static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
     struct antman *antman = ctx->state;
     uint32_t n = 0, needed = ctx->view->gpus[slot];
     for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
-        n += antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
-             (ctx->view->gpu_clients[gpu] > 0 || ctx->view->gpu_free_ppm[gpu] == GSIM_PPM);
+        n += is_to_be_had(ctx, gpu);
     for (uint32_t gpu = 0; n >= needed && needed > 0 && gpu < ctx->view->n_gpus; gpu++) {
-        struct antman_gpu *here = &antman->gpu[gpu];
-        if (here->guaranteed != GSIM_NO_SLOT)
+        if (!is_to_be_had(ctx, gpu))
             continue;
-        if (clear(ctx, plan, gpu) || ctx->view->gpu_free_ppm[gpu] == GSIM_PPM)
-            here->is_kept_free = true, needed--;
+        clear(ctx, plan, gpu);
+        antman->gpu[gpu].is_kept_free = true;
+        needed--;
     }
 }
 
@@ -132,8 +133,9 @@ static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t i = 0; i < ctx->view->n_active; i++) {
         gsim_slot slot = ctx->view->active[i];
         struct antman_job *job = gsim_antman_job(ctx, slot);
-        if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot))
-            continue;
+        if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot) ||
+            ctx->view->state[slot] != GSIM_RUNNING)
+            continue; /* who is on its way out waits again */
         const struct antman_gpu *here = &antman->gpu[job->sharing.gpu - 1];
         if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
             continue;

@@ -100,7 +100,8 @@ static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx
     const struct gsim_view *view = ctx->view;
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     struct gsim_unit unit = {.gpu = job->gpu - 1};
-    if (job->gpu && view->gpu_clients[unit.gpu] == 0 && view->gpu_free_ppm[unit.gpu] == 0)
+    /* Others on their way out may have left it before, and somebody may have it whole by now. */
+    if (job->gpu && view->gpu_is_arranged[unit.gpu] && view->gpu_clients[unit.gpu] == 0)
         (void)gsim_plan_arrange(plan, &unit, 1, &whole);
     else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
         (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],

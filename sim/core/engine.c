@@ -93,6 +93,7 @@ static void fill_view(struct gsim_core *core) {
     view->gpu_free_ppm = cluster->gpu_free_ppm;
     view->gpu_hbm_bytes = cluster->gpu_hbm_bytes;
     view->gpu_mem_used = cluster->gpu_mem_used;
+    view->gpu_is_arranged = cluster->gpu_is_arranged;
     view->gpu_clients = cluster->gpu_clients;
     view->gpu_client_limit = cluster->gpu_client_limit;
     view->type_of_gpu = cluster->type_of_gpu;
