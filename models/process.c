@@ -21,11 +21,15 @@ static int64_t given(const struct gsim_trace *trace, enum gsim_column column, ui
     return value > 0 ? value : 0;
 }
 
+/* Where no column says how much it touches, a host that launches ahead (host_ms) is that of an
+ * application, of which none fits L2; kernels alone are taken for small. */
 static bool is_beyond_l2(const struct gsim_trace *trace, uint32_t index,
                          const struct gsim_profile *profile) {
     int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
     if (bytes < 0)
         bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+    if (bytes < 0)
+        return given(trace, GSIM_COL_HOST_NS, index) > 0;
     return bytes > profile->value[GSIM_KEY_L2_BYTES];
 }
 
@@ -100,6 +104,8 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
     process.pace_ns = (service_ns - tail_ns) / n;
+    if (kernels > 0) /* the context holds the GPU between its kernels too */
+        gpu_ns += (context->kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     context->iterations = n;
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
     if (sync == GSIM_SYNC_NONE)

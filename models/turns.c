@@ -376,9 +376,9 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
 
 /* Alone on its GPU nobody switches, and the gap is part of what was measured. */
 static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members) {
-    static const enum gsim_key switching[] = {GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,
-                                              GSIM_KEY_SWITCH_COLD_NS, GSIM_KEY_LAUNCH_GAP_NS,
-                                              GSIM_KEY_SLICE_QUANTUM_NS};
+    static const enum gsim_key switching[] = {
+        GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
+        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SLICE_QUANTUM_NS};
     struct gsim_turns *turns = &model->turns;
     if (model->gpus[gpu].is_spatial) {
         if (!model->gpus[gpu].is_cut && n_members > turns->most_beside)
