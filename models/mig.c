@@ -244,15 +244,56 @@ static bool place_rest(const struct gsim_mig *mig, struct gsim_mig_layout *layou
     return false;
 }
 
-static enum gsim_status unknown(const struct gsim_mig *mig, const char *name,
+/* Names of profiles for a message. */
+struct names {
+    char text[GSIM_LOG_TEXT / 2];
+    size_t length;
+};
+
+static void name(struct names *names, const struct gsim_mig_profile *profile) {
+    if (names->length < sizeof names->text - 32)
+        names->length += (size_t)snprintf(names->text + names->length, 32, "%s%.24s",
+                                          names->length ? ", " : "", profile->name);
+}
+
+static enum gsim_status unknown(const struct gsim_mig *mig, const char *text,
                                 struct gsim_log *log) {
-    char list[GSIM_LOG_TEXT / 2] = "";
-    size_t length = 0;
-    for (int p = 0; p < mig->n && length < sizeof list - 32; p++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.24s", p ? ", " : "",
-                                   mig->profile[p].name);
-    return gsim_fail(log, GSIM_USAGE, NULL, 0, "no MIG profile is called '%s'; accepted: %s", name,
-                     list);
+    struct names names = {.length = 0};
+    for (int p = 0; p < mig->n; p++)
+        name(&names, &mig->profile[p]);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "mig.layout: no MIG profile is called '%s'; accepted: %s", text, names.text);
+}
+
+static uint32_t taken_by_placed(const struct gsim_mig *mig, const struct gsim_mig_layout *layout) {
+    uint32_t taken = 0;
+    for (int i = 0; i < layout->n; i++)
+        if (layout->instance[i].start != anywhere)
+            taken |= taken_by(mig, layout->instance[i]);
+    return taken;
+}
+
+static bool is_placeable(const struct gsim_mig *mig, struct gsim_mig_layout layout) {
+    return place_rest(mig, &layout, taken_by_placed(mig, &layout));
+}
+
+/* What there is room for beside as many of its instances, from the first on, as fit together. */
+static enum gsim_status misfit(const struct gsim_mig *mig, const char *text,
+                               const struct gsim_mig_layout *layout, struct gsim_log *log) {
+    struct gsim_mig_layout fitting = *layout;
+    struct names names = {.length = 0};
+    while (!is_placeable(mig, fitting))
+        fitting.n--;
+    for (int p = 0; p < mig->n; p++) {
+        struct gsim_mig_layout more = fitting;
+        more.instance[more.n++] = (struct gsim_mig_instance){(uint8_t)p, anywhere};
+        if (is_placeable(mig, more))
+            name(&names, &mig->profile[p]);
+    }
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "mig.layout: '%s' does not fit: beside the first %d of these %d instances "
+                     "there is room for %s",
+                     text, fitting.n, layout->n, names.length ? names.text : "nothing");
 }
 
 /* "3g.20gb" or "3g.20gb@4". */
@@ -268,11 +309,12 @@ static enum gsim_status parse_instance(const struct gsim_mig *mig, char *text,
     if (at && (gsim_parse_int(at, &start) != GSIM_PARSE_OK || start < 0 || start >= mig->slices ||
                !may_start(mig, profile, (uint32_t)start, 0)))
         return gsim_fail(log, GSIM_USAGE, NULL, 0,
-                         "a MIG instance %s may not begin at '%s'; 'gsim list devices NAME' shows "
-                         "where",
+                         "mig.layout: a MIG instance %s may not begin at '%s'; 'gsim list devices "
+                         "NAME' shows where",
                          text, at);
     if (out->n == GSIM_MIG_SLICES_MAX)
-        return gsim_fail(log, GSIM_USAGE, NULL, 0, "more MIG instances than any device has");
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "mig.layout: more instances than any device has");
     out->instance[out->n++] = (struct gsim_mig_instance){(uint8_t)profile, (uint8_t)start};
     return GSIM_OK;
 }
@@ -280,7 +322,6 @@ static enum gsim_status parse_instance(const struct gsim_mig *mig, char *text,
 enum gsim_status gsim_mig_parse(const struct gsim_mig *mig, const char *text,
                                 struct gsim_mig_layout *out, struct gsim_log *log) {
     char name[64];
-    uint32_t taken = 0;
     *out = (struct gsim_mig_layout){0};
     for (const char *p = text; p; p = strpbrk(p, ",+") ? strpbrk(p, ",+") + 1 : NULL) {
         size_t length = strcspn(p, ",+");
@@ -289,18 +330,14 @@ enum gsim_status gsim_mig_parse(const struct gsim_mig *mig, const char *text,
         if (status != GSIM_OK)
             return status;
     }
+    uint32_t taken = 0;
     for (int i = 0; i < out->n; i++) {
         if (out->instance[i].start == anywhere)
             continue;
         if (taken & taken_by(mig, out->instance[i]))
-            return gsim_fail(log, GSIM_USAGE, NULL, 0, "MIG layout '%s': two instances overlap",
+            return gsim_fail(log, GSIM_USAGE, NULL, 0, "mig.layout: '%s': two instances overlap",
                              text);
         taken |= taken_by(mig, out->instance[i]);
     }
-    if (!place_rest(mig, out, taken))
-        return gsim_fail(log, GSIM_USAGE, NULL, 0,
-                         "MIG layout '%s' does not fit; the instances take more slices than the "
-                         "device has, or cannot begin where there is room",
-                         text);
-    return GSIM_OK;
+    return place_rest(mig, out, taken) ? GSIM_OK : misfit(mig, text, out, log);
 }

@@ -34,8 +34,6 @@ struct mig_job {
     struct gsim_unit unit; /* its instance; slot 0: none */
 };
 
-/* --- what a job needs ------------------------------------------------------------------------- */
-
 /* A job that asks for whole GPUs says nothing of the part that it needs. */
 static bool holds(const struct gsim_view *view, const struct gsim_instance *instance,
                   uint32_t job) {
@@ -68,8 +66,6 @@ static bool needs_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
             smallest(ctx->view, &mig->kinds[type], ctx->view->job[slot]) < mig->kinds[type].n;
     return ctx->view->gpus[slot] > 1 || n_holding == 0;
 }
-
-/* --- instances -------------------------------------------------------------------------------- */
 
 /* The smallest free instance that holds the job; .slot 0: there is none. */
 static struct gsim_unit best_free(const struct mig *mig, const struct gsim_view *view,
@@ -154,8 +150,6 @@ static bool cut_for_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slo
     return false;
 }
 
-/* --- placing ---------------------------------------------------------------------------------- */
-
 static bool is_exact(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_unit unit) {
     const struct mig *mig = ctx->state;
     if (unit.slot == 0)
@@ -207,12 +201,18 @@ static enum gsim_status check_layout(const struct gsim_ctx *ctx, uint32_t gpu, c
     const struct gsim_trace *trace = ctx->view->trace;
     struct gsim_partition cut_so;
     enum gsim_status status = gsim_ask_layout(ctx, gpu, layout, &cut_so, ctx->log);
+    const struct gsim_instance *largest = cut_so.instance;
+    for (uint32_t i = 1; status == GSIM_OK && i < cut_so.n; i++)
+        if (cut_so.instance[i].mem_bytes > largest->mem_bytes)
+            largest = &cut_so.instance[i];
     for (uint32_t job = 0; status == GSIM_OK && job < trace->n_jobs; job++)
         if (gsim_trace_gpus(trace, job) > 1 || smallest(ctx->view, &cut_so, job) == cut_so.n)
-            status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                               "job '%s' fits no instance of mig.layout=%s; layout=auto gives such "
-                               "jobs whole GPUs",
-                               gsim_trace_id(trace, job), layout);
+            status =
+                gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                          "job '%s' fits no instance of mig.layout=%s, the largest of which (%s) "
+                          "has %lld MiB and %u %% of a GPU; layout=auto gives such jobs whole GPUs",
+                          gsim_trace_id(trace, job), layout, largest->name,
+                          (long long)(largest->mem_bytes >> 20), largest->part_ppm / 10000);
     return status;
 }
 

@@ -94,6 +94,21 @@ expect "a job larger than its GPU and host" 3 "--host-mem" "$gsim" --policy uvm 
 printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,20,50,4\nb,0,20,50,4\n' >"$tmp/lock.csv"
 expect "a lock for less than paging in takes" 0 "thrashing" "$gsim" --policy nvshare --device rtx5080 --set nvshare.quantum=0.1s --set hbm_bytes=6GiB "$tmp/lock.csv"
 expect "list policies" 0 "^srtf" "$gsim" list policies
+# sharing one GPU: what cannot be, by its parameter or line
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,sm_fraction\na,0,10,5,4,0.6,1\nb,0,10,5,60,0.6,1\n' >"$tmp/parts.csv"
+expect "a slice of nothing" 2 "timeslice.quantum: '0'.*1us" "$gsim" --policy timeslice --set timeslice.quantum=0 "$tmp/parts.csv"
+expect "a quantum of nothing" 2 "slice.quantum_ns: 0 is out of range" "$gsim" --policy timeslice --set slice.quantum_ns=0 "$tmp/parts.csv"
+expect "a vGPU's turn of nothing" 2 "vgpu.slice: '0'.*1ms to 30ms" "$gsim" --policy vgpu --set vgpu.slice=0 "$tmp/parts.csv"
+expect "a cap of more than all" 2 "mps.cap: '120%'.*1% to 100%" "$gsim" --policy mps --set mps.cap=120% "$tmp/parts.csv"
+expect "caps may sum past 100 %" 0 "2 completed" "$gsim" --policy mps --set mps.cap=80% "$tmp/parts.csv"
+expect "instances past 100 %" 2 "mig.layout: '3g+3g+1g' does not fit: .* room for nothing" "$gsim" --policy mig --set mig.layout=3g+3g+1g "$tmp/parts.csv"
+expect "an instance that is not" 2 "mig.layout: .*'5g'; accepted: 7g.141gb, 4g" "$gsim" --policy mig --set mig.layout=5g "$tmp/parts.csv"
+expect "an instance that does not start there" 2 "mig.layout: .*3g may not begin at '2'" "$gsim" --policy mig --set mig.layout=3g@2 "$tmp/parts.csv"
+expect "a job that fits no instance" 3 "parts.csv:2: job 'a' .*mig.layout=2g+2g.*2g.35gb. has 33024 MiB and 25 % of a GPU" "$gsim" --policy mig --set mig.layout=2g+2g "$tmp/parts.csv"
+expect "a job that fits no vGPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*vgpu.per_gpu=4" "$gsim" --policy vgpu "$tmp/parts.csv"
+expect "a job that fits no GPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*the largest GPU has 40GiB" "$gsim" --policy mps --device a100-40 "$tmp/parts.csv"
+printf 'job_id,submit_s,duration_s,sm_fraction\na,0,1,1.2\n' >"$tmp/wide.csv"
+expect "more than all SMs" 3 "wide.csv:2: column 'sm_fraction': '1.2'" "$gsim" --policy mps "$tmp/wide.csv"
 expect "list a policy" 0 "las.quantum" "$gsim" list policies las
 expect "list devices" 0 "^h200" "$gsim" list devices
 expect "list a device" 0 "measured" "$gsim" list devices h200

@@ -114,8 +114,10 @@ static void refuse(const struct gsim_mig *mig, const char *text, const char *exp
 
 static void layouts_that_the_driver_refuses(void **state) {
     const struct gsim_mig *mig = load("a100-40", *state);
-    refuse(mig, "4g.20gb,4g.20gb", "does not fit");
-    refuse(mig, "3g.20gb,3g.20gb,1g.5gb", "does not fit"); /* all eight slices are taken */
+    refuse(mig, "4g.20gb,4g.20gb",
+           "mig.layout: '4g.20gb,4g.20gb' does not fit: beside the first 1 of these 2 instances "
+           "there is room for 3g.20gb, 2g.10gb, 1g.10gb, 1g.5gb");
+    refuse(mig, "3g.20gb,3g.20gb,1g.5gb", "room for nothing"); /* all eight slices are taken */
     refuse(mig, "2g.10gb,2g.10gb,2g.10gb,2g.10gb", "does not fit"); /* none begins at 6 */
     refuse(mig, "7g.40gb,1g.5gb", "does not fit");
     refuse(mig, "1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb", "does not fit");
@@ -128,7 +130,7 @@ static void layouts_that_the_driver_refuses(void **state) {
     refuse(mig,
            "1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,"
            "1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb,1g.5gb",
-           "more MIG instances");
+           "more instances than any device has");
 }
 
 static void a_layout_is_checked_by_itself(void **state) {
