@@ -3,10 +3,7 @@
  * device of reference. A gang goes at its slowest member. Spread over nodes, or over the switches
  * above them, it goes slower by a factor of the device's profile, another one for models of which a
  * single tensor dwarfs the others. A device runs jobs by the ratio `speed_milli` of its profile; a job
- * with an application profile by what its iteration takes here and on the cluster's first device.
- *
- * Deviation: jobs that take turns on a GPU keep the device's own pace, which is that of the first
- * device (turns.c). */
+ * with an application profile by what its iteration takes here and on the cluster's first device. */
 #include "models/machine.h"
 
 static bool is_neutral(const struct gsim_profile *profile) {

@@ -147,11 +147,34 @@ gsim_work gsim_process_done(const struct gsim_process *process,
     return whole + gsim_work_of_ns(part_ns);
 }
 
-void gsim_process_locate(const struct gsim_process *process, int64_t service_ns,
-                         int64_t *iterations, gsim_work *done) {
+void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
+                         int64_t service_ns, int64_t *iterations, gsim_work *done) {
     *iterations = service_ns / process->pace_ns;
     *done = gsim_work_of_ns(
-        gsim_muldiv_ceil(service_ns % process->pace_ns, process->context.gpu_ns, process->pace_ns));
+        gsim_muldiv_ceil(service_ns % process->pace_ns, context->gpu_ns, process->pace_ns));
+}
+
+int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32) {
+    if (rate_q32 == GSIM_RATE_ONE)
+        return service_ns;
+    return gsim_muldiv_ceil(service_ns, (int64_t)GSIM_RATE_ONE, (int64_t)rate_q32);
+}
+
+void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
+    context->gpu_ns = gsim_process_time_ns(context->gpu_ns, rate_q32);
+    context->host_ns = gsim_process_time_ns(context->host_ns, rate_q32);
+    context->gap_ns = gsim_process_time_ns(context->gap_ns, rate_q32);
+    if (context->gpu_ns < context->kernels) /* of at least 1 ns each */
+        context->gpu_ns = context->kernels;
+}
+
+void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole) {
+    if (left->gpu_ns != whole->gpu_ns)
+        left->done = gsim_work_of_ns(
+            gsim_muldiv_floor(gsim_work_to_ns(left->done), whole->gpu_ns, left->gpu_ns));
+    left->gpu_ns = whole->gpu_ns;
+    left->host_ns = whole->host_ns;
+    left->gap_ns = whole->gap_ns;
 }
 
 void gsim_process_put(const struct gsim_process *process, gsim_work service,

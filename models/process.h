@@ -29,8 +29,14 @@ struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t 
 /* Service done, of a context of that process. */
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
 /* The place in its iterations at which this much service is done. */
-void gsim_process_locate(const struct gsim_process *process, int64_t service_ns,
-                         int64_t *iterations, gsim_work *done);
+void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
+                         int64_t service_ns, int64_t *iterations, gsim_work *done);
+
+/* On a device that runs the job at this rate: how long service takes; a context that is to run there;
+ * one that was left on another device, and goes on as the whole one would. */
+int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32);
+void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32);
+void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole);
 /* Puts a context of that process where so much service is done. */
 void gsim_process_put(const struct gsim_process *process, gsim_work service,
                       struct gsim_context *context);

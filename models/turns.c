@@ -365,6 +365,9 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         .demand = gsim_process_demand(trace, index, profile_at(model, gpu)),
         .used_bytes = working_set(trace, index),
         .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index)};
+    gsim_process_pace(&spec.context, turner->rate_q32);
+    if (spec.block_ns > 0)
+        spec.block_ns = gsim_process_time_ns(spec.block_ns, turner->rate_q32);
     if (model->gpus[gpu].is_by_priority &&
         gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
         struct gsim_halt_costs costs = gsim_halt_costs_of(profile_at(model, gpu));
@@ -411,6 +414,8 @@ static void find_place(struct gsim_model *model, gsim_slot slot, const struct gs
         turner->left_ns = 0;
         turner->has_left = true;
     }
+    if (turner->has_left)
+        gsim_process_repace(&turner->left, whole);
     turner->has_worked =
         gsim_context_is_done(turner->has_left ? &turner->left : &turner->process.context);
 }
@@ -418,7 +423,7 @@ static void find_place(struct gsim_model *model, gsim_slot slot, const struct gs
 /* What is left to do needs no GPU. */
 static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     model->progress[slot].since_ns = now_ns;
-    model->progress[slot].rate_q32 = GSIM_RATE_ONE;
+    model->progress[slot].rate_q32 = model->turns.by_slot[slot].rate_q32;
     gsim_machine_expect_progress(model, slot);
 }
 
@@ -431,6 +436,7 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
+    turner->rate_q32 = gsim_pace_q32(model, slot);
     struct gsim_member_spec spec = member_spec(model, slot, gpu);
     find_place(model, slot, &spec.context);
     if (turner->has_worked) {
@@ -487,7 +493,7 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     turner->has_left = true;
     book(model, slot, member, now_ns);
     if (turner->has_worked)
-        model->progress[slot].done += gsim_work_of_ns(now_ns - member->finish_ns);
+        model->progress[slot].done += (gsim_work)(now_ns - member->finish_ns) * turner->rate_q32;
     turner->left_done = model->progress[slot].done;
     turner->before = turner->sum;
     gsim_arbiter_leave(arbiter, turner->member, now_ns);
@@ -519,7 +525,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     int64_t iterations = -1;
     gsim_work done = 0;
     if (job->threshold_ns >= 0)
-        gsim_process_locate(&turner->process, job->threshold_ns, &iterations, &done);
+        gsim_process_locate(&turner->process, context, job->threshold_ns, &iterations, &done);
     int64_t next = context->done_iterations + 1;
     if (job->is_boundary_watched && (iterations < 0 || next <= iterations)) {
         iterations = next;
@@ -548,7 +554,9 @@ static void report(struct gsim_model *model, const struct gsim_member *member, u
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (reports & GSIM_REPORT_WORKED) {
         turner->has_worked = true;
-        gsim_machine_expect(model, slot, ENDS, member->finish_ns + turner->process.tail_ns);
+        gsim_machine_expect(model, slot, ENDS,
+                            member->finish_ns +
+                                gsim_process_time_ns(turner->process.tail_ns, turner->rate_q32));
     } else if (reports & GSIM_REPORT_LEFT) {
         gsim_machine_expect(model, slot, STOPS, now_ns);
     } else if (reports & GSIM_REPORT_WATCHED) {

@@ -12,6 +12,7 @@ struct gsim_turner {
     struct gsim_process process;
     struct gsim_context left; /* while it is off its GPU: where it was */
     int64_t left_ns; /* since when */
+    uint64_t rate_q32; /* at which its GPU runs it alone */
     gsim_work left_done; /* the service done by then */
     bool is_described, has_left;
     bool has_worked; /* its iterations are over: what is left needs no GPU */

@@ -16,12 +16,13 @@ check() { # name, expected, what came
     fi
 }
 ends() { # arguments of gsim: when each job ended, in trace order
-    "$gsim" --quiet --policy fifo --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
+    "$gsim" --quiet --policy "${policy:-fifo}" --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
     awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv"
     rm -f "$tmp/jobs.csv"
 }
 
 printf '[node fast]\ngpus = 2\ndevice = ideal\n[node slow]\ngpus = 2\ndevice = v100\n' >"$tmp/two.ini"
+sed 's/gpus = 2/gpus = 1/' "$tmp/two.ini" >"$tmp/two1.ini"
 printf 'job_id,submit_s,duration_s,gpus\na,0,10,2\nb,0,10,2\n' >"$tmp/pairs.csv"
 printf 'job_id,submit_s,duration_s,gpus,model\na,0,10,4,vgg16\nb,100,10,4,resnet50\n' >"$tmp/wide.csv"
 
@@ -29,6 +30,17 @@ printf 'job_id,submit_s,duration_s,gpus,model\na,0,10,4,vgg16\nb,100,10,4,resnet
 check "devices of unknown speed are alike" "10 10" "$(ends --cluster "$tmp/two.ini" "$tmp/pairs.csv")"
 check "half as fast: twice as long" "10 20" \
     "$(ends --cluster "$tmp/two.ini" --set speed.v100=0.5 "$tmp/pairs.csv")"
+# a and c share the fast device, b and d the slow one: 8 ms of 10 ms an iteration on the GPU, alone or at half
+# the rate beside each other, so that an iteration takes 10 or 18 ms, twice that where all is half as fast
+printf 'job_id,submit_s,iterations,gpu_ms,host_gap_ms\na,0,1000,8,2\nb,0,1000,8,2\n' >"$tmp/turns2.csv"
+(cat "$tmp/turns2.csv"; printf 'c,0,1000,8,2\nd,0,1000,8,2\n') >"$tmp/turns4.csv"
+for policy in timeslice mps vgpu xsched; do
+    check "$policy: alone at the pace of its own device" "10 20" "$(ends \
+        --cluster "$tmp/two1.ini" --set speed.v100=0.5 "$tmp/turns2.csv")"
+done
+unset policy
+check "beside each other at the pace of their device" "18 36 18 36" "$(policy=mps ends \
+    --cluster "$tmp/two1.ini" --set speed.v100=0.5 "$tmp/turns4.csv")"
 check "a gang goes at its slowest member" "20 120" \
     "$(ends --cluster "$tmp/two.ini" --set speed.v100=0.5 "$tmp/wide.csv")"
 check "the speed of a device that is not there" 1 \
