@@ -8,7 +8,7 @@
 #include "sim/app/cli.h"
 #include "sim/app/db_private.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 4 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 5 };
 
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
     return gsim_fail(log, GSIM_FAILED, db->path, 0,
@@ -38,7 +38,7 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
     static const char before[] =
         "BEGIN IMMEDIATE;"
         "PRAGMA application_id = 1735616877;"
-        "PRAGMA user_version = 4;"
+        "PRAGMA user_version = 5;"
         "CREATE TABLE run (run_id INTEGER PRIMARY KEY, config TEXT NOT NULL UNIQUE"
         " CHECK (length(config) = 64), version TEXT NOT NULL, argv TEXT NOT NULL,"
         " replication INTEGER NOT NULL CHECK (replication >= 0), status TEXT NOT NULL CHECK "

@@ -50,6 +50,7 @@ bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result) {
     double span_s = (double)(core->metrics.last_end_ns - core->metrics.first_submit_ns) / 1e9;
     double capacity_s = span_s * core->cluster.n_gpus;
     s->events += stats.slices;
+    s->turns = stats.slices;
     s->switch_s += (double)stats.switch_ns / 1e9;
     s->approximate = stats.is_approximate;
     s->skipped = capacity_s > 0 ? (double)stats.skipped_ns / 1e9 / capacity_s : 0;
