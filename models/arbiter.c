@@ -260,6 +260,7 @@ bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
     ring->keep_ns = spec->keep_ns;
     ring->ends_at_boundary = spec->ends_at_boundary;
     ring->is_by_priority = spec->is_by_priority;
+    ring->is_padded = spec->is_padded && arbiter->n_spaces > 0;
     ring->is_strict = spec->is_strict;
     ring->n_turns = spec->n_turns;
     ring->is_whole = spec->is_whole;

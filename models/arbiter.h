@@ -60,6 +60,7 @@ struct gsim_lane_spec {
     bool ends_at_boundary; /* turns end at the end of an iteration */
     bool is_whole, is_fair; /* as a ring's */
     bool is_by_priority;
+    bool is_padded; /* by priority: as a ring's, where lanes share SMs */
     bool is_strict; /* turns pass unused */
     uint16_t n_turns; /* of a round at least */
     struct gsim_halt_rule rule;

@@ -7,6 +7,7 @@
 struct runners {
     struct gsim_holder holder[GSIM_RING_MAX];
     uint16_t lane[GSIM_RING_MAX];
+    bool is_padding[GSIM_RING_MAX]; /* beside the one whose lane it is */
     uint32_t n;
 };
 
@@ -20,6 +21,14 @@ static struct gsim_holder holder_of(const struct gsim_part *part,
                                 .hbm_bytes_per_s = demand->hbm_bytes_per_s};
 }
 
+static void add(struct runners *out, uint16_t lane, bool is_padding, const struct gsim_part *part,
+                const struct gsim_demand *demand) {
+    assert(out->n < GSIM_RING_MAX);
+    out->holder[out->n] = holder_of(part, demand);
+    out->lane[out->n] = lane;
+    out->is_padding[out->n++] = is_padding;
+}
+
 static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runners *out) {
     out->n = 0;
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
@@ -27,19 +36,24 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
         uint16_t running = gsim_ring_running(ring);
         if (running == GSIM_NO_MEMBER || ring->part.space != space)
             continue;
-        assert(out->n < GSIM_RING_MAX);
-        out->holder[out->n] = holder_of(&ring->part, &lanes->members[running].demand);
-        out->lane[out->n++] = i;
+        const struct gsim_demand *demand = &lanes->members[running].demand;
+        add(out, i, false, &ring->part, demand);
+        if (ring->padding.member == GSIM_NO_MEMBER)
+            continue;
+        struct gsim_part left = ring->part;
+        left.cap_ppm = gsim_padding_left_ppm(&ring->part, demand);
+        add(out, i, true, &left, &lanes->members[ring->padding.member].demand);
     }
 }
 
 /* A halt that has begun takes what it was to take. */
-static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring, bool is_padding,
                      uint64_t rate_q32, int64_t now_ns) {
-    if (ring->rate_q32 == rate_q32 || ring->is_halting)
+    uint64_t *rate = is_padding ? &ring->padding.rate_q32 : &ring->rate_q32;
+    if (*rate == rate_q32 || ring->is_halting)
         return;
     gsim_ring_settle(rotation, ring, now_ns);
-    ring->rate_q32 = rate_q32;
+    *rate = rate_q32;
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
@@ -52,8 +66,8 @@ void gsim_concurrent_solve(const struct gsim_rotation *rotation, const struct gs
         collect(lanes, space, &runners);
         gsim_space_solve(&spaces[space], runners.holder, runners.n);
         for (uint32_t i = 0; i < runners.n; i++)
-            set_rate(rotation, &lanes->rings[runners.lane[i]], runners.holder[i].rate_q32,
-                     lanes->now_ns);
+            set_rate(rotation, &lanes->rings[runners.lane[i]], runners.is_padding[i],
+                     runners.holder[i].rate_q32, lanes->now_ns);
     }
     lanes->unsolved = 0;
 }

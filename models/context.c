@@ -173,7 +173,7 @@ bool gsim_context_is_between_kernels(const struct gsim_context *context) {
     if (context->done == 0)
         return true;
     int64_t kernel = present_kernel(context);
-    return kernel > 0 && gsim_work_of_ns(work_after(context, kernel - 1)) == context->done;
+    return kernel > 0 && work_after(context, kernel - 1) == gsim_work_to_ns(context->done);
 }
 
 int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,

@@ -49,6 +49,7 @@ static inline bool gsim_context_is_done(const struct gsim_context *context) {
 /* It was taken off the GPU at left_ns, and its host goes on now where it was: with what was left of
  * the gap before the next iteration. */
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns);
+/* To the nanosecond: at a lower rate the last one of a kernel may hold some of the next. */
 bool gsim_context_is_between_kernels(const struct gsim_context *context);
 /* It runs from from_ns on at this rate, and is ready: when its queue is empty. */
 int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,

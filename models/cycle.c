@@ -66,9 +66,18 @@ static bool is_same_grid(const struct gsim_ring *a, int64_t a_now, const struct 
            gsim_grid_offset_ns(&one, a_now) == gsim_grid_offset_ns(&other, b_now);
 }
 
+static bool is_same_padding(const struct gsim_padding *a, int64_t a_now,
+                            const struct gsim_padding *b, int64_t b_now) {
+    return a->member == b->member &&
+           (a->member == GSIM_NO_MEMBER ||
+            (a->since_ns - a_now == b->since_ns - b_now &&
+             a->until_ns - a_now == b->until_ns - b_now && a->rate_q32 == b->rate_q32));
+}
+
 static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
                          int64_t b_now) {
-    if (!is_same_grid(a, a_now, b, b_now))
+    if (!is_same_grid(a, a_now, b, b_now) ||
+        !is_same_padding(&a->padding, a_now, &b->padding, b_now))
         return false;
     if (a->is_halting != b->is_halting ||
         (a->is_halting &&
@@ -87,13 +96,14 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
     return true;
 }
 
-/* Whether where it is within a kernel decides how it is halted: somebody may have to halt it. */
+/* Whether where it is within a kernel decides how it is halted, or how long it pads: somebody may
+ * have to halt it. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->lane];
     bool is_outranked = false;
     for (uint16_t i = 0; ring->is_by_priority && i < ring->n && !is_outranked; i++)
         is_outranked = lanes->members[ring->member[i]].priority > member->priority;
-    return is_outranked && ring->rule.stop != GSIM_STOP_SAVE;
+    return is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE);
 }
 
 /* What decides who is next is who had how much more than the others. */
@@ -255,6 +265,9 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
         shift(&ring->quantum_start_ns, by_ns);
         shift(&ring->next_ns, by_ns);
         shift(&ring->halted_ns, by_ns);
+        shift(&ring->padding.since_ns, by_ns);
+        shift(&ring->padding.until_ns, by_ns);
+        shift(&ring->padding.ends_ns, by_ns);
         shift(&ring->release_ns, by_ns);
     }
 }

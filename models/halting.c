@@ -92,10 +92,10 @@ static struct sm_choice choose(const struct gsim_halt_rule *rule,
 }
 
 static struct gsim_halt_outcome cheapest(const struct gsim_halt_rule *rule,
-                                         const struct gsim_halt_costs *costs, int64_t in_kernel_ns,
+                                         const struct gsim_halt_costs *costs, gsim_work start,
                                          gsim_work done, int64_t block_ns, bool is_idempotent) {
     struct gsim_halt_outcome outcome = {.is_within_bound = true};
-    int64_t n = costs->sms > 0 ? costs->sms : 1;
+    int64_t n = costs->sms > 0 ? costs->sms : 1, in_kernel_ns = gsim_work_to_ns(done - start);
     gsim_work gained = 0;
     for (int64_t sm = 0; sm < n; sm++) {
         int64_t progress_ns =
@@ -109,6 +109,8 @@ static struct gsim_halt_outcome cheapest(const struct gsim_halt_rule *rule,
     }
     outcome.is_within_bound = outcome.free_ns <= rule->bound_ns;
     outcome.done = done + gained / n;
+    if (outcome.done < start) /* no kernel loses more than it did */
+        outcome.done = start;
     return outcome;
 }
 
@@ -150,8 +152,7 @@ struct gsim_halt_outcome gsim_halt(const struct gsim_halt_rule *rule,
         outcome.done = done;
         return outcome;
     case GSIM_STOP_CHEAPEST:
-        return cheapest(rule, costs, gsim_work_to_ns(done - span.start), done,
-                        gsim_work_to_ns(block), is_idempotent);
+        return cheapest(rule, costs, span.start, done, gsim_work_to_ns(block), is_idempotent);
     default:
         if (rule->pieces > 1)
             return runs_to(next_multiple(span.start, done, span.end,

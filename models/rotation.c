@@ -7,6 +7,7 @@
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
     *ring = (struct gsim_ring){.last = GSIM_NO_MEMBER,
+                               .padding = {.member = GSIM_NO_MEMBER},
                                .rate_q32 = GSIM_RATE_ONE,
                                .quantum_ns = quantum_ns,
                                .next_ns = GSIM_NEVER};
@@ -106,13 +107,13 @@ static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member 
     return gsim_context_idle_ns(context, from_ns, ring->rate_q32);
 }
 
-static int64_t watched_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
+static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, uint64_t rate_q32) {
     if (member->watch_iterations != member->context.done_iterations)
         return GSIM_NEVER;
     gsim_work left = member->watch_done - member->context.done;
     if (left <= 0)
-        return ring->since_ns;
-    return ring->since_ns + member->stall_ns + gsim_work_time(left, ring->rate_q32);
+        return since_ns;
+    return since_ns + member->stall_ns + gsim_work_time(left, rate_q32);
 }
 
 static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64_t time_ns) {
@@ -122,6 +123,65 @@ static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64
     ring->change = (uint8_t)change;
 }
 
+/* --- padding ---------------------------------------------------------------------------------- */
+
+static bool could_pad(const struct gsim_member *running, const struct gsim_member *other) {
+    return other->priority < running->priority && !gsim_context_is_done(&other->context);
+}
+
+static bool is_worth_padding(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                             const struct gsim_member *running) {
+    bool is_worth = false;
+    for (uint16_t place = 0; ring->is_padded && place < ring->n && !is_worth; place++)
+        is_worth = could_pad(running, member_at(rotation, ring, place));
+    return is_worth && gsim_padding_left_ppm(&ring->part, &running->demand) > 0;
+}
+
+/* Before anything of the running one, which it does not touch. */
+static void plan_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
+    struct gsim_padding *padding = &ring->padding;
+    if (padding->member == GSIM_NO_MEMBER)
+        return;
+    const struct gsim_member *member = &rotation->members[padding->member];
+    int64_t kernel_ns =
+        gsim_context_boundary_ns(&member->context, padding->since_ns, padding->rate_q32, false);
+    padding->ends_ns = kernel_ns < padding->until_ns ? kernel_ns : padding->until_ns;
+    consider(ring, GSIM_CHANGE_PADDED, padding->ends_ns);
+    if (member->watch_iterations >= 0)
+        consider(ring, GSIM_CHANGE_PADDED,
+                 watched_ns(member, padding->since_ns, padding->rate_q32));
+    consider(ring, GSIM_CHANGE_PADDED, gsim_context_refill_ns(&member->context, padding->since_ns));
+}
+
+/* Where a kernel of the running one begins: the first of those less urgent that fits joins it. */
+static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    const struct gsim_member *running = member_at(rotation, ring, ring->at);
+    if (ring->padding.member != GSIM_NO_MEMBER || !is_worth_padding(rotation, ring, running) ||
+        !gsim_context_is_between_kernels(&running->context))
+        return;
+    for (uint16_t place = 0; place < ring->n; place++) {
+        struct gsim_member *member = member_at(rotation, ring, place);
+        if (!could_pad(running, member) || member->context.ready_ns > now_ns)
+            continue;
+        int64_t time_ns =
+            gsim_padding_time_ns(&running->context, &member->context, member->block_ns);
+        if (time_ns == 0)
+            continue;
+        gsim_context_resume(&member->context, now_ns);
+        ring->padding = (struct gsim_padding){.member = ring->member[place],
+                                              .since_ns = now_ns,
+                                              .until_ns = now_ns + time_ns,
+                                              .rate_q32 = GSIM_RATE_ONE};
+        return;
+    }
+}
+
+static void stop_padding(struct gsim_ring *ring) {
+    ring->padding.member = GSIM_NO_MEMBER;
+}
+
+/* --- the next change -------------------------------------------------------------------------- */
+
 static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
     ring->next_ns = GSIM_NEVER;
@@ -129,9 +189,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         consider(ring, GSIM_CHANGE_HALTED, ring->halted_ns);
         return;
     }
+    plan_padding(rotation, ring);
     consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member));
     if (member->watch_iterations >= 0)
-        consider(ring, GSIM_CHANGE_WATCHED, watched_ns(ring, member));
+        consider(ring, GSIM_CHANGE_WATCHED, watched_ns(member, ring->since_ns, ring->rate_q32));
     consider(ring, GSIM_CHANGE_REFILLED, gsim_context_refill_ns(&member->context, ring->since_ns));
     if (ring->is_strict) {
         struct gsim_grid grid = gsim_ring_grid(ring);
@@ -149,6 +210,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->priority, true));
     consider(ring, GSIM_CHANGE_QUANTUM,
              preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false)));
+    if (is_worth_padding(rotation, ring, member))
+        consider(ring, GSIM_CHANGE_KERNEL,
+                 gsim_context_boundary_ns(&member->context, ring->since_ns + member->stall_ns,
+                                          ring->rate_q32, false));
 }
 
 static gsim_i128 weighted_ns(const struct gsim_member *member) {
@@ -243,6 +308,7 @@ static void go_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, 
         tell_residency(rotation, ring, now_ns);
     member->stall_ns += stall_ns;
     gsim_context_resume(&member->context, now_ns);
+    pad(rotation, ring, now_ns);
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
@@ -337,6 +403,7 @@ static int64_t preempt_cost_ns(const struct gsim_rotation *rotation,
 static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
                     int64_t now_ns) {
     uint16_t place = next_ready(rotation, ring, now_ns);
+    stop_padding(ring);
     if (place == GSIM_NO_MEMBER) {
         ring->phase = GSIM_LANE_IDLE;
         gsim_ring_plan(rotation, ring, now_ns);
@@ -361,8 +428,21 @@ static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, u
         member->tenant.is_swept = false;
 }
 
+static void settle_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+                           int64_t now_ns) {
+    struct gsim_padding *padding = &ring->padding;
+    if (padding->member == GSIM_NO_MEMBER || now_ns <= padding->since_ns)
+        return;
+    struct gsim_member *member = &rotation->members[padding->member];
+    member->busy_ns += now_ns - padding->since_ns;
+    tell(rotation, GSIM_SPAN_SLICE, member, padding->since_ns, now_ns, 0);
+    run_on(member, padding->since_ns, now_ns, padding->rate_q32);
+    padding->since_ns = now_ns;
+}
+
 void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                       int64_t now_ns) {
+    settle_padding(rotation, ring, now_ns);
     if (ring->phase != GSIM_LANE_RUNNING || now_ns <= ring->since_ns)
         return;
     struct gsim_member *member = member_at(rotation, ring, ring->at);
@@ -382,6 +462,7 @@ static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *r
                               now_ns, member->block_ns, member->is_idempotent);
     ring->halted_ns = now_ns + ring->outcome.free_ns;
     ring->is_halting = true;
+    stop_padding(ring);
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
@@ -446,9 +527,30 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         break;
     case GSIM_CHANGE_WATCHED:
     case GSIM_CHANGE_REFILLED:
+    case GSIM_CHANGE_KERNEL:
+    case GSIM_CHANGE_PADDED:
+        pad(rotation, ring, now_ns);
         gsim_ring_plan(rotation, ring, now_ns);
         break;
     }
+}
+
+static uint16_t stopped(const struct gsim_rotation *rotation, uint16_t place) {
+    struct gsim_member *member = &rotation->members[place];
+    if (gsim_context_is_done(&member->context) && member->finish_ns == GSIM_NEVER)
+        member->finish_ns = member->context.launch_ns;
+    return place;
+}
+
+/* The running one goes on from where it was, and what else is due for it now still is. */
+static uint16_t look_at_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+                                int64_t now_ns) {
+    uint16_t place = ring->padding.member;
+    settle_padding(rotation, ring, now_ns);
+    if (now_ns >= ring->padding.ends_ns)
+        stop_padding(ring);
+    gsim_ring_plan(rotation, ring, now_ns);
+    return stopped(rotation, place);
 }
 
 uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
@@ -468,13 +570,13 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
             go_on(rotation, ring, now_ns);
         return GSIM_NO_MEMBER;
     }
-    uint16_t stopped = ring->member[ring->at];
+    if (ring->change == GSIM_CHANGE_PADDED)
+        return look_at_padding(rotation, ring, now_ns);
+    uint16_t place = ring->member[ring->at];
+    bool goes_on = ring->change == GSIM_CHANGE_KERNEL;
     gsim_ring_settle(rotation, ring, now_ns);
     change(rotation, ring, now_ns);
-    struct gsim_member *member = &rotation->members[stopped];
-    if (gsim_context_is_done(&member->context) && member->finish_ns == GSIM_NEVER)
-        member->finish_ns = member->context.launch_ns;
-    return stopped;
+    return goes_on ? GSIM_NO_MEMBER : stopped(rotation, place);
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -514,6 +616,8 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
     begin_round(ring, had_lane ? ring->at + 1 : ring->at, now_ns);
     if (had_lane)
         ring->phase = GSIM_LANE_IDLE;
+    if (had_lane || ring->padding.member == member)
+        stop_padding(ring);
     ring->is_halting &= !had_lane;
     uint16_t next = was_running ? next_ready(rotation, ring, now_ns) : GSIM_NO_MEMBER;
     if (next != GSIM_NO_MEMBER)

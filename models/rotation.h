@@ -10,7 +10,8 @@
  * In a lane by priority the most urgent ready context runs, and a running one is halted as soon as a
  * more urgent one is ready, by the lane's mechanism (models/halting.h); those of equal priority
  * take turns as above. Its contexts are streams of one process: where nothing is saved, changing
- * from one to another costs nothing but the launch.
+ * from one to another costs nothing but the launch. Such a lane may be padded: beside each kernel of
+ * the one that runs, the first less urgent one that is ready and fits (models/padding.h) runs too.
  *
  * A lane may be kept by a context that has nothing to run for a while, and turns may end at the ends
  * of iterations only. Where memory moves (models/memory.h), a turn may begin with a migration, and
@@ -22,6 +23,7 @@
 
 #include "models/halting.h"
 #include "models/memory.h"
+#include "models/padding.h"
 #include "models/space.h"
 #include "models/vgpu.h"
 #include "models/spans.h"
@@ -50,7 +52,8 @@ struct gsim_member {
     struct gsim_context context;
     int64_t quantum_ns; /* 0: the lane's */
     int32_t priority; /* larger goes first, in lanes that look at it */
-    int64_t weight, counted_ns; /* in fair lanes: of its time, and the busy_ns from which on it counts */
+    int64_t weight,
+        counted_ns; /* in fair lanes: of its time, and the busy_ns from which on it counts */
     uint32_t state_ppm; /* share of the registers and shared memory that it uses */
     int64_t block_ns; /* of its thread blocks; 0: as long as its kernels */
     bool is_idempotent; /* its kernels may be killed and run again */
@@ -82,6 +85,8 @@ enum gsim_lane_change {
     GSIM_CHANGE_RELEASED, /* kept by a context that ran out of work: no longer */
     GSIM_CHANGE_WATCHED, /* the running one reaches what it is watched for, and runs on */
     GSIM_CHANGE_REFILLED, /* a new period of its launch cap begins */
+    GSIM_CHANGE_KERNEL, /* its next kernel begins, and somebody could pad */
+    GSIM_CHANGE_PADDED, /* whoever pads is to be looked at, or ends */
 };
 
 enum gsim_lane_phase {
@@ -110,6 +115,8 @@ struct gsim_ring {
     bool is_by_priority;
     bool is_whole; /* by priority, but nobody is halted: iterations run to their end */
     bool is_fair; /* whole, and who had the least weighted time comes before priority */
+    bool is_padded; /* by priority, and lanes share SMs: less urgent ones fill those left over */
+    struct gsim_padding padding; /* while one runs */
     bool is_halting;
     struct gsim_halt_rule rule; /* by priority: how the running one is halted */
     struct gsim_halt_outcome outcome; /* while halting: what will be then */

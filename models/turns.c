@@ -120,6 +120,9 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
             return "a turn is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_turns_knows(arrangement->lanes[i].discipline))
             return "in lanes beside each other contexts take turns, or go by priority";
+        if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
+            arrangement->memory != GSIM_MEMORY_RESIDENT)
+            return "what pads other kernels has its memory resident";
     }
     for (uint32_t i = 0; i < arrangement->n_entries; i++)
         if (arrangement->entries[i].lane >= arrangement->n_lanes)
@@ -192,6 +195,7 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
         .is_strict = lane->turns != GSIM_TURNS_USED,
         .n_turns = lane->turns == GSIM_TURNS_FIXED ? lane->most_vgpus : 0,
         .is_by_priority = lane->discipline != GSIM_DISCIPLINE_RR,
+        .is_padded = lane->discipline == GSIM_DISCIPLINE_PADDING,
         .is_whole = lane->discipline == GSIM_DISCIPLINE_BOUNDARY,
         .is_fair = lane->is_fair,
         .rule = {.stop = (uint8_t)lane->stop,
@@ -200,6 +204,7 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
                  .bound_ns = lane->bound_ns},
         .part = {.first_sm = lane->first_sm, .n_sms = lane->n_sms, .cap_ppm = lane->cap_ppm}};
     model->gpus[gpu].is_by_priority = spec.is_by_priority;
+    model->gpus[gpu].is_padded = spec.is_padded;
     model->turns.has_vgpus |= lane->most_vgpus > 0;
     model->gpus[gpu].rule = spec.rule;
     if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
@@ -211,10 +216,12 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
     return gsim_arbiter_set_lane(model->turns.of_gpu[gpu], place, &spec, now_ns);
 }
 
-/* Lanes beside each other, or with a part of the SMs, share the device in space. */
+/* Lanes beside each other, or with a part of the SMs, share the device in space; so do those who
+ * are padded and those who pad. */
 static bool is_spatial(const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
-    return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0;
+    return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0 ||
+           lane->discipline == GSIM_DISCIPLINE_PADDING;
 }
 
 static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
@@ -388,7 +395,8 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
             turns->most_beside = n_members;
         turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
             turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
-        return;
+        if (!model->gpus[gpu].is_padded)
+            return;
     }
     if (n_members > turns->most_members)
         turns->most_members = n_members;

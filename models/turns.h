@@ -56,7 +56,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
 static inline bool gsim_turns_knows(enum gsim_discipline discipline) {
     return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY ||
-           discipline == GSIM_DISCIPLINE_BOUNDARY;
+           discipline == GSIM_DISCIPLINE_BOUNDARY || discipline == GSIM_DISCIPLINE_PADDING;
 }
 /* NULL when devices can have these lanes, else why not. */
 const char *gsim_turns_refuse(const struct gsim_model *model,

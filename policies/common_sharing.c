@@ -168,8 +168,9 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
     const struct gsim_view *view = ctx->view;
     struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
     uint32_t n_jobs = view->gpu_clients[unit.gpu] + 1;
-    bool says_something =
-        n_jobs == 1 || sharing->adapt || sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY;
+    bool says_something = n_jobs == 1 || sharing->adapt ||
+                          sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY ||
+                          sharing->lane.discipline == GSIM_DISCIPLINE_PADDING;
     return !says_something || arrange(sharing, ctx, plan, unit.gpu, &entry, n_jobs,
                                       view->gpu_mem_used[unit.gpu] + mem_bytes(view, slot));
 }

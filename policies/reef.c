@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* REEF: when a real-time kernel is launched, best-effort kernels that wait in software queues stay
+/* REEF: real-time kernels reset best-effort ones and run at once; best-effort kernels fill the SMs
+ * that they leave over.
+ *
+ * Reset: when a real-time kernel is launched, best-effort kernels that wait in software queues stay
  * there, those in the device's queue (reef.in_flight of them at most) start, see a flag and end, and
  * the running one is killed; its progress is lost and it runs again. A kernel that is not idempotent
- * cannot be killed, so it runs out. The smaller the device's queue, the sooner
- * the SMs are free; with 1 the best-effort host waits for every kernel before it launches the next.
- * Not here yet: kernels padded into the SMs that the real-time one leaves over.
+ * cannot be killed, so it runs out. The smaller the device's queue, the sooner the SMs are free; with
+ * 1 the best-effort host waits for every kernel before it launches the next.
+ *
+ * Dynamic kernel padding (reef.padding): beside each real-time kernel runs the first best-effort
+ * kernel, in order of arrival, whose thread blocks (column kernel_ms, else the whole kernel) take no
+ * longer: as many waves of its blocks as end with the real-time kernel, in the SMs that this one
+ * leaves over (column sm_fraction). What is left of it goes on with the next one.
+ *
+ * Not modelled: registers and shared memory, so that the rule that a padded kernel may not lower the
+ * occupancy of the real-time one forbids nothing; the proxy kernel that calls both.
  * Source: Han et al., "Microsecond-scale preemption for concurrent GPU-accelerated DNN inferences",
- * OSDI 2022; the queue of 2 is that of its public code. */
+ * OSDI 2022; the queue of 2, and whole waves of blocks, are those of its public code. */
 #include "policies/common.h"
 
 static void warn_of_jobs_that_run_out(const struct gsim_ctx *ctx) {
@@ -22,14 +32,26 @@ static void warn_of_jobs_that_run_out(const struct gsim_ctx *ctx) {
                   n);
 }
 
+static void warn_of_full_kernels(const struct gsim_ctx *ctx) {
+    if (!ctx->view->trace->column[GSIM_COL_SM_PPM])
+        gsim_warn(
+            ctx->log, ctx->view->trace->path, 0,
+            "the trace has no column 'sm_fraction': under reef real-time kernels are taken to "
+            "fill all SMs that they may have, which leaves none over for padding");
+}
+
 static enum gsim_status open_reef(struct gsim_ctx *ctx) {
     struct gsim_sharing *sharing = ctx->state;
-    struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PRIORITY,
+    bool is_padded = gsim_param(ctx->params, "padding") != 0;
+    struct gsim_lane lane = {.discipline =
+                                 is_padded ? GSIM_DISCIPLINE_PADDING : GSIM_DISCIPLINE_PRIORITY,
                              .stop = GSIM_STOP_FLUSH,
                              .in_flight = gsim_param(ctx->params, "in_flight")};
     gsim_sharing_init(sharing, ctx, &lane);
     sharing->has_two_levels = true;
     warn_of_jobs_that_run_out(ctx);
+    if (is_padded)
+        warn_of_full_kernels(ctx);
     return GSIM_OK;
 }
 
@@ -41,16 +63,21 @@ static const struct gsim_param_def params[] = {
      .min = 1,
      .max = 1024,
      .help = "best-effort kernels in the device's queue at most, the running one included"},
+    {.name = "padding",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "best-effort kernels fill the SMs that real-time ones leave over"},
     {0}};
 
 const struct gsim_policy gsim_policy_reef = {
     .name = "reef",
-    .summary = "real-time kernels reset best-effort ones, which run again",
+    .summary = "real-time kernels reset best-effort ones, which run again or pad them",
     .paper = "Han et al., Microsecond-scale preemption for concurrent GPU-accelerated DNN "
              "inferences (REEF), OSDI 2022",
-    .deviations = "no padding of left-over SMs yet; jobs of equal class take turns by the driver's "
-                  "quantum instead of in order of arrival; which kernel was killed is known, so "
-                  "that no finished one runs again",
+    .deviations = "jobs of equal class take turns by the driver's quantum instead of in order of "
+                  "arrival; which kernel was killed is known, so that no finished one runs again; "
+                  "a padded kernel costs the real-time one no occupancy, whatever registers they "
+                  "use, and what it did as padding is kept when it gets the GPU to itself",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -133,7 +133,7 @@ enum gsim_discipline {
     GSIM_DISCIPLINE_RR, /* time slices over a ring of contexts */
     GSIM_DISCIPLINE_PRIORITY,
     GSIM_DISCIPLINE_BOUNDARY, /* whole iterations; the next one by priority */
-    GSIM_DISCIPLINE_PADDING, /* REEF: fill the SMs left over */
+    GSIM_DISCIPLINE_PADDING, /* REEF: by priority, and others fill the SMs left over */
     GSIM_DISCIPLINE_COUNT
 };
 

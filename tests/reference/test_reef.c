@@ -100,12 +100,69 @@ static void test_what_is_not_idempotent_runs_out(void **state) {
     assert_true(result.summary.latency_mean_s > killed.summary.latency_mean_s);
 }
 
+/* --- padding, by hand ------------------------------------------------------------------------- */
+
+/* A request of three kernels of 100 ms at 1 s, on so much of the SMs; and one long best-effort
+ * iteration of kernels of so many ms that fill them all. */
+static struct gsim_result pad(struct fixture *f, const char *real_time_fills, int kernel_ms,
+                              int block_ms, bool is_on) {
+    static const char *const sets[][2] = {{"padding=off", NULL}, {"padding=on", NULL}};
+    char text[512], block[16] = "";
+    if (block_ms > 0)
+        (void)snprintf(block, sizeof block, "%d", block_ms);
+    (void)snprintf(text, sizeof text,
+                   "job_id,submit_s,iterations,gpu_ms,kernel_ms,kernels,requests,period_ms,class,"
+                   "idempotent,sm_fraction\n"
+                   "urgent,0,,100,,3,1,1000,realtime,,%s\nother,0,1,3000,%s,%d,,,batch,1,1\n",
+                   real_time_fills, block, 3000 / kernel_ms);
+    if (read_text(f, text) != GSIM_OK)
+        fail_msg("%s", f->log.errors[0].text);
+    struct test_run one = {
+        .trace = &f->trace, .policy = "reef", .device = "ideal", .sets = sets[is_on]};
+    struct gsim_result result = test_run(&one, f->arena);
+    assert_int_equal(result.requests[0].latency_ns[0], 300000000); /* whatever runs beside it */
+    return result;
+}
+
+/* By how much sooner the other one ends, which otherwise waits for the request; the kernel that the
+ * request kills is the same. */
+static void test_padding_by_hand(void **state) {
+    static const struct {
+        const char *fills;
+        int kernel_ms, block_ms;
+        int64_t sooner_ms;
+    } cases[] = {
+        /* a wave of 100 ms in a quarter of the SMs does a quarter of a kernel, three times */
+        {"0.75", 100, 0, 75},
+        {"0.5", 100, 0, 150},
+        /* kernels of 20 ms take 40 ms in half of them, and one is padded into each */
+        {"0.5", 20, 0, 60},
+        /* one wave of 60 ms fits: it does 30 ms of its kernel, then what is left of it in 60 ms */
+        {"0.5", 60, 0, 90},
+        /* kernels of 125 ms are longer, unless their blocks are short: 4 waves of 25 ms do 50 ms, and
+         * again; then 25 ms are left of the kernel, which take 50 ms */
+        {"0.5", 125, 0, 0},
+        {"0.5", 125, 25, 125},
+        {"1", 20, 0, 0}, /* nothing is left over */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gsim_result off =
+            pad(*state, cases[i].fills, cases[i].kernel_ms, cases[i].block_ms, false);
+        struct gsim_result on =
+            pad(*state, cases[i].fills, cases[i].kernel_ms, cases[i].block_ms, true);
+        if (off.jobs.end_ns[1] - on.jobs.end_ns[1] != cases[i].sooner_ms * 1000000)
+            fail_msg("case %zu: %lld ns sooner", i,
+                     (long long)(off.jobs.end_ns[1] - on.jobs.end_ns[1]));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_latency_is_in_the_published_order),
         TEST(test_what_is_reset_runs_again),
         TEST(test_the_queue_of_the_device_trades_latency_for_throughput),
         TEST(test_what_is_not_idempotent_runs_out),
+        TEST(test_padding_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
