@@ -14,6 +14,9 @@
  * pace is within antman.tolerance, and halves when it is not.
  *
  * When a guaranteed job needs the room of opportunistic ones, they are suspended (antman.preempt).
+ *
+ * Not modelled: memory that overflows to the host for an iteration, so an opportunistic job waits for
+ * room; gangs of several GPUs that share them; scaling of memory within a framework.
  * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020. */
 #include "policies/common_antman.h"
 

@@ -10,6 +10,9 @@
  * salus.order says who is next in a lane: the first come (fifo), the last come (preempt), the one with
  * the least left to do (srtf), all in turn (pack), or who had the least memory x time since a job
  * came last (fair).
+ *
+ * Not modelled: what its proxy of every operation costs, lanes that shrink or are merged while
+ * somebody is in them, and another job's iteration while the first of a lane waits for its host.
  * Source: Yu and Chowdhury, "Salus: Fine-grained GPU sharing primitives for deep learning
  * applications", MLSys 2020, and its public code. */
 #include "policies/common.h"
