@@ -156,6 +156,49 @@ static void test_padding_by_hand(void **state) {
     }
 }
 
+static struct gsim_result run_text(struct fixture *f, const char *text, const char *const *sets) {
+    if (read_text(f, text) != GSIM_OK)
+        fail_msg("%s", f->log.errors[0].text);
+    struct test_run one = {.trace = &f->trace, .policy = "reef", .device = "h200", .sets = sets};
+    return test_run(&one, f->arena);
+}
+
+/* The first one's kernels of 150 ms are too long for real-time ones of 100 ms, the second one's are
+ * not; only that one is padded. */
+static void test_the_first_that_fits_pads(void **state) {
+    static const char *const off[] = {"padding=off", NULL};
+    static const char text[] =
+        "job_id,submit_s,iterations,gpu_ms,kernels,requests,period_ms,class,idempotent,"
+        "sm_fraction\nurgent,0,,100,10,3,2000,realtime,,0.5\nlong,0,1,3000,20,,,batch,1,1\n"
+        "short,0,1,3000,40,,,batch,1,1\n";
+    struct gsim_result without = run_text(*state, text, off), with = run_text(*state, text, NULL);
+    int64_t sooner_ns = without.jobs.end_ns[2] - with.jobs.end_ns[2];
+    assert_true(sooner_ns > S / 2);
+    assert_int_equal(with.requests[0].latency_ns[2], without.requests[0].latency_ns[2]);
+}
+
+/* Half of the SMs each, but together more than the memory gives: an H200 draws 3.98 TB/s at most. */
+static void test_padding_costs_bandwidth_only(void **state) {
+    static const char *const off[] = {"padding=off", NULL};
+    static const char *const draws[] = {"1000", "3500"};
+    int64_t longer_ns[2];
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        (void)snprintf(
+            text, sizeof text,
+            "job_id,submit_s,iterations,gpu_ms,kernels,requests,period_ms,class,"
+            "idempotent,sm_fraction,hbm_gbps\n"
+            "urgent,0,,10,100,1,1000,realtime,,0.5,%s\nother,0,1,3000,600,,,batch,1,0.5,%s\n",
+            draws[i], draws[i]);
+        struct gsim_result without = run_text(*state, text, off);
+        struct gsim_result with = run_text(*state, text, NULL);
+        longer_ns[i] = with.requests[0].latency_ns[0] - without.requests[0].latency_ns[0];
+        assert_true(with.jobs.end_ns[1] < without.jobs.end_ns[1]);
+    }
+    assert_int_equal(longer_ns[0], 0);
+    assert_true(longer_ns[1] > S / 10); /* of 1 s */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_latency_is_in_the_published_order),
@@ -163,6 +206,8 @@ int main(void) {
         TEST(test_the_queue_of_the_device_trades_latency_for_throughput),
         TEST(test_what_is_not_idempotent_runs_out),
         TEST(test_padding_by_hand),
+        TEST(test_the_first_that_fits_pads),
+        TEST(test_padding_costs_bandwidth_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
