@@ -153,6 +153,7 @@ static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, 
     turner->priority = entry->priority;
     turner->weight = entry->weight;
     if (!model->jobs[entry->job].is_turning) {
+        turner->quantum_ns = entry->quantum_ns;
         turner->lane = entry->lane;
         return;
     }
@@ -366,6 +367,7 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         .id = slot,
         .priority = turner->priority,
         .weight = turner->weight,
+        .quantum_ns = turner->quantum_ns,
         .is_cold = turner->process.is_cold,
         .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
         .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),

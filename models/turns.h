@@ -21,6 +21,7 @@ struct gsim_turner {
     int32_t priority; /* of its entry in an arrangement */
     uint16_t lane; /* the same */
     int64_t weight; /* the same */
+    int64_t quantum_ns; /* the same, as it joined; 0: its lane's */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
     int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */

@@ -268,7 +268,9 @@ struct gsim_sharing {
     struct gsim_lane lane; /* of the GPUs that are shared */
     struct gsim_arrangement how; /* they share, but for lanes and entries */
     enum gsim_rule rule;
-    bool has_two_levels; /* class realtime, and all others: column `priority` does not matter */
+    /* Class realtime, whose requests run to their end, and all others: column `priority` does not
+     * matter. */
+    bool has_two_levels;
     /* Where every job has a lane of its own: arranges the GPU for this one too. NULL: all are in
      * the one lane. */
     bool (*arrange)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,

@@ -23,6 +23,10 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx) {
     }
 }
 
+static bool is_realtime(const struct gsim_view *view, gsim_slot slot) {
+    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->job[slot]) == GSIM_CLASS_REALTIME;
+}
+
 int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t job = ctx->view->job[slot];
@@ -32,8 +36,7 @@ int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
         priority = MOST_URGENT_BATCH;
     if (priority < -MOST_URGENT_BATCH)
         priority = -MOST_URGENT_BATCH;
-    bool is_realtime = gsim_trace_get(trace, GSIM_COL_CLASS, job) == GSIM_CLASS_REALTIME;
-    return (int32_t)priority + (is_realtime ? 4 * MOST_URGENT_BATCH : 0);
+    return (int32_t)priority + (is_realtime(ctx->view, slot) ? 4 * MOST_URGENT_BATCH : 0);
 }
 
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
@@ -157,8 +160,7 @@ static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx
                        gsim_slot slot) {
     if (!sharing->has_two_levels)
         return gsim_common_urgency(ctx, slot);
-    uint32_t job = ctx->view->job[slot];
-    return gsim_trace_get(ctx->view->trace, GSIM_COL_CLASS, job) == GSIM_CLASS_REALTIME;
+    return is_realtime(ctx->view, slot);
 }
 
 /* In one lane with the others; of these, only an order of urgency has to be said. */
@@ -167,6 +169,8 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
     const struct gsim_sharing *sharing = ctx->state;
     const struct gsim_view *view = ctx->view;
     struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
+    if (sharing->has_two_levels && is_realtime(view, slot))
+        entry.quantum_ns = GSIM_TIME_MAX;
     uint32_t n_jobs = view->gpu_clients[unit.gpu] + 1;
     bool says_something = n_jobs == 1 || sharing->adapt ||
                           sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY ||

@@ -6,7 +6,8 @@
  * there, those in the device's queue (reef.in_flight of them at most) start, see a flag and end, and
  * the running one is killed; its progress is lost and it runs again. A kernel that is not idempotent
  * cannot be killed, so it runs out. The smaller the device's queue, the sooner the SMs are free; with
- * 1 the best-effort host waits for every kernel before it launches the next.
+ * 1 the best-effort host waits for every kernel before it launches the next. Requests of real-time
+ * jobs run to their end.
  *
  * Dynamic kernel padding (reef.padding): beside each real-time kernel runs the first best-effort
  * kernel, in order of arrival, whose thread blocks (column kernel_ms, else the whole kernel) take no
@@ -74,10 +75,13 @@ const struct gsim_policy gsim_policy_reef = {
     .summary = "real-time kernels reset best-effort ones, which run again or pad them",
     .paper = "Han et al., Microsecond-scale preemption for concurrent GPU-accelerated DNN "
              "inferences (REEF), OSDI 2022",
-    .deviations = "jobs of equal class take turns by the driver's quantum instead of in order of "
-                  "arrival; which kernel was killed is known, so that no finished one runs again; "
-                  "a padded kernel costs the real-time one no occupancy, whatever registers they "
-                  "use, and what it did as padding is kept when it gets the GPU to itself",
+    .deviations =
+        "requests of several real-time jobs that wait are served in turn, not in order of "
+        "arrival; best-effort jobs take turns by the driver's quantum instead of running "
+        "at once in streams of their own; which kernel was killed is known, so that no finished "
+        "one runs again; "
+        "a padded kernel costs the real-time one no occupancy, whatever registers they "
+        "use, and what it did as padding is kept when it gets the GPU to itself",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -181,7 +181,7 @@ struct gsim_lane {
 struct gsim_entry {
     gsim_slot job;
     uint16_t lane;
-    int64_t quantum_ns; /* 0: the lane's rule */
+    int64_t quantum_ns; /* from when it is placed on; 0: the lane's rule */
     int32_t priority;
     int64_t weight; /* in fair lanes: of its time, which counts from the last such entry on */
     int64_t mem_cap_bytes; /* 0: none */

@@ -199,6 +199,17 @@ static void test_padding_costs_bandwidth_only(void **state) {
     assert_true(longer_ns[1] > S / 10); /* of 1 s */
 }
 
+/* Requests of 10 ms of two real-time jobs, the second one 4 ms later: whole, one after the other. */
+static void test_requests_run_to_their_end(void **state) {
+    struct gsim_result result = run_text(*state,
+                                         "job_id,submit_s,gpu_ms,kernels,requests,period_ms,class\n"
+                                         "a,0,1,10,1,1000,realtime\nb,0.004,1,10,1,1000,realtime\n",
+                                         NULL);
+    int64_t launch_ns = result.requests[0].latency_ns[0] - S / 100;
+    assert_in_range(launch_ns, 0, S / 10000);
+    assert_in_range(result.requests[1].latency_ns[0], S / 1000 * 16, S / 1000 * 16 + S / 10000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_latency_is_in_the_published_order),
@@ -208,6 +219,7 @@ int main(void) {
         TEST(test_padding_by_hand),
         TEST(test_the_first_that_fits_pads),
         TEST(test_padding_costs_bandwidth_only),
+        TEST(test_requests_run_to_their_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
