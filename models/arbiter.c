@@ -316,14 +316,22 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     return old;
 }
 
+static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                        struct gsim_parked *memory) {
+    memory->stall_ns = 0;
+    return gsim_store_open(&arbiter->committed.store, &memory->tenant, spec->id, spec->used_bytes,
+                           spec->allocated_bytes);
+}
+
 static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
-                      const struct gsim_context *context) {
+                      const struct gsim_context *context, const struct gsim_parked *memory) {
     struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_tenant tenant = {.used = memory->tenant.used, .unused = memory->tenant.unused};
     uint16_t place = free_place(arbiter);
-    struct gsim_tenant tenant;
-    if (place == GSIM_NO_MEMBER ||
-        !gsim_store_open(&lanes->store, &tenant, spec->id, spec->used_bytes, spec->allocated_bytes))
+    if (place == GSIM_NO_MEMBER) {
+        gsim_store_close(&lanes->store, &tenant);
         return GSIM_NO_MEMBER;
+    }
     lanes->members[place] = (struct gsim_member){.context = *context,
                                                  .quantum_ns = spec->quantum_ns,
                                                  .priority = spec->priority,
@@ -334,6 +342,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
                                                  .block_ns = spec->block_ns,
                                                  .demand = spec->demand,
                                                  .tenant = tenant,
+                                                 .stall_ns = memory->stall_ns,
                                                  .is_present = true,
                                                  .lane = spec->lane,
                                                  .id = spec->id,
@@ -349,20 +358,35 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                            int64_t now_ns) {
     struct gsim_context context = spec->context;
+    struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_start(&context, now_ns);
-    return enrol(arbiter, spec, &context);
+    return open_tenant(arbiter, spec, &memory) ? enrol(arbiter, spec, &context, &memory)
+                                               : GSIM_NO_MEMBER;
 }
 
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                              const struct gsim_context *left, int64_t left_ns, int64_t now_ns) {
     struct gsim_context context = *left;
+    struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_restart(&context, left_ns, now_ns);
-    return enrol(arbiter, spec, &context);
+    if (!open_tenant(arbiter, spec, &memory))
+        return GSIM_NO_MEMBER;
+    gsim_store_fill(&arbiter->committed.store, &memory.tenant);
+    return enrol(arbiter, spec, &context, &memory);
 }
 
-void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                           const struct gsim_context *left, int64_t left_ns,
+                           const struct gsim_parked *parked, int64_t now_ns) {
+    struct gsim_context context = *left;
+    disturb(arbiter, now_ns);
+    gsim_context_restart(&context, left_ns, now_ns);
+    return enrol(arbiter, spec, &context, parked);
+}
+
+static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
     disturb(arbiter, now_ns);
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
@@ -371,11 +395,27 @@ void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t n
     if (arbiter->n_spaces > 0 && ring->n == 0)
         ring->is_used = false; /* contexts side by side: there is none left to switch from */
     unsolve(arbiter, lanes, ring);
-    gsim_store_close(&lanes->store, &lanes->members[member].tenant);
     lanes->members[member].is_present = false;
     arbiter->n_present--;
     lanes->members[member].reports = 0;
     gsim_lanes_choose_anchor(lanes);
+}
+
+void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    step_out(arbiter, member, now_ns);
+    gsim_store_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
+}
+
+struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member,
+                                     int64_t now_ns) {
+    step_out(arbiter, member, now_ns);
+    const struct gsim_member *left = &arbiter->committed.members[member];
+    return (struct gsim_parked){left->tenant, left->stall_ns};
+}
+
+void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_parked *parked, int64_t now_ns) {
+    disturb(arbiter, now_ns);
+    gsim_store_close(&arbiter->committed.store, &parked->tenant);
 }
 
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_exit exit_at,

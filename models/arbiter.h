@@ -82,10 +82,23 @@ uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
 /* The member's place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                            int64_t now_ns);
-/* It goes on where an earlier context of the same process was left, and when that was. */
+/* It goes on where an earlier context of the same process was left, and when that was; its memory was
+ * carried back. */
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                              const struct gsim_context *left, int64_t left_ns, int64_t now_ns);
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
+/* What a context has left of its memory, and what it had still to wait for when it left. */
+struct gsim_parked {
+    struct gsim_tenant tenant;
+    int64_t stall_ns;
+};
+/* Who parks leaves its memory where it is: others may push it out. Its context goes on with what is
+ * left of it when it is woken; what is dropped is freed. */
+struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
+uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+                           const struct gsim_context *left, int64_t left_ns,
+                           const struct gsim_parked *parked, int64_t now_ns);
+void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_parked *parked, int64_t now_ns);
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);

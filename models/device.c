@@ -141,7 +141,8 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
 
 static void leave(struct gsim_model *model, gsim_slot slot) {
     if (model->jobs[slot].is_turning)
-        gsim_turns_leave(model, slot, model->now_ns);
+        gsim_turns_leave(model, slot, false, model->now_ns);
+    gsim_turns_drop(model, slot, model->now_ns);
     gsim_traffic_forget(&model->traffic, slot);
     gsim_eventq_cancel(&model->queue, slot);
 }
@@ -236,8 +237,8 @@ static const char *refuses_arrangement(const struct gsim_model *model,
     if (why)
         return why;
     enum gsim_discipline discipline = arrangement->lanes[0].discipline;
-    if (arrangement->memory != GSIM_MEMORY_RESIDENT && !gsim_turns_knows(discipline))
-        return "memory is managed where contexts take turns only";
+    if (arrangement->memory != GSIM_MEMORY_RESIDENT && discipline == GSIM_DISCIPLINE_PS)
+        return "memory is not managed under processor sharing";
     if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
         !gsim_turns_knows(discipline))
         return "this model knows the disciplines exclusive, processor sharing, time slices and "
@@ -256,8 +257,12 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         model->has_shared |= gpu->is_shared;
         if (!gpu->is_rotating)
             gsim_turns_disband(model, units[u].gpu, now_ns);
-        else if (!gsim_turns_arrange(model, units[u].gpu, arrangement, now_ns))
-            model->is_out_of_memory = true;
+        bool is_done = true;
+        if (gpu->is_rotating)
+            is_done = gsim_turns_arrange(model, units[u].gpu, arrangement, now_ns);
+        else if (gsim_turns_pages(arrangement->memory))
+            is_done = gsim_turns_manage(model, units[u].gpu, arrangement);
+        model->is_out_of_memory |= !is_done;
     }
 }
 
@@ -321,12 +326,20 @@ static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim
     return goes_by_size && gsim_machine_mem_bytes(model, slot) < 0 && !is_free;
 }
 
+/* Where memory is managed a pause leaves it to the manager: nothing keeps others from pushing it
+ * out. */
+static bool keeps_memory(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    return (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE) && about->n_units > 0 &&
+           gsim_turns_pages((enum gsim_memory)model->gpus[about->units[0].gpu].memory);
+}
+
 static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep) {
     if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
         return "this model stops at a kernel, at an iteration, or saves at once";
-    if (keep == GSIM_KEEP_PAGEABLE)
-        return "this model has no paging";
+    if (keep == GSIM_KEEP_PAGEABLE && !keeps_memory(model, slot, keep))
+        return "memory is left to paging only where memory=uvm, lru or proactive manages it";
     if (lacks_size(model, slot, keep))
         return "copying a job out needs its memory, and the trace has no column 'mem_gib'; "
                "give it with --assume mem_gib=SIZE, or choose preempt=restart";
@@ -344,9 +357,9 @@ static gsim_work stop_boundary(const struct gsim_machine_job *job, gsim_work don
 }
 
 /* Off the SMs. */
-static void stand_still(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused, int64_t now_ns) {
     if (model->jobs[slot].is_turning) {
-        gsim_turns_leave(model, slot, now_ns);
+        gsim_turns_leave(model, slot, is_paused, now_ns);
         return;
     }
     if (gsim_machine_is_sharing(model, slot))
@@ -357,6 +370,12 @@ static void stand_still(struct gsim_model *model, gsim_slot slot, int64_t now_ns
 /* Processor sharing switches for nothing, and a rotation charges its switches itself. */
 static bool switches_by_itself(const struct gsim_model *model, gsim_slot slot) {
     return model->jobs[slot].is_turning || gsim_machine_is_sharing(model, slot);
+}
+
+/* Where a rotation charges the switch, or nobody does. */
+static bool is_free_pause(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
+    return keeps_memory(model, slot, keep) ||
+           (keep == GSIM_KEEP_RESIDENT && switches_by_itself(model, slot));
 }
 
 /* Whether it is at the boundary where it is to stop. */
@@ -379,8 +398,8 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
 
 static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    bool is_free = job->keep == GSIM_KEEP_RESIDENT && switches_by_itself(model, slot);
-    stand_still(model, slot, now_ns);
+    bool is_free = is_free_pause(model, slot, job->keep);
+    stand_still(model, slot, keeps_memory(model, slot, job->keep), now_ns);
     if (job->keep == GSIM_KEEP_DISCARD)
         model->progress[slot].done = job->kept;
     struct gsim_suspend_cost cost = {0};
@@ -429,7 +448,8 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     bool keeps =
         checkpoint_ns > 0 && gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) <= 0;
     if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
-        stand_still(model, slot, now_ns);
+        stand_still(model, slot, false, now_ns);
+    gsim_turns_drop(model, slot, now_ns);
     gsim_traffic_forget(&model->traffic, slot);
     expect_nothing(model, slot);
     int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
@@ -506,7 +526,7 @@ static bool report(struct gsim_model *model, struct gsim_events *events, gsim_sl
 static bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                       struct gsim_events *events) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    stand_still(model, slot, now_ns);
+    stand_still(model, slot, false, now_ns);
     model->progress[slot].done = job->need; /* what its host did last is service too */
     expect_nothing(model, slot);
     job->phase = IDLE;
@@ -610,7 +630,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
                           gsim_machine_mem_bytes(model, slot), is_moved);
     struct gsim_loading away = {.carriage = GSIM_CARRY_OUT,
                                 .bytes = cost.is_out_late ? 0 : cost.bytes_out,
-                                .after_ns = cost.save_ns};
+                                .after_ns = is_free_pause(model, slot, keep) ? 0 : cost.save_ns};
     struct gsim_loading back = gsim_carriage_back(model, slot, &cost, there, n_there);
     struct gsim_quote answer = {
         .save_ns = gsim_carriage_ns(model, &away, about->units, about->n_units) + away.after_ns,
@@ -653,6 +673,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
     if (gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
     struct gsim_memory_use memory = gsim_turns_memory_use(model, slot);
+    int64_t n_gpus = gsim_machine_info(model, slot)->gpus; /* members page alike */
     int64_t kernels = launched_kernels(model, slot, work_ns);
     int64_t blocks =
         gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS, gsim_machine_info(model, slot)->index);
@@ -664,9 +685,9 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
         .last_iteration_ns = job->iteration_ns,
         .busy_ns = on_device(model, slot, work_ns),
         .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,
-        .bytes_in = job->bytes_in + memory.bytes_in,
-        .bytes_out = job->bytes_out + memory.bytes_out,
-        .faults = memory.faults,
+        .bytes_in = job->bytes_in + memory.bytes_in * n_gpus,
+        .bytes_out = job->bytes_out + memory.bytes_out * n_gpus,
+        .faults = memory.faults * n_gpus,
         .stall_ns = memory.stall_ns,
     };
 }

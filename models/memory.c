@@ -71,6 +71,14 @@ void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     close_buffer(store, &tenant->unused);
 }
 
+void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
+    if (!store->pager || tenant->used == GSIM_NO_BUFFER)
+        return;
+    struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
+    gsim_residency_write_host(&store->residency, all);
+    (void)gsim_residency_access(&store->residency, all, false);
+}
+
 /* --- moving ----------------------------------------------------------------------------------- */
 
 static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer,

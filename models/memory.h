@@ -60,6 +60,8 @@ void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct 
 bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant, uint32_t owner,
                      int64_t used_bytes, int64_t allocated_bytes);
 void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant);
+/* What it touches is brought back as a whole, as far as it fits; the copies are not timed here. */
+void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant);
 static inline bool gsim_store_has_failed(const struct gsim_store *store) {
     return store->pager && store->residency.has_failed;
 }

@@ -610,6 +610,8 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
     assert(place < ring->n);
     bool had_lane = place == ring->at && ring->phase != GSIM_LANE_IDLE;
     bool was_running = had_lane && ring->phase == GSIM_LANE_RUNNING;
+    if (had_lane && ring->phase == GSIM_LANE_SWITCHING && gsim_store_is_proactive(rotation->store))
+        rotation->members[member].stall_ns += ring->next_ns - now_ns; /* its memory is on its way */
     if (ring->last == member)
         ring->last = GSIM_NO_MEMBER;
     take_out(ring, place);

@@ -178,8 +178,7 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
 static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
                            const struct gsim_arrangement *arrangement) {
     struct gsim_pager pager;
-    bool is_paging =
-        arrangement->memory != GSIM_MEMORY_RESIDENT && arrangement->memory != GSIM_MEMORY_LANES;
+    bool is_paging = gsim_turns_pages(arrangement->memory);
     model->turns.has_managed[arrangement->memory] = true;
     if (is_paging)
         gsim_pager_init(&pager, arrangement, profile_at(model, gpu), model->setup.arena);
@@ -245,7 +244,16 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
     return is_done;
 }
 
+bool gsim_turns_manage(struct gsim_model *model, uint32_t gpu,
+                       const struct gsim_arrangement *arrangement) {
+    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    if (arbiter)
+        arrange_memory(model, gpu, arbiter, arrangement);
+    return arbiter != NULL;
+}
+
 void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    model->gpus[gpu].memory = GSIM_MEMORY_RESIDENT;
     if (!model->gpus[gpu].is_spatial)
         return;
     model->gpus[gpu].is_spatial = false;
@@ -335,9 +343,11 @@ static bool is_open_loop(const struct gsim_model *model, gsim_slot slot) {
 
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (about->n_units == 1 && model->gpus[about->units[0].gpu].is_rotating)
-        return true;
-    return about->n_units > 0 && is_open_loop(model, slot);
+    if (about->n_units == 0)
+        return false;
+    const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
+    return (about->n_units == 1 && gpu->is_rotating) ||
+           gsim_turns_pages((enum gsim_memory)gpu->memory) || is_open_loop(model, slot);
 }
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
@@ -437,6 +447,18 @@ static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_machine_expect_progress(model, slot);
 }
 
+static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
+                      const struct gsim_member_spec *spec, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    if (!turner->has_left)
+        return gsim_arbiter_join(arbiter, spec, now_ns);
+    if (!turner->is_parked)
+        return gsim_arbiter_rejoin(arbiter, spec, &turner->left, turner->left_ns, now_ns);
+    turner->is_parked = false;
+    return gsim_arbiter_wake(arbiter, spec, &turner->left, turner->left_ns, &turner->parked,
+                             now_ns);
+}
+
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
     struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
@@ -456,10 +478,10 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
     uint16_t entered = instance > 0 ? (uint16_t)(instance - 1) : turner->lane;
     spec.lane = lane_for(model, arbiter, gpu, entered, now_ns);
+    if (turner->gpu != gpu)
+        gsim_turns_drop(model, slot, now_ns); /* it was carried here */
     turner->gpu = gpu;
-    turner->member = turner->has_left ? gsim_arbiter_rejoin(arbiter, &spec, &turner->left,
-                                                            turner->left_ns, now_ns)
-                                      : gsim_arbiter_join(arbiter, &spec, now_ns);
+    turner->member = admit(model, slot, arbiter, &spec, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
     if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
@@ -492,7 +514,7 @@ static void deliver(const struct gsim_model *model, uint32_t gpu, struct gsim_ar
     }
 }
 
-void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memory, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
     gsim_arbiter_settle(arbiter, now_ns);
@@ -506,8 +528,26 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         model->progress[slot].done += (gsim_work)(now_ns - member->finish_ns) * turner->rate_q32;
     turner->left_done = model->progress[slot].done;
     turner->before = turner->sum;
-    gsim_arbiter_leave(arbiter, turner->member, now_ns);
+    turner->is_parked = keeps_memory;
+    if (keeps_memory) {
+        turner->parked = gsim_arbiter_park(arbiter, turner->member, now_ns);
+    } else {
+        turner->before.stall_ns -= member->stall_ns; /* for that it does not wait any more */
+        turner->sum = turner->before;
+        gsim_arbiter_leave(arbiter, turner->member, now_ns);
+    }
     model->jobs[slot].is_turning = false;
+}
+
+void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_turns *turns = &model->turns;
+    if (slot >= turns->capacity || !turns->by_slot[slot].is_parked)
+        return;
+    struct gsim_turner *turner = &turns->by_slot[slot];
+    turner->before.stall_ns -= turner->parked.stall_ns; /* it does not wait for that any more */
+    turner->sum = turner->before;
+    gsim_arbiter_drop(turns->of_gpu[turner->gpu], &turner->parked, now_ns);
+    turner->is_parked = false;
 }
 
 bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs that are contexts in the rotation of their GPU: on GPUs arranged to take turns, and
- * open-loop jobs wherever they run. Each such GPU has an arbiter. */
+/* Jobs that are contexts in the rotation of their GPU: on GPUs arranged to take turns, on GPUs whose
+ * memory is managed, and open-loop jobs wherever they run. Each such GPU has an arbiter. A gang on
+ * managed GPUs is one context, on its first: its members are alike. */
 #ifndef GSIM_MODELS_TURNS_H
 #define GSIM_MODELS_TURNS_H
 
@@ -14,7 +15,8 @@ struct gsim_turner {
     int64_t left_ns; /* since when */
     uint64_t rate_q32; /* at which its GPU runs it alone */
     gsim_work left_done; /* the service done by then */
-    bool is_described, has_left;
+    struct gsim_parked parked; /* its memory, where it stays while the job is paused */
+    bool is_described, has_left, is_parked;
     bool has_worked; /* its iterations are over: what is left needs no GPU */
     uint16_t member;
     uint32_t gpu;
@@ -46,7 +48,10 @@ struct gsim_turns {
 /* Whether this job, placed where it is, takes turns. */
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot);
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
-void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* keeps_memory: others may push it out of the GPU while the job is away. */
+void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memory, int64_t now_ns);
+/* It will not come back to what it has kept, if anything. */
+void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* true: it is at such a boundary now; else its STOPS follows. */
 bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop, int64_t now_ns);
 /* Only its host still works, so that it can stop at any time. */
@@ -65,6 +70,14 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
 /* This GPU is arranged to take turns. false: no memory. */
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns);
+
+/* This GPU has jobs by reservation, and its memory is managed. false: no memory. */
+bool gsim_turns_manage(struct gsim_model *model, uint32_t gpu,
+                       const struct gsim_arrangement *arrangement);
+/* Whether it moves in and out by itself. */
+static inline bool gsim_turns_pages(enum gsim_memory memory) {
+    return memory != GSIM_MEMORY_RESIDENT && memory != GSIM_MEMORY_LANES;
+}
 
 /* This GPU is cut into instances, each a lane of its own that neighbours do not touch. false: no
  * memory. */

@@ -186,7 +186,7 @@ static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
                                          .way = way};
     gsim_slices_init(&state->slices, ctx);
     gsim_index_init(&state->away, ctx->arena);
-    return GSIM_OK;
+    return gsim_common_open_memory(ctx);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -222,6 +222,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "quantum",
      .type = GSIM_PARAM_TIME,
      .fallback = "10s",

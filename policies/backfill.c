@@ -7,10 +7,10 @@
 
 static enum gsim_status open_backfill(struct gsim_ctx *ctx) {
     gsim_line_init(ctx->state, ctx, false);
-    return GSIM_OK;
+    return gsim_common_open_memory(ctx);
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_backfill = {
     .name = "backfill",

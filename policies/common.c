@@ -2,6 +2,68 @@
 /* Parameters and queues that cluster policies share. */
 #include "policies/common.h"
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static const struct gsim_lane exclusive = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
+
+static bool has_size(const struct gsim_trace *trace, uint32_t job) {
+    return gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job) >= 0 ||
+           gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, job) >= 0;
+}
+
+static enum gsim_status check_sizes(const struct gsim_ctx *ctx) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (!has_size(trace, job))
+            return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                             "column 'mem_gib': moving memory needs to know how much job '%s' has, "
+                             "and the trace does not say; give it with --assume mem_gib=SIZE, or "
+                             "choose memory=resident",
+                             gsim_trace_id(trace, job));
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_common_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how) {
+    if (ctx->reference != GSIM_REFERENCE_NONE)
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "memory=: the simulators that reference= names know no memory");
+    struct gsim_arrangement *devices = gsim_arena_alloc(ctx->arena, sizeof *devices);
+    if (!devices)
+        return gsim_no_memory(ctx->log, "opening a policy");
+    *devices = *how;
+    devices->lanes = &exclusive;
+    devices->n_lanes = 1;
+    ctx->devices = devices;
+    return check_sizes(ctx);
+}
+
+enum gsim_status gsim_common_open_memory(struct gsim_ctx *ctx) {
+    /* The choices are in the order of the managers. What is alone on its GPU is predicted without
+     * fault: nobody else's memory is there to confuse it with. */
+    struct gsim_arrangement how = {.memory = (enum gsim_memory)gsim_param(ctx->params, "memory"),
+                                   .pipeline = true,
+                                   .early_start = true,
+                                   .predict_by_template = true};
+    return how.memory ? gsim_common_manage(ctx, &how) : GSIM_OK;
+}
+
+/* --- placement and preemption ----------------------------------------------------------------- */
+
+bool gsim_common_arrange(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu,
+                         const struct gsim_lane *lane) {
+    struct gsim_unit unit = {.gpu = gpu};
+    struct gsim_arrangement how = {0};
+    if (ctx->devices)
+        how = *ctx->devices;
+    how.lanes = lane;
+    how.n_lanes = 1;
+    return gsim_plan_arrange(plan, &unit, 1, &how);
+}
+
+bool gsim_common_make_whole(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    return gsim_common_arrange(ctx, plan, gpu, &exclusive);
+}
+
 enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
     static const enum gsim_rule by_choice[] = {
         GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,      GSIM_RULE_SPREAD, GSIM_RULE_FULLEST,
@@ -33,12 +95,16 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
         {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* restart */
         {GSIM_STOP_SAVE, GSIM_KEEP_DISCARD}, /* discard */
         {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE}, /* checkpoint: the driver's, at any kernel's end */
+        {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE}, /* paging: the host stops, others push it out */
     };
+    enum { SUSPEND = 2, PAGING = 6 };
     if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
         return (struct gsim_preemption){GSIM_STOP_SAVE, GSIM_KEEP_STORAGE};
     int64_t choice = gsim_param(ctx->params, "preempt");
+    if (choice == 0 && ctx->devices)
+        choice = PAGING;
     if (choice == 0 && ctx->view->trace->column[GSIM_COL_MEM_BYTES])
-        choice = 2;
+        choice = SUSPEND;
     return by_choice[choice];
 }
 

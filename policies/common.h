@@ -22,10 +22,31 @@
 #define GSIM_PREEMPT_PARAM                                                                         \
     {                                                                                              \
         .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
-        .choices = "auto|pause|suspend|restart|discard|checkpoint",                                \
-        .help = "how a running job gives way: auto is suspend where the trace has mem_gib, else "  \
-                "restart"                                                                          \
+        .choices = "auto|pause|suspend|restart|discard|checkpoint|paging",                         \
+        .help = "how a running job gives way: auto is paging where memory= manages it, else "      \
+                "suspend where the trace has mem_gib, else restart"                                \
     }
+
+#define GSIM_MEMORY_PARAM_AS(by_default)                                                           \
+    {                                                                                              \
+        .name = "memory", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                     \
+        .choices = "resident|uvm|lru|proactive",                                                   \
+        .help = "whose memory is on a GPU: everybody's; what faults bring, out goes what came "    \
+                "first; the same, out goes what was used longest ago; what the next one is "       \
+                "predicted to use, moved at each switch"                                           \
+    }
+#define GSIM_MEMORY_PARAM GSIM_MEMORY_PARAM_AS("resident")
+
+/* memory=: who moves it, on all GPUs from the start; a manager needs to know how much there is to
+ * move. Where jobs have GPUs to themselves one may then have more memory than there is, and paused
+ * ones leave theirs to be paged. */
+enum gsim_status gsim_common_open_memory(struct gsim_ctx *ctx);
+/* The same, in this way, lanes apart. */
+enum gsim_status gsim_common_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how);
+/* An idle GPU is shared by this lane, or had whole again, its memory managed as before. */
+bool gsim_common_arrange(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu,
+                         const struct gsim_lane *lane);
+bool gsim_common_make_whole(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
 
 /* placement=, or what the reference simulator does. */
 enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx);
@@ -293,19 +314,10 @@ struct gsim_sharing_job {
 
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                        const struct gsim_lane *lane);
-/* memory=: who moves it. A manager needs to know how much there is to move. */
-enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, const struct gsim_ctx *ctx);
+/* memory=, as gsim_common_open_memory, with what else the arrangement says of it. */
+enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx);
 /* quantum=, or slice=, as GSIM_QUANTUM_... or a time. */
 int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
-
-#define GSIM_MEMORY_PARAM_AS(by_default)                                                           \
-    {                                                                                              \
-        .name = "memory", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                     \
-        .choices = "resident|uvm|lru|proactive",                                                   \
-        .help = "whose memory is on a GPU: everybody's; what faults bring, out goes what came "    \
-                "first; the same, out goes what was used longest ago; what the next one is "       \
-                "predicted to use, moved at each switch"                                           \
-    }
 
 #define GSIM_QUANTUM_PARAMS                                                                        \
     {.name = "quantum",                                                                            \

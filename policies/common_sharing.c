@@ -46,31 +46,14 @@ void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
     sharing->rule = gsim_common_rule(ctx);
 }
 
-static bool has_size(const struct gsim_trace *trace, uint32_t job) {
-    return gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job) >= 0 ||
-           gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, job) >= 0;
-}
-
-enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, const struct gsim_ctx *ctx) {
-    const struct gsim_trace *trace = ctx->view->trace;
-    /* The choices are in the order of the managers. */
+enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx) {
     sharing->how.memory = (enum gsim_memory)gsim_param(ctx->params, "memory");
-    for (uint32_t job = 0; sharing->how.memory && job < trace->n_jobs; job++)
-        if (!has_size(trace, job))
-            return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                             "column 'mem_gib': moving memory needs to know how much job '%s' has, "
-                             "and the trace does not say; give it with --assume mem_gib=SIZE, or "
-                             "choose memory=resident",
-                             gsim_trace_id(trace, job));
-    return GSIM_OK;
+    return sharing->how.memory ? gsim_common_manage(ctx, &sharing->how) : GSIM_OK;
 }
 
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_queue_append(&((struct gsim_sharing *)ctx->state)->queue, ctx, slot);
 }
-
-static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
-static const struct gsim_arrangement whole = {.lanes = &whole_lane, .n_lanes = 1};
 
 static bool arrange_as(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
                        const struct gsim_lane *lane, const struct gsim_entry *entry) {
@@ -105,7 +88,7 @@ static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx
     struct gsim_unit unit = {.gpu = job->gpu - 1};
     /* Others on their way out may have left it before, and somebody may have it whole by now. */
     if (job->gpu && view->gpu_is_arranged[unit.gpu] && view->gpu_clients[unit.gpu] == 0)
-        (void)gsim_plan_arrange(plan, &unit, 1, &whole);
+        (void)gsim_common_make_whole(ctx, plan, unit.gpu);
     else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
         (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],
                       view->gpu_mem_used[unit.gpu]);

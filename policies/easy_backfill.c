@@ -17,7 +17,7 @@ static enum gsim_status open_easy(struct gsim_ctx *ctx) {
     gsim_queue_init(&state->queue);
     gsim_easy_init(&state->easy, ctx);
     gsim_easy_warn(ctx, "easy-backfill");
-    return GSIM_OK;
+    return gsim_common_open_memory(ctx);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -48,7 +48,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         }
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_easy_backfill = {
     .name = "easy-backfill",

@@ -13,7 +13,7 @@ static enum gsim_status open_exclusive(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     gsim_queue_init(&state->queue);
     state->rule = gsim_common_rule(ctx);
-    return GSIM_OK;
+    return gsim_common_open_memory(ctx);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -32,7 +32,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_exclusive = {
     .name = "exclusive",

@@ -65,7 +65,8 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     state->mode = gsim_param(ctx->params, "backfill");
     if (state->mode == EASY)
         gsim_easy_warn(ctx, "fairshare");
-    return state->accounts ? GSIM_OK : gsim_no_memory(ctx->log, "opening accounts");
+    return state->accounts ? gsim_common_open_memory(ctx)
+                           : gsim_no_memory(ctx->log, "opening accounts");
 }
 
 /* --- usage ------------------------------------------------------------------------------------ */
@@ -223,6 +224,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 #define WEIGHT_MAX 1000000
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "half_life",
      .type = GSIM_PARAM_TIME,
      .fallback = "7d",

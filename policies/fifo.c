@@ -9,10 +9,10 @@
 
 static enum gsim_status open_fifo(struct gsim_ctx *ctx) {
     gsim_line_init(ctx->state, ctx, ctx->reference != GSIM_REFERENCE_PAI);
-    return GSIM_OK;
+    return gsim_common_open_memory(ctx);
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_fifo = {
     .name = "fifo",

@@ -47,11 +47,7 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-static const struct gsim_lane shared_lane = {.discipline = GSIM_DISCIPLINE_RR};
-static const struct gsim_lane whole_lane = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
-static const struct gsim_arrangement shared = {.lanes = &shared_lane, .n_lanes = 1};
-static const struct gsim_arrangement whole = {.lanes = &whole_lane, .n_lanes = 1};
-
+static const struct gsim_lane shared = {.discipline = GSIM_DISCIPLINE_RR};
 static bool is_packable(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->gpus[slot] == 1 && ctx->view->share_ppm[slot] == GSIM_PPM &&
            own(ctx, slot)->n_foes < TRIES;
@@ -101,8 +97,8 @@ static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
         return;
     struct gsim_unit unit = units[0];
     gsim_plan_rollback(plan, mark);
-    if (gsim_plan_arrange(plan, &unit, 1, &shared) && gsim_plan_place_on(plan, slot, &unit, 1) &&
-        gsim_plan_place_on(plan, partner, &unit, 1)) {
+    if (gsim_common_arrange(ctx, plan, unit.gpu, &shared) &&
+        gsim_plan_place_on(plan, slot, &unit, 1) && gsim_plan_place_on(plan, partner, &unit, 1)) {
         gsim_index_remove(&s->slices.waiting, partner);
         own(ctx, slot)->is_packed = own(ctx, partner)->is_packed = true;
         int64_t done[2] = {gsim_count(ctx, slot).work_ns, gsim_count(ctx, partner).work_ns};
@@ -160,7 +156,7 @@ static void keep_pairs(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *
                 pair->member[m] = GSIM_NO_SLOT;
             }
         if (pair->member[0] == GSIM_NO_SLOT && pair->member[1] == GSIM_NO_SLOT) {
-            (void)gsim_plan_arrange(plan, &(struct gsim_unit){pair->gpu, 0}, 1, &whole);
+            (void)gsim_common_make_whole(ctx, plan, pair->gpu);
             *pair = s->pairs[--s->n_pairs];
             continue;
         }
@@ -233,6 +229,7 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
     s->is_packing = gsim_param(ctx->params, "packing") && s->variant != TIRESIAS;
     s->is_hopeless = !gsim_param_full(ctx->params, "packing")->is_set && !gsim_common_sees_use(ctx);
     s->is_migrating = gsim_param(ctx->params, "migration") && s->variant == PAPER;
+    enum gsim_status status = gsim_common_open_memory(ctx);
     s->way = gsim_common_preemption(ctx);
     s->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "slice"),
                                      .scatters = s->variant != TIRESIAS,
@@ -244,7 +241,7 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
         s->slices.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
     gsim_slices_init(&s->slices, ctx);
     s->pairs = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *s->pairs);
-    return s->pairs ? GSIM_OK : gsim_no_memory(ctx->log, "opening gandiva");
+    return s->pairs ? status : gsim_no_memory(ctx->log, "opening gandiva");
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -269,6 +266,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM_AS("affinity"),
     GSIM_PREEMPT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "slice",
      .type = GSIM_PARAM_TIME,
      .fallback = "60s",

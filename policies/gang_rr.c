@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gang time slicing: an Ousterhout matrix. Columns are GPUs, rows are slices of time; a gang goes
  * into the first row with room for it and keeps its columns, so it always comes back to where it
- * was. Columns that a row leaves idle are used by gangs of later rows (alternate selection, fill).
- * Source: Ousterhout, "Scheduling techniques for concurrent systems", ICDCS 1982. A slice counts
- * from when the gangs of the row run, after their copy-in; they stop at the end of an iteration.
- * Deviations: columns are taken on one node where the gang fits one; a share of a GPU takes a whole
- * column; CPUs are not counted; rows are never packed again. */
+ * was. Columns that a row leaves idle are used by gangs of later rows (fill). Source: Ousterhout,
+ * "Scheduling techniques for concurrent systems", ICDCS 1982. A slice counts from when the gangs of
+ * the row run, after their copy-in. Deviations: columns are taken on one node where the gang fits
+ * one; a share takes a whole column; CPUs are not counted; rows are never packed again. */
 #include "policies/common.h"
 
 enum { ROWS_AT_ONCE = 64 };
@@ -63,20 +62,20 @@ static bool add_row(struct state *s, struct gsim_ctx *ctx) {
     return row->column != NULL;
 }
 
-static bool is_usable(const struct gsim_view *view, const struct row *row, gsim_slot slot,
-                      uint32_t gpu) {
+static bool fits(const struct gsim_ctx *ctx, const struct row *row, gsim_slot slot, uint32_t gpu) {
+    int64_t bytes = gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->job[slot]);
     return row->column[gpu] == GSIM_NO_SLOT &&
-           gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]) <=
-               view->gpu_hbm_bytes[gpu];
+           (ctx->devices || bytes <= ctx->view->gpu_hbm_bytes[gpu]); /* devices: it pages */
 }
 
 /* The fullest node of the row that has room for the whole gang; n_nodes when there is none. */
-static uint32_t best_node(const struct gsim_view *view, const struct row *row, gsim_slot slot) {
+static uint32_t best_node(const struct gsim_ctx *ctx, const struct row *row, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
     uint32_t best = view->n_nodes, least = UINT32_MAX;
     for (uint32_t node = 0; node < view->n_nodes; node++) {
         uint32_t n = 0;
         for (uint32_t gpu = view->node_first_gpu[node]; gpu < view->node_first_gpu[node + 1]; gpu++)
-            n += is_usable(view, row, slot, gpu);
+            n += fits(ctx, row, slot, gpu);
         if (n >= view->gpus[slot] && n < least) {
             least = n;
             best = node;
@@ -91,7 +90,7 @@ static bool take_columns(struct state *s, const struct gsim_ctx *ctx, uint32_t r
     struct row *row = &s->rows[r];
     uint32_t n = 0, gpus = ctx->view->gpus[slot];
     for (uint32_t gpu = from; gpu < to && n < gpus; gpu++)
-        if (is_usable(ctx->view, row, slot, gpu))
+        if (fits(ctx, row, slot, gpu))
             s->units[n++] = (struct gsim_unit){gpu, 0};
     if (n < gpus)
         return false;
@@ -110,7 +109,7 @@ static bool fits_row(struct state *s, const struct gsim_ctx *ctx, uint32_t r, gs
     const struct gsim_view *view = ctx->view;
     if (s->rows[r].n_free < view->gpus[slot])
         return false;
-    uint32_t node = best_node(view, &s->rows[r], slot);
+    uint32_t node = best_node(ctx, &s->rows[r], slot);
     if (node < view->n_nodes)
         return take_columns(s, ctx, r, slot, view->node_first_gpu[node],
                             view->node_first_gpu[node + 1]);
@@ -213,8 +212,7 @@ static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
         if (own(ctx, slot)->turn != s->turn || gsim_index_has(&s->on, slot) ||
             !gsim_common_waits(ctx->view, slot))
             continue;
-        uint32_t n = columns_of(s, ctx, slot);
-        if (!gsim_plan_place_on(plan, slot, s->units, n))
+        if (!gsim_plan_place_on(plan, slot, s->units, columns_of(s, ctx, slot)))
             continue;
         gsim_common_insert(ctx, &s->on, slot, 0);
         /* the slice waits for who was there at the turn; newcomers do not prolong it */
@@ -258,21 +256,23 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
     struct state *s = ctx->state;
-    uint32_t n_gpus = ctx->view->n_gpus;
+    uint32_t n = ctx->view->n_gpus;
     s->slice_ns = gsim_param(ctx->params, "slice");
     s->is_filling = gsim_param(ctx->params, "fill") != 0;
+    enum gsim_status status = gsim_common_open_memory(ctx);
     s->preemption = gsim_common_preemption(ctx);
     s->began_ns = -1;
     gsim_index_init(&s->on, ctx->arena);
-    s->taken = gsim_arena_array(ctx->arena, n_gpus, sizeof *s->taken);
-    s->selected = gsim_arena_array(ctx->arena, n_gpus, sizeof *s->selected);
-    s->units = gsim_arena_array(ctx->arena, n_gpus, sizeof *s->units);
-    bool ok = s->taken && s->selected && s->units;
-    return ok ? GSIM_OK : gsim_no_memory(ctx->log, "opening gang-rr");
+    s->taken = gsim_arena_array(ctx->arena, n, sizeof *s->taken);
+    s->selected = gsim_arena_array(ctx->arena, n, sizeof *s->selected);
+    s->units = gsim_arena_array(ctx->arena, n, sizeof *s->units);
+    return s->taken && s->selected && s->units ? status
+                                               : gsim_no_memory(ctx->log, "opening gang-rr");
 }
 
 static const struct gsim_param_def params[] = {
     GSIM_PREEMPT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "slice",
      .type = GSIM_PARAM_TIME,
      .fallback = "60s",
@@ -282,7 +282,7 @@ static const struct gsim_param_def params[] = {
     {.name = "fill",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "gangs of other rows use what the current one leaves idle"},
+     .help = "use what a row leaves idle"},
     {0}};
 
 const struct gsim_policy gsim_policy_gang_rr = {

@@ -36,11 +36,13 @@ static bool can_share(const struct gsim_view *view) {
 static enum gsim_status open_las(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     int64_t quantum = gsim_param(ctx->params, "quantum");
-    state->is_sharing = quantum == SHARE || (quantum == AUTO && can_share(ctx->view));
-    if (state->is_sharing && !can_share(ctx->view))
+    enum gsim_status status = gsim_common_open_memory(ctx);
+    bool may_share = can_share(ctx->view) && !ctx->devices;
+    state->is_sharing = quantum == SHARE || (quantum == AUTO && may_share);
+    if (state->is_sharing && !may_share)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                          "las.quantum=share needs one GPU, jobs of one whole GPU, and no column "
-                         "mem_gib (who shares stays resident); give a time, such as "
+                         "mem_gib or memory= (who shares stays resident); give a time, such as "
                          "las.quantum=60s");
     state->quantum_ns = quantum > 0 ? quantum : DEFAULT_QUANTUM_NS;
     gsim_index_init(&state->waiting, ctx->arena);
@@ -51,7 +53,7 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     state->ranked.slope_sign = 1;
     state->ranked.value = value;
     state->ranked.slack_rank = state->quantum_ns - 1; /* a whole quantum ahead is enough */
-    return GSIM_OK;
+    return status;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -170,6 +172,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
     GSIM_PREEMPT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "quantum",
      .type = GSIM_PARAM_CHOICE_TIME,
      .fallback = "auto",

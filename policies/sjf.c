@@ -19,10 +19,10 @@ static enum gsim_status open_sjf(struct gsim_ctx *ctx) {
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.value = value;
     state->tiresias.rank = tiresias_rank;
-    return GSIM_OK;
+    return gsim_common_open_memory(ctx);
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, {0}};
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_sjf = {
     .name = "sjf",

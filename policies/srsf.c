@@ -20,6 +20,7 @@ static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
     struct gsim_ranking *state = ctx->state;
+    enum gsim_status status = gsim_common_open_memory(ctx);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
     state->ranked.preemption = gsim_common_preemption(ctx);
@@ -27,10 +28,11 @@ static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
     state->ranked.value = value;
     state->ranked.weight = weight;
     state->tiresias.rank = tiresias_rank;
-    return GSIM_OK;
+    return status;
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, {0}};
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_srsf = {
     .name = "srsf",

@@ -13,16 +13,18 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static enum gsim_status open_srtf(struct gsim_ctx *ctx) {
     struct gsim_ranking *state = ctx->state;
+    enum gsim_status status = gsim_common_open_memory(ctx);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
     state->ranked.preemption = gsim_common_preemption(ctx);
     state->ranked.slope_sign = -1;
     state->ranked.value = value;
     state->tiresias.rank = value;
-    return GSIM_OK;
+    return status;
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, {0}};
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_srtf = {
     .name = "srtf",

@@ -10,8 +10,9 @@
  *
  * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
  * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
- * checkpoint of the program's own on storage; paging: left to demand paging, which needs the paging
- * model. */
+ * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a kernel), and the
+ * driver pages the memory out as others need the room, and in when the job goes on (Unified Memory,
+ * as under nvshare; memory= says who manages it). */
 #include "policies/common.h"
 
 struct state {
@@ -62,13 +63,15 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
         [COPY] = {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},
         [CHECKPOINT] = {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE},
         [RESTART] = {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE},
+        [PAGING] = {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE},
     };
     struct state *state = ctx->state;
     int64_t mechanism = gsim_param(ctx->params, "mechanism");
-    if (mechanism == PAGING)
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "suspend.mechanism=paging: this version has no model of demand paging "
-                         "under suspended jobs; copy, checkpoint and restart are there");
+    enum gsim_status status = gsim_common_open_memory(ctx);
+    if (mechanism == AUTO && ctx->devices)
+        mechanism = PAGING;
+    if (mechanism == PAGING && !ctx->devices)
+        status = gsim_common_manage(ctx, &(struct gsim_arrangement){.memory = GSIM_MEMORY_UVM});
     if (mechanism == AUTO)
         mechanism = ctx->view->trace->column[GSIM_COL_MEM_BYTES] ? COPY : RESTART;
     state->way = by_choice[mechanism];
@@ -77,7 +80,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     state->slices.yields = yields;
     state->slices.way = way;
     gsim_slices_init(&state->slices, ctx);
-    return GSIM_OK;
+    return status;
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -91,6 +94,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "quantum",
      .type = GSIM_PARAM_TIME,
      .fallback = "30s",
@@ -101,14 +105,15 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
      .choices = "auto|copy|checkpoint|restart|paging",
-     .help = "how memory leaves the GPU: auto is copy where the trace has mem_gib, else restart"},
+     .help = "how memory leaves the GPU: auto is paging under memory=, else copy where the trace "
+             "has mem_gib, else restart"},
     {0}};
 
 const struct gsim_policy gsim_policy_suspend = {
     .name = "suspend",
     .summary = "priority and fairness by host stop and memory eviction, quanta of tens of seconds",
     .paper = "none: this project's own, for small labs",
-    .deviations = "paging waits for its model",
+    .deviations = "none known",
     .params = params,
     .state_size = sizeof(struct state),
     .open = open_suspend,

@@ -11,8 +11,8 @@
  * back to the first queue with a clean sheet. Gangs of models with a skew are consolidated, others
  * take any GPUs. What a preemption costs is the device's business (preempt=).
  *
- * Deviations: victims are taken one by one, the latest arrival of the lowest queue first, so that
- * whoever need not give way runs on; skew is read off the model's name, not profiled.
+ * Deviations: victims are taken one by one, the latest arrival of the lowest queue first; skew is
+ * read off the model's name, not profiled.
  * reference=tiresias: the public simulator's `dlas-gpu`, `dlas` (unit=seconds) and
  * `dlas-gpu-gittins` (index=gittins), see common_dlas.c. */
 #include "policies/common_tiresias.h"
@@ -65,10 +65,8 @@ static int64_t order_in_queue(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t queue = own(ctx, slot)->queue;
-    if (ctx->view->state[slot] == GSIM_RUNNING)
-        return queue * QUEUE_RANK + QUEUE_RANK - 1;
-    return queue * QUEUE_RANK + order_in_queue(ctx, slot);
+    bool runs = ctx->view->state[slot] == GSIM_RUNNING;
+    return own(ctx, slot)->queue * QUEUE_RANK + (runs ? QUEUE_RANK - 1 : order_in_queue(ctx, slot));
 }
 
 /* Attained service at which the job falls out of its queue. */
@@ -171,7 +169,8 @@ static enum gsim_status open_tiresias(struct gsim_ctx *ctx) {
             return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
                              "tiresias.queues: '%s' does not rise from limit to limit",
                              queues->text);
-    enum gsim_status status = open_history(ctx, state);
+    enum gsim_status status = gsim_common_open_memory(ctx);
+    status = status == GSIM_OK ? open_history(ctx, state) : status;
     if (status != GSIM_OK || state->is_reference)
         return status != GSIM_OK ? status : gsim_dlas_open(&state->dlas, ctx);
     gsim_index_init(&state->fallen, ctx->arena);
@@ -255,6 +254,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM_AS("skew"),
     GSIM_PREEMPT_PARAM,
+    GSIM_MEMORY_PARAM,
     {.name = "index",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "las",

@@ -87,6 +87,8 @@ struct gsim_ctx {
     struct gsim_arena *arena;
     struct gsim_log *log;
     struct gsim_core *core;
+    /* How all GPUs are arranged when the run begins; set by open, NULL: exclusive and resident. */
+    const struct gsim_arrangement *devices;
     enum gsim_status status; /* set by a hook that cannot go on, the log says why: the run ends */
 };
 
@@ -111,7 +113,8 @@ struct gsim_policy {
     const char *deviations; /* known differences from that, or "none known" */
     bool is_oracle; /* sees true durations */
     bool shares_gpus; /* jobs run beside others on a GPU, and longer there than alone */
-    bool oversubscribes; /* jobs may have more memory than their GPU */
+    bool
+        oversubscribes; /* unless memory= says otherwise, jobs may have more memory than their GPU */
     unsigned references; /* bits 1 << enum gsim_reference */
     const struct gsim_param_def *params; /* may be NULL */
     size_t state_size;

@@ -34,23 +34,27 @@ static enum gsim_status check_job(struct gsim_core *core, uint32_t job) {
     return GSIM_OK;
 }
 
-/* A job that no GPU can hold would wait for ever. */
+static bool may_page(const struct gsim_core *core) {
+    return core->ctx.devices && core->ctx.devices->memory != GSIM_MEMORY_RESIDENT;
+}
+
 /* The most that one job can have on any GPU: what is there, and on its host when it may be paged. */
 static int64_t most_memory(const struct gsim_core *core) {
     const struct gsim_cluster *cluster = &core->cluster;
     int64_t most = 0;
     for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
         int64_t bytes = cluster->gpu_hbm_bytes[gpu];
-        if (core->options->policy->oversubscribes)
+        if (may_page(core))
             bytes += cluster->node_host_free[cluster->node_of_gpu[gpu]];
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
+/* A job that no GPU can hold would wait for ever. */
 static enum gsim_status check_memory(struct gsim_core *core) {
     const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
-    bool may_page = core->options->policy->oversubscribes;
+    bool is_paging = may_page(core);
     int64_t most = most_memory(core);
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
         char has[32], needs[32];
@@ -60,12 +64,12 @@ static enum gsim_status check_memory(struct gsim_core *core) {
         gsim_format_bytes(has, most);
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
                         gsim_trace_line(core->trace, job),
-                        may_page ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
-                                   "and its host (--host-mem) have %s%s%s"
-                                 : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
-                                   "largest GPU has %s, and policy '%s' keeps jobs resident%s",
+                        is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
+                                    "and its host (--host-mem) have %s%s%s"
+                                  : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
+                                    "largest GPU has %s, and policy '%s' keeps jobs resident%s",
                         gsim_trace_id(core->trace, job), needs, has,
-                        may_page ? "" : core->options->policy->name, "");
+                        is_paging ? "" : core->options->policy->name, "");
     }
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
@@ -77,8 +81,7 @@ static enum gsim_status check_trace(struct gsim_core *core) {
         if (status != GSIM_OK)
             worst = status;
     }
-    enum gsim_status memory = check_memory(core);
-    return worst != GSIM_OK ? worst : memory;
+    return worst;
 }
 
 static void fill_view(struct gsim_core *core) {
@@ -149,6 +152,22 @@ static enum gsim_status open_policy(struct gsim_core *core) {
     return policy->open ? policy->open(&core->ctx) : GSIM_OK;
 }
 
+/* As the policy says that GPUs are shared, before anybody is on them. */
+static enum gsim_status arrange_devices(struct gsim_core *core) {
+    uint32_t n = core->cluster.n_gpus;
+    struct gsim_unit *units =
+        core->ctx.devices ? gsim_arena_array(core->arena, n, sizeof *units) : NULL;
+    if (!core->ctx.devices)
+        return GSIM_OK;
+    if (!units)
+        return gsim_core_no_memory(core);
+    for (uint32_t gpu = 0; gpu < n; gpu++)
+        units[gpu].gpu = gpu;
+    (void)gsim_plan_arrange(&core->plan, units, n, core->ctx.devices);
+    gsim_plan_apply(&core->plan);
+    return core->status;
+}
+
 static enum gsim_status open_run(struct gsim_core *core) {
     enum gsim_status status =
         gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
@@ -166,7 +185,11 @@ static enum gsim_status open_run(struct gsim_core *core) {
     core->timer_ns = GSIM_NEVER;
     gsim_observe_begin(core);
     status = gsim_failures_open(core);
-    return status == GSIM_OK ? open_policy(core) : status;
+    if (status == GSIM_OK)
+        status = open_policy(core);
+    if (status == GSIM_OK)
+        status = check_memory(core);
+    return status == GSIM_OK ? arrange_devices(core) : status;
 }
 
 /* --- one instant ------------------------------------------------------------------------------ */

@@ -94,11 +94,21 @@ static void unpin(struct gsim_core *core, gsim_slot slot, bool is_back) {
     gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units, is_back ? bytes : -bytes);
 }
 
+/* Units that are shared by an arrangement are not placed on by shape. */
+static bool has_arranged(const struct gsim_cluster *cluster, const struct gsim_unit *units,
+                         uint32_t n_units) {
+    for (uint32_t u = 0; cluster->n_arranged > 0 && u < n_units; u++)
+        if (cluster->gpu_is_arranged[units[u].gpu])
+            return true;
+    return false;
+}
+
 /* A paused job goes back to where its memory is when it can: anywhere else is a migration. */
 static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                        uint32_t *n_units) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     if (core->jobs.state[slot] != GSIM_PAUSED || own->n_last_units != own->request.shape.gpus ||
+        has_arranged(&core->cluster, own->last_units, own->n_last_units) ||
         !gsim_cluster_fits(&core->cluster, &own->request, own->last_units, own->n_last_units))
         return false;
     for (uint32_t u = 0; u < own->n_last_units; u++)
@@ -232,9 +242,10 @@ static const char *cannot_stop(const struct gsim_plan *plan, gsim_slot slot, enu
     return plan->core->ops->refuses_stop(plan->core->model, slot, stop, keep);
 }
 
-/* A pause keeps its memory where it is. */
+/* A pause keeps its memory where it is, or on the host below. */
 static bool pins(const struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
-    return keep == GSIM_KEEP_RESIDENT && core->jobs.core[slot].request.mem_bytes > 0;
+    return (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE) &&
+           core->jobs.core[slot].request.mem_bytes > 0;
 }
 
 static void release_for(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {

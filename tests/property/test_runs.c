@@ -75,16 +75,16 @@ static const char *const *sets_of(const char *policy) {
     return strcmp(policy, "vgpu") == 0 ? whole : strcmp(policy, "antman") == 0 ? impatient : NULL;
 }
 
-static void check_run(const struct gsim_trace *trace, const char *policy, const char *device,
-                      uint32_t nodes, struct gsim_arena *arena) {
+static void check_set_run(const struct gsim_trace *trace, const char *policy, const char *device,
+                          uint32_t nodes, const char *const *sets, struct gsim_arena *arena) {
     struct test_run run = {.trace = trace,
                            .policy = policy,
                            .device = device,
-                           .sets = sets_of(policy),
+                           .sets = sets,
                            .nodes = nodes,
                            .gpus_per_node = widest(trace)};
     struct gsim_result result = test_run(&run, arena);
-    bool shares = test_policy(policy)->shares_gpus ||
+    bool shares = test_policy(policy)->shares_gpus || (sets && strstr(sets[0], "memory=")) ||
                   (strcmp(policy, "las") == 0 && nodes * widest(trace) == 1);
     assert_int_equal(result.summary.completed, trace->n_jobs);
     /* on a shared GPU jobs do at once what each would do alone: host time, kernels side by side */
@@ -94,6 +94,11 @@ static void check_run(const struct gsim_trace *trace, const char *policy, const 
     check_times(&result, policy, shares);
     if (!shares)
         check_capacity(&result, nodes * widest(trace), arena);
+}
+
+static void check_run(const struct gsim_trace *trace, const char *policy, const char *device,
+                      uint32_t nodes, struct gsim_arena *arena) {
+    check_set_run(trace, policy, device, nodes, sets_of(policy), arena);
 }
 
 /* Policies that hand a GPU around every few milliseconds take minutes over jobs of days, turn after
@@ -192,6 +197,30 @@ static void test_random_traces(void **state) {
         }
 }
 
+static bool knows_memory(const struct gsim_policy *policy) {
+    for (const struct gsim_param_def *def = policy->params; def && def->type; def++)
+        if (strcmp(def->name, "memory") == 0)
+            return true;
+    return false;
+}
+
+/* The same over GPUs of 16 GB, which jobs of up to 100 page in. */
+static void test_managed_memory(void **state) {
+    (void)state;
+    static const char *const managed[][2] = {
+        {"memory=uvm", NULL}, {"memory=lru", NULL}, {"memory=proactive", NULL}};
+    for (uint64_t seed = 1; seed <= SEEDS / 4; seed++)
+        for (size_t p = 0; p < N_POLICIES; p++) {
+            if (!knows_memory(test_policy(policies[p])))
+                continue;
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S / 20, arena);
+            check_set_run(&trace, policies[p], "p100", (uint32_t)(1 + seed % 3),
+                          managed[(seed + p) % 3], arena);
+            gsim_arena_free(arena);
+        }
+}
+
 /* Policies without an absolute time among their parameters: twice the times, twice the ends. */
 static void test_time_scale(void **state) {
     (void)state;
@@ -250,6 +279,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy_over_every_sample),
         cmocka_unit_test(test_random_traces),
+        cmocka_unit_test(test_managed_memory),
         cmocka_unit_test(test_time_scale),
         cmocka_unit_test(test_looking_changes_nothing),
     };

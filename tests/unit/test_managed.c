@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cluster policies over GPUs whose memory is managed (memory=): a job may have more than there is, a
+ * gang pages like one of its members, and what is paused stays until somebody pushes it out. */
+#define _XOPEN_SOURCE 700
+#include "tests/support/trace_file.h"
+
+#include "tests/support/runner.h"
+
+static const char header[] = "job_id,submit_s,iterations,gpu_ms,gpus,mem_gib\n";
+
+static struct gsim_result run(struct fixture *f, const char *rows, struct test_run how) {
+    char text[640];
+    (void)snprintf(text, sizeof text, "%s%s", header, rows);
+    if (read_text(f, text) != GSIM_OK)
+        fail_msg("%s", f->log.errors[0].text);
+    how.trace = &f->trace;
+    how.device = how.device ? how.device : "h200";
+    return test_run(&how, f->arena);
+}
+
+#define WITH(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Alone, one of 200 GiB on a GPU of 140 pages as it does where contexts take turns. */
+static void test_larger_than_its_gpu(void **state) {
+    static const char *const managers[] = {"memory=uvm", "memory=lru", "memory=proactive"};
+    static const char *const policies[] = {"fifo",    "srtf",    "las",     "tiresias",
+                                           "gandiva", "suspend", "gang_rr", "adaptive"};
+    for (size_t m = 0; m < 3; m++) {
+        struct gsim_result alone =
+            run(*state, "a,0,20,100,1,200\n",
+                (struct test_run){.policy = "uvm", .sets = WITH(managers[m])});
+        assert_true(alone.jobs.end_ns[0] > 10 * 2 * GSIM_NS_PER_S);
+        for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
+            struct gsim_result result =
+                run(*state, "a,0,20,100,1,200\n",
+                    (struct test_run){.policy = policies[p], .sets = WITH(managers[m])});
+            assert_int_equal(result.jobs.end_ns[0], alone.jobs.end_ns[0]);
+            assert_int_equal(result.jobs.bytes_in[0], alone.jobs.bytes_in[0]);
+        }
+    }
+}
+
+/* Members are alike: the gang takes as long as one of them, and moves as much on each GPU. */
+static void test_a_gang_pages(void **state) {
+    struct test_run how = {.policy = "fifo", .gpus_per_node = 2, .sets = WITH("memory=uvm")};
+    struct gsim_result one = run(*state, "a,0,20,100,1,200\n", how);
+    int64_t end_ns = one.jobs.end_ns[0], bytes = one.jobs.bytes_in[0];
+    struct gsim_result gang = run(*state, "a,0,20,100,2,200\n", how);
+    assert_int_equal(gang.jobs.end_ns[0], end_ns);
+    assert_int_equal(gang.jobs.bytes_in[0], 2 * bytes);
+}
+
+/* Three jobs of 10 s that together fit: quanta of 4 s, nothing ever moves, and what is paused is as
+ * if it had stayed resident. a 0-4, b 4-8, c 8-16 (at 12 nobody has had less), a 16-20, b 20-26, which
+ * is its end, a 26-28, c 28-30. */
+static void test_what_fits_stays(void **state) {
+    const char *rows = "a,0,100,100,1,40\nb,0,100,100,1,40\nc,0,100,100,1,40\n";
+    struct test_run how = {
+        .policy = "suspend", .device = "ideal", .sets = WITH("mechanism=paging", "quantum=4s")};
+    struct gsim_result paged = run(*state, rows, how);
+    static const int64_t end_s[] = {28, 26, 30}, preemptions[] = {2, 1, 1};
+    for (uint32_t job = 0; job < 3; job++) {
+        assert_int_equal(paged.jobs.end_ns[job], end_s[job] * GSIM_NS_PER_S);
+        assert_int_equal(paged.jobs.preemptions[job], preemptions[job]);
+    }
+    assert_true(paged.summary.bytes_in + paged.summary.bytes_out == 0);
+}
+
+/* a and b, 100 GiB each in 140: b finds 40 of room, and its pages push out 60 of a's, which a misses
+ * when b has ended. */
+static void test_what_does_not_fit_is_pushed_out(void **state) {
+    const char *rows = "a,0,2,4000,1,100\nb,0,1,4000,1,100\n";
+    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=4s")};
+    struct gsim_result result = run(*state, rows, how);
+    int64_t room = INT64_C(143771) * GSIM_MIB / (2 * GSIM_MIB) * (2 * GSIM_MIB);
+    assert_int_equal(result.jobs.preemptions[0], 1);
+    assert_int_equal(result.jobs.bytes_in[1], 0);
+    assert_int_equal(result.jobs.bytes_out[1], 200 * GSIM_GIB - room);
+    assert_int_equal(result.jobs.bytes_in[0], 200 * GSIM_GIB - room);
+}
+
+/* Who has ended leaves nothing behind: c finds the GPU as if it had been alone in the trace. */
+static void test_what_ends_leaves_nothing(void **state) {
+    const char *rows = "a,0,50,100,1,100\nb,0,50,100,1,100\nc,600,20,100,1,140\n";
+    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=1s")};
+    int64_t alone_ns = run(*state, "c,600,20,100,1,140\n", how).jobs.end_ns[0];
+    struct gsim_result result = run(*state, rows, how);
+    assert_true(result.jobs.bytes_in[0] > 0);
+    assert_true(result.jobs.end_ns[0] < 600 * GSIM_NS_PER_S);
+    /* but for the switch from whoever was there */
+    assert_in_range(result.jobs.end_ns[2] - alone_ns, 0, GSIM_NS_PER_MS);
+}
+
+static void test_the_column_is_asked_for(void **state) {
+    struct fixture *f = *state;
+    struct gsim_result result;
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s\na,0,10\n"), GSIM_OK);
+    struct test_run how = {.trace = &f->trace, .policy = "tiresias", .sets = WITH("memory=uvm")};
+    assert_int_equal(test_try(&how, f->arena, &result, &f->log), GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "mem_gib"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_larger_than_its_gpu),      TEST(test_a_gang_pages),
+        TEST(test_what_fits_stays),          TEST(test_what_does_not_fit_is_pushed_out),
+        TEST(test_what_ends_leaves_nothing), TEST(test_the_column_is_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
