@@ -351,10 +351,37 @@ static void extrapolation_is_within_half_a_per_cent(void **state) {
     assert_true(worst <= 0.005);
 }
 
+/* Three that fill the device have a third of it each, which is a little less in binary: kernels of
+ * 142 ns (a seventh of 1000, rounded down) end at 427. */
+static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct script script = {.n_lanes = 3, .n_spaces = 1, .slice_budget = INT64_MAX};
+    struct gsim_arbiter *arbiter = open_arbiter(&script, false, arena);
+    unsigned reports = 0;
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
+        struct gsim_member_spec spec = {
+            .lane = lane,
+            .id = lane,
+            .demand = {.fill_ppm = GSIM_PPM},
+            .context = {.iterations = 1, .kernels = 7, .gpu_ns = 1000, .queue = 8}};
+        assert_int_equal(gsim_arbiter_join(arbiter, &spec, 0), lane);
+    }
+    (void)gsim_arbiter_settle(arbiter, 100);
+    assert_false(gsim_arbiter_exit(arbiter, 1, GSIM_EXIT_KERNEL, 100));
+    assert_int_equal(gsim_arbiter_next_ns(arbiter, 10000), 427);
+    assert_true(gsim_arbiter_settle(arbiter, 427));
+    assert_int_equal(gsim_arbiter_take(arbiter, &reports), 1);
+    assert_int_equal(reports, GSIM_REPORT_LEFT);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
-                                       cmocka_unit_test(the_shortcut_equals_the_plain_engine),
-                                       cmocka_unit_test(so_it_does_where_kernels_are_padded),
-                                       cmocka_unit_test(who_is_padded_is_not_slower)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
+        cmocka_unit_test(the_shortcut_equals_the_plain_engine),
+        cmocka_unit_test(so_it_does_where_kernels_are_padded),
+        cmocka_unit_test(who_is_padded_is_not_slower),
+        cmocka_unit_test(who_leaves_at_a_kernel_does_so_at_any_rate)};
     return cmocka_run_group_tests_name("the shortcut of rotations", tests, NULL, NULL);
 }
