@@ -69,10 +69,12 @@ static int64_t width(const struct gsim_space *space, const struct gsim_holder *h
     return holder->n_sms ? holder->n_sms : space->sms;
 }
 
-/* SMs' worth of blocks that it puts there. */
-static int64_t wanted(const struct gsim_space *space, const struct gsim_holder *holder) {
+/* How many blocks it puts there; everything else follows from that. */
+static void spread(const struct gsim_space *space, struct gsim_holder *holder) {
     uint32_t ppm = holder->cap_ppm < holder->fill_ppm ? holder->cap_ppm : holder->fill_ppm;
-    return min_i64(of_device(space->profile, ppm), width(space, holder) * GSIM_SM);
+    holder->wanted = min_i64(of_device(space->profile, ppm), width(space, holder) * GSIM_SM);
+    holder->density = holder->wanted / width(space, holder);
+    holder->computing = gsim_muldiv_floor(holder->density, GSIM_PPM - holder->memory_ppm, GSIM_PPM);
 }
 
 /* On each SM that it may run on, of everybody; of those, what computes. */
@@ -87,9 +89,8 @@ static struct load load_at(const struct gsim_space *space, const struct gsim_hol
         const struct gsim_holder *holder = &holders[i];
         if (sm < holder->first_sm || sm >= end_sm(space, holder))
             continue;
-        int64_t density = wanted(space, holder) / width(space, holder);
-        load.all += density;
-        load.compute += gsim_muldiv_floor(density, GSIM_PPM - holder->memory_ppm, GSIM_PPM);
+        load.all += holder->density;
+        load.compute += holder->computing;
     }
     return load;
 }
@@ -112,23 +113,30 @@ static int64_t part_of(int64_t density, int64_t load, int64_t sms) {
     return load <= GSIM_SM ? density * sms : gsim_muldiv_floor(density * sms, GSIM_SM, load);
 }
 
-static void share_sms(const struct gsim_space *space, struct gsim_holder *holders, uint32_t n,
-                      struct gsim_holder *mine) {
-    int64_t all = wanted(space, mine), density = all / width(space, mine);
+static bool have_no_ranges(const struct gsim_holder *holders, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (holders[i].n_sms > 0)
+            return false;
+    return true;
+}
+
+/* everywhere: the load of all SMs where they are alike, else NULL. */
+static void share_sms(const struct gsim_space *space, const struct gsim_holder *holders, uint32_t n,
+                      const struct load *everywhere, struct gsim_holder *mine) {
     bool is_crowded = false, is_computing_crowded = false;
     mine->sms = mine->memory_sms = 0;
     for (int64_t sm = mine->first_sm, end = end_sm(space, mine); sm < end;) {
-        int64_t next = min_i64(next_edge(space, holders, n, sm), end);
-        struct load load = load_at(space, holders, n, sm);
-        mine->sms += part_of(density, load.compute, next - sm);
-        mine->memory_sms += part_of(density, load.all, next - sm);
+        int64_t next = everywhere ? end : min_i64(next_edge(space, holders, n, sm), end);
+        struct load load = everywhere ? *everywhere : load_at(space, holders, n, sm);
+        mine->sms += part_of(mine->density, load.compute, next - sm);
+        mine->memory_sms += part_of(mine->density, load.all, next - sm);
         is_crowded |= load.all > GSIM_SM;
         is_computing_crowded |= load.compute > GSIM_SM;
         sm = next;
     }
     /* What is undisturbed loses nothing to rounding. */
-    mine->sms = is_computing_crowded ? max_i64(mine->sms, 1) : all;
-    mine->memory_sms = is_crowded ? max_i64(mine->memory_sms, 1) : all;
+    mine->sms = is_computing_crowded ? max_i64(mine->sms, 1) : mine->wanted;
+    mine->memory_sms = is_crowded ? max_i64(mine->memory_sms, 1) : mine->wanted;
 }
 
 /* --- rates ------------------------------------------------------------------------------------ */
@@ -142,7 +150,7 @@ static uint64_t bounded_rate(gsim_u128 rate_q32) {
 
 /* How many times longer the part that is bound by memory takes, in Q32. */
 static gsim_u128 memory_stretch(const struct gsim_space *space, const struct gsim_holder *holder) {
-    int64_t all = wanted(space, holder);
+    int64_t all = holder->wanted;
     int64_t alone = on_curve(space->profile, of_device(space->profile, holder->fill_ppm));
     int64_t here = max_i64(gsim_space_bandwidth(space, all), 1);
     gsim_u128 stretch = ((gsim_u128)(uint64_t)alone << 32) / (uint64_t)here;
@@ -167,7 +175,7 @@ static void run_undisturbed(const struct gsim_space *space, struct gsim_holder *
 
 /* What it reaches alone, unless its SMs are fewer here. */
 static int64_t reached_alone(const struct gsim_space *space, const struct gsim_holder *holder) {
-    bool is_whole = wanted(space, holder) == of_device(space->profile, holder->fill_ppm);
+    bool is_whole = holder->wanted == of_device(space->profile, holder->fill_ppm);
     return is_whole ? holder->hbm_bytes_per_s : holder->drawn_bytes_per_s;
 }
 
@@ -179,7 +187,7 @@ static int64_t room(const struct gsim_space *space, const struct gsim_holder *ho
     for (uint32_t i = 0; i < n; i++) {
         if (holders[i].hbm_bytes_per_s == 0)
             continue;
-        sms += wanted(space, &holders[i]);
+        sms += holders[i].wanted;
         largest = max_i64(largest, reached_alone(space, &holders[i]));
     }
     int64_t most = space->sms * GSIM_SM;
@@ -247,7 +255,12 @@ void gsim_space_solve(const struct gsim_space *space, struct gsim_holder *holder
         assert(holders[i].cap_ppm <= GSIM_PPM && holders[i].fill_ppm <= GSIM_PPM);
         assert(holders[i].memory_ppm <= GSIM_PPM && holders[i].hbm_bytes_per_s >= 0);
         assert(end_sm(space, &holders[i]) <= space->sms);
-        share_sms(space, holders, n, &holders[i]);
+        spread(space, &holders[i]);
+    }
+    bool are_alike = have_no_ranges(holders, n);
+    struct load everywhere = load_at(space, holders, n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        share_sms(space, holders, n, are_alike ? &everywhere : NULL, &holders[i]);
         run_undisturbed(space, &holders[i]);
     }
     share_bandwidth(space, holders, n);

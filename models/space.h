@@ -59,6 +59,8 @@ struct gsim_holder {
     int64_t drawn_bytes_per_s;
     int64_t sms; /* SM time it gets for compute */
     int64_t memory_sms; /* the same for what is bound by memory */
+    int64_t wanted; /* SMs' worth of blocks that it puts on those it may run on */
+    int64_t density, computing; /* on each of them; of those, what computes */
 };
 
 struct gsim_space gsim_space_of_device(const struct gsim_profile *profile);
