@@ -279,7 +279,7 @@ static const struct gsim_param_def params[] = {
     {.name = "history",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
-     .help = "service of past jobs, a number a line; without: of those completed"},
+     .help = "service of past jobs, a number a line ('gsim fit'); without: of those completed"},
     {0}};
 
 const struct gsim_policy gsim_policy_tiresias = {

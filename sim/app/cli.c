@@ -22,6 +22,8 @@ const struct gsim_command gsim_commands[] = {
      gsim_command_generate},
     {"import", "FORMAT FILE [TABLE]", "another format's trace as a native one", GSIM_IN_IMPORT,
      gsim_command_import},
+    {"fit", "DISTRIBUTION TRACE", "the jobs' GPU time as a distribution: a history for tiresias",
+     GSIM_IN_FIT, gsim_command_fit},
     {"list", "policies|devices|apps|formats|figures [NAME]", "what there is, and its parameters",
      GSIM_IN_LIST, gsim_command_list},
     {0}};

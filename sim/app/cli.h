@@ -34,6 +34,7 @@ enum gsim_command_bit {
     GSIM_IN_PLOT = 128,
     GSIM_IN_REPORT = 256,
     GSIM_IN_VALIDATE = 512,
+    GSIM_IN_FIT = 1024,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
@@ -83,6 +84,10 @@ bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option);
 /* A whole number within limits, or the default when the option is not given. */
 enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
                                  int64_t least, int64_t most, int64_t *out);
+struct gsim_outfile;
+/* -o FILE, which is not there unless --force is said, or standard output. */
+enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out);
+enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out);
 void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: the program's */
 void gsim_print_man(FILE *out);
 
@@ -91,6 +96,7 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli);
 enum gsim_status gsim_command_compare(struct gsim_cli *cli);
 enum gsim_status gsim_command_generate(struct gsim_cli *cli);
 enum gsim_status gsim_command_import(struct gsim_cli *cli);
+enum gsim_status gsim_command_fit(struct gsim_cli *cli);
 enum gsim_status gsim_command_list(struct gsim_cli *cli);
 enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
 enum gsim_status gsim_command_merge(struct gsim_cli *cli);

@@ -11,8 +11,7 @@
 #include "traces/kernels.h"
 #include "traces/read.h"
 
-/* Opens -o FILE, or standard output. */
-static enum gsim_status open_output(struct gsim_cli *cli, struct gsim_outfile *out) {
+enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out) {
     const char *path = cli->value[GSIM_OPT_OUTPUT];
     *out = (struct gsim_outfile){.file = cli->io->out};
     if (!path || strcmp(path, "-") == 0)
@@ -23,7 +22,7 @@ static enum gsim_status open_output(struct gsim_cli *cli, struct gsim_outfile *o
     return gsim_outfile_open(out, path, cli->arena, cli->log);
 }
 
-static enum gsim_status close_output(struct gsim_cli *cli, struct gsim_outfile *out) {
+enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out) {
     return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
 }
 
@@ -42,11 +41,11 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = gsim_trace_generate(spec, (uint64_t)seed, 0, cli->arena, &trace, cli->log);
     if (status == GSIM_OK)
-        status = open_output(cli, &out);
+        status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)
         return status;
     status = gsim_generate_write(spec, (uint64_t)seed, 0, &trace, out.file, cli->log);
-    enum gsim_status closed = close_output(cli, &out);
+    enum gsim_status closed = gsim_close_output(cli, &out);
     return status != GSIM_OK ? status : closed;
 }
 
@@ -112,11 +111,11 @@ static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_p
         status = gsim_kernels_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
                                    cli->log);
     if (status == GSIM_OK)
-        status = open_output(cli, &out);
+        status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)
         return status;
     status = gsim_kernels_write(&kernels, profile.name, iterations, out.file, cli->log);
-    enum gsim_status closed = close_output(cli, &out);
+    enum gsim_status closed = gsim_close_output(cli, &out);
     return status != GSIM_OK ? status : closed;
 }
 
@@ -140,10 +139,10 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     enum gsim_status status =
         gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);
     if (status == GSIM_OK)
-        status = open_output(cli, &out);
+        status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)
         return status;
     gsim_trace_write(&trace, out.file);
     say_what_came(cli, &trace);
-    return close_output(cli, &out);
+    return gsim_close_output(cli, &out);
 }

@@ -122,6 +122,8 @@ printf 'kind,name,flops,sms\nkernel,k,1e9,500\n' >"$tmp/mine.csv"
 expect "an app that is too large" 3 "mine.csv:2: kernel 'k' needs 500 SMs; device a100-40 has 108" "$gsim" --policy fifo --device a100-40 "$tmp/apps.csv"
 expect "list formats" 0 "^tiresias" "$gsim" list formats
 expect "generate" 0 "job_id" "$gsim" generate traces/samples/bursty.ini
+expect "fit" 0 "lognormal(mu=" "$gsim" fit lognormal traces/samples/cluster.csv
+expect "fit: what" 2 "weibull" "$gsim" fit normal traces/samples/cluster.csv
 expect "generate does not overwrite" 2 "force" "$gsim" generate traces/samples/bursty.ini -o "$tmp/empty.csv"
 printf 'job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,2,5,0,vgg,60,0\n' >"$tmp/t60.csv"
 expect "import says which sacct command" 0 "sacct --allusers.*--parsable2" "$gsim" import --help
