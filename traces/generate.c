@@ -191,13 +191,18 @@ static void close_streams(struct generator *g) {
         gsl_rng_free(g->rng[i]);
 }
 
+static uint32_t draw_kind(const struct generator *g) {
+    const struct gsim_generate_spec *spec = g->spec;
+    if (spec->kinds_take_turns)
+        return g->b->n % spec->n_kinds;
+    return spec->n_kinds > 1 ? gsim_dist_draw_choice(&spec->kind_of, g->kind_rng) : 0;
+}
+
 static enum gsim_status draw_jobs(struct generator *g) {
     const struct gsim_generate_spec *spec = g->spec;
     enum gsim_status status = GSIM_OK;
-    while (status == GSIM_OK && g->b->n < spec->n_jobs) {
-        uint32_t kind = spec->n_kinds > 1 ? gsim_dist_draw_choice(&spec->kind_of, g->kind_rng) : 0;
-        status = draw_job(g, &spec->kinds[kind]);
-    }
+    while (status == GSIM_OK && g->b->n < spec->n_jobs)
+        status = draw_job(g, &spec->kinds[draw_kind(g)]);
     return status;
 }
 

@@ -167,8 +167,11 @@ static enum gsim_status read_kinds(const struct gsim_spec_reader *r) {
         for (uint32_t k = 0; k < spec->n_kinds; k++)
             spec->kinds[k].name = names[k];
     }
+    const struct gsim_ini_entry *weights = gsim_spec_find(r, "trace", "kind_weights");
+    spec->kinds_take_turns = weights && strcmp(weights->value, "turn") == 0;
     spec->kind_of.n = spec->n_kinds;
-    return gsim_spec_weights(r, "trace", "kind_weights", spec->n_kinds, &spec->kind_of.cumulative);
+    return gsim_spec_weights(r, "trace", spec->kinds_take_turns ? "" : "kind_weights",
+                             spec->n_kinds, &spec->kind_of.cumulative);
 }
 
 /* --- the arrival rate ------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A generator's spec as read from its INI file:
  *
- *     [trace]     jobs = 1000, seed = 1; kinds = short, long with kind_weights = 3, 1 (optional)
+ *     [trace]     jobs = 1000, seed = 1; kinds = short, long with kind_weights = 3, 1 (optional);
+ *                 kind_weights = turn: the first job is of the first kind, and so on in a ring
  *     [arrival]   process = poisson, or any distribution of the time between two arrivals;
  *                 rate = R jobs a second, or load = L with gpus = G: the rate at which the mean
  *                 job keeps L of G GPUs busy. Without either the distribution's own seconds count.
@@ -46,6 +47,7 @@ struct gsim_generate_spec {
     uint32_t n_jobs;
     uint64_t seed;
     struct gsim_dist kind_of; /* a choice among kinds */
+    bool kinds_take_turns;
     struct gsim_job_kind kinds[GSIM_MAX_KINDS];
     uint32_t n_kinds;
     struct gsim_quantity quantities[GSIM_MAX_QUANTITIES];

@@ -168,6 +168,18 @@ static void test_kinds_of_jobs(void **state) {
     assert_true(n_b > 1000 - 5 * 22.4 && n_b < 1000 + 5 * 22.4);
 }
 
+static void test_kinds_in_turn(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace t = generate(f,
+                                   "[trace]\njobs = 7\nkinds = a, b, c\nkind_weights = turn\n"
+                                   "[arrival]\nprocess = poisson\nrate = 1\n"
+                                   "[a/duration]\nchoice = 1\n[b/duration]\nchoice = 2\n"
+                                   "[c/duration]\nchoice = 3\n",
+                                   1, 0);
+    for (uint32_t i = 0; i < t.n_jobs; i++)
+        assert_int_equal(t.service_ns[i], (1 + i % 3) * S);
+}
+
 static void test_empirical_values(void **state) {
     struct fixture *f = *state;
     const double *value;
@@ -248,6 +260,7 @@ int main(void) {
         TEST(test_means_are_those_of_the_draws),
         TEST(test_specs_that_do_not_do),
         TEST(test_kinds_of_jobs),
+        TEST(test_kinds_in_turn),
         TEST(test_empirical_values),
         TEST(test_samples_are_what_their_specs_give),
     };
