@@ -12,6 +12,9 @@ enum {
     FAR_PPM = 120000, /* for FAR_REPORTS in a row: the best rate was overestimated */
     FAR_REPORTS = 20,
     CHANGED_PPM = 200000, /* of the window's maximum against the best: it is another job now */
+    HIGHER_PPM = 100000, /* up to which a higher maximum is the best rate as it is */
+    SETTLED_PPM = 50000, /* the same while it is measured again */
+    MARGIN_PPM = 25000, /* by which the best rate stays short of a maximum that far away */
 };
 
 static int64_t part(int64_t value, int64_t ppm) {
@@ -31,7 +34,8 @@ static int64_t window_maximum(const struct gsim_throttle *throttle) {
     return most;
 }
 
-static void profile(struct gsim_throttle *throttle) {
+void gsim_throttle_start(struct gsim_throttle *throttle) {
+    throttle->best = 0;
     throttle->phase = GSIM_THROTTLE_PROFILING;
     throttle->budget = 0;
     throttle->n_profiled = throttle->n_far = 0;
@@ -39,9 +43,23 @@ static void profile(struct gsim_throttle *throttle) {
         throttle->window[i] = -1;
 }
 
-void gsim_throttle_start(struct gsim_throttle *throttle) {
-    throttle->best = 0;
-    profile(throttle);
+static int64_t difference_ppm(int64_t rate, int64_t best) {
+    int64_t apart = rate > best ? rate - best : best - rate;
+    return best > 0 ? gsim_muldiv_floor(apart, GSIM_PPM, best) : rate > 0 ? GSIM_PPM : 0;
+}
+
+/* Follows the window's maximum; returns how far away it was. */
+static int64_t follow(struct gsim_throttle *throttle, int64_t most, int64_t near_ppm,
+                      int64_t far_ppm) {
+    int64_t apart_ppm = difference_ppm(most, throttle->best);
+    int64_t below = most - part(most, MARGIN_PPM), above = most + part(most, MARGIN_PPM);
+    if (apart_ppm <= near_ppm)
+        throttle->best = at_least(throttle->best, most);
+    else if (apart_ppm > far_ppm && most > throttle->best)
+        throttle->best = at_least(throttle->best, below);
+    else if (apart_ppm > far_ppm && above < throttle->best)
+        throttle->best = above;
+    return apart_ppm;
 }
 
 static void end_profile(struct gsim_throttle *throttle) {
@@ -83,11 +101,6 @@ static void doubt_best(struct gsim_throttle *throttle, int64_t lost_ppm) {
     throttle->phase = GSIM_THROTTLE_SLOW_START;
 }
 
-static int64_t difference_ppm(int64_t rate, int64_t best) {
-    int64_t apart = rate > best ? rate - best : best - rate;
-    return best > 0 ? gsim_muldiv_floor(apart, GSIM_PPM, best) : rate > 0 ? GSIM_PPM : 0;
-}
-
 static void control(struct gsim_throttle *throttle, int64_t launched) {
     int64_t lost_ppm = difference_ppm(launched, throttle->best);
     if (throttle->phase == GSIM_THROTTLE_SLOW_START)
@@ -99,16 +112,46 @@ static void control(struct gsim_throttle *throttle, int64_t launched) {
         throttle->budget = GSIM_THROTTLE_FREE;
 }
 
+/* With the budget as it is: what was learned about it holds for the other job as well. */
+static void profile_again(struct gsim_throttle *throttle, int64_t most) {
+    bool is_settled = follow(throttle, most, SETTLED_PPM, SETTLED_PPM) <= SETTLED_PPM;
+    if (++throttle->n_profiled < throttle->profile_reports || !is_settled)
+        return;
+    throttle->phase = throttle->resumed;
+    if (throttle->best == 0)
+        throttle->budget = GSIM_THROTTLE_FREE;
+}
+
+static void check_and_control(struct gsim_throttle *throttle, int64_t most, int64_t launched) {
+    if (follow(throttle, most, HIGHER_PPM, CHANGED_PPM) <= CHANGED_PPM) {
+        control(throttle, launched);
+        return;
+    }
+    throttle->resumed = throttle->phase;
+    throttle->phase = GSIM_THROTTLE_REPROFILING;
+    throttle->n_profiled = 0;
+}
+
 void gsim_throttle_report(struct gsim_throttle *throttle, int64_t launched) {
+    int64_t most = window_maximum(throttle); /* without this report */
+    if (throttle->best == 0 && launched > 0 && throttle->phase != GSIM_THROTTLE_PROFILING) {
+        gsim_throttle_start(throttle);
+        return;
+    }
     for (int i = GSIM_THROTTLE_WINDOW - 1; i > 0; i--)
         throttle->window[i] = throttle->window[i - 1];
     throttle->window[0] = launched;
-    if (throttle->phase == GSIM_THROTTLE_PROFILING) {
+    switch (throttle->phase) {
+    case GSIM_THROTTLE_PROFILING:
         if (++throttle->n_profiled >= throttle->profile_reports)
             end_profile(throttle);
-    } else if (difference_ppm(window_maximum(throttle), throttle->best) > CHANGED_PPM) {
-        profile(throttle);
-    } else {
-        control(throttle, launched);
+        break;
+    case GSIM_THROTTLE_REPROFILING:
+        profile_again(throttle, most);
+        break;
+    case GSIM_THROTTLE_SLOW_START:
+    case GSIM_THROTTLE_AVOIDANCE:
+        check_and_control(throttle, most, launched);
+        break;
     }
 }

@@ -20,6 +20,8 @@ enum gsim_throttle_phase {
     GSIM_THROTTLE_PROFILING = 0,
     GSIM_THROTTLE_SLOW_START,
     GSIM_THROTTLE_AVOIDANCE,
+    GSIM_THROTTLE_REPROFILING, /* the production job does something else: its rate is measured
+                                  beside the other, whose budget stays */
 };
 
 struct gsim_throttle {
@@ -29,6 +31,7 @@ struct gsim_throttle {
     int profile_reports;
 
     enum gsim_throttle_phase phase;
+    enum gsim_throttle_phase resumed; /* after reprofiling */
     int64_t budget; /* answer: blocks a refill; GSIM_THROTTLE_FREE: as many as it likes */
     int64_t best; /* the production job's rate when it is alone, in blocks a report */
     int64_t window[GSIM_THROTTLE_WINDOW]; /* the latest reports, latest first; < 0: none */

@@ -75,19 +75,49 @@ static void test_the_best_rate_is_doubted(void **state) {
     assert_int_equal(throttle.phase, GSIM_THROTTLE_SLOW_START);
 }
 
+/* Its budget stays while its rate is measured again. */
 static void test_another_job_is_profiled_again(void **state) {
     (void)state;
     struct gsim_throttle throttle = started(BEST);
-    /* pairs of reports of 13 after 10: 11.5 is 15 % off, then 13 is 30 % off */
-    gsim_throttle_report(&throttle, BEST / 10 * 13);
-    assert_int_not_equal(throttle.phase, GSIM_THROTTLE_PROFILING);
-    gsim_throttle_report(&throttle, BEST / 10 * 13);
-    assert_int_equal(throttle.phase, GSIM_THROTTLE_PROFILING);
-    assert_int_equal(throttle.budget, 0);
-    for (int i = 0; i < 5; i++)
+    /* pairs of reports of 13 after 10: 11.5 is 15 % off, then 13 is 30 % off; seen a report later */
+    for (int i = 0; i < 2; i++) {
         gsim_throttle_report(&throttle, BEST / 10 * 13);
+        assert_int_not_equal(throttle.phase, GSIM_THROTTLE_REPROFILING);
+    }
+    int64_t budget = throttle.budget;
+    gsim_throttle_report(&throttle, BEST / 10 * 13);
+    assert_int_equal(throttle.phase, GSIM_THROTTLE_REPROFILING);
+    assert_int_equal(throttle.best, BEST / 10 * 13 - 325000); /* 2.5 % short of 13 */
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(throttle.phase, GSIM_THROTTLE_REPROFILING);
+        assert_int_equal(throttle.budget, budget);
+        gsim_throttle_report(&throttle, BEST / 10 * 13);
+    }
     assert_int_equal(throttle.best, BEST / 10 * 13);
-    assert_int_equal(throttle.budget, 20000);
+    assert_int_equal(throttle.phase, GSIM_THROTTLE_SLOW_START); /* as before */
+    assert_int_equal(throttle.budget, budget);
+}
+
+/* What the other job does to it is taken for a change, and forgotten as soon as it is undone. */
+static void test_a_shock_is_no_other_job(void **state) {
+    (void)state;
+    struct gsim_throttle throttle = started(BEST);
+    for (int i = 0; i < 4; i++)
+        (void)report(&throttle, 400000); /* 20000 to 13333, 1226, 817, and nothing */
+    assert_int_equal(throttle.budget, 0);
+    gsim_throttle_report(&throttle, BEST); /* pairs: 10 and 6 */
+    assert_int_equal(throttle.best, BEST);
+    assert_int_not_equal(throttle.phase, GSIM_THROTTLE_REPROFILING);
+    struct gsim_throttle longer = started(BEST);
+    for (int i = 0; i < 6; i++)
+        gsim_throttle_report(&longer, BEST / 10 * 6);
+    assert_int_equal(longer.phase, GSIM_THROTTLE_REPROFILING);
+    assert_int_equal(longer.best, BEST / 1000 * 615); /* 2.5 % more than 6 */
+    int64_t budget = longer.budget;
+    for (int i = 0; i < 5; i++)
+        gsim_throttle_report(&longer, BEST);
+    assert_int_equal(longer.best, BEST);
+    assert_int_equal(longer.budget, budget);
 }
 
 static void test_who_launches_nothing_loses_nothing(void **state) {
@@ -107,6 +137,7 @@ int main(void) {
         cmocka_unit_test(test_avoidance),
         cmocka_unit_test(test_the_best_rate_is_doubted),
         cmocka_unit_test(test_another_job_is_profiled_again),
+        cmocka_unit_test(test_a_shock_is_no_other_job),
         cmocka_unit_test(test_who_launches_nothing_loses_nothing),
     };
     return cmocka_run_group_tests_name("TGS's feedback", tests, NULL, NULL);
