@@ -319,14 +319,17 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
 static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                         struct gsim_parked *memory) {
     memory->stall_ns = 0;
-    return gsim_store_open(&arbiter->committed.store, &memory->tenant, spec->id, spec->used_bytes,
-                           spec->allocated_bytes);
+    const struct gsim_tenant_spec tenant = {spec->id, spec->used_bytes, spec->allocated_bytes,
+                                            spec->memory_yields};
+    return gsim_store_open(&arbiter->committed.store, &memory->tenant, &tenant);
 }
 
 static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                       const struct gsim_context *context, const struct gsim_parked *memory) {
     struct gsim_lanes *lanes = &arbiter->committed;
-    struct gsim_tenant tenant = {.used = memory->tenant.used, .unused = memory->tenant.unused};
+    struct gsim_tenant tenant = {.used = memory->tenant.used,
+                                 .unused = memory->tenant.unused,
+                                 .yields = memory->tenant.yields};
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
         gsim_store_close(&lanes->store, &tenant);

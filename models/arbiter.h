@@ -29,6 +29,7 @@ struct gsim_member_spec {
     int64_t weight;
     uint32_t state_ppm;
     bool is_cold, is_idempotent;
+    bool memory_yields;
     int64_t block_ns;
     struct gsim_demand demand; /* where lanes run beside each other */
     int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */

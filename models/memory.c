@@ -23,6 +23,8 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
     pager->proactive.predicts_allocations = !arrangement->predict_by_template;
     pager->proactive.false_negative_ppm = arrangement->missed_ppm;
     pager->proactive.false_positive_ppm = arrangement->spare_ppm;
+    pager->mapped_bytes_per_s = profile->value[GSIM_KEY_PCIE_H2D];
+    pager->prefetch_bytes_per_s = profile->value[GSIM_KEY_UVM_PREFETCH_IN];
     pager->plan_ns = profile->value[GSIM_KEY_MIGRATE_PLAN_NS];
     pager->plan_ns_per_task = profile->value[GSIM_KEY_MIGRATE_TASK_PLAN_NS];
     gsim_uvm_init(&pager->uvm, profile, arena);
@@ -43,18 +45,27 @@ void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct 
         gsim_residency_init(&store->residency, pager->capacity, pager->eviction, arena);
 }
 
-bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant, uint32_t owner,
-                     int64_t used_bytes, int64_t allocated_bytes) {
-    *tenant = (struct gsim_tenant){.used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
+static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_spec *spec,
+                            uint32_t n_chunks) {
+    if (n_chunks == 0)
+        return GSIM_NO_BUFFER;
+    uint32_t buffer = gsim_residency_open(&store->residency, spec->owner, n_chunks);
+    if (buffer != GSIM_NO_BUFFER && spec->yields)
+        gsim_residency_yield(&store->residency, buffer);
+    return buffer;
+}
+
+bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
+                     const struct gsim_tenant_spec *spec) {
+    *tenant = (struct gsim_tenant){
+        .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER, .yields = spec->yields};
     if (!store->pager)
         return true;
     int64_t chunk_bytes = store->pager->uvm.chunk_bytes;
-    uint32_t n_used = gsim_chunks_of(used_bytes, chunk_bytes);
-    uint32_t n_all = gsim_chunks_of(allocated_bytes, chunk_bytes);
-    if (n_used > 0)
-        tenant->used = gsim_residency_open(&store->residency, owner, n_used);
-    if (n_all > n_used)
-        tenant->unused = gsim_residency_open(&store->residency, owner, n_all - n_used);
+    uint32_t n_used = gsim_chunks_of(spec->used_bytes, chunk_bytes);
+    uint32_t n_all = gsim_chunks_of(spec->allocated_bytes, chunk_bytes);
+    tenant->used = open_buffer(store, spec, n_used);
+    tenant->unused = open_buffer(store, spec, n_all > n_used ? n_all - n_used : 0);
     return !store->residency.has_failed;
 }
 
@@ -128,18 +139,58 @@ static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
     return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
 }
 
+/* Everything of a range that yields; what is on the host is prefetched while there is room for it and
+ * nobody who does not yield, or read where it is. */
+static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
+                            struct gsim_paging *paging) {
+    struct gsim_residency *residency = &store->residency;
+    const struct gsim_pager *pager = store->pager;
+    int64_t prefetched = 0, mapped = 0; /* chunks */
+    bool is_free = gsim_residency_all_yield(residency), is_fine = true;
+    while (left.n > 0 && is_fine) {
+        enum gsim_content content;
+        struct gsim_range part = left;
+        part.n = gsim_residency_alike(residency, left, &content);
+        uint32_t room = is_free ? gsim_residency_free(residency) : 0;
+        if (content == GSIM_ON_HOST && room > 0) {
+            part.n = part.n < room ? part.n : room;
+            prefetched += gsim_residency_populate(residency, part).in;
+        } else if (content == GSIM_ON_HOST) {
+            mapped += part.n;
+        } else {
+            is_fine = gsim_uvm_access(&store->pager->uvm, residency, part, (struct gsim_touches){0},
+                                      paging);
+        }
+        left.first += part.n;
+        left.n -= part.n;
+    }
+    residency->has_failed |= !is_fine;
+    int64_t chunk_bytes = pager->uvm.chunk_bytes, ns = gsim_uvm_ns(&pager->uvm, paging);
+    paging->bytes_in += (prefetched + mapped) * chunk_bytes;
+    return ns +
+           gsim_muldiv_ceil(prefetched * chunk_bytes, GSIM_NS_PER_S, pager->prefetch_bytes_per_s) +
+           gsim_muldiv_ceil(mapped * chunk_bytes, GSIM_NS_PER_S, pager->mapped_bytes_per_s);
+}
+
+static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
+                              struct gsim_paging *paging) {
+    struct gsim_uvm *uvm = &store->pager->uvm;
+    if (!gsim_uvm_access(uvm, &store->residency, range, (struct gsim_touches){0}, paging))
+        store->residency.has_failed = true;
+    return gsim_uvm_ns(uvm, paging);
+}
+
 int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
     if (!store->pager || tenant->is_swept)
         return 0;
     tenant->is_swept = true;
     if (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant->used))
         return 0;
-    struct gsim_uvm *uvm = &store->pager->uvm;
     struct gsim_paging paging = {0};
-    if (!gsim_uvm_access(uvm, &store->residency, gsim_range_whole(&store->residency, tenant->used),
-                         (struct gsim_touches){0}, &paging))
-        store->residency.has_failed = true;
-    int64_t stall_ns = gsim_uvm_ns(uvm, &paging);
+    struct gsim_range range = gsim_range_whole(&store->residency, tenant->used);
+    bool is_mapped = tenant->yields && !gsim_store_is_proactive(store);
+    int64_t stall_ns =
+        is_mapped ? sweep_mapped(store, range, &paging) : sweep_faulting(store, range, &paging);
     struct gsim_memory_use use = {paging.faults, paging.bytes_in, paging.bytes_out, stall_ns};
     gsim_memory_use_add(&tenant->sum, &use, 1);
     return stall_ns;

@@ -9,6 +9,10 @@
  *   proactive  at the beginning of a turn what it is predicted to use is moved in, by the known
  *              timeline of the ring (models/proactive.h); what was not predicted faults
  *
+ * Under uvm and lru, who yields (TGS's opportunistic jobs) has its pages mapped: what others pushed
+ * out stays on the host and is read from there, over the bus, in each iteration, until nobody is
+ * left who does not yield; then it is prefetched. First touches fault as everybody's.
+ *
  * What an iteration misses is found when it begins, all at once, and waited for before its first
  * kernel; the wait itself can be interrupted by the end of the turn like a kernel. So a chunk is
  * charged once an iteration, however the turns of a rotation cut it. What is written is not known:
@@ -27,6 +31,7 @@ struct gsim_pager {
     uint32_t capacity; /* chunks that the GPU has room for */
     struct gsim_uvm uvm;
     struct gsim_proactive proactive;
+    int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of who yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: what a switch takes besides copying */
 };
 
@@ -43,6 +48,7 @@ void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_us
 /* A context's memory: what it touches in an iteration, and what else it has allocated. */
 struct gsim_tenant {
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
+    bool yields;
     bool is_swept; /* the iteration under way has found what it misses */
     struct gsim_memory_use sum;
 };
@@ -56,9 +62,14 @@ struct gsim_store {
 
 /* Empties it. pager NULL: everything is resident. */
 void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena);
+struct gsim_tenant_spec {
+    uint32_t owner;
+    int64_t used_bytes, allocated_bytes;
+    bool yields; /* its memory goes before that of all who do not */
+};
 /* false: no memory; nothing is opened. */
-bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant, uint32_t owner,
-                     int64_t used_bytes, int64_t allocated_bytes);
+bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
+                     const struct gsim_tenant_spec *spec);
 void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant);
 /* What it touches is brought back as a whole, as far as it fits; the copies are not timed here. */
 void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant);

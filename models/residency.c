@@ -247,6 +247,18 @@ static void use(struct gsim_residency *r, uint32_t at, bool is_write) {
     }
 }
 
+void gsim_residency_yield(struct gsim_residency *residency, uint32_t buffer) {
+    residency->n_yielding += !residency->buffers[buffer].yields;
+    residency->buffers[buffer].yields = true;
+}
+
+bool gsim_residency_all_yield(const struct gsim_residency *residency) {
+    for (uint32_t b = 0; b < residency->n_buffers; b++)
+        if (residency->buffers[b].is_open && !residency->buffers[b].yields)
+            return false;
+    return true;
+}
+
 void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer) {
     uint32_t next, at = residency->buffers[buffer].first_extent;
     for (; at != NONE; at = next) {
@@ -254,7 +266,8 @@ void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer) {
         become(residency, at, GSIM_UNTOUCHED);
         drop_extent(residency, at);
     }
-    residency->buffers[buffer].is_open = false;
+    residency->n_yielding -= residency->buffers[buffer].yields;
+    residency->buffers[buffer].is_open = residency->buffers[buffer].yields = false;
     residency->buffers[buffer].next_unused = residency->unused_buffer;
     residency->unused_buffer = buffer;
 }
@@ -331,12 +344,21 @@ struct gsim_moved gsim_residency_evict_range(struct gsim_residency *residency,
 
 static const struct gsim_range nothing = {NONE, 0, 0};
 
+static uint32_t oldest_of(const struct gsim_residency *r, bool yields) {
+    uint32_t at = r->oldest;
+    while (at != NONE &&
+           (r->extents[at].is_pinned || (yields && !r->buffers[r->extents[at].buffer].yields)))
+        at = r->extents[at].newer;
+    return at;
+}
+
 static struct gsim_range oldest_part(const struct gsim_residency *r) {
-    for (uint32_t at = r->oldest; at != NONE; at = r->extents[at].newer)
-        if (!r->extents[at].is_pinned)
-            return (struct gsim_range){r->extents[at].buffer, r->extents[at].first,
-                                       r->extents[at].n};
-    return nothing;
+    uint32_t at = r->n_yielding > 0 ? oldest_of(r, true) : NONE;
+    if (at == NONE)
+        at = oldest_of(r, false);
+    return at == NONE
+               ? nothing
+               : (struct gsim_range){r->extents[at].buffer, r->extents[at].first, r->extents[at].n};
 }
 
 /* The highest part of an extent that is not in the range still to come. */
@@ -416,22 +438,26 @@ struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_
 
 /* --- demand ----------------------------------------------------------------------------------- */
 
-/* Makes room for some of the n missing chunks at to_come and says for how many. Under Belady a
- * chunk just loaded may be the next to go when it is of the victims' own buffer, so that one goes
- * at a time. */
+/* Whether a chunk of `own` just loaded may go before what is left of the victims. */
+static bool may_go_first(const struct gsim_residency *r, uint32_t own, uint32_t victims) {
+    const struct gsim_buffer *a = &r->buffers[own], *b = &r->buffers[victims];
+    if (r->eviction == GSIM_EVICT_BELADY)
+        return own == victims || a->next_use >= b->next_use;
+    return a->yields && !b->yields;
+}
+
+/* Makes room for some of the n missing chunks at to_come and says for how many: one, where the
+ * order of eviction may be another after it. */
 static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, uint32_t n,
                           struct gsim_moved *moved) {
     uint32_t room = gsim_residency_free(r);
     if (room > 0)
         return room < n ? room : n;
     struct gsim_range victims = next_victims(r, to_come, n);
-    if (r->eviction == GSIM_EVICT_BELADY && victims.n > 1) {
-        const struct gsim_buffer *own = &r->buffers[to_come.buffer];
-        if (victims.buffer == to_come.buffer ||
-            own->next_use >= r->buffers[victims.buffer].next_use) {
+    if (victims.n > 1 && may_go_first(r, to_come.buffer, victims.buffer)) {
+        if (r->eviction == GSIM_EVICT_BELADY) /* from above */
             victims.first += victims.n - 1;
-            victims.n = 1;
-        }
+        victims.n = 1;
     }
     if (victims.n > 0)
         add(moved, gsim_residency_evict_range(r, victims));

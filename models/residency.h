@@ -52,6 +52,7 @@ struct gsim_buffer {
     uint32_t next_unused;
     uint32_t owner;
     bool is_open;
+    bool yields; /* goes before all others that do not */
 };
 
 struct gsim_residency {
@@ -62,6 +63,7 @@ struct gsim_residency {
     uint32_t n_buffers, buffer_capacity, unused_buffer; /* ids are below n_buffers */
     uint32_t oldest, newest; /* resident extents in the order of eviction */
     uint32_t capacity, n_resident; /* chunks */
+    uint32_t n_yielding; /* open buffers */
     enum gsim_eviction eviction;
     bool has_failed; /* out of memory: from then on operations do nothing */
 };
@@ -72,6 +74,10 @@ void gsim_residency_init(struct gsim_residency *residency, uint32_t capacity,
                          enum gsim_eviction eviction, struct gsim_arena *arena);
 /* All untouched. GSIM_NO_BUFFER: out of memory. Ids are used again after a close. */
 uint32_t gsim_residency_open(struct gsim_residency *residency, uint32_t owner, uint32_t n_chunks);
+/* From now on nothing of other buffers goes while something of this one can; not under Belady. */
+void gsim_residency_yield(struct gsim_residency *residency, uint32_t buffer);
+/* Whether all open buffers do. */
+bool gsim_residency_all_yield(const struct gsim_residency *residency);
 void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer);
 
 static inline uint32_t gsim_residency_free(const struct gsim_residency *residency) {

@@ -155,6 +155,7 @@ static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, 
     if (!model->jobs[entry->job].is_turning) {
         turner->quantum_ns = entry->quantum_ns;
         turner->lane = entry->lane;
+        turner->memory_yields = entry->memory_yields;
         return;
     }
     if (model->gpus[turner->gpu].is_by_priority)
@@ -378,6 +379,7 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         .priority = turner->priority,
         .weight = turner->weight,
         .quantum_ns = turner->quantum_ns,
+        .memory_yields = turner->memory_yields,
         .is_cold = turner->process.is_cold,
         .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
         .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),

@@ -22,6 +22,7 @@ struct gsim_turner {
     uint32_t gpu;
     int32_t priority; /* of its entry in an arrangement */
     uint16_t lane; /* the same */
+    bool memory_yields; /* the same */
     int64_t weight; /* the same */
     int64_t quantum_ns; /* the same, as it joined; 0: its lane's */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */

@@ -336,8 +336,8 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
 /* GPUs that the last sharer has left can be had whole again; before anything is placed. */
 void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                             struct gsim_plan *plan);
-/* What this entry says of a job on a GPU that is shared already. */
-void gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+/* What this entry says of a job that is on a GPU or about to be. */
+bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
                       const struct gsim_entry *entry);
 /* Places a job of one GPU; false: there is no room. */
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,

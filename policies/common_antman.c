@@ -9,7 +9,7 @@ void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slo
     const struct gsim_entry entry = {.job = slot,
                                      .launch_cap = antman->gpu[gpu].cap,
                                      .launch_refill_ns = is_capped ? antman->refill_ns : 0};
-    gsim_sharing_say(&antman->sharing, plan, gpu, &entry);
+    (void)gsim_sharing_say(&antman->sharing, plan, gpu, &entry);
 }
 
 void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {

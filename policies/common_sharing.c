@@ -66,9 +66,9 @@ static bool arrange_as(const struct gsim_sharing *sharing, struct gsim_plan *pla
     return gsim_plan_arrange(plan, &unit, 1, &how);
 }
 
-void gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
                       const struct gsim_entry *entry) {
-    (void)arrange_as(sharing, plan, gpu, &sharing->lane, entry);
+    return arrange_as(sharing, plan, gpu, &sharing->lane, entry);
 }
 
 /* Says how a GPU is shared, now that so many jobs with so much memory are on it. */

@@ -7,9 +7,10 @@
  * Jobs of class opportunistic are opportunistic, all others production. A GPU has one production job
  * and one opportunistic one at most; production jobs come first, each kind in order of arrival.
  *
- * tgs.memory=uvm is TGS's own way with memory, but for the order of eviction: the driver's, not
- * opportunistic pages first; and nothing is prefetched back when a production job leaves. By default
- * memory is resident, and a production job waits for room.
+ * tgs.memory=uvm is TGS's own way with memory: what does not fit is paged, and pages of the
+ * opportunistic job go first, so that a production job keeps what it has brought. When the production
+ * job leaves, the other faults its pages in again, where TGS prefetches them. By default memory is
+ * resident, and a production job waits for room.
  * Source: Wu et al., "Transparent GPU sharing in container clouds for deep learning workloads", NSDI
  * 2023, and its public code. */
 #include "policies/common.h"
@@ -40,6 +41,15 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     return rival == GSIM_NO_SLOT;
 }
 
+/* Pages of the opportunistic job go before those of the production job. */
+static bool enter(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                  struct gsim_unit unit) {
+    const struct state *state = ctx->state;
+    const struct gsim_entry entry = {.job = slot,
+                                     .memory_yields = is_opportunistic(ctx->view, slot)};
+    return gsim_sharing_say(&state->sharing, plan, unit.gpu, &entry);
+}
+
 static void warn_of_what_cannot_be_throttled(const struct gsim_ctx *ctx) {
     const struct gsim_trace *trace = ctx->view->trace;
     uint32_t n = 0;
@@ -61,6 +71,7 @@ static enum gsim_status open_tgs(struct gsim_ctx *ctx) {
     const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR};
     gsim_sharing_init(&state->sharing, ctx, &lane);
     state->sharing.accepts = accepts;
+    state->sharing.arrange = enter;
     gsim_queue_init(&state->opportunistic);
     state->report_ns = gsim_param(ctx->params, "report");
     state->refill_ns = gsim_param(ctx->params, "refill");
@@ -130,7 +141,7 @@ static void set_budget(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint3
     const struct gsim_entry entry = {.job = pair->opportunistic,
                                      .launch_cap = pair->throttle.budget,
                                      .launch_refill_ns = refill_ns};
-    gsim_sharing_say(&state->sharing, plan, gpu, &entry);
+    (void)gsim_sharing_say(&state->sharing, plan, gpu, &entry);
 }
 
 static void begin(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
@@ -222,7 +233,7 @@ const struct gsim_policy gsim_policy_tgs = {
     .summary = "production jobs unthrottled, an opportunistic one beside each takes the gaps",
     .paper = "Wu et al., Transparent GPU sharing in container clouds for deep learning workloads "
              "(TGS), NSDI 2023, and its public code",
-    .deviations = "no eviction of opportunistic pages first, no prefetch back; a launch counts "
+    .deviations = "no prefetch back when a production job leaves; a launch counts "
                   "when its kernel begins; budgets "
                   "do not follow the opportunistic job's own rate; gangs of several GPUs have them "
                   "to themselves",

@@ -171,7 +171,6 @@ struct gsim_lane {
     int64_t in_flight; /* kernels that are launched ahead, with stop = kernel or flush */
     int64_t pieces; /* that kernels are cut into, with stop = kernel */
     int64_t bound_ns; /* of stop = cheapest */
-    uint8_t eviction_rank; /* lower is evicted first */
     int64_t idle_release_ns; /* how long an idle context keeps the lane from the others */
     bool is_fair; /* boundary: who had the least weighted time goes first, then by priority */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past its quantum */
@@ -185,6 +184,8 @@ struct gsim_entry {
     int32_t priority;
     int64_t weight; /* in fair lanes: of its time, which counts from the last such entry on */
     int64_t mem_cap_bytes; /* 0: none */
+    bool
+        memory_yields; /* its pages go before all others', from when it joins; not when proactive */
     /* A kernel is launched while no more thread blocks than this were launched in the period;
      * where the trace does not say how many a kernel has, while no more kernels were. */
     int64_t launch_cap;

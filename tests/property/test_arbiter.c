@@ -49,6 +49,7 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
                                     .weight = pick(rng, 1, 3),
                                     .is_idempotent = pick(rng, 0, 1) == 1,
                                     .block_ns = pick(rng, 0, 1) * pick(rng, 1, 200)};
+    spec.memory_yields = pick(rng, 0, 2) == 0;
     spec.used_bytes = pick(rng, 0, 6) * CHUNK;
     spec.allocated_bytes = spec.used_bytes + pick(rng, 0, 2) * CHUNK;
     struct gsim_context *context = &spec.context;

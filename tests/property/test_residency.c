@@ -26,6 +26,7 @@ struct table {
     struct chunk chunk[MOST_BUFFERS][MOST_CHUNKS];
     uint32_t n_chunks[MOST_BUFFERS]; /* 0: closed */
     int64_t next_use[MOST_BUFFERS];
+    bool yields[MOST_BUFFERS];
     uint32_t capacity, n_resident;
     uint64_t clock;
     enum gsim_eviction eviction;
@@ -64,6 +65,8 @@ static void table_use(struct table *t, struct chunk *chunk, bool is_write) {
 /* Whether chunk a of buffer b goes before the best found so far. */
 static bool goes_before(const struct table *t, uint32_t b, uint32_t c, bool is_to_come,
                         uint32_t best_b, uint32_t best_c, bool is_best_to_come) {
+    if (t->eviction != GSIM_EVICT_BELADY && t->yields[b] != t->yields[best_b])
+        return t->yields[b];
     if (t->eviction != GSIM_EVICT_BELADY)
         return t->chunk[b][c].age < t->chunk[best_b][best_c].age;
     if (is_to_come != is_best_to_come)
@@ -264,6 +267,9 @@ static void do_open(struct pair *pair, uint32_t buffer) {
     memset(pair->table.chunk[buffer], 0, sizeof pair->table.chunk[buffer]);
     pair->table.n_chunks[buffer] = n_chunks;
     pair->table.next_use[buffer] = INT64_MAX;
+    pair->table.yields[buffer] = draw(pair, 3) == 0;
+    if (pair->table.yields[buffer])
+        gsim_residency_yield(&pair->extents, buffer);
 }
 
 static void do_close(struct pair *pair, uint32_t buffer) {
