@@ -5,7 +5,9 @@
  *
  * A job opens a lane of its size where that much memory is free (salus.reserve stays free); otherwise
  * it enters the smallest lane that holds what all its jobs keep and the most that one needs beyond;
- * otherwise it waits, and later jobs may pass.
+ * otherwise it waits, and later jobs may pass. A lane is as large as its first job, so whoever keeps
+ * something and needs as much as that does not fit beside it; with salus.lanes=one the first job's
+ * lane is the whole GPU (SALUS_DISABLE_LANEMGR of the code), and as many jobs share it as fit.
  *
  * salus.order says who is next in a lane: the first come (fifo), the last come (preempt), the one with
  * the least left to do (srtf), all in turn (pack), or who had the least memory x time since a job
@@ -35,6 +37,7 @@ struct salus {
     struct salus_gpu *gpu;
     int64_t reserve;
     enum order order;
+    bool has_one_lane; /* of all memory */
 };
 
 struct salus_job {
@@ -90,8 +93,8 @@ static uint16_t open_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slo
         free -= gpu->lane[lane].size;
         n_jobs += gpu->lane[lane].n_jobs;
     }
-    bool is_free =
-        free >= whole_of(ctx->view, slot) || n_jobs == 0; /* alone, without the reserve */
+    bool is_free = n_jobs == 0 || /* alone, without the reserve */
+                   (!salus->has_one_lane && free >= whole_of(ctx->view, slot));
     return is_free ? empty_lane(gpu) : MOST_LANES;
 }
 
@@ -178,12 +181,19 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
     return gsim_plan_arrange(plan, &unit, 1, &how);
 }
 
+static int64_t size_of_new(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct salus *salus = ctx->state;
+    int64_t own = whole_of(ctx->view, slot), all = ctx->view->gpu_hbm_bytes[gpu] - salus->reserve;
+    return salus->has_one_lane && all > own ? all : own;
+}
+
 static void book(struct gsim_ctx *ctx, gsim_slot slot) {
     const struct salus_job *job = gsim_job_state(ctx, slot);
-    struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[job->sharing.gpu - 1];
+    uint32_t at = job->sharing.gpu - 1;
+    struct salus_gpu *gpu = &((struct salus *)ctx->state)->gpu[at];
     struct memory_lane *lane = &gpu->lane[job->lane];
     if (lane->n_jobs++ == 0)
-        *lane = (struct memory_lane){.size = whole_of(ctx->view, slot), .n_jobs = 1};
+        *lane = (struct memory_lane){.size = size_of_new(ctx, at, slot), .n_jobs = 1};
     lane->kept += kept_of(ctx->view, slot);
     if (job->lane >= gpu->n_lanes)
         gpu->n_lanes = (uint16_t)(job->lane + 1);
@@ -230,6 +240,7 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     salus->sharing.arrange = arrange;
     salus->order = (enum order)gsim_param(ctx->params, "order");
     salus->reserve = gsim_param(ctx->params, "reserve");
+    salus->has_one_lane = gsim_param(ctx->params, "lanes") != 0;
     salus->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *salus->gpu);
     if (!salus->gpu)
         return gsim_no_memory(ctx->log, "opening policy salus");
@@ -249,6 +260,12 @@ static const struct gsim_param_def params[] = {
      .choices = "fifo|srtf|pack|fair|preempt",
      .help = "whose iteration is next in a lane: first come, least left, in turn, least memory x "
              "time, last come (Salus' code)"},
+    {.name = "lanes",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "many",
+     .choices = "many|one",
+     .help = "a lane for each job as long as memory is free, or one of the whole GPU's memory, in "
+             "which all take turns (Salus' code)"},
     {.name = "reserve",
      .type = GSIM_PARAM_BYTES,
      .fallback = "300MiB",

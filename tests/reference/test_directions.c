@@ -75,6 +75,17 @@ static const struct direction directions[] = {
      1,
      {{END, 1, LATER}, {END, 0, SAME}},
      2},
+    /* who keeps something fits beside a job of the same size in a lane of the whole GPU only */
+    {"salus",
+     "lanes",
+     "many",
+     "one",
+     "order=srtf",
+     "a,0,,1,10,1000,,1,,80,5,1,,,,\nb,0.5,,1,2,1000,,1,,80,5,1,,,,\n",
+     1,
+     1,
+     {{END, 1, SOONER}, {END, 0, LATER}},
+     2},
 
     /* what has no room waits, or comes in by faults */
     {"tgs",

@@ -45,6 +45,23 @@ static void test_orders(void **state) {
     check_order(*state, "order=pack", 16, 12, 10);
 }
 
+/* a opens a lane of the whole GPU, b keeps 5 GiB in it and needs as much as a: with lanes of their
+ * first job's size it would wait until 10. Its 2 iterations come first. */
+static void test_one_lane_of_the_whole_gpu(void **state) {
+    static const char rows[] = "a,0,10,1000,1,80,5,1\nb,0.5,2,1000,1,80,5,1\n";
+    static const char *const sets[] = {"order=srtf", "lanes=one", NULL};
+    struct gsim_result apart = run(*state, rows, "order=srtf");
+    expect_end(&apart, 0, 10);
+    expect_end(&apart, 1, 12);
+    struct test_run one = {.trace = &((struct fixture *)*state)->trace,
+                           .policy = "salus",
+                           .device = "h200",
+                           .sets = sets};
+    struct gsim_result together = test_run(&one, ((struct fixture *)*state)->arena);
+    expect_end(&together, 0, 12);
+    expect_end(&together, 1, 3);
+}
+
 /* Two lanes run at once: halves of the SMs, so nobody is in the other's way. */
 static void test_lanes_run_at_once(void **state) {
     struct gsim_result result =
@@ -96,6 +113,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_orders),
         TEST(test_lanes_run_at_once),
+        TEST(test_one_lane_of_the_whole_gpu),
         TEST(test_the_smallest_safe_lane),
         TEST(test_fair_is_by_memory_and_time),
         TEST(test_iterations_are_not_interleaved),
