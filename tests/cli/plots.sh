@@ -121,7 +121,7 @@ sqlite3 "$tmp/a.db" "
     UPDATE job SET job_id = (SELECT text FROM bad WHERE run_id = 1 + job.job % 3);
     UPDATE setting SET value = (SELECT text FROM bad WHERE run_id = setting.run_id) WHERE key = 'trace';"
 mkdir "$tmp/in"
-for figure in jct_cdf jct_policy fairness utilisation slowdown_size paging_migration gantt heatmap; do
+for figure in jct_cdf jct_policy fairness utilisation slowdown_size paging_migration gantt heatmap overview; do
     for ending in svg tex png; do
         (cd "$tmp/in" && "$gsim" plot ../a.db --figure $figure --x policy --y policy \
             --where "$([ $figure = gantt ] && echo 'run_id = 2' || echo 1)" -o "f.$ending") >"$tmp/out" 2>&1
