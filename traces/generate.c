@@ -127,7 +127,8 @@ static enum gsim_status draw_gap(struct generator *g, const struct gsim_quantity
 static enum gsim_status draw_service(struct generator *g, const struct gsim_quantity *q) {
     struct gsim_row *row = &g->b->row;
     if (!q) {
-        row->service_ns = gsim_service_described(row->cell);
+        bool is_open_loop = row->cell[GSIM_COL_REQUESTS] >= 0;
+        row->service_ns = is_open_loop ? 0 : gsim_service_described(row->cell);
         return row->service_ns >= 0
                    ? GSIM_OK
                    : gsim_fail(g->b->log, GSIM_BAD_INPUT, g->spec->path, 0,

@@ -59,10 +59,11 @@ static enum gsim_status unknown_section(const struct gsim_spec_reader *r,
                      close >= 0 ? names[close] : "", close >= 0 ? "]?" : "");
 }
 
-/* Open-loop jobs are not generated, so [arrival] can only mean the jobs' own arrivals. */
-static bool can_generate(int target) {
-    return target != GSIM_COL_SHARE_PPM && target != GSIM_COL_ARRIVAL &&
-           target != GSIM_COL_REQUESTS && target != GSIM_COL_APP;
+/* [arrival] is how jobs arrive, [KIND/arrival] the column of its open-loop jobs: how requests do. */
+static bool can_generate(int target, bool is_of_kind) {
+    if (target == GSIM_COL_ARRIVAL || target == GSIM_OF_GAP)
+        return is_of_kind == (target == GSIM_COL_ARRIVAL);
+    return target != GSIM_COL_SHARE_PPM && target != GSIM_COL_APP;
 }
 
 static enum gsim_status find_section(const struct gsim_spec_reader *r,
@@ -82,8 +83,7 @@ static enum gsim_status find_section(const struct gsim_spec_reader *r,
                          "[%.60s]: kinds = of [trace] does not have that kind of jobs",
                          entry->section);
     for (*target = 0; *target < GSIM_OF_COUNT; (*target)++)
-        if (can_generate(*target) && strcmp(name, gsim_quantity_name(*target)) == 0 &&
-            (*target != GSIM_OF_GAP || !slash))
+        if (can_generate(*target, slash != NULL) && strcmp(name, gsim_quantity_name(*target)) == 0)
             return GSIM_OK;
     return unknown_section(r, entry, name);
 }
@@ -257,10 +257,11 @@ static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
                          "no section [arrival]; for example process = poisson, rate = 0.1");
     for (uint32_t k = 0; k < spec->n_kinds; k++) {
         const struct gsim_quantity *const *q = spec->kinds[k].quantity;
-        bool is_described = q[GSIM_COL_ITERATIONS] && q[GSIM_COL_GPU_NS];
+        bool is_described = (q[GSIM_COL_ITERATIONS] || q[GSIM_COL_REQUESTS]) && q[GSIM_COL_GPU_NS];
         if (!q[GSIM_OF_DURATION] && !is_described)
             return gsim_fail(r->log, GSIM_BAD_INPUT, spec->path, 0,
-                             "no section [duration] (or [iterations] and [gpu_ms])%s%s",
+                             "no section [duration] (or [iterations] or [requests], and [gpu_ms])"
+                             "%s%s",
                              *spec->kinds[k].name ? " for the kind " : "", spec->kinds[k].name);
     }
     return GSIM_OK;

@@ -9,7 +9,8 @@
  *     [duration]  a distribution, in seconds
  *     [gpus]      likewise; below 1 a share of one GPU
  *     [COLUMN]    likewise for any optional column of the native trace, in its unit
- *     [KIND/...]  the same quantity for one kind of jobs, in place of the common one
+ *     [KIND/...]  the same quantity for one kind of jobs, in place of the common one;
+ *                 [KIND/arrival] is the column, for kinds with [KIND/requests]
  *
  * A distribution is `distribution = NAME` and its parameters, or `choice = A, B, ...` with optional
  * `weights = `. Further keys: min, max (clamp), round (to a multiple), times = duration (a factor

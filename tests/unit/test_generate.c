@@ -180,6 +180,24 @@ static void test_kinds_in_turn(void **state) {
         assert_int_equal(t.service_ns[i], (1 + i % 3) * S);
 }
 
+/* [arrival] is how jobs come, [ask/arrival] how requests of theirs do. */
+static void test_open_loop_jobs(void **state) {
+    struct fixture *f = *state;
+    struct gsim_trace t = generate(f,
+                                   "[trace]\njobs = 2\nkinds = ask, train\nkind_weights = turn\n"
+                                   "[arrival]\nprocess = deterministic\nvalue = 5\n"
+                                   "[gpu_ms]\nchoice = 2\n[ask/requests]\nchoice = 30\n"
+                                   "[ask/period_ms]\nchoice = 40\n[ask/arrival]\n"
+                                   "choice = poisson\n[train/iterations]\nchoice = 1000\n",
+                                   1, 0);
+    assert_int_equal(t.submit_ns[0], 5 * S);
+    assert_int_equal(t.column[GSIM_COL_REQUESTS][0], 30);
+    assert_int_equal(t.service_ns[0], 0); /* as when read: only a model can tell */
+    assert_string_equal(t.names[GSIM_COL_ARRIVAL].name[t.column[GSIM_COL_ARRIVAL][0]], "poisson");
+    assert_int_equal(t.column[GSIM_COL_REQUESTS][1], -1);
+    assert_int_equal(t.service_ns[1], 2 * S);
+}
+
 static void test_empirical_values(void **state) {
     struct fixture *f = *state;
     const double *value;
@@ -261,6 +279,7 @@ int main(void) {
         TEST(test_specs_that_do_not_do),
         TEST(test_kinds_of_jobs),
         TEST(test_kinds_in_turn),
+        TEST(test_open_loop_jobs),
         TEST(test_empirical_values),
         TEST(test_samples_are_what_their_specs_give),
     };
