@@ -3,7 +3,8 @@
  * device of reference. A gang goes at its slowest member. Spread over nodes, or over the switches
  * above them, it goes slower by a factor of the device's profile, another one for models of which a
  * single tensor dwarfs the others. A device runs jobs by the ratio `speed_milli` of its profile; a job
- * with an application profile by what its iteration takes here and on the cluster's first device. */
+ * with an application profile by what its iteration takes here and on the cluster's first device.
+ * One that was given more GPUs than it asked for is faster by a part of each. */
 #include "models/machine.h"
 
 static bool is_neutral(const struct gsim_profile *profile) {
@@ -64,6 +65,17 @@ static uint64_t slowest_rate_q32(struct gsim_model *model, const struct gsim_job
     return about->n_units ? slowest : device_rate_q32(model, about->index, 0);
 }
 
+/* More GPUs than it asked for: each is worth a part of one of its own. */
+static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *about,
+                               uint64_t rate) {
+    int64_t own = about->gpus, more = (int64_t)about->n_units - own;
+    int64_t worth_ppm =
+        gsim_machine_profile(model, about->units, about->n_units)->value[GSIM_KEY_GANG_GROWN_PPM];
+    model->has_key[GSIM_KEY_GANG_GROWN_PPM] = true;
+    return (uint64_t)gsim_muldiv_floor((int64_t)rate, own * GSIM_PPM + more * worth_ppm,
+                                       own * GSIM_PPM);
+}
+
 uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
@@ -77,5 +89,7 @@ uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
         model->has_key[key] = true;
         rate = (uint64_t)gsim_muldiv_floor((int64_t)rate, profile->value[key], GSIM_PPM);
     }
+    if (about->n_units > about->gpus)
+        rate = grown_rate_q32(model, about, rate);
     return rate > 0 ? rate : 1;
 }

@@ -10,7 +10,7 @@
  * simulator: nodes belong to gang sizes, nobody is packed or migrated. variant=gavel: slices of
  * 360 s, partners at random, and a pair is kept if it does more than one job alone. Deviations:
  * packed jobs take turns as the driver's time slices do; who waits is served round robin, not by
- * node; nothing grows; where slices are free and the trace does not say how jobs use a GPU, packing
+ * node; grow=on: any job grows, since a trace does not say which could; where slices are free and the trace does not say how jobs use a GPU, packing
  * cannot pay and is tried only if packing=on is said. */
 #include "policies/common.h"
 
@@ -36,7 +36,8 @@ struct state {
     struct pair *pairs;
     uint32_t n_pairs, variant;
     uint64_t random;
-    bool is_packing, is_migrating, has_freed;
+    struct gsim_growth growth;
+    bool is_packing, is_migrating, is_growing, has_freed;
     bool
         is_hopeless; /* nothing says that jobs leave their GPUs idle: who slices for free packs none */
 };
@@ -166,40 +167,6 @@ static void keep_pairs(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *
     }
 }
 
-/* --- migration -------------------------------------------------------------------------------- */
-
-static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
-    const struct gsim_unit *units;
-    uint32_t n = gsim_plan_units(plan, slot, &units), nodes = n > 0;
-    for (uint32_t u = 1; u < n; u++)
-        nodes += ctx->view->node_of_gpu[units[u].gpu] != ctx->view->node_of_gpu[units[u - 1].gpu];
-    return nodes;
-}
-
-static bool gather(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
-    uint32_t mark = gsim_plan_mark(plan), widest = ctx->view->widest_node;
-    uint32_t nodes = nodes_of(ctx, plan, slot);
-    if (nodes <= (ctx->view->gpus[slot] + widest - 1) / widest ||
-        !gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible)
-        return false;
-    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
-    if (gsim_plan_move(plan, slot, &shape) && nodes_of(ctx, plan, slot) < nodes) {
-        gsim_index_remove(&s->slices.running, slot);
-        return true;
-    }
-    gsim_plan_rollback(plan, mark);
-    return false;
-}
-
-/* One a decide: what it leaves may be what the next one needs. */
-static void migrate(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    for (gsim_slot slot = gsim_index_first(&s->slices.running); slot != GSIM_NO_ID;
-         slot = gsim_index_next(&s->slices.running, slot))
-        if (ctx->view->gpus[slot] > 1 && gather(s, ctx, plan, slot))
-            return;
-    s->has_freed = false;
-}
-
 /* --- hooks ------------------------------------------------------------------------------------ */
 
 static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -221,14 +188,12 @@ static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_
 
 static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
     struct state *s = ctx->state;
-    if (gsim_param(ctx->params, "grow"))
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "gandiva.grow=on: a trace does not say how a job speeds up with more "
-                         "GPUs, so growing cannot be simulated");
     s->variant = (uint32_t)gsim_param(ctx->params, "variant");
     s->is_packing = gsim_param(ctx->params, "packing") && s->variant != TIRESIAS;
     s->is_hopeless = !gsim_param_full(ctx->params, "packing")->is_set && !gsim_common_sees_use(ctx);
     s->is_migrating = gsim_param(ctx->params, "migration") && s->variant == PAPER;
+    s->is_growing = gsim_param(ctx->params, "grow") && s->variant == PAPER;
+    s->growth.after_ns = gsim_param(ctx->params, "grow_after");
     enum gsim_status status = gsim_common_open_memory(ctx);
     s->way = gsim_common_preemption(ctx);
     s->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "slice"),
@@ -258,9 +223,13 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     gsim_slices_book(&s->slices, ctx);
     keep_pairs(s, ctx, plan);
+    if (s->is_growing && s->slices.waiting.n > 0)
+        gsim_moves_shrink(&s->slices, ctx, plan);
     gsim_slices_decide(&s->slices, ctx, plan);
+    if (s->is_growing)
+        gsim_moves_grow(&s->growth, &s->slices, ctx, plan);
     if (s->is_migrating && s->has_freed && s->slices.waiting.n == 0)
-        migrate(s, ctx, plan);
+        s->has_freed = gsim_moves_gather(&s->slices, ctx, plan);
 }
 
 static const struct gsim_param_def params[] = {
@@ -275,7 +244,16 @@ static const struct gsim_param_def params[] = {
      .help = "how long a job runs before it gives way, from the end of its copy-in"},
     {.name = "packing", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "try two on a GPU"},
     {.name = "migration", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "gather gangs"},
-    {.name = "grow", .type = GSIM_PARAM_BOOL, .fallback = "off", .help = "not in this version"},
+    {.name = "grow",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "off",
+     .help = "give jobs idle GPUs of their node"},
+    {.name = "grow_after",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "60s",
+     .min = 1,
+     .max = GSIM_TIME_MAX,
+     .help = "once nobody has waited or come for so long (not published)"},
     {.name = "variant",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "paper",
@@ -287,7 +265,8 @@ const struct gsim_policy gsim_policy_gandiva = {
     .name = "gandiva",
     .summary = "slices at iteration ends, affinity, packing while it pays, migration",
     .paper = "Xiao et al., Gandiva, OSDI 2018",
-    .deviations = "one round robin for the cluster; nothing grows; variants by description",
+    .deviations =
+        "one round robin for the cluster; with grow=on all jobs can; variants by description",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct state),

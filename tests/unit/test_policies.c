@@ -480,6 +480,17 @@ static void test_gandiva_gathers(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Alone on four GPUs 0 has done 20 s after 20 s, grows to two and at once to four. When 1 comes at 30,
+ * it has done 60; it goes back to one, 1 has two until 40. Nobody comes for 20 s, and from 50 on, when
+ * 80 are done, it has four again: until 55. */
+static void test_gandiva_grows_and_shrinks(void **state) {
+    (void)state;
+    check(&(struct fixture){.policy = "gandiva",
+                            .sets = {"grow=on", "grow_after=20s"},
+                            .gpus = 4,
+                            .jobs = {{0, 100, 1, .end_s = 55}, {30, 10, 2, .end_s = 40}}});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_head_blocks),
@@ -507,6 +518,7 @@ int main(void) {
         cmocka_unit_test(test_gandiva_leaves_hopeless_pairs),
         cmocka_unit_test(test_gandiva_keeps_what_pays),
         cmocka_unit_test(test_gandiva_gathers),
+        cmocka_unit_test(test_gandiva_grows_and_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
