@@ -49,19 +49,10 @@ enum gsim_status gsim_common_open_memory(struct gsim_ctx *ctx) {
 
 /* --- placement and preemption ----------------------------------------------------------------- */
 
-bool gsim_common_arrange(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu,
-                         const struct gsim_lane *lane) {
-    struct gsim_unit unit = {.gpu = gpu};
-    struct gsim_arrangement how = {0};
-    if (ctx->devices)
-        how = *ctx->devices;
-    how.lanes = lane;
-    how.n_lanes = 1;
-    return gsim_plan_arrange(plan, &unit, 1, &how);
-}
-
 bool gsim_common_make_whole(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
-    return gsim_common_arrange(ctx, plan, gpu, &exclusive);
+    static const struct gsim_arrangement whole = {.lanes = &exclusive, .n_lanes = 1};
+    struct gsim_unit unit = {.gpu = gpu};
+    return gsim_plan_arrange(plan, &unit, 1, ctx->devices ? ctx->devices : &whole);
 }
 
 enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {

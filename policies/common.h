@@ -43,9 +43,7 @@
 enum gsim_status gsim_common_open_memory(struct gsim_ctx *ctx);
 /* The same, in this way, lanes apart. */
 enum gsim_status gsim_common_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how);
-/* An idle GPU is shared by this lane, or had whole again, its memory managed as before. */
-bool gsim_common_arrange(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu,
-                         const struct gsim_lane *lane);
+/* An idle GPU that was shared can be had whole again, its memory managed as before. */
 bool gsim_common_make_whole(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
 
 /* placement=, or what the reference simulator does. */

@@ -9,7 +9,7 @@
  * waits, a gang scattered over more nodes than it needs is migrated. variant=tiresias, as in that
  * simulator: nodes belong to gang sizes, nobody is packed or migrated. variant=gavel: slices of
  * 360 s, partners at random, and a pair is kept if it does more than one job alone. Deviations:
- * packed jobs take turns as the driver's time slices do; who waits is served round robin, not by
+ * packed jobs share by time slices, or by SMs (share=); who waits is served round robin, not by
  * node; grow=on: any job grows, since a trace does not say which could; where slices are free and the trace does not say how jobs use a GPU, packing
  * cannot pay and is tried only if packing=on is said. */
 #include "policies/common.h"
@@ -37,7 +37,7 @@ struct state {
     uint32_t n_pairs, variant;
     uint64_t random;
     struct gsim_growth growth;
-    bool is_packing, is_migrating, is_growing, has_freed;
+    bool is_packing, is_spatial, is_migrating, is_growing, has_freed;
     bool
         is_hopeless; /* nothing says that jobs leave their GPUs idle: who slices for free packs none */
 };
@@ -48,7 +48,24 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- packing ---------------------------------------------------------------------------------- */
 
-static const struct gsim_lane shared = {.discipline = GSIM_DISCIPLINE_RR};
+/* Two on a GPU take turns, or run beside each other on whatever SMs they can fill (MPS). */
+static bool share(const struct state *s, const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  uint32_t gpu, gsim_slot one, gsim_slot other) {
+    const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
+                                   .cap_ppm = s->is_spatial ? (uint32_t)GSIM_PPM : 0};
+    const struct gsim_lane lanes[2] = {lane, lane};
+    const struct gsim_entry entries[2] = {{.job = one}, {.job = other, .lane = s->is_spatial}};
+    struct gsim_unit unit = {.gpu = gpu};
+    struct gsim_arrangement how = {0};
+    if (ctx->devices)
+        how = *ctx->devices;
+    how.lanes = lanes;
+    how.n_lanes = s->is_spatial ? 2 : 1;
+    how.entries = entries;
+    how.n_entries = 2;
+    return gsim_plan_arrange(plan, &unit, 1, &how);
+}
+
 static bool is_packable(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->gpus[slot] == 1 && ctx->view->share_ppm[slot] == GSIM_PPM &&
            own(ctx, slot)->n_foes < TRIES;
@@ -98,8 +115,8 @@ static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
         return;
     struct gsim_unit unit = units[0];
     gsim_plan_rollback(plan, mark);
-    if (gsim_common_arrange(ctx, plan, unit.gpu, &shared) &&
-        gsim_plan_place_on(plan, slot, &unit, 1) && gsim_plan_place_on(plan, partner, &unit, 1)) {
+    if (share(s, ctx, plan, unit.gpu, slot, partner) && gsim_plan_place_on(plan, slot, &unit, 1) &&
+        gsim_plan_place_on(plan, partner, &unit, 1)) {
         gsim_index_remove(&s->slices.waiting, partner);
         own(ctx, slot)->is_packed = own(ctx, partner)->is_packed = true;
         int64_t done[2] = {gsim_count(ctx, slot).work_ns, gsim_count(ctx, partner).work_ns};
@@ -190,6 +207,7 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
     struct state *s = ctx->state;
     s->variant = (uint32_t)gsim_param(ctx->params, "variant");
     s->is_packing = gsim_param(ctx->params, "packing") && s->variant != TIRESIAS;
+    s->is_spatial = gsim_param(ctx->params, "share") == 1;
     s->is_hopeless = !gsim_param_full(ctx->params, "packing")->is_set && !gsim_common_sees_use(ctx);
     s->is_migrating = gsim_param(ctx->params, "migration") && s->variant == PAPER;
     s->is_growing = gsim_param(ctx->params, "grow") && s->variant == PAPER;
@@ -243,6 +261,11 @@ static const struct gsim_param_def params[] = {
      .max = GSIM_TIME_MAX,
      .help = "how long a job runs before it gives way, from the end of its copy-in"},
     {.name = "packing", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "try two on a GPU"},
+    {.name = "share",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "time",
+     .choices = "time|space",
+     .help = "what packed jobs share: the driver's time slices, or the SMs, side by side (MPS)"},
     {.name = "migration", .type = GSIM_PARAM_BOOL, .fallback = "on", .help = "gather gangs"},
     {.name = "grow",
      .type = GSIM_PARAM_BOOL,

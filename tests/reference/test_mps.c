@@ -72,6 +72,24 @@ static void gaps_are_left_to_others(void **state) {
     near(jct_ms(f, &result, 1), 3000);
 }
 
+/* Gandiva packs a and b, which do not meet, so that both run at full speed; under time slices two take
+ * as long as one after the other, and the switches. */
+static void gandiva_packs_side_by_side(void **state) {
+    struct fixture *f = *state;
+    static const char *const space[] = {"share=space", NULL}, *const slices[] = {"share=time",
+                                                                                 NULL};
+    const char *text = "job_id,submit_s,duration_s,sm_fraction\na,0,10,0.4\nb,0,10,0.6\n";
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    struct test_run run = {.trace = &f->trace, .policy = "gandiva", .device = "h200"};
+    run.sets = space;
+    struct gsim_result result = test_run(&run, f->arena);
+    near(jct_ms(f, &result, 0), 10000);
+    near(jct_ms(f, &result, 1), 10000);
+    run.sets = slices;
+    result = test_run(&run, f->arena);
+    assert_true(jct_ms(f, &result, 1) > 20000);
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static void too_little_memory_lets_wait(void **state) {
@@ -133,6 +151,7 @@ int main(void) {
         TEST(a_cap_is_felt_alone),
         TEST(parts_of_a_gpu_are_caps),
         TEST(gaps_are_left_to_others),
+        TEST(gandiva_packs_side_by_side),
         TEST(too_little_memory_lets_wait),
         TEST(a_limit_is_for_every_client),
         TEST(requests_feel_who_has_their_sms),

@@ -22,7 +22,7 @@ struct fixture {
     const char *policy;
     const char *sets[4];
     const char *device;
-    uint32_t gpus;
+    uint32_t nodes, gpus; /* nodes 0: one */
     int preemptions; /* expected */
     int share_percent, load_gib;
     struct row jobs[MOST_JOBS]; /* up to the first without service */
@@ -89,6 +89,7 @@ static void check(const struct fixture *fixture) {
                            .policy = fixture->policy,
                            .device = fixture->device,
                            .sets = fixture->sets,
+                           .nodes = fixture->nodes,
                            .gpus_per_node = fixture->gpus};
     struct gsim_result result = test_run(&run, arena);
     for (uint32_t i = 0; i < trace.n_jobs; i++) {
@@ -480,6 +481,31 @@ static void test_gandiva_gathers(void **state) {
     gsim_arena_free(arena);
 }
 
+/* As the simulator of Tiresias has it: no gang is scattered. The same as above, but 4 waits until 8 for
+ * two GPUs of one node, and nothing has to be gathered. */
+static void test_gandiva_of_tiresias_waits_for_a_node(void **state) {
+    (void)state;
+    check(&(struct fixture){.policy = "gandiva",
+                            .sets = {"variant=tiresias"},
+                            .nodes = 2,
+                            .gpus = 2,
+                            .jobs = {{0, 5, 1, .end_s = 5},
+                                     {0, 8, 1, .end_s = 8},
+                                     {0, 5, 1, .end_s = 5},
+                                     {0, 50, 1, .end_s = 50},
+                                     {1, 20, 2, .end_s = 28}}});
+}
+
+/* As that of Gavel: rounds of six minutes. 0 runs 0-360 and 720-760, 1 360-720 and 760-800. */
+static void test_gandiva_of_gavel_has_long_rounds(void **state) {
+    (void)state;
+    check(&(struct fixture){.policy = "gandiva",
+                            .sets = {"variant=gavel", "packing=off"},
+                            .gpus = 1,
+                            .preemptions = 2,
+                            .jobs = {{0, 400, 1, .end_s = 760}, {0, 400, 1, .end_s = 800}}});
+}
+
 /* Alone on four GPUs 0 has done 20 s after 20 s, grows to two and at once to four. When 1 comes at 30,
  * it has done 60; it goes back to one, 1 has two until 40. Nobody comes for 20 s, and from 50 on, when
  * 80 are done, it has four again: until 55. */
@@ -518,6 +544,8 @@ int main(void) {
         cmocka_unit_test(test_gandiva_leaves_hopeless_pairs),
         cmocka_unit_test(test_gandiva_keeps_what_pays),
         cmocka_unit_test(test_gandiva_gathers),
+        cmocka_unit_test(test_gandiva_of_tiresias_waits_for_a_node),
+        cmocka_unit_test(test_gandiva_of_gavel_has_long_rounds),
         cmocka_unit_test(test_gandiva_grows_and_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
