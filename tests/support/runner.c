@@ -48,6 +48,8 @@ enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
         assert_int_equal(gsim_params_set(params, key, *set + n + 1, arena, log), GSIM_OK);
     }
     assert_int_equal(gsim_profile_load(device, arena, profile, log), GSIM_OK);
+    if (run->hbm_bytes > 0)
+        profile->value[GSIM_KEY_HBM_BYTES] = run->hbm_bytes;
     const struct gsim_profile **profiles = gsim_arena_alloc(arena, sizeof *profiles);
     profiles[0] = profile;
     struct gsim_node_group *group = gsim_arena_alloc(arena, sizeof *group);
