@@ -45,17 +45,20 @@ static int64_t until(int64_t time_ns, int64_t now_ns) {
     return time_ns > now_ns ? time_ns - now_ns : 0;
 }
 
+/* back_ns: how far the past matters to who is next. */
 static bool is_same_context(const struct gsim_context *a, int64_t a_now,
-                            const struct gsim_context *b, int64_t b_now, bool can_be_cut) {
+                            const struct gsim_context *b, int64_t b_now, int64_t back_ns,
+                            bool can_be_cut) {
     if (gsim_context_is_done(a) != gsim_context_is_done(b))
         return false;
     if (a->refill_ns > 0 && (a_now % a->refill_ns != b_now % b->refill_ns ||
                              gsim_context_begun(a, a_now) != gsim_context_begun(b, b_now)))
         return false;
     if (gsim_context_is_done(a) ||
-        (!can_be_cut && gsim_context_is_linear(a) && a->ready_ns <= a_now))
-        return gsim_context_is_done(a) || b->ready_ns <= b_now;
-    return a->done == b->done && until(a->ready_ns, a_now) == until(b->ready_ns, b_now) &&
+        (!can_be_cut && gsim_context_is_linear(a) && a->ready_ns <= a_now - back_ns))
+        return gsim_context_is_done(a) || b->ready_ns <= b_now - back_ns;
+    return a->done == b->done &&
+           until(a->ready_ns, a_now - back_ns) == until(b->ready_ns, b_now - back_ns) &&
            until(a->launch_ns + a->host_ns, a_now) == until(b->launch_ns + b->host_ns, b_now);
 }
 
@@ -119,21 +122,23 @@ static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes
                        a->members[first].weight;
 }
 
-static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, uint16_t place) {
+static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, int64_t back_ns,
+                           uint16_t place) {
     const struct gsim_member *one = &a->members[place], *other = &b->members[place];
     return is_same_standing(a, b, place) && one->restore_ns == other->restore_ns &&
            one->stall_ns == other->stall_ns && gsim_tenant_is_same(&one->tenant, &other->tenant) &&
-           is_same_context(&one->context, a->now_ns, &other->context, b->now_ns,
+           is_same_context(&one->context, a->now_ns, &other->context, b->now_ns, back_ns,
                            can_be_cut(a, one));
 }
 
-static bool is_same(struct gsim_cycle *cycle, const struct gsim_lanes *b) {
+static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
+                    const struct gsim_lanes *b) {
     const struct gsim_lanes *a = &cycle->seen;
     for (uint16_t i = 0; i < a->n_rings; i++)
         if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
             return false;
     for (uint16_t i = 0; i < a->capacity; i++)
-        if (a->members[i].is_present && !is_same_member(a, b, i))
+        if (a->members[i].is_present && !is_same_member(a, b, options->costs.lookahead_ns, i))
             return false;
     return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch);
 }
@@ -287,7 +292,7 @@ static void search(struct gsim_cycle *cycle, const struct gsim_arbiter_options *
     }
     cycle->n_turns++;
     cycle->n_since++;
-    if (is_same(cycle, lanes)) {
+    if (is_same(cycle, options, lanes)) {
         find(cycle, lanes, false);
     } else if (!options->is_exact && cycle->n_turns >= options->slice_budget) {
         find(cycle, lanes, true);

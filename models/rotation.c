@@ -400,9 +400,9 @@ static int64_t preempt_cost_ns(const struct gsim_rotation *rotation,
                                                  member->state_ppm, GSIM_PPM);
 }
 
-static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
-                    int64_t now_ns) {
-    uint16_t place = next_ready(rotation, ring, now_ns);
+/* The lane is passed on to this place. */
+static void pass_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t place,
+                    int64_t cost_ns, int64_t now_ns) {
     stop_padding(ring);
     if (place == GSIM_NO_MEMBER) {
         ring->phase = GSIM_LANE_IDLE;
@@ -412,6 +412,25 @@ static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring
     } else {
         switch_to(rotation, ring, place, cost_ns, now_ns);
     }
+}
+
+static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
+                    int64_t now_ns) {
+    pass_on(rotation, ring, next_ready(rotation, ring, now_ns), cost_ns, now_ns);
+}
+
+/* The device settles some time before a slice ends who is next; only when nobody waited by then, one
+ * that became ready since. A scheduler in software looks when it switches. */
+static void end_slice(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
+                      int64_t now_ns) {
+    bool is_software =
+        ring->is_by_priority || ring->is_strict || ring->keep_ns > 0 || ring->ends_at_boundary;
+    uint16_t place = ring->at;
+    if (!is_software)
+        place = next_ready(rotation, ring, now_ns - rotation->costs.lookahead_ns);
+    if (place == ring->at || place == GSIM_NO_MEMBER)
+        place = next_ready(rotation, ring, now_ns);
+    pass_on(rotation, ring, place, cost_ns, now_ns);
 }
 
 /* Until when, of the time between these. */
@@ -517,7 +536,7 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         break;
     case GSIM_CHANGE_QUANTUM:
         ring->n_vain += ring->keep_ns > 0 && member->stall_ns > 0;
-        give_up(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
+        end_slice(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
         begin_halt(rotation, ring, now_ns);

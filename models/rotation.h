@@ -38,6 +38,7 @@ struct gsim_switch_costs {
     int64_t idle_ns; /* away from a context that has nothing to run */
     struct gsim_halt_costs halt; /* of lanes by priority */
     int64_t cold_ns; /* added when the next one's working set does not fit L2 */
+    int64_t lookahead_ns; /* so long before a slice ends it is settled who is next */
 };
 
 /* A switch takes no longer than this, what a halt has left to restore not counted. */

@@ -47,7 +47,8 @@ static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile)
                                           profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
                                       .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
                                       .halt = gsim_halt_costs_of(profile),
-                                      .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS]};
+                                      .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS],
+                                      .lookahead_ns = profile->value[GSIM_KEY_SWITCH_LOOKAHEAD_NS]};
 }
 
 static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
@@ -402,7 +403,8 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
 static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members) {
     static const enum gsim_key switching[] = {
         GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
-        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SLICE_QUANTUM_NS};
+        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
+        GSIM_KEY_SLICE_QUANTUM_NS};
     struct gsim_turns *turns = &model->turns;
     if (model->gpus[gpu].is_spatial) {
         if (!model->gpus[gpu].is_cut && n_members > turns->most_beside)

@@ -27,7 +27,7 @@ struct script {
     int64_t joins_ns[MOST]; /* rising */
     bool is_paging;
     struct gsim_pager pager;
-    int64_t slice_budget;
+    int64_t slice_budget, lookahead_ns;
     int64_t look_ns; /* look in between every so often; 0: never */
 };
 
@@ -131,6 +131,7 @@ static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
                             .n_lanes = (uint16_t)pick(rng, 1, MOST_LANES),
                             .n_spaces = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 2))};
     int64_t at_ns = 0;
+    script.lookahead_ns = script.n % 3 * 400;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++)
         script.lane[lane] = draw_lane(rng, script.n_spaces);
     for (uint16_t i = 0; i < script.n; i++) {
@@ -159,6 +160,7 @@ static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_pl
                                                      .preempt_full_ns = 229,
                                                      .idle_ns = 135,
                                                      .cold_ns = 100,
+                                                     .lookahead_ns = script->lookahead_ns,
                                                      .halt = {.save_ns = 40,
                                                               .restore_ns = 30,
                                                               .reset_ns = 3,
