@@ -208,9 +208,18 @@ static void keep_spans(struct gsim_arbiter *arbiter, struct gsim_spans *now_true
     *now_true = swap;
 }
 
+/* The state ahead becomes the committed one, and a new one has to be copied from it. A context alone
+ * that has nothing to report is brought forward instead, which is less than a copy; but observers
+ * hear of a slice from one state only. */
+static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
+    bool is_alone = arbiter->n_present == 1 && !arbiter->committed.spans;
+    return arbiter->is_ahead_valid && arbiter->ahead.now_ns == now_ns &&
+           (arbiter->is_ahead_event || !is_alone);
+}
+
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
-    if (arbiter->is_ahead_valid && arbiter->ahead.now_ns == now_ns) {
+    if (takes_ahead(arbiter, now_ns)) {
         struct gsim_lanes swap = arbiter->ahead; /* the other one is made from it when needed */
         keep_spans(arbiter, swap.spans);
         arbiter->ahead = *committed;
