@@ -4,8 +4,8 @@
  * Service time is `duration_s`, or
  *     iterations * (one iteration + host_gap_ms) + host_tail_s
  * where one iteration is gpu_ms, or the larger of gpu_ms and host_ms when the host waits for each
- * iteration (sync = iteration, kernel) or launches without end (none): either way the slower of
- * the two sets the pace. */
+ * iteration (sync = iteration) or launches without end (none), or both together when it waits for
+ * each kernel (sync = kernel). */
 #include <stdio.h>
 #include <string.h>
 

@@ -72,7 +72,8 @@ enum gsim_status gsim_apps_load(const char *name_or_path, const char *file, int6
 
 /* One iteration without its host's tail, as the cells say. */
 static int64_t pace_ns(const struct gsim_app *app, int64_t gpu_ns) {
-    return (gpu_ns > app->host_ns ? gpu_ns : app->host_ns) + (app->gap_ns > 0 ? app->gap_ns : 0);
+    return (int64_t)gsim_service_pace_ns(gpu_ns, app->host_ns, (int64_t)app->sync) +
+           (app->gap_ns > 0 ? app->gap_ns : 0);
 }
 
 /* What one profile comes to, as cells of the trace's columns; -1: it says nothing. */

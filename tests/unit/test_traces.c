@@ -49,18 +49,23 @@ static void test_columns_in_any_order_and_defaults(void **state) {
 }
 
 /* 10 * (max(100 ms, 30 ms) + 20 ms) + 1 s = 2.2 s; with 130 ms of host time the host sets the
- * pace: 10 * (130 + 20) ms + 1 s = 2.5 s. */
+ * pace: 10 * (130 + 20) ms + 1 s = 2.5 s. One that waits for each kernel launches nothing ahead:
+ * 10 * (100 + 30 + 20) ms + 1 s = 2.5 s. */
 static void test_service_from_iterations(void **state) {
     struct fixture *f = *state;
     assert_int_equal(read_text(f, "job_id,submit_s,iterations,gpu_ms,host_gap_ms,host_ms,sync,"
                                   "host_tail_s\n"
                                   "a,0,10,100,20,30,iteration,1\n"
                                   "b,0,10,100,20,130,iteration,1\n"
-                                  "c,0,10,100,,,,\n"),
+                                  "c,0,10,100,,,,\n"
+                                  "d,0,10,100,20,30,kernel,1\n"
+                                  "e,0,10,100,20,30,none,1\n"),
                      GSIM_OK);
     assert_int_equal(f->trace.service_ns[0], 2200000000);
     assert_int_equal(f->trace.service_ns[1], 2500000000);
     assert_int_equal(f->trace.service_ns[2], 1000000000);
+    assert_int_equal(f->trace.service_ns[3], 2500000000);
+    assert_int_equal(f->trace.service_ns[4], 2200000000);
 }
 
 static void test_shares_of_a_gpu(void **state) {
