@@ -65,6 +65,38 @@ static void test_every_policy(void **state) {
         }
 }
 
+/* Jobs of up to 40 GiB page on GPUs of 16, some of them while they are paused: what they had there goes
+ * with their node, and none finds it again. */
+static void test_managed_memory(void **state) {
+    (void)state;
+    static const char *const sets[] = {"memory=uvm", NULL};
+    for (size_t p = 0; p < N_POLICIES; p++)
+        for (int64_t seed = 1; seed <= 3 && test_knows(policies[p], "memory"); seed++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
+            int64_t *mem_bytes = gsim_arena_array(arena, trace.n_jobs, sizeof *mem_bytes);
+            for (uint32_t job = 0; job < trace.n_jobs; job++)
+                mem_bytes[job] = (1 + job % 40) * GSIM_GIB;
+            trace.column[GSIM_COL_MEM_BYTES] = mem_bytes;
+            trace.n_jobs = 40; /* in the order of arrival */
+            struct test_run how = {.trace = &trace,
+                                   .policy = policies[p],
+                                   .device = "p100",
+                                   .sets = sets,
+                                   .nodes = 6,
+                                   .gpus_per_node = 4,
+                                   .seed = seed,
+                                   .mtbf_ns = 7200 * S,
+                                   .mttr_ns = 600 * S,
+                                   .checkpoint_ns = 60 * S};
+            struct gsim_result result = test_run(&how, arena);
+            assert_int_equal(result.summary.unfinished, 0);
+            assert_true(result.summary.restarts > 0);
+            assert_true(test_run(&how, arena).summary.jct_mean_s == result.summary.jct_mean_s);
+            gsim_arena_free(arena);
+        }
+}
+
 /* One node, one job of 100 s, which nobody disturbs but failures. */
 static struct gsim_result alone(int64_t seed, int64_t checkpoint_ns, struct gsim_arena *arena) {
     static const int64_t submit = 0, service = 100 * S;
@@ -114,6 +146,7 @@ static void test_checkpoints(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy),
+        cmocka_unit_test(test_managed_memory),
         cmocka_unit_test(test_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,9 +25,8 @@ static const char *const rules[] = {
 
 /* An Ousterhout matrix has columns of its own. */
 static bool places_by_rule(const char *name) {
-    for (const struct gsim_param_def *def = test_policy(name)->params; def && def->type; def++)
-        if (strcmp(def->name, "placement") == 0)
-            return true;
+    if (test_knows(name, "placement"))
+        return true;
     if (strcmp(name, "gang_rr") != 0)
         fail_msg("%s has no placement=", name);
     return false;

@@ -197,21 +197,14 @@ static void test_random_traces(void **state) {
         }
 }
 
-static bool knows_memory(const struct gsim_policy *policy) {
-    for (const struct gsim_param_def *def = policy->params; def && def->type; def++)
-        if (strcmp(def->name, "memory") == 0)
-            return true;
-    return false;
-}
-
 /* The same over GPUs of 16 GB, which jobs of up to 100 page in. */
 static void test_managed_memory(void **state) {
     (void)state;
     static const char *const managed[][2] = {
         {"memory=uvm", NULL}, {"memory=lru", NULL}, {"memory=proactive", NULL}};
-    for (uint64_t seed = 1; seed <= SEEDS / 4; seed++)
+    for (uint64_t seed = 1; seed <= SEEDS / 40; seed++)
         for (size_t p = 0; p < N_POLICIES; p++) {
-            if (!knows_memory(test_policy(policies[p])))
+            if (!test_knows(policies[p], "memory"))
                 continue;
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S / 20, arena);

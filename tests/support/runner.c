@@ -94,6 +94,13 @@ struct gsim_trace test_read(const char *path, struct gsim_arena *arena) {
     return trace;
 }
 
+bool test_knows(const char *policy, const char *param) {
+    for (const struct gsim_param_def *def = test_policy(policy)->params; def && def->type; def++)
+        if (strcmp(def->name, param) == 0)
+            return true;
+    return false;
+}
+
 const char *test_shared(const char *name, struct gsim_arena *arena) {
     const char *path = gsim_arena_printf(arena, "../shared/%s", name);
     if (access(path, R_OK) == 0)

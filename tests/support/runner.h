@@ -38,6 +38,8 @@ enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
 struct gsim_trace test_read(const char *path, struct gsim_arena *arena);
 /* By name, or by its symbol in policies/list.def. */
 const struct gsim_policy *test_policy(const char *name);
+/* Whether it has this parameter. */
+bool test_knows(const char *policy, const char *param);
 /* "../shared/NAME", or NULL (and a message) when it is not there. */
 const char *test_shared(const char *name, struct gsim_arena *arena);
 
