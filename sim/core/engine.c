@@ -5,6 +5,8 @@
  * makes happen at the same instant is the next round. */
 #include "sim/core/core.h"
 
+#include <string.h>
+
 enum { PROGRESS_EVERY = 1 << 16 };
 
 enum gsim_status gsim_core_no_memory(struct gsim_core *core) {
@@ -51,6 +53,14 @@ static int64_t most_memory(const struct gsim_core *core) {
     return most;
 }
 
+/* What to do about it, where the policy can have its GPUs managed. */
+static const char *paging_hint(const struct gsim_core *core) {
+    for (const struct gsim_param_def *def = core->options->policy->params; def && def->type; def++)
+        if (strcmp(def->name, "memory") == 0)
+            return "; --set memory=uvm lets them page";
+    return "";
+}
+
 /* A job that no GPU can hold would wait for ever. */
 static enum gsim_status check_memory(struct gsim_core *core) {
     const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
@@ -62,14 +72,14 @@ static enum gsim_status check_memory(struct gsim_core *core) {
             continue;
         gsim_format_bytes(needs, mem[job]);
         gsim_format_bytes(has, most);
-        (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
-                        gsim_trace_line(core->trace, job),
-                        is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
-                                    "and its host (--host-mem) have %s%s%s"
-                                  : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
-                                    "largest GPU has %s, and policy '%s' keeps jobs resident%s",
-                        gsim_trace_id(core->trace, job), needs, has,
-                        is_paging ? "" : core->options->policy->name, "");
+        (void)gsim_fail(
+            core->log, GSIM_BAD_INPUT, core->trace->path, gsim_trace_line(core->trace, job),
+            is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
+                        "and its host (--host-mem) have %s%s%s"
+                      : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
+                        "largest GPU has %s, and policy '%s' keeps jobs resident%s",
+            gsim_trace_id(core->trace, job), needs, has,
+            is_paging ? "" : core->options->policy->name, is_paging ? "" : paging_hint(core));
     }
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
