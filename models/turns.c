@@ -125,9 +125,13 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
             arrangement->memory != GSIM_MEMORY_RESIDENT)
             return "what pads other kernels has its memory resident";
     }
-    for (uint32_t i = 0; i < arrangement->n_entries; i++)
-        if (arrangement->entries[i].lane >= arrangement->n_lanes)
+    for (uint32_t i = 0; i < arrangement->n_entries; i++) {
+        const struct gsim_entry *entry = &arrangement->entries[i];
+        if (entry->lane >= arrangement->n_lanes)
             return "an entry names a lane that the arrangement does not have";
+        if (entry->launch_refill_ns > 0 && arrangement->lanes[entry->lane].turns)
+            return "launches are not capped where turns pass unused";
+    }
     return NULL;
 }
 

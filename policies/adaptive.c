@@ -247,7 +247,8 @@ const struct gsim_policy gsim_policy_adaptive = {
     .name = "adaptive",
     .summary = "preempts in whichever way costs least in expectation, by quotes and estimates",
     .paper = "none: this project's own",
-    .deviations = "none known",
+    .deviations = "under memory= a job left resident is taken to block its GPU, though others may "
+                  "push it out, so it is hardly ever chosen",
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct job),
