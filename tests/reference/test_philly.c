@@ -28,8 +28,10 @@ static void test_all_tie(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
     const char *path = test_shared("traces/philly_via_pollux/philly.csv", arena);
-    if (!path)
+    if (!path) {
+        gsim_arena_free(arena);
         skip();
+    }
     struct gsim_trace trace = test_read(path, arena);
     double service_s = 0;
     assert_int_equal(trace.n_jobs, 82247);
@@ -57,8 +59,10 @@ static void test_order_on_512(void **state) {
     static const char *const order[] = {"srtf", "srsf", "las", "tiresias", "backfill", "fifo"};
     struct gsim_arena *arena = gsim_arena_new();
     const char *path = test_shared("traces/philly_via_pollux/philly.csv", arena);
-    if (!path)
+    if (!path) {
+        gsim_arena_free(arena);
         skip();
+    }
     struct gsim_trace trace = test_read(path, arena);
     double before_s = 0;
     for (size_t p = 0; p < sizeof order / sizeof *order; p++) {
