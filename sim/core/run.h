@@ -12,7 +12,7 @@
 #include "sim/api/sink.h"
 #include "sim/core/cluster.h"
 
-#define GSIM_SLICE_BUDGET INT64_C(100000000)
+#define GSIM_SLICE_BUDGET INT64_C(10000000)
 
 struct gsim_run_options {
     const struct gsim_trace *trace;
