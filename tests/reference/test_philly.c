@@ -24,15 +24,20 @@ static const struct gsim_node_group machines[] = {
     {.count = 231, .gpus_per_node = 8, .hbm_bytes = GSIM_GIB, .device_name = "ideal"},
 };
 
-static void test_all_tie(void **state) {
-    (void)state;
-    struct gsim_arena *arena = gsim_arena_new();
+/* The test is skipped where the trace is not there. */
+static struct gsim_trace philly(struct gsim_arena *arena) {
     const char *path = test_shared("traces/philly_via_pollux/philly.csv", arena);
     if (!path) {
         gsim_arena_free(arena);
         skip();
     }
-    struct gsim_trace trace = test_read(path, arena);
+    return test_read(path, arena);
+}
+
+static void test_all_tie(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = philly(arena);
     double service_s = 0;
     assert_int_equal(trace.n_jobs, 82247);
     for (uint32_t job = 0; job < trace.n_jobs; job++)
@@ -58,12 +63,7 @@ static void test_order_on_512(void **state) {
     (void)state;
     static const char *const order[] = {"srtf", "srsf", "las", "tiresias", "backfill", "fifo"};
     struct gsim_arena *arena = gsim_arena_new();
-    const char *path = test_shared("traces/philly_via_pollux/philly.csv", arena);
-    if (!path) {
-        gsim_arena_free(arena);
-        skip();
-    }
-    struct gsim_trace trace = test_read(path, arena);
+    struct gsim_trace trace = philly(arena);
     double before_s = 0;
     for (size_t p = 0; p < sizeof order / sizeof *order; p++) {
         struct gsim_arena *own = gsim_arena_new();
