@@ -3,11 +3,13 @@
 
 #include <assert.h>
 
+enum { RUNNERS_MAX = 2 * GSIM_RING_MAX }; /* a lane may have one that pads beside its own */
+
 /* What runs in a space: its holders, and the lanes they are in. */
 struct runners {
-    struct gsim_holder holder[GSIM_RING_MAX];
-    uint16_t lane[GSIM_RING_MAX];
-    bool is_padding[GSIM_RING_MAX]; /* beside the one whose lane it is */
+    struct gsim_holder holder[RUNNERS_MAX];
+    uint16_t lane[RUNNERS_MAX];
+    bool is_padding[RUNNERS_MAX]; /* beside the one whose lane it is */
     uint32_t n;
 };
 
@@ -23,7 +25,7 @@ static struct gsim_holder holder_of(const struct gsim_part *part,
 
 static void add(struct runners *out, uint16_t lane, bool is_padding, const struct gsim_part *part,
                 const struct gsim_demand *demand) {
-    assert(out->n < GSIM_RING_MAX);
+    assert(out->n < RUNNERS_MAX);
     out->holder[out->n] = holder_of(part, demand);
     out->lane[out->n] = lane;
     out->is_padding[out->n++] = is_padding;

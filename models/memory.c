@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { TURNS_MAX = 256 }; /* as many as a ring has members (models/rotation.h) */
-
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static enum gsim_eviction eviction_of(const struct gsim_arrangement *arrangement) {
@@ -106,8 +104,8 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
     if (n_turns > 1)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
     const struct gsim_residency *residency = &store->residency;
-    struct gsim_turn timeline[TURNS_MAX];
-    struct gsim_range used[TURNS_MAX], unused[TURNS_MAX];
+    struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
+    struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
     for (uint32_t i = 0; i < n_turns; i++)
         timeline[i] =
             (struct gsim_turn){.used = &used[i],

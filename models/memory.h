@@ -24,6 +24,8 @@
 #include "models/uvm.h"
 #include "sim/api/types.h"
 
+enum { GSIM_STORE_TURNS_MAX = 256 }; /* of a timeline: contexts of one GPU */
+
 /* How it is done; the same for all states of a GPU, but for the scratch space of `uvm`. */
 struct gsim_pager {
     enum gsim_memory manager;

@@ -28,7 +28,7 @@
 #include "models/vgpu.h"
 #include "models/spans.h"
 
-#define GSIM_RING_MAX 256 /* contexts of one GPU */
+#define GSIM_RING_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
 
 /* What switching costs here, from the device's profile. */
