@@ -36,9 +36,6 @@ enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *ou
 
 static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
     static const char before[] =
-        "BEGIN IMMEDIATE;"
-        "PRAGMA application_id = 1735616877;"
-        "PRAGMA user_version = 5;"
         "CREATE TABLE run (run_id INTEGER PRIMARY KEY, config TEXT NOT NULL UNIQUE"
         " CHECK (length(config) = 64), version TEXT NOT NULL, argv TEXT NOT NULL,"
         " replication INTEGER NOT NULL CHECK (replication >= 0), status TEXT NOT NULL CHECK "
@@ -82,7 +79,10 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
 #define GSIM_FIELD_BOOL(name, help) COLUMN(name, "INTEGER NOT NULL CHECK (" #name " IN (0, 1))")
 #include "sim/api/fields.def"
 #undef COLUMN
-    char *sql = gsim_arena_printf(db->arena, "%s%s%s", before, columns, after);
+    char *sql = gsim_arena_printf(db->arena,
+                                  "BEGIN IMMEDIATE;"
+                                  "PRAGMA application_id = %d; PRAGMA user_version = %d;%s%s%s",
+                                  APPLICATION_ID, SCHEMA_VERSION, before, columns, after);
     return sql ? gsim_db_execute(db, sql, log) : gsim_no_memory(log, "creating a database");
 }
 
