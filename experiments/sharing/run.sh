@@ -34,19 +34,19 @@ mix() { # spec, kinds, memory, places of two kinds
         WHERE trace LIKE '%$1.ini' AND key = 'set.hbm_bytes' AND value = '$3'
         GROUP BY policy ORDER BY min(run_id)"
 }
+with_and_without_room() { # title, heads of two columns, spec, kinds, places of two kinds
+    for memory in 150754820096 64GiB; do
+        fits='all memory of an H200'; [ $memory = 64GiB ] && fits='64 GiB a GPU'
+        printf '\n## %s, %s\n\n' "$1" "$fits"
+        head_of "$2" "$3" 'P99 of requests (ms)' 'jobs/h' useful
+        mix "$4" "$5" $memory "$6" "$7"
+    done
+}
 mixes() {
-    for memory in 150754820096 64GiB; do
-        fits='all memory of an H200'; [ $memory = 64GiB ] && fits='64 GiB a GPU'
-        printf '\n## Production and opportunistic jobs, %s\n\n' "$fits"
-        head_of 'JCT of production trainings (s)' 'of opportunistic ones (s)' 'P99 of requests (ms)' 'jobs/h' useful
-        mix production 3 $memory 0 2
-    done
-    for memory in 150754820096 64GiB; do
-        fits='all memory of an H200'; [ $memory = 64GiB ] && fits='64 GiB a GPU'
-        printf '\n## Real-time services and batch jobs, %s\n\n' "$fits"
-        head_of 'JCT of services (s)' 'of batch trainings (s)' 'P99 of requests (ms)' 'jobs/h' useful
-        mix realtime 2 $memory 0 1
-    done
+    with_and_without_room 'Production and opportunistic jobs' 'JCT of production trainings (s)' \
+        'of opportunistic ones (s)' production 3 0 2
+    with_and_without_room 'Real-time services and batch jobs' 'JCT of services (s)' \
+        'of batch trainings (s)' realtime 2 0 1
 }
 
 # How far the opportunistic job came while the production job was there, at its own pace alone: what

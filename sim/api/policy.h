@@ -52,8 +52,7 @@ struct gsim_view {
     const uint32_t *gpu_free_ppm; /* by GPU, after the transitions under way */
     const int64_t *gpu_hbm_bytes; /* by GPU */
     const int64_t *gpu_mem_used; /* by GPU, reserved, where the trace gives memory */
-    const bool
-        *gpu_is_arranged; /* by GPU: shared, and not to be had whole until it is given back */
+    const bool *gpu_is_arranged; /* by GPU: shared, not to be had whole until it is given back */
     const uint32_t *gpu_clients; /* by GPU: jobs placed on it while it is arranged */
     const uint32_t *gpu_client_limit; /* by GPU: how many may be, as it is arranged */
     const uint16_t *type_of_gpu; /* by GPU: equal numbers are equal devices */

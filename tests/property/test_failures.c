@@ -37,21 +37,26 @@ static void check_times(const struct gsim_result *result, int64_t checkpoint_ns)
     assert_true(result->summary.lost_s < most_s * (double)result->summary.restarts);
 }
 
+/* The first jobs of a trace on nodes that fail every two hours. */
+static struct test_run failing(struct gsim_trace *trace, const char *policy, int64_t seed) {
+    trace->n_jobs = 40; /* in the order of arrival */
+    return (struct test_run){.trace = trace,
+                             .policy = policy,
+                             .nodes = 6,
+                             .gpus_per_node = 4,
+                             .seed = seed,
+                             .mtbf_ns = 7200 * S,
+                             .mttr_ns = 600 * S,
+                             .checkpoint_ns = 60 * S};
+}
+
 static void test_every_policy(void **state) {
     (void)state;
     for (size_t p = 0; p < N_POLICIES; p++)
         for (int64_t seed = 1; seed <= 5; seed++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
-            trace.n_jobs = 40; /* in the order of arrival */
-            struct test_run how = {.trace = &trace,
-                                   .policy = policies[p],
-                                   .nodes = 6,
-                                   .gpus_per_node = 4,
-                                   .seed = seed,
-                                   .mtbf_ns = 7200 * S,
-                                   .mttr_ns = 600 * S,
-                                   .checkpoint_ns = 60 * S};
+            struct test_run how = failing(&trace, policies[p], seed);
             struct gsim_result result = test_run(&how, arena);
             assert_int_equal(result.summary.unfinished, 0);
             assert_true(result.summary.node_failures > 0);
@@ -78,17 +83,9 @@ static void test_managed_memory(void **state) {
             for (uint32_t job = 0; job < trace.n_jobs; job++)
                 mem_bytes[job] = (1 + job % 40) * GSIM_GIB;
             trace.column[GSIM_COL_MEM_BYTES] = mem_bytes;
-            trace.n_jobs = 40; /* in the order of arrival */
-            struct test_run how = {.trace = &trace,
-                                   .policy = policies[p],
-                                   .device = "p100",
-                                   .sets = sets,
-                                   .nodes = 6,
-                                   .gpus_per_node = 4,
-                                   .seed = seed,
-                                   .mtbf_ns = 7200 * S,
-                                   .mttr_ns = 600 * S,
-                                   .checkpoint_ns = 60 * S};
+            struct test_run how = failing(&trace, policies[p], seed);
+            how.device = "p100";
+            how.sets = sets;
             struct gsim_result result = test_run(&how, arena);
             assert_int_equal(result.summary.unfinished, 0);
             assert_true(result.summary.restarts > 0);
