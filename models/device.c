@@ -71,6 +71,8 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
         return gsim_no_memory(log, "opening the device model");
+    model->newcomer = (struct gsim_machine_job){.threshold_ns = -1, .sharing_gpu = UINT32_MAX};
+    model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_pace_init(model);
     gsim_eventq_init(&model->queue, setup->arena);
     *out = model;
@@ -131,8 +133,8 @@ static void fill_boundaries(const struct gsim_model *model, struct gsim_machine_
 static void enter(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    *job = (struct gsim_machine_job){
-        .need = gsim_work_of_ns(about->service_ns), .threshold_ns = -1, .sharing_gpu = UINT32_MAX};
+    *job = model->newcomer;
+    job->need = gsim_work_of_ns(about->service_ns);
     model->progress[slot] = (struct gsim_progress){0};
     gsim_turns_forget(model, slot);
     if (model->setup.trace->column[GSIM_COL_ITERATIONS])
@@ -263,6 +265,7 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
         else if (gsim_turns_pages(arrangement->memory))
             is_done = gsim_turns_manage(model, units[u].gpu, arrangement);
         model->is_out_of_memory |= !is_done;
+        model->has_turners |= gpu->is_rotating || gsim_turns_pages(arrangement->memory);
     }
 }
 
@@ -574,9 +577,9 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
 
 static bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                   struct gsim_events *events) {
-    switch ((enum ahead)model->jobs[slot].ahead) {
-    case ENDS:
+    if (model->jobs[slot].ahead == ENDS) /* mostly: a jump that is predicted */
         return serve_end(model, slot, now_ns, events);
+    switch ((enum ahead)model->jobs[slot].ahead) {
     case STOPS:
         return serve_stop(model, slot, now_ns, events);
     case CLEARS:
@@ -586,6 +589,7 @@ static bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
         return report(model, events, slot, GSIM_EVENT_RUNNING, 0);
     case IS_WATCHED:
         return serve_watch(model, slot, now_ns, events);
+    case ENDS:
     case NOTHING:
         break;
     }
@@ -666,14 +670,22 @@ static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t
     return gsim_muldiv_floor(work_ns, gpu_ns, iteration_ns);
 }
 
+static struct gsim_costs costs(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    struct gsim_memory_use memory = gsim_turns_memory_use(model, slot);
+    int64_t n_gpus = gsim_machine_info(model, slot)->gpus; /* members page alike */
+    return (struct gsim_costs){.bytes_in = job->bytes_in + memory.bytes_in * n_gpus,
+                               .bytes_out = job->bytes_out + memory.bytes_out * n_gpus,
+                               .faults = memory.faults * n_gpus,
+                               .stall_ns = memory.stall_ns};
+}
+
 static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
     if (gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
-    struct gsim_memory_use memory = gsim_turns_memory_use(model, slot);
-    int64_t n_gpus = gsim_machine_info(model, slot)->gpus; /* members page alike */
     int64_t kernels = launched_kernels(model, slot, work_ns);
     int64_t blocks =
         gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS, gsim_machine_info(model, slot)->index);
@@ -685,10 +697,7 @@ static void counters(const struct gsim_model *model, gsim_slot slot, int64_t now
         .last_iteration_ns = job->iteration_ns,
         .busy_ns = on_device(model, slot, work_ns),
         .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,
-        .bytes_in = job->bytes_in + memory.bytes_in * n_gpus,
-        .bytes_out = job->bytes_out + memory.bytes_out * n_gpus,
-        .faults = memory.faults * n_gpus,
-        .stall_ns = memory.stall_ns,
+        .costs = costs(model, slot),
     };
 }
 
@@ -725,6 +734,7 @@ const struct gsim_model_ops gsim_model_device = {
     .next_time = next_time,
     .advance = advance,
     .quote = quote,
+    .costs = costs,
     .counters = counters,
     .progress = progress_column,
     .requests = requests,

@@ -65,6 +65,7 @@ void gsim_instances_cut(struct gsim_model *model, uint32_t gpu, const char *layo
     struct gsim_space spaces[GSIM_SPACES_MAX];
     charge(model, cut, profile, now_ns);
     cut->is_cut = cut->is_rotating = *layout != '\0';
+    model->has_turners |= cut->is_rotating;
     cut->is_shared = false;
     if (!cut->is_cut)
         gsim_turns_disband(model, gpu, now_ns);

@@ -62,10 +62,13 @@ struct gsim_model {
     int64_t now_ns;
     struct gsim_eventq queue;
     struct gsim_machine_job *jobs;
+    struct gsim_machine_job
+        newcomer; /* what a job begins as: copied sooner than zeroed by a loop */
     struct gsim_progress *progress;
     struct gsim_machine_gpu *gpus;
     uint32_t capacity;
     bool has_shared;
+    bool has_turners; /* there are GPUs or jobs that turns.c sees to */
     bool has_cut, has_recut; /* a GPU into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
     bool has_loaded;

@@ -349,7 +349,7 @@ static bool is_open_loop(const struct gsim_model *model, gsim_slot slot) {
 
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (about->n_units == 0)
+    if (!model->has_turners || about->n_units == 0)
         return false;
     const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
     return (about->n_units == 1 && gpu->is_rotating) ||

@@ -234,7 +234,8 @@ static gsim_slot first_candidate(const struct gsim_ctx *ctx, const struct gsim_l
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_line *line = ctx->state;
     struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule);
-    line->has_freed |= ctx->view->n_repairs != line->n_repairs;
+    if (ctx->view->n_repairs != line->n_repairs)
+        line->has_freed = true;
     line->n_repairs = ctx->view->n_repairs;
     gsim_slot after;
     for (gsim_slot slot = first_candidate(ctx, line);

@@ -152,6 +152,7 @@ struct gsim_model_ops {
     struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns);
+    struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out);
     /* The column of progress by slot; it may move when slots are reserved. */

@@ -220,6 +220,13 @@ struct gsim_quote {
     const char *missing; /* the trace column it would need, or NULL */
 };
 
+/* What sharing has cost a job so far. */
+struct gsim_costs {
+    int64_t bytes_in, bytes_out;
+    int64_t faults;
+    int64_t stall_ns; /* time on the GPU without a kernel, waiting for pages */
+};
+
 /* Per-job counters, from which policies derive rates themselves. */
 struct gsim_counters {
     int64_t work_ns; /* service done */
@@ -229,9 +236,7 @@ struct gsim_counters {
     int64_t last_iteration_ns;
     int64_t busy_ns; /* time with kernels on the device */
     int64_t gpu_time_ns; /* attained service times gang size */
-    int64_t bytes_in, bytes_out;
-    int64_t faults;
-    int64_t stall_ns; /* time on the GPU without a kernel, waiting for pages */
+    struct gsim_costs costs;
 };
 
 #endif

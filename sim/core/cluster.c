@@ -200,7 +200,7 @@ static int gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm)
     return (free_ppm == PPM) - (was == PPM);
 }
 
-static void node_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
+void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     if (by == 0)
         return;
     uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
@@ -253,17 +253,16 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
     return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
 }
 
-/* Whole GPUs, and nothing else is counted: most requests of most traces. */
-static bool is_plain(const struct gsim_request *request) {
+bool gsim_cluster_is_plain(const struct gsim_cluster *c, const struct gsim_request *request) {
     return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
-           request->shape.share_ppm == PPM;
+           request->shape.share_ppm == PPM && c->n_arranged == 0;
 }
 
 /* Units that are all of one node: its bucket is changed once. */
 static void charge_node(struct gsim_cluster *c, const struct gsim_request *request, uint32_t node,
                         const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
     int idle = 0;
-    if (is_plain(request) && c->n_arranged == 0) {
+    if (gsim_cluster_is_plain(c, request)) {
         for (uint32_t u = 0; u < n_units; u++)
             c->gpu_free_ppm[units[u].gpu] = is_taken ? 0 : PPM;
         idle = is_taken ? -(int)n_units : (int)n_units;
@@ -271,7 +270,7 @@ static void charge_node(struct gsim_cluster *c, const struct gsim_request *reque
         for (uint32_t u = 0; u < n_units; u++)
             idle += charge_gpu(c, request, &units[u], is_taken);
     }
-    node_add_idle(c, node, idle);
+    gsim_cluster_add_idle(c, node, idle);
 }
 
 /* Units of one node mostly stand together. */
@@ -323,7 +322,7 @@ void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_
         assert(cluster->gpu_free_ppm[gpu] == (is_down ? PPM : 0));
         idle += gpu_set_free(cluster, gpu, is_down ? 0 : PPM);
     }
-    node_add_idle(cluster, node, idle);
+    gsim_cluster_add_idle(cluster, node, idle);
     cluster->node_is_down[node] = is_down;
     cluster->n_gpus_down += is_down ? end - first : first - end;
 }
@@ -338,8 +337,8 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
     cluster->n_arranged += is_arranged ? 1u : UINT32_MAX;
     if (cluster->node_is_down[cluster->node_of_gpu[gpu]])
         return;
-    node_add_idle(cluster, cluster->node_of_gpu[gpu],
-                  gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
+    gsim_cluster_add_idle(cluster, cluster->node_of_gpu[gpu],
+                          gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }
 
 bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_request *request,

@@ -99,8 +99,12 @@ struct gsim_cluster {
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log);
-/* For placement.c: what units carry, taken or given back (of a pool nothing); the CPUs that come with
- * so many GPUs of a gang, which are spread evenly over them; whether a GPU has the memory left. */
+/* For placement.c: whether a request is for whole GPUs and nothing else is counted, as most of most
+ * traces; wholly free GPUs that a node has more; what units carry, taken or given back (of a pool
+ * nothing); the CPUs that come with so many GPUs of a gang, which are spread evenly over them;
+ * whether a GPU has the memory left. */
+bool gsim_cluster_is_plain(const struct gsim_cluster *cluster, const struct gsim_request *request);
+void gsim_cluster_add_idle(struct gsim_cluster *cluster, uint32_t node, int by);
 void gsim_cluster_charge(struct gsim_cluster *cluster, const struct gsim_request *request,
                          const struct gsim_unit *units, uint32_t n_units, bool is_taken);
 int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus);

@@ -28,6 +28,7 @@ struct gsim_core_job {
     int64_t held_since_ns;
     int64_t wait_ns, stall_ns;
     int64_t last_ns; /* up to when wait and stall are counted */
+    gsim_i128 crowd_before; /* jobs in the system, summed over the time until it came */
 };
 
 /* The active jobs: columns by slot, and the slots not in use. */
@@ -93,7 +94,6 @@ struct gsim_plan {
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns, *stall_ns, *bytes_in, *bytes_out, *faults;
     uint32_t *preemptions, *migrations;
-    uint32_t *ended; /* jobs in the order in which they ended */
     uint32_t n_completed;
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
@@ -108,6 +108,15 @@ struct gsim_metrics {
     gsim_i128 fragmented_ns; /* GPU time idle on nodes that are partly in use */
     gsim_i128 wanted_ns; /* GPU time idle while a job waits that asks for no more */
     int64_t first_submit_ns, last_end_ns;
+};
+
+/* Jobs in the system, and how much longer than on a fair share those took that ended. */
+struct gsim_crowd {
+    gsim_i128 area; /* jobs, summed over the time until now_ns */
+    int64_t now_ns;
+    uint32_t n;
+    uint32_t n_rho;
+    double *rho; /* in the order of ends; of jobs with work */
 };
 
 /* Jobs that wait for GPUs, by how many they ask for; not kept for a pool. */
@@ -134,10 +143,12 @@ struct gsim_core {
     struct gsim_model *model;
     struct gsim_cluster cluster;
     struct gsim_jobs jobs;
+    struct gsim_core_job newcomer; /* what a job begins as: copied sooner than zeroed by a loop */
     struct gsim_view view;
     struct gsim_ctx ctx;
     struct gsim_plan plan;
     struct gsim_metrics metrics;
+    struct gsim_crowd crowd;
     struct gsim_wanting wanting;
     struct gsim_failures failures;
     struct gsim_events events;
@@ -227,8 +238,12 @@ void gsim_failures_close(struct gsim_core *core);
 /* Nodes that fail or are repaired now. */
 void gsim_failures_serve(struct gsim_core *core);
 
-/* fairness.c: rho; false: no memory */
-bool gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *summary);
+/* fairness.c: rho of jobs that come, come again after a failure, and end; false: no memory */
+bool gsim_fairness_open(struct gsim_core *core);
+void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot);
+void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot failed);
+void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot);
+bool gsim_fairness_fill(const struct gsim_core *core, struct gsim_summary *summary);
 
 /* latency.c: what the model knows of its requests and shortcuts; false: no memory */
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);

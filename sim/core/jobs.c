@@ -65,13 +65,14 @@ static bool grow_slots(struct gsim_core *core) {
 }
 
 bool gsim_jobs_open(struct gsim_core *core) {
+    core->newcomer.wait_next = GSIM_NO_SLOT;
     return grow_slots(core);
 }
 
 static void fill_request(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     const struct gsim_trace *trace = core->trace;
     struct gsim_core_job *own = &core->jobs.core[slot];
-    *own = (struct gsim_core_job){.wait_next = GSIM_NO_SLOT};
+    *own = core->newcomer;
     own->last_ns = core->view.now_ns;
     own->request.mem_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job);
 }
@@ -100,6 +101,7 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
         core->view.n_slots = slot + 1;
     core->ops->enter(core->model, slot);
     gsim_metrics_job_arrived(core, job);
+    gsim_fairness_enter(core, slot);
     gsim_metrics_wants(core, slot, true);
     return slot;
 }
@@ -115,6 +117,7 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
     core->metrics.start_ns[job] = start_ns;
     own->wait_ns = from->wait_ns;
     own->stall_ns = from->stall_ns;
+    gsim_fairness_reenter(core, slot, failed);
     core->ops->inherit(core->model, slot, failed);
     if (gsim_progress_ns(&core->view.progress[slot], core->view.now_ns) > 0) {
         core->jobs.state[slot] = GSIM_HELD;

@@ -28,12 +28,11 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->faults = column(core, sizeof *m->faults);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
-    m->ended = column(core, sizeof *m->ended);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
-        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->ended ||
-        !m->gpu_busy_ppm_ns || !open_wanting(core))
+        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns ||
+        !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
@@ -88,20 +87,19 @@ static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
     if (own->wait_ns)
         m->wait_ns[job] = own->wait_ns;
     m->useful_ppm_ns += (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
-    struct gsim_counters counters = {0};
-    core->ops->counters(core->model, slot, core->view.now_ns, &counters);
-    put(m->bytes_in, job, counters.bytes_in, &m->n_bytes_in);
-    put(m->bytes_out, job, counters.bytes_out, &m->n_bytes_out);
-    put(m->faults, job, counters.faults, &m->n_faults);
-    int64_t stall_ns = own->stall_ns + counters.stall_ns;
-    put(m->stall_ns, job, stall_ns, &m->n_stall_ns);
+    struct gsim_costs costs = core->ops->costs(core->model, slot);
+    put(m->bytes_in, job, costs.bytes_in, &m->n_bytes_in);
+    put(m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
+    put(m->faults, job, costs.faults, &m->n_faults);
+    put(m->stall_ns, job, own->stall_ns + costs.stall_ns, &m->n_stall_ns);
 }
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
     struct gsim_metrics *m = &core->metrics;
     m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
     m->last_end_ns = core->view.now_ns;
-    m->ended[m->n_completed++] = core->jobs.job[slot];
+    m->n_completed++;
+    gsim_fairness_leave(core, slot);
     record(core, slot,
            core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
                                            : core->jobs.service_ns[slot]);

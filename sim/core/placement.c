@@ -11,12 +11,31 @@ struct search {
     const struct gsim_request *request;
     struct gsim_unit *units;
     uint32_t n;
+    bool is_plain; /* the request */
 };
 
 /* Takes up to `most` idle GPUs of a node, lowest numbers first. A candidate is written before it is
  * known to be good: which GPUs are idle is noise to a branch predictor. */
+static void take_plain(struct search *s, uint32_t node, uint32_t most) {
+    struct gsim_cluster *c = s->cluster;
+    uint32_t end = c->node_first_gpu[node + 1], n = 0;
+    struct gsim_unit *units = s->units + s->n;
+    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && n < most; gpu++) {
+        uint32_t is_idle = c->gpu_free_ppm[gpu] == PPM;
+        units[n] = (struct gsim_unit){gpu, 0};
+        c->gpu_free_ppm[gpu] -= PPM * is_idle;
+        n += is_idle;
+    }
+    s->n += n;
+    gsim_cluster_add_idle(c, node, -(int)n);
+}
+
 static void take_from(struct search *s, uint32_t node, uint32_t most) {
     const struct gsim_cluster *c = s->cluster;
+    if (s->is_plain) {
+        take_plain(s, node, most);
+        return;
+    }
     uint32_t end = c->node_first_gpu[node + 1], from = s->n, until = s->n + most;
     bool any_memory = s->request->mem_bytes <= 0;
     for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n < until; gpu++) {
@@ -31,6 +50,8 @@ static void take_from(struct search *s, uint32_t node, uint32_t most) {
 static uint32_t usable(const struct search *s, uint32_t node) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t n = c->node_idle[node];
+    if (s->is_plain)
+        return n;
     if (s->request->mem_bytes > 0) {
         n = 0;
         for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++)
@@ -244,8 +265,11 @@ uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_reque
             gsim_cluster_take(cluster, request, NULL, 0);
         return 0;
     }
-    struct search s = {
-        .end_node = cluster->n_nodes, .cluster = cluster, .request = request, .units = units};
+    struct search s = {.end_node = cluster->n_nodes,
+                       .cluster = cluster,
+                       .request = request,
+                       .units = units,
+                       .is_plain = gsim_cluster_is_plain(cluster, request)};
     *fits = find_by_rule(&s);
     if (*fits)
         return s.n;
