@@ -97,7 +97,8 @@ struct gsim_metrics {
     uint32_t n_completed;
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
-    gsim_i128 *gpu_busy_ppm_ns; /* the same by GPU */
+    int64_t *gpu_busy_ns; /* by GPU: time held whole */
+    gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */

@@ -28,11 +28,12 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->faults = column(core, sizeof *m->faults);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
+    m->gpu_busy_ns = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ns);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
-        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ppm_ns ||
-        !open_wanting(core) || !gsim_fairness_open(core))
+        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ns ||
+        !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
@@ -195,6 +196,10 @@ static bool fill_distributions(struct gsim_core *core, struct gsim_summary *s) {
     return ok;
 }
 
+static gsim_i128 gpu_busy_ppm_ns(const struct gsim_metrics *m, uint32_t gpu) {
+    return (gsim_i128)m->gpu_busy_ns[gpu] * GSIM_PPM + m->gpu_busy_ppm_ns[gpu];
+}
+
 static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
     gsim_i128 span = m->last_end_ns - m->first_submit_ns;
@@ -206,7 +211,7 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     s->throughput_jobs_per_h = span > 0 ? m->n_completed * 3600.0 / seconds(span) : (double)NAN;
     gsim_i128 busy = m->busy_ppm_ns;
     for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
-        busy += m->gpu_busy_ppm_ns[gpu];
+        busy += gpu_busy_ppm_ns(m, gpu);
     s->gpu_busy = span > 0 ? (double)busy / capacity : (double)NAN;
     s->gpu_useful = span > 0 ? (double)m->useful_ppm_ns / capacity : (double)NAN;
     s->switch_s = seconds(m->switch_ns);
@@ -285,7 +290,7 @@ static bool fill_gpus(struct gsim_core *core, struct gsim_result *result) {
             gpus[gpu] = (struct gsim_gpu_result){
                 .node = core->cluster.node_of_gpu[gpu],
                 .device = spec->groups[g].device_name,
-                .busy_ns = (int64_t)(core->metrics.gpu_busy_ppm_ns[gpu] / GSIM_PPM)};
+                .busy_ns = (int64_t)(gpu_busy_ppm_ns(&core->metrics, gpu) / GSIM_PPM)};
     result->gpus = gpus;
     return true;
 }

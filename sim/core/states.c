@@ -113,10 +113,13 @@ void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
         m->busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
-        if (!own->is_sharing)
+        if (own->is_sharing)
+            m->gpu_busy_ns[gpu] +=
+                --core->shared_clients[gpu] == 0 ? now_ns - core->shared_since_ns[gpu] : 0;
+        else if (job->share_ppm == GSIM_PPM)
+            m->gpu_busy_ns[gpu] += held_ns;
+        else
             m->gpu_busy_ppm_ns[gpu] += (gsim_i128)held_ns * job->share_ppm;
-        else if (--core->shared_clients[gpu] == 0)
-            m->gpu_busy_ppm_ns[gpu] += (gsim_i128)(now_ns - core->shared_since_ns[gpu]) * GSIM_PPM;
     }
 }
 
