@@ -7,7 +7,10 @@
 #include "models/concurrent.h"
 #include "sim/base/units.h"
 
-enum { STEPS_AT_ONCE = 1 << 22 };
+enum {
+    STEPS_AT_ONCE = 1 << 22,
+    STEPS_PAST_HORIZON = 16, /* what is looked at in vain when something comes between */
+};
 
 struct gsim_arbiter {
     struct gsim_arbiter_options options;
@@ -141,12 +144,13 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
     gsim_cycle_turn(&arbiter->cycle, options, lanes, limit_ns);
 }
 
-/* Brings the lanes to the first instant with a report, or to limit_ns; or so far as STEPS_AT_ONCE
- * go, so that whoever simulates can be interrupted. false: it is not there yet. */
-static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
+/* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
+ * false: it is not there yet. */
+static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
+                      int64_t n_steps) {
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
     for (int64_t n = 0; lanes->n_rings > 0; n++) {
-        if (n == STEPS_AT_ONCE)
+        if (n == n_steps)
             return false;
         uint16_t lane = earliest(lanes);
         if (lanes->unsolved && lanes->rings[lane].next_ns > lanes->now_ns) {
@@ -168,6 +172,11 @@ static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
         lanes->now_ns = limit_ns;
     return true;
+}
+
+/* The steps at once are limited so that whoever simulates can be interrupted. */
+static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
+    return run_steps(arbiter, lanes, limit_ns, STEPS_AT_ONCE);
 }
 
 static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
@@ -194,6 +203,34 @@ int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
     if ((arbiter->is_ahead_event || !is_there) && arbiter->ahead.now_ns <= horizon_ns)
         return arbiter->ahead.now_ns;
     return horizon_ns;
+}
+
+bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
+    return arbiter->committed.spans || arbiter->committed.is_approximate ||
+           gsim_cycle_may_extrapolate(&arbiter->cycle, &arbiter->options, STEPS_PAST_HORIZON);
+}
+
+/* Before rates are solved, when the next change is is not known. */
+static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
+    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].next_ns : GSIM_NEVER;
+    if (lanes->unsolved)
+        return lanes->now_ns - 1;
+    return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
+}
+
+struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
+    struct gsim_lanes *ahead = &arbiter->ahead;
+    int64_t next_ns = gsim_arbiter_next_ns(arbiter, horizon_ns);
+    if (!arbiter->is_ahead_event && next_ns < horizon_ns)
+        return (struct gsim_foresight){next_ns, false};
+    if (!arbiter->is_ahead_event && !gsim_arbiter_is_close(arbiter)) {
+        (void)run_steps(arbiter, ahead, GSIM_NEVER, STEPS_PAST_HORIZON);
+        arbiter->is_ahead_event = ahead->has_reports;
+        if (!ahead->has_reports)
+            return (struct gsim_foresight){quiet_until_ns(ahead), false};
+    }
+    return (struct gsim_foresight){arbiter->is_ahead_event ? ahead->now_ns : horizon_ns,
+                                   arbiter->is_ahead_event};
 }
 
 /* What was told of the state that was ahead has come true. Told before and not taken comes first. */

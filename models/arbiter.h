@@ -123,6 +123,17 @@ enum gsim_report {
 /* The next instant at which somebody is to be reported, or horizon_ns when that is sooner. Nothing
  * from outside may happen before horizon_ns. */
 int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns);
+/* The same, but it may look past the horizon, a little at a time: the next instant at which somebody
+ * is to be reported (is_due), or one until which nobody is, that instant included; one before the
+ * horizon is where the simulation can be interrupted. */
+struct gsim_foresight {
+    int64_t until_ns;
+    bool is_due;
+};
+struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns);
+/* What it does depends on when it is asked, since something is extrapolated, or is told as it
+ * happens: it is to be settled at every instant, and not asked for more than the horizon. */
+bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter);
 /* Brings the committed state to now_ns, which is not past the last answer of gsim_arbiter_next_ns.
  * Whether anybody is to be reported. */
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);

@@ -38,6 +38,14 @@ void gsim_cycle_forget(struct gsim_cycle *cycle) {
     cycle->n_turns = 0;
 }
 
+bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
+                                const struct gsim_arbiter_options *options, int64_t n_turns) {
+    if (cycle->phase == GSIM_CYCLE_FOUND)
+        return cycle->is_approximate;
+    return !options->is_exact && !options->is_plain &&
+           cycle->n_turns + n_turns >= options->slice_budget;
+}
+
 /* --- the canonical state ---------------------------------------------------------------------- */
 
 /* What lies in the past cannot influence anything any more. */

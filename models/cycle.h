@@ -36,6 +36,9 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
 /* Something from outside happened. */
 void gsim_cycle_forget(struct gsim_cycle *cycle);
+/* Whether anything is extrapolated, or may be within so many turns. */
+bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
+                                const struct gsim_arbiter_options *options, int64_t n_turns);
 /* A turn of the anchor lane began: looks for a cycle, and skips as many as end before limit_ns and
  * before anybody is to be reported. */
 void gsim_cycle_turn(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,

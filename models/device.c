@@ -617,6 +617,11 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
 
 /* --- questions -------------------------------------------------------------------------------- */
 
+static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    if (model->jobs[slot].is_turning)
+        gsim_turns_tell(model, slot, now_ns);
+}
+
 static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns) {
@@ -733,6 +738,7 @@ const struct gsim_model_ops gsim_model_device = {
     .watch = watch,
     .next_time = next_time,
     .advance = advance,
+    .tell = tell,
     .quote = quote,
     .costs = costs,
     .counters = counters,

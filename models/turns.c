@@ -38,7 +38,12 @@ static bool open_table(struct gsim_model *model) {
         return true;
     turns->active = gsim_arena_array(model->setup.arena, n, sizeof *turns->active);
     turns->of_gpu = gsim_arena_array(model->setup.arena, n, sizeof *turns->of_gpu);
-    return turns->active && turns->of_gpu;
+    turns->close = gsim_arena_array(model->setup.arena, n, sizeof *turns->close);
+    turns->is_close = gsim_arena_array(model->setup.arena, n, sizeof *turns->is_close);
+    turns->is_due = gsim_arena_array(model->setup.arena, n, sizeof *turns->is_due);
+    gsim_eventq_init(&turns->ahead, model->setup.arena);
+    return turns->active && turns->of_gpu && turns->close && turns->is_close && turns->is_due &&
+           gsim_eventq_reserve(&turns->ahead, n);
 }
 
 static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile) {
@@ -69,6 +74,32 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
     if (turns->of_gpu[gpu])
         turns->active[turns->n_active++] = gpu;
     return turns->of_gpu[gpu];
+}
+
+/* --- outlooks --------------------------------------------------------------------------------- */
+
+/* What is due comes before what is only to be looked at again. */
+static void foresee(struct gsim_turns *turns, uint32_t gpu, struct gsim_foresight sight) {
+    turns->is_due[gpu] = sight.is_due;
+    gsim_eventq_set(&turns->ahead, gpu, sight.until_ns, (uint64_t)!sight.is_due << 32 | gpu);
+}
+
+static bool is_occupied(const struct gsim_turns *turns, uint32_t gpu) {
+    return gsim_arbiter_present(turns->of_gpu[gpu]) > 0;
+}
+
+/* Something from outside happened to this GPU: what was foreseen of it does not hold. */
+static void look_anew(struct gsim_turns *turns, uint32_t gpu, int64_t now_ns) {
+    if (turns->is_close[gpu])
+        return;
+    if (gsim_arbiter_is_close(turns->of_gpu[gpu])) {
+        turns->is_close[gpu] = true;
+        turns->close[turns->n_close++] = gpu;
+    }
+    if (turns->is_close[gpu] || !is_occupied(turns, gpu))
+        gsim_eventq_cancel(&turns->ahead, gpu);
+    else
+        foresee(turns, gpu, (struct gsim_foresight){now_ns - 1, false});
 }
 
 /* --- what a job does -------------------------------------------------------------------------- */
@@ -138,6 +169,7 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     gsim_arbiter_cap(model->turns.of_gpu[turner->gpu], turner->member, turner->cap,
                      turner->refill_ns, now_ns);
+    look_anew(&model->turns, turner->gpu, now_ns);
 }
 
 static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
@@ -163,9 +195,11 @@ static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, 
         turner->memory_yields = entry->memory_yields;
         return;
     }
-    if (model->gpus[turner->gpu].is_by_priority)
-        gsim_arbiter_rank(model->turns.of_gpu[turner->gpu], turner->member, entry->priority,
-                          entry->weight, now_ns);
+    if (!model->gpus[turner->gpu].is_by_priority)
+        return;
+    gsim_arbiter_rank(model->turns.of_gpu[turner->gpu], turner->member, entry->priority,
+                      entry->weight, now_ns);
+    look_anew(&model->turns, turner->gpu, now_ns);
 }
 
 /* Entries are kept by job, for when it joins. */
@@ -247,6 +281,7 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
     for (uint16_t i = 0; i < n; i++)
         is_done &= gsim_arbiter_set_lane(arbiter, i, &(struct gsim_lane_spec){.part = {.space = i}},
                                          now_ns);
+    look_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
 
@@ -278,6 +313,7 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
     bool is_done = true;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++)
         is_done &= arrange_lane(model, gpu, i, &arrangement->lanes[i], now_ns);
+    look_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
 
@@ -495,6 +531,8 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
         apply_cap(model, turner, now_ns);
     note_keys(model, gpu, gsim_arbiter_present(arbiter));
+    model->progress[slot].is_untold = job->is_turning;
+    look_anew(&model->turns, gpu, now_ns);
     gsim_turns_watch(model, slot, now_ns);
 }
 
@@ -504,8 +542,10 @@ static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_mem
     const struct gsim_context *context = &member->context;
     turner->sum = turner->before;
     gsim_memory_use_add(&turner->sum, &member->tenant.sum, 1);
-    model->progress[slot] = (struct gsim_progress){
-        .done = gsim_process_done(&turner->process, context), .since_ns = now_ns};
+    model->progress[slot] =
+        (struct gsim_progress){.done = gsim_process_done(&turner->process, context),
+                               .since_ns = now_ns,
+                               .is_untold = model->jobs[slot].is_turning};
     if (turner->process.is_open_loop)
         model->turns.logs[turner->log].n_served = context->done_iterations;
 }
@@ -545,6 +585,8 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
         gsim_arbiter_leave(arbiter, turner->member, now_ns);
     }
     model->jobs[slot].is_turning = false;
+    model->progress[slot].is_untold = false;
+    look_anew(&model->turns, turner->gpu, now_ns);
 }
 
 void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
@@ -556,6 +598,7 @@ void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     turner->sum = turner->before;
     gsim_arbiter_drop(turns->of_gpu[turner->gpu], &turner->parked, now_ns);
     turner->is_parked = false;
+    look_anew(turns, turner->gpu, now_ns);
 }
 
 bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
@@ -563,9 +606,11 @@ bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop st
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (stop == GSIM_STOP_SAVE)
         return true;
-    return gsim_arbiter_exit(model->turns.of_gpu[turner->gpu], turner->member,
-                             stop == GSIM_STOP_ITERATION ? GSIM_EXIT_ITERATION : GSIM_EXIT_KERNEL,
-                             now_ns);
+    bool is_there = gsim_arbiter_exit(
+        model->turns.of_gpu[turner->gpu], turner->member,
+        stop == GSIM_STOP_ITERATION ? GSIM_EXIT_ITERATION : GSIM_EXIT_KERNEL, now_ns);
+    look_anew(&model->turns, turner->gpu, now_ns);
+    return is_there;
 }
 
 bool gsim_turns_has_worked(const struct gsim_model *model, gsim_slot slot) {
@@ -579,6 +624,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     if (!job->is_turning)
         return;
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    (void)gsim_arbiter_settle(arbiter, now_ns);
     const struct gsim_context *context = &gsim_arbiter_member(arbiter, turner->member)->context;
     int64_t iterations = -1;
     gsim_work done = 0;
@@ -590,19 +636,36 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         done = 0;
     }
     gsim_arbiter_watch(arbiter, turner->member, iterations, done, now_ns);
+    look_anew(&model->turns, turner->gpu, now_ns);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-static bool is_occupied(const struct gsim_turns *turns, uint32_t active) {
-    return gsim_arbiter_present(turns->of_gpu[turns->active[active]]) > 0;
+/* The next instant at which a GPU that is not close has something to report. */
+static int64_t next_due_ns(struct gsim_turns *turns, int64_t horizon_ns) {
+    while (gsim_eventq_next(&turns->ahead) < horizon_ns) {
+        uint32_t gpu = turns->ahead.id[0];
+        struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
+        if (turns->is_due[gpu])
+            return gsim_eventq_next(&turns->ahead);
+        struct gsim_foresight sight = gsim_arbiter_foresee(arbiter, horizon_ns);
+        if (gsim_arbiter_is_close(arbiter)) {
+            look_anew(turns, gpu, horizon_ns);
+            continue;
+        }
+        foresee(turns, gpu, sight);
+        if (!sight.is_due && sight.until_ns < horizon_ns)
+            horizon_ns = sight.until_ns;
+    }
+    return horizon_ns;
 }
 
 int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns) {
     struct gsim_turns *turns = &model->turns;
-    for (uint32_t i = 0; i < turns->n_active; i++)
-        if (is_occupied(turns, i))
-            horizon_ns = gsim_arbiter_next_ns(turns->of_gpu[turns->active[i]], horizon_ns);
+    horizon_ns = next_due_ns(turns, horizon_ns);
+    for (uint32_t i = 0; i < turns->n_close; i++)
+        if (is_occupied(turns, turns->close[i]))
+            horizon_ns = gsim_arbiter_next_ns(turns->of_gpu[turns->close[i]], horizon_ns);
     return horizon_ns;
 }
 
@@ -622,6 +685,14 @@ static void report(struct gsim_model *model, const struct gsim_member *member, u
     }
 }
 
+static void book_all(struct gsim_model *model, const struct gsim_arbiter *arbiter, int64_t now_ns) {
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (member->is_present)
+            book(model, member->id, member, now_ns);
+    }
+}
+
 static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_arbiter *arbiter = model->turns.of_gpu[gpu];
     unsigned reports;
@@ -631,18 +702,25 @@ static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
         while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER)
             report(model, gsim_arbiter_member(arbiter, place), reports, now_ns);
     deliver(model, gpu, arbiter);
-    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
-        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
-        if (member->is_present)
-            book(model, member->id, member, now_ns);
-    }
+    book_all(model, arbiter, now_ns);
 }
 
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns) {
     struct gsim_turns *turns = &model->turns;
-    for (uint32_t i = 0; i < turns->n_active; i++)
-        if (is_occupied(turns, i))
-            settle_one(model, turns->active[i], now_ns);
+    while (gsim_eventq_next(&turns->ahead) <= now_ns && turns->is_due[turns->ahead.id[0]]) {
+        uint32_t gpu = turns->ahead.id[0];
+        settle_one(model, gpu, now_ns);
+        look_anew(turns, gpu, now_ns + 1);
+    }
+    for (uint32_t i = 0; i < turns->n_close; i++)
+        if (is_occupied(turns, turns->close[i]))
+            settle_one(model, turns->close[i], now_ns);
+}
+
+void gsim_turns_tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[model->turns.by_slot[slot].gpu];
+    (void)gsim_arbiter_settle(arbiter, now_ns);
+    book_all(model, arbiter, now_ns);
 }
 
 struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot) {

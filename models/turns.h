@@ -8,6 +8,7 @@
 #include "models/arbiter.h"
 #include "models/process.h"
 #include "sim/api/model.h"
+#include "sim/base/eventq.h"
 
 struct gsim_turner {
     struct gsim_process process;
@@ -32,8 +33,14 @@ struct gsim_turner {
 
 struct gsim_turns {
     struct gsim_arbiter **of_gpu;
+    struct gsim_eventq ahead; /* GPUs with somebody on them, but for the close ones */
+    bool *
+        is_due; /* by GPU: reports are due then; else until then, and it included, there are none */
     uint32_t *active; /* GPUs that have an arbiter */
     uint32_t n_active;
+    uint32_t *close; /* GPUs that are brought along at every instant (gsim_arbiter_is_close) */
+    uint32_t n_close;
+    bool *is_close; /* by GPU */
     struct gsim_turner *by_slot;
     uint32_t capacity;
     struct gsim_request_log *logs; /* of open-loop jobs, in the order in which they started */
@@ -88,9 +95,12 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
 void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
 
 int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns);
-/* Brings all rotations and the progress of their jobs to now_ns; what is to be reported becomes the
- * next event of its job. */
+/* Brings the rotations that have something to report, and the progress of their jobs, to now_ns; what
+ * is to be reported becomes the next event of its job. The others stay behind until they are
+ * asked. */
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns);
+/* Brings the GPU of a job that takes turns, and the progress of all on it, to now_ns. */
+void gsim_turns_tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 /* What moving memory has done for a job. */
 struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot);

@@ -147,11 +147,14 @@ struct gsim_model_ops {
     /* Moves to now_ns <= next_time() and appends what happens at exactly now_ns, by kind and
      * entity. advance(a) then advance(b) equals advance(b). false: no memory. */
     bool (*advance)(struct gsim_model *model, int64_t now_ns, struct gsim_events *events);
-    /* Free of side effects; the same code charges it later. units NULL: where it runs now, or
-     * any. */
+    /* Brings a column entry of progress that is untold to now_ns. */
+    void (*tell)(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+    /* Of a job whose progress is told. Free of side effects; the same code charges it later. units
+     * NULL: where it runs now, or any. */
     struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns);
+    /* These two: of a job whose progress is told. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out);

@@ -14,6 +14,9 @@
 #include "sim/base/params.h"
 #include "sim/base/status.h"
 
+struct gsim_core; /* the run; opaque here */
+struct gsim_plan; /* the transaction; opaque here */
+
 /* What a policy sees. Columns are indexed by slot; pointers may move between hooks, so they are
  * read through the view each time. Slots that hold no job have state GSIM_FREE. */
 struct gsim_view {
@@ -61,6 +64,7 @@ struct gsim_view {
 
     /* Static attributes of jobs, by view->job[slot]; durations are hidden in it. */
     const struct gsim_trace *trace;
+    struct gsim_core *core; /* to be asked what is not in a column */
 };
 
 /* A simulator whose semantics a policy can copy exactly. */
@@ -71,9 +75,6 @@ enum gsim_reference {
     GSIM_REFERENCE_HELIOS,
     GSIM_REFERENCE_COUNT
 };
-
-struct gsim_core; /* the run; opaque here */
-struct gsim_plan; /* the transaction; opaque here */
 
 /* What hooks are given. */
 struct gsim_ctx {
@@ -95,7 +96,12 @@ static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->job_states + (size_t)slot * ctx->job_size;
 }
 
+/* Has the model write what this job has done by now. */
+void gsim_tell_progress(struct gsim_core *core, gsim_slot slot);
+
 static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot slot) {
+    if (view->progress[slot].is_untold)
+        gsim_tell_progress(view->core, slot);
     return gsim_progress_ns(&view->progress[slot], view->now_ns);
 }
 

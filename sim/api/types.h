@@ -78,6 +78,7 @@ struct gsim_progress {
     gsim_work done;
     uint64_t rate_q32;
     int64_t since_ns;
+    bool is_untold; /* what it did since then is not written here until the model is asked */
 };
 
 static inline int64_t gsim_progress_ns(const struct gsim_progress *progress, int64_t now_ns) {

@@ -112,6 +112,7 @@ static void fill_view(struct gsim_core *core) {
     view->type_of_gpu = cluster->type_of_gpu;
     view->is_pool = cluster->is_pool;
     view->trace = core->trace;
+    view->core = core;
 }
 
 static enum gsim_status open_model(struct gsim_core *core) {
@@ -387,9 +388,14 @@ struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enu
                                .rule = rule};
 }
 
+void gsim_tell_progress(struct gsim_core *core, gsim_slot slot) {
+    core->ops->tell(core->model, slot, core->view.now_ns);
+}
+
 struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units) {
-    const struct gsim_core *core = ctx->core;
+    struct gsim_core *core = ctx->core;
+    gsim_tell_progress(core, job);
     return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
 }
 
@@ -400,6 +406,7 @@ enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const
 
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {
     struct gsim_counters counters = {0};
+    gsim_tell_progress(ctx->core, job);
     ctx->core->ops->counters(ctx->core->model, job, ctx->core->view.now_ns, &counters);
     return counters;
 }

@@ -241,12 +241,15 @@ static const struct gsim_policy *looked_at;
 
 static void decide_and_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     looked_at->decide(ctx, plan);
+    for (uint32_t i = 0; i < ctx->view->n_active; i++)
+        assert_true(gsim_attained_ns(ctx->view, ctx->view->active[i]) >= 0);
     if (ctx->view->n_active > ctx->view->n_completed)
         gsim_plan_wake(plan, ctx->view->now_ns + 314159265);
 }
 
-/* A policy that is woken every 0.3 s for nothing gets the same result: advance(a + b) equals
- * advance(a), advance(b). las sets timers of its own, so it is left out. */
+/* A policy that is woken every 0.3 s for nothing, and asks what everybody has done, gets the same
+ * result: advance(a + b) equals advance(a), advance(b), also where memory is paged. las sets timers of
+ * its own, so it is left out. */
 static void test_looking_changes_nothing(void **state) {
     (void)state;
     static const char *const timerless[] = {"fifo", "backfill", "sjf", "srtf", "srsf", "timeslice"};
@@ -254,8 +257,15 @@ static void test_looking_changes_nothing(void **state) {
         for (size_t p = 0; p < sizeof timerless / sizeof *timerless; p++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S, arena);
-            struct test_run run = {
-                .trace = &trace, .policy = timerless[p], .device = "h200", .gpus_per_node = 6};
+            static const char *const paging[] = {"memory=uvm", NULL};
+            /* what is left of jobs is estimated while they page */
+            bool is_exact = strcmp(timerless[p], "srtf") != 0 && strcmp(timerless[p], "srsf") != 0;
+            bool is_paging = seed % 2 && is_exact;
+            struct test_run run = {.trace = &trace,
+                                   .policy = timerless[p],
+                                   .device = is_paging ? "p100" : "h200",
+                                   .gpus_per_node = 6,
+                                   .sets = is_paging ? paging : NULL};
             struct gsim_result plain = test_run(&run, arena);
             looked_at = test_policy(timerless[p]);
             struct gsim_policy looking = *looked_at;
