@@ -115,8 +115,10 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
         return gsim_no_memory(log, "opening a database");
     db->path = path;
     db->arena = arena;
-    if (sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | flags, NULL) != SQLITE_OK)
-        return gsim_fail(log, flags ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0, "cannot open it: %s",
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* one thread has it */
+    if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK)
+        return gsim_fail(log, flags & SQLITE_OPEN_CREATE ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
+                         "cannot open it: %s",
                          db->handle ? sqlite3_errmsg(db->handle) : "no memory");
     (void)sqlite3_busy_timeout(db->handle, 10000);
     enum gsim_status status = gsim_db_execute(db, "PRAGMA foreign_keys = ON", log);
@@ -134,8 +136,10 @@ enum gsim_status gsim_db_open_existing(const char *path, struct gsim_arena *aren
 }
 
 void gsim_db_close(struct gsim_db *db) {
-    if (db)
-        (void)sqlite3_close(db->handle);
+    if (!db)
+        return;
+    gsim_db_forget_fill(db);
+    (void)sqlite3_close(db->handle);
 }
 
 enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
@@ -213,115 +217,6 @@ static int add_settings(struct gsim_db *db, int64_t run_id, const struct gsim_se
     return code;
 }
 
-static int64_t cell_i64(const int64_t *cells, uint32_t job) {
-    return cells ? cells[job] : 0;
-}
-
-static void bind_time(sqlite3_stmt *statement, int at, int64_t time_ns) {
-    if (time_ns < 0)
-        (void)sqlite3_bind_null(statement, at);
-    else
-        (void)sqlite3_bind_int64(statement, at, time_ns);
-}
-
-static int add_job(sqlite3_stmt *statement, const struct gsim_result *result, uint32_t job) {
-    const struct gsim_trace *trace = result->trace;
-    const struct gsim_job_results *r = &result->jobs;
-    (void)sqlite3_bind_int64(statement, 2, job);
-    (void)sqlite3_bind_text(statement, 3, gsim_trace_id(trace, job), -1, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(statement, 4, trace->submit_ns[job]);
-    bind_time(statement, 5, r->start_ns[job]);
-    bind_time(statement, 6, r->end_ns[job]);
-    (void)sqlite3_bind_int64(statement, 7, r->wait_ns[job]);
-    (void)sqlite3_bind_int64(statement, 8, trace->service_ns[job]);
-    (void)sqlite3_bind_int64(statement, 9,
-                             (int64_t)gsim_trace_gpus(trace, job) * gsim_trace_share(trace, job));
-    (void)sqlite3_bind_int64(statement, 10, r->preemptions ? r->preemptions[job] : 0);
-    (void)sqlite3_bind_int64(statement, 11, r->migrations ? r->migrations[job] : 0);
-    (void)sqlite3_bind_int64(statement, 12, cell_i64(r->faults, job));
-    (void)sqlite3_bind_int64(statement, 13, cell_i64(r->bytes_in, job));
-    (void)sqlite3_bind_int64(statement, 14, cell_i64(r->bytes_out, job));
-    (void)sqlite3_bind_int64(statement, 15, cell_i64(r->stall_ns, job));
-    int code = sqlite3_step(statement);
-    (void)sqlite3_reset(statement);
-    return code;
-}
-
-static int add_jobs(struct gsim_db *db, const struct gsim_result *result) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(
-        db->handle, "INSERT INTO job VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
-        &statement, NULL);
-    if (code == SQLITE_OK)
-        (void)sqlite3_bind_int64(statement, 1, sqlite3_last_insert_rowid(db->handle));
-    code = code == SQLITE_OK ? SQLITE_DONE : code;
-    for (uint32_t job = 0; job < result->jobs.n && code == SQLITE_DONE; job++)
-        code = add_job(statement, result, job);
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
-static int add_gpus(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO gpu VALUES (?, ?, ?, ?, ?)", -1,
-                                  &statement, NULL);
-    code = code == SQLITE_OK ? SQLITE_DONE : code;
-    for (int64_t gpu = 0; result->gpus && gpu < result->summary.gpus && code == SQLITE_DONE;
-         gpu++) {
-        const struct gsim_gpu_result *about = &result->gpus[gpu];
-        (void)sqlite3_bind_int64(statement, 1, run_id);
-        (void)sqlite3_bind_int64(statement, 2, gpu);
-        (void)sqlite3_bind_int64(statement, 3, about->node);
-        (void)sqlite3_bind_text(statement, 4, about->device ? about->device : "", -1,
-                                SQLITE_STATIC);
-        (void)sqlite3_bind_int64(statement, 5, about->busy_ns);
-        code = sqlite3_step(statement);
-        (void)sqlite3_reset(statement);
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
-/* Requests that were served, of open-loop jobs. */
-static int add_requests(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO request VALUES (?, ?, ?, ?, ?)", -1,
-                                  &statement, NULL);
-    code = code == SQLITE_OK ? SQLITE_DONE : code;
-    for (uint32_t i = 0; i < result->n_request_logs && code == SQLITE_DONE; i++) {
-        const struct gsim_request_log *log = &result->requests[i];
-        for (int64_t k = 0; k < log->n_served && code == SQLITE_DONE; k++) {
-            (void)sqlite3_bind_int64(statement, 1, run_id);
-            (void)sqlite3_bind_int64(statement, 2, log->job);
-            (void)sqlite3_bind_int64(statement, 3, k);
-            (void)sqlite3_bind_int64(statement, 4, log->arrival_ns[k]);
-            (void)sqlite3_bind_int64(statement, 5, log->latency_ns[k]);
-            code = sqlite3_step(statement);
-            (void)sqlite3_reset(statement);
-        }
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
-static int add_samples(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO sample VALUES (?, ?, ?, ?)", -1,
-                                  &statement, NULL);
-    code = code == SQLITE_OK ? SQLITE_DONE : code;
-    for (uint32_t i = 0; i < result->n_samples && code == SQLITE_DONE; i++) {
-        const struct gsim_sample *sample = &result->samples[i];
-        (void)sqlite3_bind_int64(statement, 1, run_id);
-        (void)sqlite3_bind_int64(statement, 2, sample->time_ns);
-        (void)sqlite3_bind_text(statement, 3, sample->name, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_double(statement, 4, sample->value);
-        code = sqlite3_step(statement);
-        (void)sqlite3_reset(statement);
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
-}
-
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->handle, "INSERT INTO run_perf VALUES (?, ?, ?)", -1,
@@ -373,9 +268,7 @@ static bool write_run(struct gsim_db *db, int64_t wanted, const struct gsim_db_r
     if (add_run(db, wanted, run, result) != SQLITE_DONE)
         return false;
     int64_t run_id = sqlite3_last_insert_rowid(db->handle);
-    return add_jobs(db, result) == SQLITE_DONE && add_gpus(db, run_id, result) == SQLITE_DONE &&
-           add_requests(db, run_id, result) == SQLITE_DONE &&
-           add_samples(db, run_id, result) == SQLITE_DONE &&
+    return gsim_db_fill(db, run_id, result) &&
            add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
            add_settings(db, run_id, run->settings) == SQLITE_DONE &&
            add_membership(db, run_id, run) == SQLITE_OK &&
