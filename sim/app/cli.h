@@ -48,6 +48,8 @@ enum gsim_option {
 
 enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
+struct gsim_devices;
+
 struct gsim_cli {
     const struct gsim_io *io;
     struct gsim_arena *arena;
@@ -56,6 +58,7 @@ struct gsim_cli {
     const char *repeats[GSIM_OPT_COUNT][GSIM_MAX_REPEATS + 1]; /* NULL-terminated */
     const char *operand[GSIM_MAX_OPERANDS];
     int n_operands;
+    struct gsim_devices *devices; /* sim/app/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;
 };

@@ -121,7 +121,9 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
                          "cannot open it: %s",
                          db->handle ? sqlite3_errmsg(db->handle) : "no memory");
     (void)sqlite3_busy_timeout(db->handle, 10000);
-    enum gsim_status status = gsim_db_execute(db, "PRAGMA foreign_keys = ON", log);
+    enum gsim_status status = gsim_db_show_rows(db)
+                                  ? gsim_db_execute(db, "PRAGMA foreign_keys = ON", log)
+                                  : gsim_db_fail(db, log);
     return status == GSIM_OK ? check_file(db, log) : status;
 }
 
@@ -138,7 +140,8 @@ enum gsim_status gsim_db_open_existing(const char *path, struct gsim_arena *aren
 void gsim_db_close(struct gsim_db *db) {
     if (!db)
         return;
-    gsim_db_forget_fill(db);
+    for (int at = 0; at < GSIM_DB_STATEMENTS; at++)
+        (void)sqlite3_finalize(db->prepared[at]);
     (void)sqlite3_close(db->handle);
 }
 
@@ -152,8 +155,43 @@ enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
     return status;
 }
 
-/* --- adding
- * ---------------------------------------------------------------------------------------- */
+/* --- adding ----------------------------------------------------------------------------------- */
+
+static const char *const statements[GSIM_DB_STATEMENTS] = {
+    [GSIM_DB_DELETE_RUN] = "DELETE FROM run WHERE config = ?",
+    [GSIM_DB_FIND_ID] = "SELECT 1 FROM run WHERE run_id = ?",
+#define MARK(name, help) ", ?"
+#define GSIM_FIELD_TEXT MARK
+#define GSIM_FIELD_INT MARK
+#define GSIM_FIELD_REAL MARK
+#define GSIM_FIELD_BOOL MARK
+    [GSIM_DB_ADD_RUN] = "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?"
+#include "sim/api/fields.def"
+                        ")",
+    [GSIM_DB_ADD_JOBS] = "INSERT INTO job SELECT * FROM new_job",
+    [GSIM_DB_ADD_REQUESTS] = "INSERT INTO request SELECT * FROM new_request",
+    [GSIM_DB_ADD_SAMPLES] = "INSERT INTO sample SELECT * FROM new_sample",
+    [GSIM_DB_ADD_GPUS] = "INSERT INTO gpu SELECT * FROM new_gpu",
+    [GSIM_DB_ADD_PERF] = "INSERT INTO run_perf VALUES (?, ?, ?)",
+    [GSIM_DB_ADD_SETTING] = "INSERT INTO setting VALUES (?, ?, ?)",
+    [GSIM_DB_ADD_MEMBER] = "INSERT OR REPLACE INTO sweep_run VALUES (?, ?, ?)",
+    [GSIM_DB_INDEX_JOBS] = "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)",
+};
+
+/* NULL when it cannot be prepared; SQLite keeps the error, and lets NULL be bound to and stepped. */
+static sqlite3_stmt *prepared(struct gsim_db *db, enum gsim_db_statement at) {
+    if (!db->prepared[at])
+        (void)sqlite3_prepare_v3(db->handle, statements[at], -1, SQLITE_PREPARE_PERSISTENT,
+                                 &db->prepared[at], NULL);
+    return db->prepared[at];
+}
+
+/* SQLITE_DONE, or the error. */
+static int finish(sqlite3_stmt *statement) {
+    int code = sqlite3_step(statement);
+    (void)sqlite3_reset(statement);
+    return code;
+}
 
 static void bind_real(sqlite3_stmt *statement, int at, double value) {
     if (isnan(value))
@@ -173,62 +211,52 @@ static int bind_fields(sqlite3_stmt *statement, int at, const struct gsim_summar
 
 static int add_run(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run,
                    const struct gsim_result *result) {
-    static const char sql[] = "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?"
-#define MARK(name, help) ", ?"
-#define GSIM_FIELD_TEXT MARK
-#define GSIM_FIELD_INT MARK
-#define GSIM_FIELD_REAL MARK
-#define GSIM_FIELD_BOOL MARK
-#include "sim/api/fields.def"
-                              ")";
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK) {
-        /* Wall time depends on the machine: it is kept in run_perf, outside the identity. */
-        struct gsim_summary summary = result->summary;
-        summary.wall_s = (double)NAN;
-        if (run_id > 0) /* else the next free one */
-            (void)sqlite3_bind_int64(statement, 1, run_id);
-        (void)sqlite3_bind_text(statement, 2, run->config, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_text(statement, 3, GSIM_VERSION, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_text(statement, 4, run->argv, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_int64(statement, 5, (int64_t)run->replication);
-        (void)sqlite3_bind_text(statement, 6, "done", -1, SQLITE_STATIC);
-        (void)bind_fields(statement, 7, &summary);
-        code = sqlite3_step(statement);
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_RUN);
+    /* Wall time depends on the machine: it is kept in run_perf, outside the identity. */
+    struct gsim_summary summary = result->summary;
+    summary.wall_s = (double)NAN;
+    if (run_id > 0)
+        (void)sqlite3_bind_int64(statement, 1, run_id);
+    else /* the next free one */
+        (void)sqlite3_bind_null(statement, 1);
+    (void)sqlite3_bind_text(statement, 2, run->config, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_text(statement, 3, GSIM_VERSION, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_text(statement, 4, run->argv, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int64(statement, 5, (int64_t)run->replication);
+    (void)sqlite3_bind_text(statement, 6, "done", -1, SQLITE_STATIC);
+    (void)bind_fields(statement, 7, &summary);
+    return finish(statement);
 }
 
 static int add_settings(struct gsim_db *db, int64_t run_id, const struct gsim_setting *settings) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO setting VALUES (?, ?, ?)", -1,
-                                  &statement, NULL);
-    code = code == SQLITE_OK ? SQLITE_DONE : code;
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_SETTING);
+    int code = SQLITE_DONE;
     for (; settings && settings->key && code == SQLITE_DONE; settings++) {
         (void)sqlite3_bind_int64(statement, 1, run_id);
         (void)sqlite3_bind_text(statement, 2, settings->key, -1, SQLITE_STATIC);
         (void)sqlite3_bind_text(statement, 3, settings->value, -1, SQLITE_STATIC);
-        code = sqlite3_step(statement);
-        (void)sqlite3_reset(statement);
+        code = finish(statement);
     }
-    (void)sqlite3_finalize(statement);
     return code;
 }
 
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, "INSERT INTO run_perf VALUES (?, ?, ?)", -1,
-                                  &statement, NULL);
-    if (code == SQLITE_OK) {
-        (void)sqlite3_bind_int64(statement, 1, run_id);
-        bind_real(statement, 2, summary->wall_s);
-        (void)sqlite3_bind_int64(statement, 3, summary->events);
-        code = sqlite3_step(statement);
-    }
-    (void)sqlite3_finalize(statement);
-    return code;
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_PERF);
+    (void)sqlite3_bind_int64(statement, 1, run_id);
+    bind_real(statement, 2, summary->wall_s);
+    (void)sqlite3_bind_int64(statement, 3, summary->events);
+    return finish(statement);
+}
+
+/* The tables with many rows. */
+static bool add_rows(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
+    bool is_done = true;
+    db->adding = result;
+    db->adding_id = run_id;
+    for (int at = GSIM_DB_ADD_JOBS; at <= GSIM_DB_ADD_GPUS && is_done; at++)
+        is_done = finish(prepared(db, (enum gsim_db_statement)at)) == SQLITE_DONE;
+    db->adding = NULL;
+    return is_done;
 }
 
 static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
@@ -239,40 +267,45 @@ static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
 
 /* The position in the sweep as run_id, so that the order in which runs end cannot show: 0 when
  * another run has it. */
-static enum gsim_status wanted_id(struct gsim_db *db, const struct gsim_db_run *run, int64_t *id,
-                                  struct gsim_log *log) {
-    char sql[80];
-    int64_t n = 0;
+static int find_id(struct gsim_db *db, const struct gsim_db_run *run, int64_t *id) {
     *id = 0;
     if (!run->sweep)
-        return GSIM_OK;
-    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE run_id = %lld",
-                   (long long)run->position);
-    enum gsim_status status = gsim_db_number(db, sql, &n, log);
-    *id = n == 0 ? run->position : 0;
-    return status;
+        return SQLITE_DONE;
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_FIND_ID);
+    (void)sqlite3_bind_int64(statement, 1, run->position);
+    int code = sqlite3_step(statement);
+    *id = code == SQLITE_DONE ? run->position : 0;
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
 static int add_membership(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run) {
-    char sql[200];
     if (!run->sweep)
-        return SQLITE_OK;
-    (void)snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO sweep_run VALUES ('%.64s', %lld, %lld)",
-                   run->sweep, (long long)run->position, (long long)run_id);
-    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+        return SQLITE_DONE;
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_MEMBER);
+    (void)sqlite3_bind_text(statement, 1, run->sweep, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_int64(statement, 2, run->position);
+    (void)sqlite3_bind_int64(statement, 3, run_id);
+    return finish(statement);
 }
 
-static bool write_run(struct gsim_db *db, int64_t wanted, const struct gsim_db_run *run,
+static int delete_run(struct gsim_db *db, const char *config) {
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_DELETE_RUN);
+    (void)sqlite3_bind_text(statement, 1, config, -1, SQLITE_STATIC);
+    return finish(statement);
+}
+
+static bool write_run(struct gsim_db *db, const struct gsim_db_run *run,
                       const struct gsim_result *result) {
-    static const char index[] = "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)";
-    if (add_run(db, wanted, run, result) != SQLITE_DONE)
+    int64_t wanted;
+    if (delete_run(db, run->config) != SQLITE_DONE || find_id(db, run, &wanted) != SQLITE_DONE ||
+        add_run(db, wanted, run, result) != SQLITE_DONE)
         return false;
     int64_t run_id = sqlite3_last_insert_rowid(db->handle);
-    return gsim_db_fill(db, run_id, result) &&
-           add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
+    return add_rows(db, run_id, result) && add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
            add_settings(db, run_id, run->settings) == SQLITE_DONE &&
-           add_membership(db, run_id, run) == SQLITE_OK &&
-           sqlite3_exec(db->handle, index, NULL, NULL, NULL) == SQLITE_OK;
+           add_membership(db, run_id, run) == SQLITE_DONE &&
+           finish(prepared(db, GSIM_DB_INDEX_JOBS)) == SQLITE_DONE;
 }
 
 enum gsim_status gsim_db_begin(struct gsim_db *db, struct gsim_log *log) {
@@ -287,16 +320,11 @@ enum gsim_status gsim_db_commit(struct gsim_db *db, struct gsim_log *log) {
 
 enum gsim_status gsim_db_add(struct gsim_db *db, const struct gsim_db_run *run,
                              const struct gsim_result *result, struct gsim_log *log) {
-    char delete_old[128];
-    int64_t wanted;
-    (void)snprintf(delete_old, sizeof delete_old, "DELETE FROM run WHERE config = '%.64s'",
-                   run->config);
     bool is_alone = sqlite3_get_autocommit(db->handle) != 0;
     enum gsim_status status = is_alone ? gsim_db_begin(db, log) : GSIM_OK;
     if (status != GSIM_OK)
         return status;
-    if (sqlite3_exec(db->handle, delete_old, NULL, NULL, NULL) != SQLITE_OK ||
-        wanted_id(db, run, &wanted, log) != GSIM_OK || !write_run(db, wanted, run, result))
+    if (!write_run(db, run, result))
         return roll_back(db, log);
     return is_alone ? gsim_db_commit(db, log) : GSIM_OK;
 }

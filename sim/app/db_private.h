@@ -8,15 +8,29 @@
 
 #include "sim/app/db.h"
 
-enum { GSIM_DB_FILLED = 4 /* job, request, sample, gpu */ };
+/* What adding a run takes, prepared once for a connection. */
+enum gsim_db_statement {
+    GSIM_DB_DELETE_RUN,
+    GSIM_DB_FIND_ID,
+    GSIM_DB_ADD_RUN,
+    GSIM_DB_ADD_JOBS,
+    GSIM_DB_ADD_REQUESTS,
+    GSIM_DB_ADD_SAMPLES,
+    GSIM_DB_ADD_GPUS,
+    GSIM_DB_ADD_PERF,
+    GSIM_DB_ADD_SETTING,
+    GSIM_DB_ADD_MEMBER,
+    GSIM_DB_INDEX_JOBS,
+    GSIM_DB_STATEMENTS
+};
 
 /* One thread at a time. */
 struct gsim_db {
     sqlite3 *handle;
     const char *path;
     struct gsim_arena *arena;
-    sqlite3_stmt *fill[GSIM_DB_FILLED]; /* prepared when first needed */
-    const struct gsim_result *adding; /* whose rows are being written, and its run_id */
+    sqlite3_stmt *prepared[GSIM_DB_STATEMENTS]; /* NULL: not yet */
+    const struct gsim_result *adding; /* what the tables of db_rows.c show, and its run_id */
     int64_t adding_id;
 };
 
@@ -26,8 +40,7 @@ enum gsim_status gsim_db_execute(struct gsim_db *db, const char *sql, struct gsi
 /* The first column of the first row, which must be there. */
 enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *out,
                                 struct gsim_log *log);
-/* Writes the rows of a run's jobs, requests, samples and GPUs (db_rows.c). */
-bool gsim_db_fill(struct gsim_db *db, int64_t run_id, const struct gsim_result *result);
-void gsim_db_forget_fill(struct gsim_db *db);
+/* Makes new_job, new_request, new_sample and new_gpu: the rows of db->adding (db_rows.c). */
+bool gsim_db_show_rows(struct gsim_db *db);
 
 #endif

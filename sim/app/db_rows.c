@@ -169,8 +169,6 @@ static const struct gsim_db_rows filled[] = {
     {"gpu", "run_id, gpu, node, device, busy_ns", count_gpus, put_gpu},
 };
 
-_Static_assert(sizeof filled / sizeof *filled == GSIM_DB_FILLED, "a statement for each of them");
-
 /* --- as SQLite sees them ---------------------------------------------------------------------- */
 
 struct rows_table {
@@ -286,37 +284,11 @@ static const sqlite3_module module = {.xConnect = rows_connect,
                                       .xColumn = rows_cell,
                                       .xRowid = rows_id};
 
-/* --- adding ----------------------------------------------------------------------------------- */
-
-static int prepare(struct gsim_db *db, int at) {
-    const char *table = filled[at].table;
-    const char *name = gsim_arena_printf(db->arena, "new_%s", table);
-    const char *sql =
-        gsim_arena_printf(db->arena, "INSERT INTO %s SELECT * FROM new_%s", table, table);
-    if (!name || !sql)
-        return SQLITE_NOMEM;
-    int code = sqlite3_create_module_v2(db->handle, name, &module, db, NULL);
-    if (code == SQLITE_OK)
-        code =
-            sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &db->fill[at], NULL);
-    return code;
-}
-
-bool gsim_db_fill(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
-    int code = SQLITE_DONE;
-    db->adding = result;
-    db->adding_id = run_id;
-    for (int at = 0; at < GSIM_DB_FILLED && code == SQLITE_DONE; at++) {
-        code = db->fill[at] ? SQLITE_OK : prepare(db, at);
-        if (code == SQLITE_OK)
-            code = sqlite3_step(db->fill[at]);
-        (void)sqlite3_reset(db->fill[at]);
+bool gsim_db_show_rows(struct gsim_db *db) {
+    for (size_t at = 0; at < sizeof filled / sizeof *filled; at++) {
+        const char *name = gsim_arena_printf(db->arena, "new_%s", filled[at].table);
+        if (!name || sqlite3_create_module_v2(db->handle, name, &module, db, NULL) != SQLITE_OK)
+            return false;
     }
-    db->adding = NULL;
-    return code == SQLITE_DONE;
-}
-
-void gsim_db_forget_fill(struct gsim_db *db) {
-    for (int at = 0; at < GSIM_DB_FILLED; at++)
-        (void)sqlite3_finalize(db->fill[at]);
+    return true;
 }

@@ -8,6 +8,7 @@
 
 #include "models/device.h"
 #include "sim/app/apps.h"
+#include "sim/app/devices.h"
 #include "sim/app/samples.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
@@ -144,12 +145,23 @@ static enum gsim_status set_profile(struct gsim_cli *cli, struct gsim_profile *p
                             cli->arena, cli->log);
 }
 
+static enum gsim_status load_profile(struct gsim_cli *cli, const char *name,
+                                     struct gsim_profile *out) {
+    const struct gsim_profile *shared;
+    if (!cli->devices)
+        return gsim_profile_load(name, cli->arena, out, cli->log);
+    enum gsim_status status = gsim_devices_take(cli->devices, name, &shared, cli->log);
+    if (status == GSIM_OK)
+        *out = *shared;
+    return status;
+}
+
 enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
                                     const struct gsim_profile **out) {
     struct gsim_profile *profile = gsim_arena_alloc(cli->arena, sizeof *profile);
     if (!profile)
         return gsim_no_memory(cli->log, "reading a device");
-    enum gsim_status status = gsim_profile_load(name, cli->arena, profile, cli->log);
+    enum gsim_status status = load_profile(cli, name, profile);
     for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
         const char *key, *value;
         status = cut_set(cli, *text, &key, &value);

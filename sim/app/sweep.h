@@ -8,6 +8,7 @@
 
 #include "sim/app/config.h"
 #include "sim/app/db.h"
+#include "sim/app/devices.h"
 #include "sim/app/grid.h"
 #include "sim/app/setup.h"
 
@@ -34,6 +35,7 @@ struct gsim_sweep_run {
 struct gsim_sweep {
     struct gsim_cli *cli;
     struct gsim_grid grid;
+    struct gsim_devices *devices;
     struct gsim_sweep_trace *trace;
     uint32_t n_traces;
     struct gsim_sweep_run *run; /* by position - 1; different runs only */

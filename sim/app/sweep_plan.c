@@ -17,6 +17,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     cli->io = sweep->cli->io;
     cli->arena = arena;
     cli->log = log;
+    cli->devices = sweep->devices;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, grid_run, cli);
     if (status != GSIM_OK)
         return status;
@@ -260,8 +261,9 @@ enum gsim_status gsim_sweep_plan(struct gsim_sweep *sweep) {
     sweep->run = gsim_arena_array(arena, n, sizeof *sweep->run);
     sweep->bad_log = gsim_arena_alloc(arena, sizeof *sweep->bad_log);
     sweep->bad_run = -1;
+    sweep->devices = gsim_devices_new();
     (void)pthread_mutex_init(&sweep->lock, NULL);
-    if (!p.run || !sweep->run || !sweep->bad_log)
+    if (!p.run || !sweep->run || !sweep->bad_log || !sweep->devices)
         return gsim_no_memory(sweep->cli->log, "planning");
     enum gsim_status status = find_traces(&p);
     if (status != GSIM_OK)
@@ -280,4 +282,5 @@ void gsim_sweep_end(struct gsim_sweep *sweep) {
         gsim_arena_free(sweep->trace[t].arena);
         (void)pthread_mutex_destroy(&sweep->trace[t].lock);
     }
+    gsim_devices_free(sweep->devices);
 }
