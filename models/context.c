@@ -140,7 +140,19 @@ static void launch_next(struct gsim_context *context, int64_t now_ns) {
         int64_t arrival_ns = context->arrival_ns[context->done_iterations];
         context->launch_ns = (arrival_ns > now_ns ? arrival_ns : now_ns) + context->launch_lag_ns;
     }
+    context->began_ns = context->launch_ns;
     context->ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->launch_ns;
+}
+
+static int64_t under_way_ns(const struct gsim_context *context, int64_t now_ns) {
+    if (gsim_context_is_done(context) || now_ns <= context->began_ns)
+        return 0;
+    return now_ns - context->began_ns +
+           gsim_muldiv_floor(context->gap_ns, gsim_work_to_ns(context->done), context->gpu_ns);
+}
+
+int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
+    return context->taken_ns + under_way_ns(context, now_ns);
 }
 
 void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
@@ -158,6 +170,9 @@ static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
 
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns) {
     int64_t lost_ns = now_ns - context->launch_ns;
+    if (context->began_ns < left_ns)
+        context->taken_ns += left_ns - context->began_ns;
+    context->began_ns = now_ns;
     if (context->done == 0) {
         launch_next(context, now_ns + gap_left_ns(context, left_ns));
         context->held_ns = 0;
@@ -201,6 +216,7 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
 static void end_iteration(struct gsim_context *context, int64_t now_ns) {
     int64_t launched = context->launch_ns + context->host_ns;
     context->gpu_end_ns = now_ns > launched ? now_ns : launched;
+    context->taken_ns += context->gpu_end_ns - context->began_ns + context->gap_ns;
     if (context->latency_ns)
         context->latency_ns[context->done_iterations] =
             context->gpu_end_ns - context->arrival_ns[context->done_iterations];

@@ -39,6 +39,8 @@ struct gsim_context {
     int64_t gpu_end_ns; /* end of the last iteration's last kernel */
     int64_t begun, begun_in; /* kernels that began, and the period in which the last one did */
     int64_t held_ns; /* for which the cap holds the next kernel back */
+    int64_t began_ns; /* when the host turned to the present iteration, or will */
+    int64_t taken_ns; /* by those before it: from then to where the next one could follow */
 };
 
 /* A process that begins to launch at now_ns. */
@@ -46,6 +48,10 @@ void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
     return context->done_iterations == context->iterations;
 }
+/* Time that iterations took up to now_ns, the gap after each included and waiting for a request not.
+ * So much of one as is done counts with as much of its gap, so that work by this time is a pace,
+ * wherever in an iteration it is asked. */
+int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns);
 /* It was taken off the GPU at left_ns, and its host goes on now where it was: with what was left of
  * the gap before the next iteration. */
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns);

@@ -177,6 +177,8 @@ static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is
         per->members[i].context.done_iterations =
             b->context.done_iterations - a->context.done_iterations;
         per->members[i].context.done = b->context.done - a->context.done;
+        per->members[i].context.taken_ns = gsim_context_taken_ns(&b->context, now->now_ns) -
+                                           gsim_context_taken_ns(&a->context, then->now_ns);
         per->members[i].busy_ns = b->busy_ns - a->busy_ns;
         per->members[i].tenant.sum = b->tenant.sum;
         gsim_memory_use_add(&per->members[i].tenant.sum, &a->tenant.sum, -1);
@@ -252,6 +254,10 @@ static void skip_member(struct gsim_member *member, const struct gsim_member *pe
         settle_iterations(context);
     member->busy_ns += n * per->busy_ns;
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
+    if (!gsim_context_is_linear(context)) { /* whose one iteration goes on, and took what it has */
+        context->taken_ns += n * per->context.taken_ns;
+        shift(&context->began_ns, by_ns);
+    }
     context->begun_in += context->refill_ns > 0 ? by_ns / context->refill_ns : 0;
     shift(&context->launch_ns, by_ns);
     shift(&context->ready_ns, by_ns);

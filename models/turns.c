@@ -473,7 +473,9 @@ static void find_place(struct gsim_model *model, gsim_slot slot, const struct gs
     gsim_work done = model->progress[slot].done;
     bool is_there = turner->has_left ? done == turner->left_done : done == 0;
     if (!is_there && !turner->process.is_open_loop) {
+        int64_t taken_ns = turner->left.taken_ns;
         turner->left = *whole;
+        turner->left.taken_ns = taken_ns;
         gsim_process_put(&turner->process, done, &turner->left);
         turner->left_ns = 0;
         turner->has_left = true;
@@ -542,6 +544,7 @@ static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_mem
     const struct gsim_context *context = &member->context;
     turner->sum = turner->before;
     gsim_memory_use_add(&turner->sum, &member->tenant.sum, 1);
+    turner->taken_ns = gsim_context_taken_ns(context, now_ns);
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_process_done(&turner->process, context),
                                .since_ns = now_ns,
@@ -726,6 +729,18 @@ void gsim_turns_tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_turns *turns = &model->turns;
     return slot < turns->capacity ? turns->by_slot[slot].sum : (struct gsim_memory_use){0};
+}
+
+int64_t gsim_turns_request_ns(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_turns *turns = &model->turns;
+    bool is_known = slot < turns->capacity && turns->by_slot[slot].is_described;
+    return is_known ? turns->by_slot[slot].process.pace_ns : 0;
+}
+
+int64_t gsim_turns_taken_ns(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_turns *turns = &model->turns;
+    bool takes_turns = slot < turns->capacity && turns->by_slot[slot].is_described;
+    return takes_turns ? turns->by_slot[slot].taken_ns : -1;
 }
 
 void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *out) {

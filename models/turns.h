@@ -27,6 +27,7 @@ struct gsim_turner {
     int64_t weight; /* the same */
     int64_t quantum_ns; /* the same, as it joined; 0: its lane's */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
+    int64_t taken_ns; /* as its context's */
     int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */
 };
@@ -104,6 +105,10 @@ void gsim_turns_tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 /* What moving memory has done for a job. */
 struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot);
+/* GPU time of a request of an open-loop job; 0: it has not been on a GPU. */
+int64_t gsim_turns_request_ns(const struct gsim_model *model, gsim_slot slot);
+/* Time that a job's iterations took (models/context.h); < 0: it takes no turns. */
+int64_t gsim_turns_taken_ns(const struct gsim_model *model, gsim_slot slot);
 void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *out);
 
 #endif

@@ -9,8 +9,8 @@
  * waited for antman.patience starts as an opportunistic one too, and is upgraded where it stands as
  * soon as its GPU has no guaranteed job.
  *
- * GPU: the guaranteed job's pace is measured with the others at rest for one window. Then their
- * launches are capped, each by so many thread blocks a refill; the cap grows by half as long as the
+ * GPU: the guaranteed job's pace (time by iteration, or by request) is measured with the others at rest
+ * for one window. Then their launches are capped, each by so many thread blocks a refill; the cap grows by half as long as the
  * pace is within antman.tolerance, and halves when it is not.
  *
  * When a guaranteed job needs the room of opportunistic ones, they are suspended (antman.preempt).

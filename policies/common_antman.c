@@ -24,17 +24,29 @@ void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
     struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
     here->guaranteed = slot;
     here->n_looks = 0;
-    here->cap = here->best_ns = 0;
+    here->cap = here->best_ppm = 0;
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
 
-bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t tolerance_ppm) {
+/* Pace: service by time with an iteration or a request under way, so neither how often requests come
+ * nor where a long gap between iterations falls is taken for degradation. Who had nothing to do lost
+ * nothing. */
+static bool is_as_good(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
+                       int64_t tolerance_ppm) {
+    if (taken_ns <= 0)
+        return true;
+    int64_t pace_ppm = gsim_muldiv_floor(done_ns, GSIM_PPM, taken_ns);
+    if (pace_ppm > gpu->best_ppm)
+        gpu->best_ppm = pace_ppm;
+    return pace_ppm >= gsim_muldiv_floor(gpu->best_ppm, GSIM_PPM - tolerance_ppm, GSIM_PPM);
+}
+
+bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
+                        int64_t tolerance_ppm) {
     int64_t before = gpu->cap;
     if (gpu->n_looks++ == 0)
         return false; /* it came within this window */
-    if (done_ns > gpu->best_ns)
-        gpu->best_ns = done_ns;
-    if (done_ns >= gsim_muldiv_floor(gpu->best_ns, GSIM_PPM - tolerance_ppm, GSIM_PPM))
+    if (is_as_good(gpu, done_ns, taken_ns, tolerance_ppm))
         gpu->cap += gpu->cap / 2 > LEAST_STEP ? gpu->cap / 2 : LEAST_STEP;
     else
         gpu->cap /= 2;
@@ -50,10 +62,11 @@ static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) 
     here->busy_ns = 0;
     if (here->guaranteed == GSIM_NO_SLOT)
         return;
-    int64_t worked_ns = gsim_attained_ns(ctx->view, here->guaranteed);
-    int64_t done_ns = worked_ns - here->worked_ns;
-    here->worked_ns = worked_ns;
-    if (gsim_antman_follow(here, done_ns, antman->tolerance_ppm))
+    struct gsim_counters now = gsim_count(ctx, here->guaranteed);
+    int64_t done_ns = now.work_ns - here->worked_ns, taken_ns = now.taken_ns - here->taken_ns;
+    here->worked_ns = now.work_ns;
+    here->taken_ns = now.taken_ns;
+    if (gsim_antman_follow(here, done_ns, taken_ns, antman->tolerance_ppm))
         gsim_antman_cap_guests(ctx, plan, gpu);
 }
 

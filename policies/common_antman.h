@@ -11,8 +11,8 @@ struct antman_gpu {
     bool is_freed; /* its guaranteed job has just ended */
     bool is_kept_free; /* for a guaranteed job: no opportunistic one starts here */
     int n_looks; /* since the guaranteed job came */
-    int64_t worked_ns; /* its service at the last look */
-    int64_t best_ns; /* the most it did in a window */
+    int64_t worked_ns, taken_ns; /* at the last look: its service, its time with something to do */
+    int64_t best_ppm; /* the best pace of a window, one by the other */
     int64_t cap; /* on each guest's launches, in thread blocks a refill */
     int64_t busy_ns, busy_ppm; /* all jobs' GPU time: in the present window, in the last one */
 };
@@ -46,8 +46,10 @@ void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slo
 void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
 /* From now on this GPU is its own; guests rest until its pace is known. */
 void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu);
-/* A guaranteed job did so much service in a window: the cap follows. true: it changed. */
-bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t tolerance_ppm);
+/* A guaranteed job did so much service in a window, in so much time with something to do: the cap
+ * follows. true: it changed. */
+bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
+                        int64_t tolerance_ppm);
 /* A window is over on all GPUs. */
 void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan);
 

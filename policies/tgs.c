@@ -2,7 +2,9 @@
 /* TGS: a production job and an opportunistic one in containers on one GPU, which neither knows of the
  * other. The production job launches as it likes and its launches are reported every tgs.report; a
  * feedback (policies/common_throttle.h) sets how many thread blocks the opportunistic one may launch
- * in each tgs.refill. The driver lets their contexts take turns as always.
+ * in each tgs.refill. The driver lets their contexts take turns as always. Launches are counted by the
+ * time that the iterations or requests which made them took, not by the clock: else the feedback takes
+ * random arrivals, or where a long pause falls, for degradation.
  *
  * Jobs of class opportunistic are opportunistic, all others production. A GPU has one production job
  * and one opportunistic one at most; production jobs come first, each kind in order of arrival.
@@ -16,11 +18,16 @@
 #include "policies/common.h"
 #include "policies/common_throttle.h"
 
+struct launches {
+    int64_t n;
+    int64_t taken_ns; /* by what launched them */
+};
+
 struct pair { /* one GPU */
     gsim_slot production, opportunistic; /* GSIM_NO_SLOT: none */
     bool is_controlled;
     int64_t due_ns; /* next report */
-    int64_t launched; /* up to the last one */
+    struct launches last; /* up to the last one */
     struct gsim_throttle throttle;
 };
 
@@ -127,11 +134,22 @@ static void place_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsi
 
 /* Where the trace does not say what a job launches, its microseconds of service stand in: only
  * ratios of rates matter. */
-static int64_t launched(const struct gsim_ctx *ctx, gsim_slot slot) {
+static struct launches launched(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_counters counters = gsim_count(ctx, slot);
-    if (counters.blocks >= 0)
-        return counters.blocks;
-    return counters.kernels >= 0 ? counters.kernels : counters.work_ns / 1000;
+    int64_t n = counters.blocks >= 0    ? counters.blocks
+                : counters.kernels >= 0 ? counters.kernels
+                                        : counters.work_ns / 1000;
+    return (struct launches){n, counters.taken_ns};
+}
+
+/* Launches of a report in which iterations, or requests, would have followed each other: where they
+ * come at random, how many a report sees says nothing of how it gets on. Who had nothing to do lost
+ * nothing. */
+static int64_t rate(const struct pair *pair, struct launches now, int64_t report_ns) {
+    int64_t taken_ns = now.taken_ns - pair->last.taken_ns;
+    if (taken_ns <= 0)
+        return pair->throttle.best;
+    return gsim_muldiv_floor(now.n - pair->last.n, report_ns, taken_ns);
 }
 
 static void set_budget(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu,
@@ -149,7 +167,7 @@ static void begin(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t g
     struct pair *pair = &state->pairs[gpu];
     pair->is_controlled = true;
     pair->due_ns = ctx->view->now_ns + state->report_ns;
-    pair->launched = launched(ctx, pair->production);
+    pair->last = launched(ctx, pair->production);
     gsim_throttle_start(&pair->throttle);
     set_budget(ctx, plan, gpu, state->refill_ns);
 }
@@ -157,9 +175,10 @@ static void begin(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t g
 static void report(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct state *state = ctx->state;
     struct pair *pair = &state->pairs[gpu];
-    int64_t now = launched(ctx, pair->production), before = pair->throttle.budget;
-    gsim_throttle_report(&pair->throttle, now - pair->launched);
-    pair->launched = now;
+    struct launches now = launched(ctx, pair->production);
+    int64_t before = pair->throttle.budget;
+    gsim_throttle_report(&pair->throttle, rate(pair, now, state->report_ns));
+    pair->last = now;
     pair->due_ns += state->report_ns;
     if (pair->throttle.budget != before)
         set_budget(ctx, plan, gpu, state->refill_ns);
@@ -233,7 +252,8 @@ const struct gsim_policy gsim_policy_tgs = {
     .summary = "production jobs unthrottled, an opportunistic one beside each takes the gaps",
     .paper = "Wu et al., Transparent GPU sharing in container clouds for deep learning workloads "
              "(TGS), NSDI 2023, and its public code",
-    .deviations = "no prefetch back when a production job leaves; a launch counts "
+    .deviations = "launches are counted by the time that iterations or requests took, not by the "
+                  "clock; no prefetch back when a production job leaves; a launch counts "
                   "when its kernel begins; budgets "
                   "do not follow the opportunistic job's own rate; gangs of several GPUs have them "
                   "to themselves",

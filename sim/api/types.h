@@ -236,6 +236,9 @@ struct gsim_counters {
     int64_t iterations;
     int64_t last_iteration_ns;
     int64_t busy_ns; /* time with kernels on the device */
+    /* Time that what was done took: of an iteration from its launch to the next one's, of a request
+     * without waiting for the next one. Where a job takes no turns with others, its service. */
+    int64_t taken_ns;
     int64_t gpu_time_ns; /* attained service times gang size */
     struct gsim_costs costs;
 };

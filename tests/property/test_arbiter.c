@@ -32,7 +32,7 @@ struct script {
 };
 
 struct outcome {
-    int64_t finish_ns[MOST], busy_ns[MOST];
+    int64_t finish_ns[MOST], busy_ns[MOST], taken_ns[MOST];
     struct gsim_memory_use memory[MOST];
     struct gsim_arbiter_stats stats;
 };
@@ -190,6 +190,7 @@ static void take_reports(struct gsim_arbiter *arbiter, struct outcome *outcome, 
         assert_int_equal(reports, GSIM_REPORT_WORKED);
         outcome->finish_ns[member->id] = member->finish_ns;
         outcome->busy_ns[member->id] = member->busy_ns;
+        outcome->taken_ns[member->id] = gsim_context_taken_ns(&member->context, now_ns);
         outcome->memory[member->id] = member->tenant.sum;
         gsim_arbiter_leave(arbiter, place, now_ns);
         --*n_left;
@@ -266,6 +267,7 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
 static void expect_same(const struct outcome *plain, const struct outcome *fast) {
     assert_memory_equal(plain->finish_ns, fast->finish_ns, sizeof plain->finish_ns);
     assert_memory_equal(plain->busy_ns, fast->busy_ns, sizeof plain->busy_ns);
+    assert_memory_equal(plain->taken_ns, fast->taken_ns, sizeof plain->taken_ns);
     assert_memory_equal(plain->memory, fast->memory, sizeof plain->memory);
     assert_int_equal(plain->stats.switch_ns, fast->stats.switch_ns);
     assert_int_equal(plain->stats.slices, fast->stats.slices);

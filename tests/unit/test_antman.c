@@ -69,13 +69,14 @@ static void test_a_guest_is_upgraded(void **state) {
 static void test_the_cap_follows_the_pace(void **state) {
     (void)state;
     struct antman_gpu gpu = {0};
-    assert_false(gsim_antman_follow(&gpu, 5 * S, 30000)); /* a part of a window says nothing */
-    assert_true(gsim_antman_follow(&gpu, 10 * S, 30000)); /* its pace */
+    assert_false(
+        gsim_antman_follow(&gpu, 5 * S, 10 * S, 30000)); /* a part of a window says nothing */
+    assert_true(gsim_antman_follow(&gpu, 10 * S, 10 * S, 30000)); /* its pace */
     assert_int_equal(gpu.cap, 100);
     for (int i = 0; i < 3; i++) /* 200, 300, 450: half as much again, at least 100 */
-        assert_true(gsim_antman_follow(&gpu, 97 * S / 10, 30000));
+        assert_true(gsim_antman_follow(&gpu, 97 * S / 10, 10 * S, 30000));
     assert_int_equal(gpu.cap, 450);
-    assert_true(gsim_antman_follow(&gpu, 96 * S / 10, 30000));
+    assert_true(gsim_antman_follow(&gpu, 96 * S / 10, 10 * S, 30000));
     assert_int_equal(gpu.cap, 225);
 }
 
