@@ -375,7 +375,8 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spe
     struct gsim_lanes *lanes = &arbiter->committed;
     struct gsim_tenant tenant = {.used = memory->tenant.used,
                                  .unused = memory->tenant.unused,
-                                 .yields = memory->tenant.yields};
+                                 .yields = memory->tenant.yields,
+                                 .overflow = spec->overflow};
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
         gsim_store_close(&lanes->store, &tenant);
@@ -497,6 +498,18 @@ void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap,
     disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
     gsim_context_cap(&member->context, cap, refill_ns, now_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+}
+
+void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
+                           struct gsim_overflow overflow, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    gsim_context_stretch(&member->context,
+                         member->context.gpu_ns + overflow.ns - member->tenant.overflow.ns);
+    member->tenant.overflow = overflow;
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
     gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
 }

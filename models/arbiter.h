@@ -33,6 +33,7 @@ struct gsim_member_spec {
     int64_t block_ns;
     struct gsim_demand demand; /* where lanes run beside each other */
     int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */
+    struct gsim_overflow overflow; /* its context has the time of */
     uint16_t lane;
 };
 
@@ -109,6 +110,9 @@ void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, int32_t pr
 /* At most so many of its kernels begin in each period of refill_ns; refill_ns 0: no cap. */
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member, int64_t cap, int64_t refill_ns,
                       int64_t now_ns);
+/* From now on so much of its iterations lies on the host. In a lane with time slices. */
+void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t member,
+                           struct gsim_overflow overflow, int64_t now_ns);
 /* Report WATCHED when this much of its iterations and of the present one is done; < 0: never. */
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
                         gsim_work done, int64_t now_ns);

@@ -257,6 +257,21 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
         .n_behind = last - kernel};
 }
 
+void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
+    if (context->done == 0 || context->gpu_ns == gpu_ns) {
+        context->gpu_ns = gpu_ns;
+        return;
+    }
+    int64_t kernel = present_kernel(context);
+    int64_t start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    int64_t before_ns = work_after(context, kernel) - start_ns;
+    int64_t done_ns = gsim_work_to_ns(context->done) - start_ns;
+    context->gpu_ns = gpu_ns;
+    start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    int64_t after_ns = work_after(context, kernel) - start_ns;
+    context->done = gsim_work_of_ns(start_ns + gsim_muldiv_floor(done_ns, after_ns, before_ns));
+}
+
 /* The host stopped launching when the queue was full: what it has launched by now is at most that
  * much ahead. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {

@@ -85,6 +85,9 @@ static inline int64_t gsim_context_begun(const struct gsim_context *context, int
     bool is_present = context->refill_ns > 0 && context->begun_in == now_ns / context->refill_ns;
     return is_present ? context->begun : 0;
 }
+/* From now on an iteration has so much GPU time: each kernel is longer, or shorter, by the same part,
+ * and what is done of the present one stays that part of it. */
+void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns);
 /* It gets the GPU now: launches that did not fit the queue meanwhile are still to be made. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
 /* Whether only its total work matters: one kernel that was launched long ago. Its offset then says

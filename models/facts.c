@@ -73,6 +73,8 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
                "an RTX 5080 and a P100 only";
     if (model->turns.has_managed[GSIM_MEMORY_PROACTIVE] && !is_migrating)
         return "proactive migration was validated on an H200 and an RTX 5080 only";
+    if (model->turns.has_overflown && !is_ideal)
+        return "kernels that work on the host's memory were held against nothing that was measured";
     if (model->turns.has_halted && !is_ideal)
         return "preemption of kernels was held against published ranges and orderings only";
     if (model->turns.has_vgpus && !is_ideal)

@@ -194,6 +194,24 @@ int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
     return stall_ns;
 }
 
+/* --- overflow --------------------------------------------------------------------------------- */
+
+static int64_t crossing_ns(int64_t bytes, int64_t bytes_per_s) {
+    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
+}
+
+struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile) {
+    return (struct gsim_overflow){bytes, crossing_ns(bytes, profile->value[GSIM_KEY_PCIE_D2H]) +
+                                             crossing_ns(bytes, profile->value[GSIM_KEY_PCIE_H2D])};
+}
+
+void gsim_tenant_end_iteration(struct gsim_tenant *tenant) {
+    tenant->is_swept = false;
+    tenant->sum.bytes_out += tenant->overflow.bytes;
+    tenant->sum.bytes_in += tenant->overflow.bytes;
+    tenant->sum.stall_ns += tenant->overflow.ns;
+}
+
 /* --- states ----------------------------------------------------------------------------------- */
 
 static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t buffer) {
@@ -260,5 +278,6 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
 }
 
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
-    return a->used == b->used && a->unused == b->unused && a->is_swept == b->is_swept;
+    return a->used == b->used && a->unused == b->unused && a->is_swept == b->is_swept &&
+           a->overflow.bytes == b->overflow.bytes;
 }

@@ -13,6 +13,10 @@
  * out stays on the host and is read from there, over the bus, in each iteration, until nobody is
  * left who does not yield; then it is prefetched. First touches fault as everybody's.
  *
+ *   overflow   everything is resident up to a cap that each job has; what an iteration touches beyond is
+ *              made on the host, and read from there: once over the bus each way, a part by each of its
+ *              kernels, which are longer by that. No chunks, no faults
+ *
  * What an iteration misses is found when it begins, all at once, and waited for before its first
  * kernel; the wait itself can be interrupted by the end of the turn like a kernel. So a chunk is
  * charged once an iteration, however the turns of a rotation cut it. What is written is not known:
@@ -47,11 +51,17 @@ struct gsim_memory_use {
 };
 void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n);
 
+/* What of a context's iteration lies on the host, and the time that its kernels wait for it. */
+struct gsim_overflow {
+    int64_t bytes, ns;
+};
+
 /* A context's memory: what it touches in an iteration, and what else it has allocated. */
 struct gsim_tenant {
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
     bool yields;
     bool is_swept; /* the iteration under way has found what it misses */
+    struct gsim_overflow overflow; /* of each iteration */
     struct gsim_memory_use sum;
 };
 
@@ -110,6 +120,10 @@ struct gsim_store_scratch {
 };
 bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch);
+/* An iteration is over. */
+void gsim_tenant_end_iteration(struct gsim_tenant *tenant);
+/* Of so many bytes on the host: once there and once back. */
+struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
 
 #endif

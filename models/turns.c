@@ -160,6 +160,10 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
         const struct gsim_entry *entry = &arrangement->entries[i];
         if (entry->lane >= arrangement->n_lanes)
             return "an entry names a lane that the arrangement does not have";
+        if (entry->mem_cap_bytes > 0 &&
+            (arrangement->memory != GSIM_MEMORY_OVERFLOW ||
+             arrangement->lanes[entry->lane].discipline != GSIM_DISCIPLINE_RR))
+            return "memory is capped where it overflows, in lanes with time slices";
         if (entry->launch_refill_ns > 0 && arrangement->lanes[entry->lane].turns)
             return "launches are not capped where turns pass unused";
     }
@@ -169,6 +173,40 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     gsim_arbiter_cap(model->turns.of_gpu[turner->gpu], turner->member, turner->cap,
                      turner->refill_ns, now_ns);
+    look_anew(&model->turns, turner->gpu, now_ns);
+}
+
+static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+}
+
+/* Of an iteration of its context, which is several of the row's, or a part of one. What it has and does
+ * not touch goes out first. */
+static struct gsim_overflow overflow_of(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    const struct gsim_process *process = &turner->process;
+    int64_t beyond = working_set(model->setup.trace, index) - turner->mem_cap_bytes;
+    int64_t n = gsim_trace_get(model->setup.trace, GSIM_COL_ITERATIONS, index);
+    if (turner->mem_cap_bytes == 0 || beyond <= 0)
+        return (struct gsim_overflow){0};
+    if (!process->is_open_loop && n > 0)
+        beyond = gsim_muldiv_ceil(beyond, n, process->context.iterations);
+    model->turns.has_overflown = true;
+    model->turns.has_key[GSIM_KEY_PCIE_D2H] = model->turns.has_key[GSIM_KEY_PCIE_H2D] = true;
+    return gsim_overflow_of(beyond, profile_at(model, gpu));
+}
+
+static void note_memory(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    if (turner->mem_cap_bytes == entry->mem_cap_bytes)
+        return;
+    turner->mem_cap_bytes = entry->mem_cap_bytes;
+    if (!model->jobs[entry->job].is_turning)
+        return;
+    gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
+                          overflow_of(model, entry->job, turner->gpu), now_ns);
     look_anew(&model->turns, turner->gpu, now_ns);
 }
 
@@ -211,6 +249,7 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
             return false;
         note_rank(model, entry, now_ns);
         note_cap(model, entry, now_ns);
+        note_memory(model, entry, now_ns);
     }
     return true;
 }
@@ -403,14 +442,8 @@ static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter,
     return lane;
 }
 
-static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
-    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
-    return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
-}
-
 /* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
-static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_slot slot,
-                                           uint32_t gpu) {
+static struct gsim_member_spec member_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     const struct gsim_trace *trace = model->setup.trace;
     uint32_t index = gsim_machine_info(model, slot)->index;
@@ -426,7 +459,8 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),
         .demand = gsim_process_demand(trace, index, profile_at(model, gpu)),
         .used_bytes = working_set(trace, index),
-        .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index)};
+        .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
+        .overflow = overflow_of(model, slot, gpu)};
     gsim_process_pace(&spec.context, turner->rate_q32);
     if (spec.block_ns > 0)
         spec.block_ns = gsim_process_time_ns(spec.block_ns, turner->rate_q32);
@@ -436,6 +470,7 @@ static struct gsim_member_spec member_spec(const struct gsim_model *model, gsim_
         spec.context.gpu_ns = gsim_halt_overhead(&model->gpus[gpu].rule, &costs,
                                                  spec.context.gpu_ns, spec.context.kernels);
     }
+    spec.context.gpu_ns += spec.overflow.ns;
     return spec;
 }
 

@@ -28,6 +28,7 @@ struct gsim_turner {
     int64_t quantum_ns; /* the same, as it joined; 0: its lane's */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
     int64_t taken_ns; /* as its context's */
+    int64_t mem_cap_bytes; /* of its entry; 0: none */
     int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */
 };
@@ -52,6 +53,7 @@ struct gsim_turns {
     bool has_vgpus;
     uint16_t most_beside; /* contexts of one GPU that ran beside each other */
     bool has_managed[GSIM_MEMORY_COUNT]; /* in this way */
+    bool has_overflown; /* somebody's memory did */
 };
 
 /* Whether this job, placed where it is, takes turns. */
@@ -85,7 +87,8 @@ bool gsim_turns_manage(struct gsim_model *model, uint32_t gpu,
                        const struct gsim_arrangement *arrangement);
 /* Whether it moves in and out by itself. */
 static inline bool gsim_turns_pages(enum gsim_memory memory) {
-    return memory != GSIM_MEMORY_RESIDENT && memory != GSIM_MEMORY_LANES;
+    return memory != GSIM_MEMORY_RESIDENT && memory != GSIM_MEMORY_LANES &&
+           memory != GSIM_MEMORY_OVERFLOW;
 }
 
 /* This GPU is cut into instances, each a lane of its own that neighbours do not touch. false: no

@@ -9,14 +9,21 @@
  * waited for antman.patience starts as an opportunistic one too, and is upgraded where it stands as
  * soon as its GPU has no guaranteed job.
  *
- * GPU: the guaranteed job's pace (time by iteration, or by request) is measured with the others at rest
- * for one window. Then their launches are capped, each by so many thread blocks a refill; the cap grows by half as long as the
- * pace is within antman.tolerance, and halves when it is not.
+ * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured with the
+ * others at rest for one window. Then their launches are capped, each by so many kernels a refill; the
+ * cap doubles until the pace suffers by more than antman.tolerance, halves whenever it does, and grows
+ * by half when it does not.
  *
- * When a guaranteed job needs the room of opportunistic ones, they are suspended (antman.preempt).
+ * GPU, memory: a guaranteed job has all that it needs, and starts where guests are at once: they have
+ * the rest, first come first, and what an iteration touches beyond lies on the host, written there
+ * once and read once over the bus, which makes its kernels longer. When there is room again it is used
+ * from then on. One guest starts wherever the GPU's use allows, others where they fit beside it: guests
+ * do not make each other overflow. With antman.overflow=off guests wait for room and are suspended
+ * (antman.preempt) when it is needed, as they always are for a gang.
  *
- * Not modelled: memory that overflows to the host for an iteration, so an opportunistic job waits for
- * room; gangs of several GPUs that share them; scaling of memory within a framework.
+ * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: a trace says what
+ * a guaranteed job needs at most. A cap holds at once, within an iteration too; a job whose trace names
+ * no iterations is one.
  * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020. */
 #include "policies/common_antman.h"
 
@@ -32,7 +39,8 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct antman_gpu *here = &antman->gpu[gpu];
     if (!gsim_antman_job(ctx, slot)->is_opportunistic)
         return here->guaranteed == GSIM_NO_SLOT;
-    return !here->is_kept_free && here->busy_ppm < antman->busy_ppm;
+    return !here->is_kept_free && here->busy_ppm < antman->busy_ppm &&
+           gsim_antman_may_overflow(ctx, gpu, slot);
 }
 
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
@@ -52,8 +60,8 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
         return false;
     if (!job->is_opportunistic)
         gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
-    else if (antman->gpu[job->sharing.gpu - 1].guaranteed != GSIM_NO_SLOT)
-        gsim_antman_cap(ctx, plan, slot, true);
+    else
+        gsim_antman_welcome(ctx, plan, job->sharing.gpu - 1);
     return true;
 }
 
@@ -143,7 +151,7 @@ static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
             continue;
         job->is_opportunistic = false;
-        gsim_antman_cap(ctx, plan, slot, false);
+        gsim_antman_cap(ctx, plan, slot);
         gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
     }
 }
@@ -162,10 +170,11 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct antman *antman = ctx->state;
     const struct antman_job *job = gsim_antman_job(ctx, slot);
-    if (job->sharing.gpu == 0 || job->is_opportunistic)
+    if (job->sharing.gpu == 0)
         return;
-    antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
     antman->gpu[job->sharing.gpu - 1].is_freed = true;
+    if (!job->is_opportunistic)
+        antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
 }
 
 /* Guests that were suspended wait again. */
@@ -201,6 +210,9 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->sharing.accepts = accepts;
     antman->sharing.load = load;
     gsim_queue_init(&antman->opportunistic);
+    antman->overflows = gsim_param(ctx->params, "overflow") != 0;
+    if (antman->overflows)
+        antman->sharing.how.memory = GSIM_MEMORY_OVERFLOW;
     antman->way = gsim_common_preemption(ctx);
     antman->window_ns = gsim_param(ctx->params, "window");
     antman->refill_ns = gsim_param(ctx->params, "refill");
@@ -218,6 +230,11 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
     GSIM_PREEMPT_PARAM,
+    {.name = "overflow",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "what opportunistic jobs touch beyond what is left of a GPU's memory is on its host "
+             "(AntMan); off: they wait for room, and are preempted when it is needed"},
     {.name = "window",
      .type = GSIM_PARAM_TIME,
      .fallback = "10s",
@@ -254,10 +271,11 @@ const struct gsim_policy gsim_policy_antman = {
     .name = "antman",
     .summary = "guaranteed jobs first, opportunistic ones on what these leave of their GPUs",
     .paper = "Xiao et al., AntMan: Dynamic scaling on GPU clusters for deep learning, OSDI 2020",
-    .deviations =
-        "memory is not oversubscribed: an opportunistic job goes where there is room; the "
-        "step of the cap is ours, the paper gives none; gangs of several GPUs have them to "
-        "themselves",
+    .deviations = "memory caps follow what a guaranteed job needs at most, not what it uses by the "
+                  "minute; how "
+                  "fast caps on launches move is ours, the paper does not say; gangs of several "
+                  "GPUs have them "
+                  "to themselves",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct antman),

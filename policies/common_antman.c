@@ -1,32 +1,101 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/common_antman.h"
 
-enum { MOST_CAP = 1 << 30, LEAST_STEP = 100 }; /* thread blocks a refill */
+enum { KERNEL = 1000, FIRST_CAP = KERNEL / 10, MOST_CAP = 1 << 30 }; /* thousandths of a kernel */
 
-void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, bool is_capped) {
+/* --- launches ----------------------------------------------------------------------------------- */
+
+/* Less than a kernel in a refill is one in more than one; at rest, one in a window. */
+static void cap_launches(const struct antman *antman, int64_t cap, int64_t blocks,
+                         struct gsim_entry *entry) {
+    int64_t most_ns = antman->window_ns > antman->refill_ns ? antman->window_ns : antman->refill_ns;
+    int64_t refill_ns = antman->refill_ns;
+    if (cap < KERNEL)
+        refill_ns = cap > 0 ? gsim_muldiv_ceil(refill_ns, KERNEL, cap) : most_ns;
+    entry->launch_refill_ns = refill_ns < most_ns ? refill_ns : most_ns;
+    entry->launch_cap = cap < KERNEL ? 0 : (cap / KERNEL - 1) * (blocks > 0 ? blocks : 1);
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+static int64_t mem_of(const struct gsim_view *view, gsim_slot slot) {
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    return bytes > 0 ? bytes : 0;
+}
+
+/* What the guaranteed job and guests that came before leave; a guest's cap is 1 byte at least, since 0
+ * is none. */
+static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_view *view = ctx->view;
+    gsim_slot guaranteed = ((const struct antman *)ctx->state)->gpu[gpu].guaranteed;
+    int64_t room = view->gpu_hbm_bytes[gpu];
+    if (guaranteed != GSIM_NO_SLOT)
+        room -= mem_of(view, guaranteed);
+    for (uint32_t i = 0; i < view->n_active; i++) {
+        gsim_slot other = view->active[i];
+        if (view->job[other] < view->job[slot] && gsim_antman_is_guest(ctx, other, gpu))
+            room -= mem_of(view, other);
+    }
+    return room > 1 ? room : 1;
+}
+
+bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    uint32_t n_others = view->gpu_clients[gpu] -
+                        (((const struct antman *)ctx->state)->gpu[gpu].guaranteed != GSIM_NO_SLOT);
+    return n_others == 0 ||
+           view->gpu_mem_used[gpu] + mem_of(view, slot) <= view->gpu_hbm_bytes[gpu];
+}
+
+/* --- caps --------------------------------------------------------------------------------------- */
+
+void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     const struct antman *antman = ctx->state;
     uint32_t gpu = gsim_antman_job(ctx, slot)->sharing.gpu - 1;
-    const struct gsim_entry entry = {.job = slot,
-                                     .launch_cap = antman->gpu[gpu].cap,
-                                     .launch_refill_ns = is_capped ? antman->refill_ns : 0};
+    const struct antman_gpu *here = &antman->gpu[gpu];
+    struct gsim_entry entry = {.job = slot};
+    bool is_guest = gsim_antman_is_guest(ctx, slot, gpu);
+    if (is_guest && antman->overflows)
+        entry.mem_cap_bytes = room_for(ctx, slot, gpu);
+    if (is_guest && here->guaranteed != GSIM_NO_SLOT)
+        cap_launches(antman, here->cap,
+                     gsim_trace_get(ctx->view->trace, GSIM_COL_BLOCKS, ctx->view->job[slot]),
+                     &entry);
     (void)gsim_sharing_say(&antman->sharing, plan, gpu, &entry);
 }
 
 void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
-    const struct antman *antman = ctx->state;
     for (uint32_t i = 0; i < ctx->view->n_active; i++)
         if (gsim_antman_is_guest(ctx, ctx->view->active[i], gpu))
-            gsim_antman_cap(ctx, plan, ctx->view->active[i],
-                            antman->gpu[gpu].guaranteed != GSIM_NO_SLOT);
+            gsim_antman_cap(ctx, plan, ctx->view->active[i]);
+}
+
+/* Nobody has tried yet what the guaranteed job can bear. */
+static void begin(struct antman_gpu *gpu, int64_t cap) {
+    gpu->cap = cap;
+    gpu->has_suffered = false;
 }
 
 void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu) {
     struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
     here->guaranteed = slot;
     here->n_looks = 0;
-    here->cap = here->best_ppm = 0;
+    here->best_ppm = 0;
+    begin(here, 0);
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
+
+void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
+    uint32_t n_guests = 0;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++)
+        n_guests += gsim_antman_is_guest(ctx, ctx->view->active[i], gpu);
+    if (n_guests == 1 && here->cap > FIRST_CAP)
+        begin(here, FIRST_CAP);
+    gsim_antman_cap_guests(ctx, plan, gpu);
+}
+
+/* --- the guaranteed job's pace ------------------------------------------------------------------ */
 
 /* Pace: service by time with an iteration or a request under way, so neither how often requests come
  * nor where a long gap between iterations falls is taken for degradation. Who had nothing to do lost
@@ -46,12 +115,14 @@ bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_n
     int64_t before = gpu->cap;
     if (gpu->n_looks++ == 0)
         return false; /* it came within this window */
-    if (is_as_good(gpu, done_ns, taken_ns, tolerance_ppm))
-        gpu->cap += gpu->cap / 2 > LEAST_STEP ? gpu->cap / 2 : LEAST_STEP;
-    else
-        gpu->cap /= 2;
-    if (gpu->cap > MOST_CAP)
-        gpu->cap = MOST_CAP;
+    bool is_good = is_as_good(gpu, done_ns, taken_ns, tolerance_ppm);
+    gpu->has_suffered |= !is_good;
+    if (!is_good)
+        gpu->cap = gpu->cap > 1 ? gpu->cap / 2 : gpu->cap;
+    else if (gpu->cap == 0)
+        gpu->cap = FIRST_CAP;
+    else if (gpu->cap < MOST_CAP)
+        gpu->cap += gpu->has_suffered ? (gpu->cap + 1) / 2 : gpu->cap;
     return gpu->cap != before;
 }
 
@@ -76,7 +147,9 @@ void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         struct antman_job *job = gsim_antman_job(ctx, ctx->view->active[i]);
         if (job->sharing.gpu == 0)
             continue;
-        int64_t busy_ns = gsim_count(ctx, ctx->view->active[i]).busy_ns;
+        struct gsim_counters now = gsim_count(ctx, ctx->view->active[i]);
+        int64_t busy_ns =
+            now.busy_ns + now.costs.stall_ns; /* kernels that wait for the host are there */
         antman->gpu[job->sharing.gpu - 1].busy_ns += busy_ns - job->busy_ns;
         job->busy_ns = busy_ns;
     }

@@ -144,6 +144,7 @@ enum gsim_memory {
     GSIM_MEMORY_LRU,
     GSIM_MEMORY_PROACTIVE,
     GSIM_MEMORY_LANES, /* resident but for what jobs of a lane use in turn; the policy sees that it fits */
+    GSIM_MEMORY_OVERFLOW, /* resident up to each job's cap; what it touches beyond is on the host */
     GSIM_MEMORY_COUNT
 };
 
@@ -184,7 +185,7 @@ struct gsim_entry {
     int64_t quantum_ns; /* from when it is placed on; 0: the lane's rule */
     int32_t priority;
     int64_t weight; /* in fair lanes: of its time, which counts from the last such entry on */
-    int64_t mem_cap_bytes; /* 0: none */
+    int64_t mem_cap_bytes; /* memory that overflows, in lanes with time slices; 0: none */
     bool
         memory_yields; /* its pages go before all others', from when it joins; not when proactive */
     /* A kernel is launched while no more thread blocks than this were launched in the period;

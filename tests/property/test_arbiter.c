@@ -25,6 +25,7 @@ struct script {
     uint16_t n_spaces; /* 0: every lane has all SMs to itself */
     struct gsim_member_spec spec[MOST];
     int64_t joins_ns[MOST]; /* rising */
+    struct gsim_overflow overflow[MOST]; /* of the member before, from when this one joins */
     bool is_paging;
     struct gsim_pager pager;
     int64_t slice_budget, lookahead_ns;
@@ -105,7 +106,7 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
     struct gsim_profile profile;
     struct gsim_pager pager;
     struct gsim_arrangement arrangement = {
-        .memory = (enum gsim_memory)pick(rng, GSIM_MEMORY_UVM, GSIM_MEMORY_COUNT - 1),
+        .memory = (enum gsim_memory)pick(rng, GSIM_MEMORY_UVM, GSIM_MEMORY_PROACTIVE),
         .pipeline = pick(rng, 0, 1) == 1,
         .early_start = pick(rng, 0, 1) == 1,
         .predict_by_template = pick(rng, 0, 1) == 1,
@@ -125,6 +126,17 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
     return pager;
 }
 
+/* From when it joins on, and from when the next one does; where contexts take turns. */
+static void draw_overflow(gsl_rng *rng, struct script *script, uint16_t i) {
+    struct gsim_member_spec *spec = &script->spec[i];
+    if (!script->lane[spec->lane].is_by_priority && pick(rng, 0, 2) == 0) {
+        spec->overflow = (struct gsim_overflow){1, pick(rng, 1, 5000)};
+        spec->context.gpu_ns += spec->overflow.ns;
+    }
+    if (i > 0)
+        script->overflow[i] = (struct gsim_overflow){2, pick(rng, 0, 1) * pick(rng, 0, 5000)};
+}
+
 static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
     struct script script = {.n = (uint16_t)pick(rng, 1, MOST),
                             .slice_budget = INT64_MAX,
@@ -139,6 +151,7 @@ static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
         script.joins_ns[i] = at_ns;
         script.spec[i] = draw_member(rng, script.n_lanes);
         script.spec[i].id = i;
+        draw_overflow(rng, &script, i);
     }
     script.is_paging = pick(rng, 0, 1) == 1;
     if (script.is_paging)
@@ -214,6 +227,16 @@ static int64_t next_ns(struct gsim_arbiter *arbiter, enum driver driver, int64_t
     return *is_due ? sight.until_ns : horizon_ns;
 }
 
+static void overflow_before(const struct script *script, struct gsim_arbiter *arbiter,
+                            uint16_t joined, int64_t now_ns) {
+    for (uint16_t place = 0; place < gsim_arbiter_members(arbiter); place++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
+        if (member->is_present && member->id + 1 == joined &&
+            !script->lane[member->lane].is_by_priority)
+            gsim_arbiter_overflow(arbiter, place, script->overflow[joined], now_ns);
+    }
+}
+
 static struct outcome play(const struct script *script, bool is_plain, enum driver driver,
                            struct gsim_arena *arena) {
     struct gsim_arbiter *arbiter = open_arbiter(script, is_plain, arena);
@@ -228,9 +251,11 @@ static struct outcome play(const struct script *script, bool is_plain, enum driv
         assert_true(now_ns != GSIM_NEVER);
         if (is_due && gsim_arbiter_settle(arbiter, now_ns))
             take_reports(arbiter, &outcome, now_ns, &n_left);
-        for (; joined < script->n && script->joins_ns[joined] == now_ns; joined++)
+        for (; joined < script->n && script->joins_ns[joined] == now_ns; joined++) {
             assert_true(gsim_arbiter_join(arbiter, &script->spec[joined], now_ns) !=
                         GSIM_NO_MEMBER);
+            overflow_before(script, arbiter, joined, now_ns);
+        }
         if (now_ns == look_ns)
             look_ns += script->look_ns;
     }

@@ -119,10 +119,22 @@ static const struct direction directions[] = {
      2,
      {{END, 0, LATER}},
      1},
+    /* who has no room waits for it, or works on the host's memory */
+    {"antman",
+     "overflow",
+     "off",
+     "on",
+     NULL,
+     "p,0,,1,2000,50,50,50,100,100,,,,,production,\no,10,,1,600,100,,100,100,60,,,,,opportunistic,"
+     "\n",
+     1,
+     1,
+     {{START, 1, SOONER}},
+     1},
     /* the cap on the guest grows from window to window */
     {"antman", "window", "5s", "20s", NULL, LASTING, 1, 1, {{END, 1, LATER}}, 1},
     {"antman", "refill", "50ms", "500ms", NULL, BRIEF, 1, 1, {{END, 1, LATER}}, 1},
-    {"antman", "tolerance", "1%", "20%", NULL, RIVAL, 1, 1, {{END, 1, SOONER}}, 1},
+    {"antman", "tolerance", "1%", "20%", "window=2s", RIVAL, 1, 1, {{END, 1, SOONER}}, 1},
     {"antman", "tolerance", "1%", "20%", NULL, LASTING_RIVAL, 1, 1, {{END, 0, LATER}}, 1},
     /* the guest comes when the GPU's use is known: half of it, which is too much or not */
     {"antman",

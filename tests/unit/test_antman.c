@@ -72,12 +72,17 @@ static void test_the_cap_follows_the_pace(void **state) {
     assert_false(
         gsim_antman_follow(&gpu, 5 * S, 10 * S, 30000)); /* a part of a window says nothing */
     assert_true(gsim_antman_follow(&gpu, 10 * S, 10 * S, 30000)); /* its pace */
-    assert_int_equal(gpu.cap, 100);
-    for (int i = 0; i < 3; i++) /* 200, 300, 450: half as much again, at least 100 */
+    assert_int_equal(gpu.cap, 100); /* thousandths of a kernel a refill */
+    for (int i = 0; i < 3; i++) /* it doubles until the pace suffers */
         assert_true(gsim_antman_follow(&gpu, 97 * S / 10, 10 * S, 30000));
-    assert_int_equal(gpu.cap, 450);
+    assert_int_equal(gpu.cap, 800);
     assert_true(gsim_antman_follow(&gpu, 96 * S / 10, 10 * S, 30000));
-    assert_int_equal(gpu.cap, 225);
+    assert_int_equal(gpu.cap, 400);
+    for (int i = 0; i < 2; i++) /* then it grows by half */
+        assert_true(gsim_antman_follow(&gpu, 97 * S / 10, 10 * S, 30000));
+    assert_int_equal(gpu.cap, 900);
+    assert_true(gsim_antman_follow(&gpu, 0, 0, 30000)); /* it had nothing to do */
+    assert_int_equal(gpu.cap, 1350);
 }
 
 int main(void) {

@@ -7,7 +7,12 @@
 
 #include "tests/support/runner.h"
 
-static const char *const throttlers[] = {"antman", "tgs"};
+struct throttler {
+    const char *policy;
+    double latency; /* over alone, at most */
+    double given; /* to the guest beside the service, at least */
+};
+static const struct throttler throttlers[] = {{"antman", 1.05, 0.007}, {"tgs", 1.1, 0.03}};
 enum { THROTTLERS = sizeof throttlers / sizeof *throttlers };
 
 /* The first is guaranteed; of the guest's 500 s of GPU time more is left than fits beside it. */
@@ -44,17 +49,18 @@ static struct outcome play(struct fixture *f, const char *text, const char *poli
 }
 
 /* Time slices alone more than double the latency. A cap lets a guest run during requests as much as
- * between them, so what it gets is about what a request may lose; taken for degradation, the randomness
- * of arrivals (7 to 10 % of a window) would leave it the 0.2 % of one kernel a refill. */
+ * between them, and each of its kernels there costs two switches besides, so it gets less than requests
+ * may lose. Taken for degradation, the randomness of arrivals (7 to 10 % of a window) would leave it
+ * 0.2 %. */
 static void test_a_guest_beside_a_service(void **state) {
     struct outcome alone = play(*state, SERVICE, "exclusive", NULL);
     struct outcome slices = play(*state, SERVICE GUEST, "timeslice", NULL);
     assert_true(slices.latency_s > 2 * alone.latency_s && slices.given > 0.8);
     for (int i = 0; i < THROTTLERS; i++) {
-        struct outcome strict = play(*state, SERVICE GUEST, throttlers[i], NULL);
-        struct outcome lax = play(*state, SERVICE GUEST, throttlers[i], "tolerance=30%");
-        assert_true(strict.latency_s < 1.08 * alone.latency_s);
-        assert_true(strict.given > 0.015 && strict.given < 0.06);
+        struct outcome strict = play(*state, SERVICE GUEST, throttlers[i].policy, NULL);
+        struct outcome lax = play(*state, SERVICE GUEST, throttlers[i].policy, "tolerance=30%");
+        assert_true(strict.latency_s < throttlers[i].latency * alone.latency_s);
+        assert_true(strict.given > throttlers[i].given);
         assert_true(lax.given > 5 * strict.given && lax.given < slices.given);
         assert_true(lax.latency_s > strict.latency_s && lax.latency_s < slices.latency_s);
     }
@@ -64,8 +70,8 @@ static void test_a_guest_beside_a_service(void **state) {
  * the guest get 0.2 %. */
 static void test_a_guest_beside_long_pauses(void **state) {
     for (int i = 0; i < THROTTLERS; i++) {
-        struct outcome strict = play(*state, PAUSING GUEST, throttlers[i], NULL);
-        struct outcome lax = play(*state, PAUSING GUEST, throttlers[i], "tolerance=30%");
+        struct outcome strict = play(*state, PAUSING GUEST, throttlers[i].policy, NULL);
+        struct outcome lax = play(*state, PAUSING GUEST, throttlers[i].policy, "tolerance=30%");
         assert_true(strict.end_s < 1.04 * 800 && strict.given > 0.03);
         assert_true(lax.end_s > 1.2 * 800 && lax.given > 5 * strict.given);
     }
