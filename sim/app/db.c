@@ -2,8 +2,11 @@
 /* Tables as in the schema below; the columns of `run` are the fields of a result. Rollback journal
  * (the default): a database that was being written when the machine stopped is whole when it is
  * next opened. Indexes are made after the first load. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sim/app/cli.h"
 #include "sim/app/db_private.h"
@@ -11,9 +14,10 @@
 enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 5 };
 
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
-    return gsim_fail(log, GSIM_FAILED, db->path, 0,
-                     "%s; nothing of it was written, earlier runs are untouched",
-                     db->handle ? sqlite3_errmsg(db->handle) : "no memory");
+    return gsim_fail(log, GSIM_FAILED, db->path, 0, "%s%s",
+                     db->handle ? sqlite3_errmsg(db->handle) : "no memory",
+                     db->is_written ? "; nothing of it was written, earlier runs are untouched"
+                                    : "");
 }
 
 enum gsim_status gsim_db_execute(struct gsim_db *db, const char *sql, struct gsim_log *log) {
@@ -86,9 +90,20 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
     return sql ? gsim_db_execute(db, sql, log) : gsim_no_memory(log, "creating a database");
 }
 
+/* SQLite looks into a file when it is first asked something. */
+static enum gsim_status check_kind(struct gsim_db *db, struct gsim_log *log) {
+    int code = sqlite3_exec(db->handle, "PRAGMA application_id", NULL, NULL, NULL);
+    if (code == SQLITE_NOTADB)
+        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
+                         "it is not a database, and was left as it is; name another file");
+    return code == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
+}
+
 static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     int64_t application, version, tables;
-    enum gsim_status status = gsim_db_number(db, "PRAGMA application_id", &application, log);
+    enum gsim_status status = check_kind(db, log);
+    if (status == GSIM_OK)
+        status = gsim_db_number(db, "PRAGMA application_id", &application, log);
     if (status == GSIM_OK)
         status = gsim_db_number(db, "PRAGMA user_version", &version, log);
     if (status == GSIM_OK)
@@ -102,9 +117,20 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
                          "it is a database, but not one of gsim's; name another file");
     if (version != SCHEMA_VERSION)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it was written with schema %lld, this gsim writes %d; name another file",
-                         (long long)version, SCHEMA_VERSION);
+                         "it was written with schema %lld, by %s gsim; this one reads and writes "
+                         "schema %d: name another file",
+                         (long long)version, version < SCHEMA_VERSION ? "an older" : "a newer",
+                         SCHEMA_VERSION);
     return GSIM_OK;
+}
+
+/* SQLite itself says no more than that it cannot. */
+static const char *why_not_opened(const struct gsim_db *db) {
+    struct stat file;
+    int error = db->handle ? sqlite3_system_errno(db->handle) : ENOMEM;
+    if (stat(db->path, &file) == 0 && S_ISDIR(file.st_mode))
+        error = EISDIR;
+    return error ? strerror(error) : sqlite3_errmsg(db->handle);
 }
 
 static enum gsim_status open_file(const char *path, int flags, struct gsim_arena *arena,
@@ -115,11 +141,11 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
         return gsim_no_memory(log, "opening a database");
     db->path = path;
     db->arena = arena;
+    db->is_written = flags & SQLITE_OPEN_CREATE;
     flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* one thread has it */
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK)
-        return gsim_fail(log, flags & SQLITE_OPEN_CREATE ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
-                         "cannot open it: %s",
-                         db->handle ? sqlite3_errmsg(db->handle) : "no memory");
+        return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
+                         "cannot open it: %s", why_not_opened(db));
     (void)sqlite3_busy_timeout(db->handle, 10000);
     enum gsim_status status = gsim_db_show_rows(db)
                                   ? gsim_db_execute(db, "PRAGMA foreign_keys = ON", log)

@@ -87,7 +87,6 @@ static const char *copy_runs(struct gsim_db *db) {
 
 static const char *const copy_rows[] = {
     "CREATE TEMP TABLE moved AS SELECT old, run_id AS new FROM fresh JOIN main.run USING (config)",
-    "CREATE INDEX IF NOT EXISTS shard.job_of_run ON job (run_id, job)",
     COPY_ROWS("job", JOB_COLUMNS, ", job"),
     COPY_ROWS("request", "job, request, arrive_ns, latency_ns", ""),
     COPY_ROWS("sample", "time_ns, name, value", ""),

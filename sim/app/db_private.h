@@ -29,6 +29,7 @@ struct gsim_db {
     sqlite3 *handle;
     const char *path;
     struct gsim_arena *arena;
+    bool is_written; /* it was opened to add to it */
     sqlite3_stmt *prepared[GSIM_DB_STATEMENTS]; /* NULL: not yet */
     const struct gsim_result *adding; /* what the tables of db_rows.c show, and its run_id */
     int64_t adding_id;

@@ -312,9 +312,6 @@ static enum gsim_status name_values(const struct reading *r, const struct gsim_i
 
 static enum gsim_status read_skip(struct reading *r, const struct gsim_ini_entry *entry) {
     int k = find_key(r->grid, entry->key);
-    if (strncmp(entry->section, "skip", 4) != 0)
-        return bad(r, entry->line, "no section [%s] in a grid; [skip NAME] leaves out runs",
-                   entry->section);
     if (k < 0)
         return bad(r, entry->line, "[%s]: this grid has no key '%s'", entry->section, entry->key);
     struct skip *skip = &r->skips[r->n_skips++];
@@ -398,9 +395,16 @@ static enum gsim_status check_flag(const struct reading *r, const struct gsim_gr
 
 static enum gsim_status read_keys(struct reading *r, const struct gsim_ini *ini) {
     enum gsim_status status = GSIM_OK;
-    for (int i = 0; i < ini->n && status == GSIM_OK; i++)
-        if (!*ini->entries[i].section)
-            status = read_key(r, &ini->entries[i]);
+    for (int i = 0; i < ini->n && status == GSIM_OK; i++) {
+        const struct gsim_ini_entry *entry = &ini->entries[i];
+        if (!*entry->section)
+            status = read_key(r, entry);
+        else if (strncmp(entry->section, "skip", 4) != 0)
+            status = bad(r, entry->line,
+                         "no section [%s] in a grid: its keys stand above all sections, and "
+                         "[skip NAME] leaves out runs",
+                         entry->section);
+    }
     if (status != GSIM_OK)
         return status;
     int reps = find_key(r->grid, "reps");

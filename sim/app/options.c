@@ -16,6 +16,15 @@ const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #undef GSIM_OPTION
 };
 
+/* What a run takes as an option is a key of a sweep's grid. */
+static bool is_key_of_grid(const struct gsim_command *command, const char *name) {
+    bool is_key = false;
+    for (int o = 0; o < GSIM_OPT_COUNT; o++)
+        is_key |= gsim_option_defs[o].commands & GSIM_IN_GRID &&
+                  strcmp(gsim_option_defs[o].name, name) == 0;
+    return is_key && command->bit == GSIM_IN_SWEEP;
+}
+
 static enum gsim_status unknown(struct gsim_cli *cli, const struct gsim_command *command,
                                 const char *name) {
     const char *names[GSIM_OPT_COUNT];
@@ -23,6 +32,11 @@ static enum gsim_status unknown(struct gsim_cli *cli, const struct gsim_command 
     for (int o = 0; o < GSIM_OPT_COUNT; o++)
         if (gsim_option_defs[o].commands & (unsigned)command->bit)
             names[n++] = gsim_option_defs[o].name;
+    if (is_key_of_grid(command, name))
+        return gsim_fail(
+            cli->log, GSIM_USAGE, NULL, 0,
+            "%s has no option '--%s': it is a key of the grid, a line '%s = ...' there",
+            command->name, name, name);
     int close = gsim_text_suggest(name, names, n);
     if (close >= 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,

@@ -206,12 +206,15 @@ static enum gsim_status cannot_write(struct gsim_outfile *out, struct gsim_log *
     int error = errno;
     gsim_outfile_abandon(out);
     return gsim_fail(log, GSIM_FAILED, out->path, 0, "cannot write it: %s",
-                     strerror(error ? error : EIO));
+                     error ? strerror(error) : "not all of it; is the disk full?");
 }
 
 enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
                                    struct gsim_arena *arena, struct gsim_log *log) {
     *out = (struct gsim_outfile){.path = path};
+    if (strcmp(path, "-") == 0)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "'-' would be standard output, where this does not go; name a file");
     out->beside = gsim_arena_printf(arena, "%s.part", path);
     if (!out->beside)
         return gsim_no_memory(log, "writing a file");
@@ -224,7 +227,7 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
 
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log) {
     FILE *file = out->file;
-    errno = 0;
+    errno = 0; /* of a write that failed earlier the reason is gone */
     bool is_bad = fflush(file) != 0 || ferror(file);
     if (is_bad)
         return cannot_write(out, log);

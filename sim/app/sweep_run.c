@@ -39,12 +39,16 @@ struct execution {
     int64_t failed_position;
     struct written sure, held; /* held: in the transaction that is open */
     double held_since_s;
+    bool shows_progress;
+    double shown_s; /* when last */
     enum gsim_status disk; /* not GSIM_OK: nothing more can be written */
 };
 
 /* Waiting for the disk takes longer than a short run: commits are this far apart at least, so that
  * a kill loses what was done since. */
 static const double commit_every_s = 0.1;
+/* As often as an eye can follow. */
+static const double show_every_s = 0.1;
 
 static double now_s(void) {
     struct timespec now;
@@ -114,25 +118,32 @@ static void do_piece(void *arg, int64_t piece) {
 
 /* --- the thread that writes ------------------------------------------------------------------- */
 
-static void show_progress(const struct execution *e, bool is_last) {
-    const struct gsim_io *io = e->sweep->cli->io;
-    enum { WIDTH = 30 };
-    if (!io->is_err_terminal || gsim_option_is_on(e->sweep->cli, GSIM_OPT_QUIET))
-        return;
-    if (is_last) {
-        fputs("\r\033[K", io->err);
+/* "12.3 min left", from a second on. */
+static void format_left(char text[40], double seconds) {
+    if (seconds < 1) {
+        strcpy(text, "less than 1 s left");
         return;
     }
-    int64_t n = e->todo->n, n_over = e->sure.n + e->held.n + e->todo->n_failed;
+    gsim_format_humane(text, seconds);
+    (void)strcat(text, " left");
+}
+
+/* What stands there as done is in the database, whatever happens next. */
+static void show_progress(struct execution *e) {
+    const struct gsim_io *io = e->sweep->cli->io;
+    enum { WIDTH = 30 };
+    double now = now_s();
+    if (!e->shows_progress || now < e->shown_s + show_every_s)
+        return;
+    e->shown_s = now;
+    int64_t n = e->todo->n, n_over = e->sure.n + e->todo->n_failed;
     int filled = (int)(n_over * WIDTH / n);
     char bar[WIDTH + 1], left[40] = "";
     memset(bar, '-', WIDTH);
     memset(bar, '#', (size_t)filled);
     bar[WIDTH] = '\0';
-    if (n_over > 0) {
-        gsim_format_humane(left, (now_s() - e->begin_s) / (double)n_over * (double)(n - n_over));
-        (void)strcat(left, " left");
-    }
+    if (n_over > 0)
+        format_left(left, (now - e->begin_s) / (double)n_over * (double)(n - n_over));
     fprintf(io->err, "\r[%s] %lld/%lld %.20s\033[K", bar, (long long)n_over, (long long)n, left);
     (void)fflush(io->err);
 }
@@ -219,7 +230,7 @@ static struct outcome *wait_for_news(struct execution *e) {
 static enum gsim_status write_all(struct execution *e) {
     const struct gsim_io *io = e->sweep->cli->io;
     for (bool is_over = false; !is_over;) {
-        show_progress(e, false);
+        show_progress(e);
         struct outcome *news = wait_for_news(e);
         int64_t n_taken = 0;
         if (io->stop && *io->stop)
@@ -237,7 +248,8 @@ static enum gsim_status write_all(struct execution *e) {
     }
     commit(e);
     e->todo->n_done = e->sure.n;
-    show_progress(e, true);
+    if (e->shows_progress)
+        fputs("\r\033[K", io->err);
     return e->disk;
 }
 
@@ -268,6 +280,7 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
     *e = (struct execution){
         .todo = todo, .sweep = sweep, .db = db, .io = *sweep->cli->io, .begin_s = now_s()};
     e->io.stop = &sweep->stop;
+    e->shows_progress = e->io.is_err_terminal && !gsim_option_is_on(sweep->cli, GSIM_OPT_QUIET);
     (void)pthread_mutex_init(&e->lock, NULL);
     (void)pthread_cond_init(&e->is_news, NULL);
     (void)pthread_cond_init(&e->is_room, NULL);

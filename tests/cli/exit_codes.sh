@@ -76,6 +76,7 @@ expect "standard input" 0 "JCT mean" sh -c "'$gsim' --policy fifo - <$t"
 expect "standard output full" 1 "cannot write" sh -c "'$gsim' --policy fifo $t >/dev/full"
 expect "--jobs-csv to a full disk" 1 "No space left" "$gsim" --policy fifo --jobs-csv /dev/full $t
 expect "--jobs-csv to nowhere" 1 "No such file" "$gsim" --policy fifo --jobs-csv "$tmp/no/where.csv" $t
+expect "--jobs-csv to standard output" 2 "name a file" "$gsim" --policy fifo --jobs-csv - $t
 expect "until" 0 "did not finish" "$gsim" --policy fifo --until 1h $t
 expect "json" 0 '"schema":"gsim-result-1"' "$gsim" --policy fifo --format json $t
 expect "unknown format" 2 "table, csv, json" "$gsim" --policy fifo --format xml $t
@@ -160,7 +161,7 @@ else
     echo "not ok nothing is lost on a full disk"
 fi
 echo text >"$tmp/text.db"
-expect "a file that is no database" 1 "not a database" "$gsim" --policy fifo --db "$tmp/text.db" $t
+expect "a file that is no database" 3 "not a database" "$gsim" --policy fifo --db "$tmp/text.db" $t
 sqlite3 "$tmp/other.db" "create table x (y)"
 expect "another program's database" 3 "not one of gsim" "$gsim" --policy fifo --db "$tmp/other.db" $t
 printf '[node a]\ncount = 2\ngpus = 8\n[node b]\ngpus = 4\ndevice = v100\n' >"$tmp/c.ini"

@@ -85,6 +85,8 @@ policy = fifoo'
 wrong "everything skipped" "every run is skipped" '[skip x]
 policy = fifo, las'
 wrong "replications of a file" "drawn again" 'reps = 3'
+wrong "keys below a section" "wrong.ini:4: no section .runs. in a grid: its keys stand above" '[runs]
+nodes = 3'
 wrong "another section" "no section" '[grid]
 nodes = 3'
 printf 'trace = tests/golden/two.csv\npolicy = fifo, lsa\n' >"$tmp/wrong.ini"
@@ -94,6 +96,11 @@ expect "a trace that is not there" 3 "nowhere.csv" "$gsim" sweep "$tmp/wrong.ini
 printf 'policy = fifo\n' >"$tmp/wrong.ini"
 expect "no trace" 3 "no trace" "$gsim" sweep "$tmp/wrong.ini" --list
 expect "no database" 2 "where do the results go" "$gsim" sweep "$grid"
+expect "two grids" 2 "one grid at a time" "$gsim" sweep "$grid" "$tmp/twins.ini" -o "$tmp/x.db"
+expect "a key of the grid as an option" 2 "a key of the grid, a line 'nodes = ...'" "$gsim" sweep "$grid" -o "$tmp/x.db" --nodes 3
+expect "a database in a folder that is not there" 1 "cannot open it: No such file" "$gsim" sweep "$grid" -o "$tmp/no/where.db"
+expect "a folder for a database" 1 "cannot open it: Is a directory" "$gsim" sweep "$grid" -o "$tmp"
+expect "the grid for a database" 3 "not a database, and was left as it is" "$gsim" sweep "$grid" -o "$grid"
 expect "no grid" 2 "which grid" "$gsim" sweep -o "$tmp/x.db"
 printf 'trace = traces/samples/heavy_tail.csv, traces/samples/cluster.csv\npolicy = fifo\ngpus-per-node = 1\n' >"$tmp/wide.ini"
 expect "a run that fails does not stop the others" 3 "1 of 2 runs are in .*1 failed" "$gsim" sweep "$tmp/wide.ini" -o "$tmp/wide.db"
@@ -115,6 +122,13 @@ say "and has its result" $?
 for i in 1 2 3; do "$gsim" sweep "$grid" -o "$tmp/s$i.db" --shard $i/3 >"$tmp/out" 2>&1 || say "shard $i" 1; done
 expect "a merge without the last shard" 4 "6 of the 18 runs of .* are missing: 3, 6, 9, 12, 15, 18;" \
     "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db"
+expect "shards that overlap" 4 "6 of the 18 runs of .* are missing: 3, 5, 9, 11, 15, 17;" sh -c \
+    "'$gsim' sweep '$grid' -o '$tmp/half.db' --shard 2/2 && '$gsim' merge -o '$tmp/overlap.db' '$tmp/half.db' '$tmp/s1.db'"
+"$gsim" sweep "$tmp/wide.ini" -o "$tmp/bare.db" --shard 1/2 >"$tmp/out" 2>&1 # a shard without a run
+before=$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)
+"$gsim" merge -o "$tmp/bare_too.db" "$tmp/bare.db" "$tmp/s1.db" >"$tmp/out" 2>&1
+[ "$before" = "$(cat "$tmp/bare.db" "$tmp/s1.db" | cksum)" ]
+say "a merge leaves the shards as they are" $?
 expect "a merge of all" 0 "6 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s3.db" "$tmp/s1.db" "$tmp/s2.db"
 same "shards merged are one process, row for row" "$tmp/merged.db" "$tmp/all.db"
 expect "merging again changes nothing" 0 " 0 new runs" "$gsim" merge -o "$tmp/merged.db" "$tmp/s1.db" "$tmp/s2.db" "$tmp/s3.db"
@@ -213,6 +227,23 @@ grep -q "to go on: " "$tmp/out"
 say "and the command to go on" $?
 expect "with room again" 0 "360 of 360" "$gsim" sweep "$tmp/many.ini" -o "$tmp/full.db"
 same "full and resumed is uninterrupted" "$tmp/full.db" "$tmp/whole.db"
+expect "a report on a full disk" 1 "cannot write it" \
+    sh -c "ulimit -f 8; trap '' XFSZ; '$gsim' report '$tmp/all.db' -o '$tmp/full.html'"
+[ ! -e "$tmp/full.html" ] && [ ! -e "$tmp/full.html.part" ]
+say "leaves no half of it" $?
+expect "a report of what is no database" 3 "not a database" "$gsim" report "$grid" -o "$tmp/x.html"
+sqlite3 "$tmp/s1.db" "pragma user_version = 4"
+expect "an older database" 3 "an older gsim" "$gsim" sweep "$grid" -o "$tmp/s1.db"
+
+# --- on a terminal (script(1) has one) it says how far it is, ten times a second at most
+if command -v script >/dev/null; then
+    script -qec "'$gsim' sweep '$tmp/many.ini' -o '$tmp/seen.db'" /dev/null </dev/null >"$tmp/seen" 2>&1
+    tr '\r' '\n' <"$tmp/seen" >"$tmp/out"
+    grep -q '^\[-*\] 0/360' "$tmp/out" && [ "$(grep -c '/360 ' "$tmp/out")" -lt 100 ]
+    say "a bar on a terminal" $?
+else
+    echo "ok a bar on a terminal # SKIP no script(1)"
+fi
 
 # --- tables that fill gaps are a dimension: each is a trace of its own (10 iterations of 1 s, of 2 s)
 printf '0,m,0,10,1\n' >"$tmp/gaps.txt"
