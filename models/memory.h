@@ -14,7 +14,7 @@
  * left who does not yield; then it is prefetched. First touches fault as everybody's.
  *
  *   overflow   everything is resident up to a cap that each job has; what an iteration touches beyond is
- *              made on the host, and read from there: once over the bus each way, a part by each of its
+ *              made in pinned memory of the host, and read from there: once over the bus each way, a part by each of its
  *              kernels, which are longer by that. No chunks, no faults
  *
  * What an iteration misses is found when it begins, all at once, and waited for before its first

@@ -12,19 +12,21 @@
  * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured with the
  * others at rest for one window. Then their launches are capped, each by so many kernels a refill; the
  * cap doubles until the pace suffers by more than antman.tolerance, halves whenever it does, and grows
- * by half when it does not.
+ * by half when it does not. It knows nothing of when the GPU is idle, as in the public code, which
+ * delays operators so that a job has some percentage of the time.
  *
  * GPU, memory: a guaranteed job has all that it needs, and starts where guests are at once: they have
- * the rest, first come first, and what an iteration touches beyond lies on the host, written there
- * once and read once over the bus, which makes its kernels longer. When there is room again it is used
- * from then on. One guest starts wherever the GPU's use allows, others where they fit beside it: guests
- * do not make each other overflow. With antman.overflow=off guests wait for room and are suspended
- * (antman.preempt) when it is needed, as they always are for a gang.
+ * the rest, first come first, and what an iteration touches beyond is pinned memory of the host,
+ * written once and read once over the bus, which makes its kernels longer. When there is room again it
+ * is used from then on. One guest starts wherever the GPU's use allows, others where they fit beside
+ * it: guests do not make each other overflow. With antman.overflow=off guests wait for room and are
+ * suspended (antman.preempt) when it is needed, as they always are for a gang.
  *
  * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: a trace says what
- * a guaranteed job needs at most. A cap holds at once, within an iteration too; a job whose trace names
- * no iterations is one.
- * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020. */
+ * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration; a
+ * job whose trace names no iterations is one.
+ * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020, and its
+ * public code (github.com/alibaba/GPU-scheduler-for-deep-learning). */
 #include "policies/common_antman.h"
 
 /* Of class opportunistic, and not only for want of a GPU. */
