@@ -93,6 +93,20 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
     }
 }
 
+static bool list_kinds(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    uint32_t node = 0;
+    c->kinds = gsim_arena_array(c->arena, spec->n_groups, sizeof *c->kinds);
+    for (uint32_t g = 0; c->kinds && g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        uint32_t at = c->n_kinds++;
+        for (; at > 0 && c->kinds[at - 1].gpus < group->gpus_per_node; at--)
+            c->kinds[at] = c->kinds[at - 1];
+        c->kinds[at] = (struct gsim_node_kind){group->gpus_per_node, group->count, node};
+        node += group->count;
+    }
+    return c->kinds != NULL;
+}
+
 /* Roots are numbered through; GPUs of a node without shared roots have one each. */
 static bool wire_roots(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
     uint32_t *root_of_gpu = gsim_arena_array(c->arena, c->n_gpus, sizeof *root_of_gpu);
@@ -180,7 +194,7 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
     for (uint32_t g = 0; g < spec->n_groups; g++)
         add_group(cluster, &spec->groups[g], &node, &gpu);
     cluster->node_first_gpu[node] = gpu;
-    if (!wire(cluster, spec))
+    if (!list_kinds(cluster, spec) || !wire(cluster, spec))
         return gsim_no_memory(log, "building the cluster");
     cluster->pool_free_ppm = (int64_t)cluster->n_gpus * GSIM_PPM;
     cluster->pool_cpus_free = spec->pool_cpus_milli ? spec->pool_cpus_milli : INT64_MAX / 4;

@@ -59,6 +59,11 @@ struct gsim_instances {
     uint32_t jobs[GSIM_INSTANCES_MAX];
 };
 
+/* Nodes that are alike. */
+struct gsim_node_kind {
+    uint32_t gpus, count, first_node;
+};
+
 /* Capacity as it will be when the transitions under way are over: what plans are made against.
  * Memory is counted where the trace gives it: it stays taken while a paused job is resident. */
 struct gsim_cluster {
@@ -71,6 +76,8 @@ struct gsim_cluster {
     struct gsim_wiring wiring;
     uint32_t n_switches; /* 0: one above all nodes, and nobody counts them */
     uint32_t *switch_first_node; /* n_switches + 1 */
+    struct gsim_node_kind *kinds; /* the widest nodes first */
+    uint32_t n_kinds;
     uint32_t *gpu_free_ppm;
     int64_t *gpu_mem_used;
     uint8_t *gpu_memory; /* enum gsim_memory: who sees to it that it fits */

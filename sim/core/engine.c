@@ -332,11 +332,21 @@ static enum gsim_status no_progress(struct gsim_core *core) {
                      gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
 }
 
+/* All nodes are up, nobody runs, and nothing is ahead but failures and repairs, which could go on for
+ * ever. */
+static bool only_fails(struct gsim_core *core) {
+    const struct gsim_failures *failures = &core->failures;
+    return failures->queue.n > 0 && core->options->until_ns == GSIM_NEVER &&
+           core->cluster.n_gpus_down == 0 && core->view.n_active > 0 &&
+           core->timer_ns == GSIM_NEVER && next_arrival_ns(core) == GSIM_NEVER &&
+           core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
+}
+
 static enum gsim_status run_loop(struct gsim_core *core) {
     bool is_interrupted = false;
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
-        if (next == GSIM_NEVER && core->view.n_active)
+        if ((next == GSIM_NEVER && core->view.n_active) || only_fails(core))
             return no_progress(core);
         if (next == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
             return GSIM_OK;

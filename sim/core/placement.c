@@ -83,17 +83,30 @@ static bool take_node(struct search *s, uint32_t need) {
     return true;
 }
 
+/* How many nodes of a kind could ever have the request's memory on each GPU. */
+static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *kind) {
+    const struct gsim_cluster *c = s->cluster;
+    uint32_t gpu = c->node_first_gpu[kind->first_node];
+    bool has_room = s->request->mem_bytes <= c->gpu_hbm_bytes[gpu] ||
+                    c->gpu_memory[gpu] != GSIM_MEMORY_RESIDENT;
+    return has_room ? kind->count : 0;
+}
+
+/* On one node; else on whole ones, as few as the cluster has for so many, and a part of another. */
 static bool find_consolidated(struct search *s, bool with_remainder) {
-    uint32_t left = s->request->shape.gpus, widest = s->cluster->widest_node;
-    while (left > widest) {
-        if (!take_node(s, widest))
-            return false;
-        left -= widest;
+    const struct gsim_cluster *c = s->cluster;
+    uint32_t left = s->request->shape.gpus, i = 0;
+    while (i + 1 < c->n_kinds && nodes_for(s, &c->kinds[i]) == 0)
+        i++;
+    if (left <= c->kinds[i].gpus)
+        return take_node(s, left);
+    for (; i < c->n_kinds; i++) {
+        uint32_t width = c->kinds[i].gpus, nodes = nodes_for(s, &c->kinds[i]);
+        for (; nodes > 0 && left >= width; nodes--, left -= width)
+            if (!take_node(s, width))
+                return false;
     }
-    bool is_multi = s->n > 0;
-    if (is_multi && left == widest)
-        return take_node(s, widest);
-    return (is_multi && !with_remainder) || take_node(s, left);
+    return left == 0 || !with_remainder || take_node(s, left);
 }
 
 /* Nothing is taken: the search begins anew. */

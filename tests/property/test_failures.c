@@ -140,11 +140,27 @@ static void test_checkpoints(void **state) {
     assert_true(lost_s / restarts > 4 && lost_s / restarts < 6); /* about half an interval */
 }
 
+/* Failures and repairs could go on for ever. */
+static void test_nobody_is_placed(void **state) {
+    (void)state;
+    static const struct gsim_policy idler = {.name = "idler", .summary = "places nobody"};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_log log = {0};
+    struct gsim_result result;
+    struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
+    struct test_run how = failing(&trace, "idler", 1);
+    how.custom = &idler;
+    assert_int_equal(test_try(&how, arena, &result, &log), GSIM_FAILED);
+    assert_non_null(strstr(log.errors[0].text, "leaves 40 jobs waiting for ever"));
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy),
         cmocka_unit_test(test_managed_memory),
         cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_nobody_is_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

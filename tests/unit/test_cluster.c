@@ -68,6 +68,29 @@ static void test_consolidate_does_not_scatter(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Two nodes of 4 GPUs with 16 GiB, then one of 8 with 8 GiB. */
+static void test_consolidate_on_mixed_nodes(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_log log = {0};
+    struct gsim_cluster c;
+    struct gsim_node_group groups[] = {{.count = 2, .gpus_per_node = 4, .hbm_bytes = 16 * GSIM_GIB},
+                                       {.count = 1, .gpus_per_node = 8, .hbm_bytes = 8 * GSIM_GIB}};
+    struct gsim_cluster_spec spec = {.groups = groups, .n_groups = 2};
+    assert_int_equal(gsim_cluster_open(&c, &spec, arena, &log), GSIM_OK);
+    struct gsim_request all = ask(16, GSIM_RULE_CONSOLIDATE), eight = ask(8, GSIM_RULE_CONSOLIDATE);
+    expect(&c, all, "8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7"); /* the widest nodes first */
+    struct gsim_unit units[16];
+    for (uint16_t gpu = 0; gpu < 16; gpu++)
+        units[gpu] = (struct gsim_unit){.gpu = gpu};
+    gsim_cluster_release(&c, &all, units, 16);
+    eight.mem_bytes = 12 * GSIM_GIB; /* more than a GPU of the widest node has */
+    expect(&c, eight, "0 1 2 3 4 5 6 7");
+    expect(&c, ask(9, GSIM_RULE_CONSOLIDATE), "-");
+    expect(&c, ask(8, GSIM_RULE_CONSOLIDATE), "8 9 10 11 12 13 14 15");
+    gsim_arena_free(arena);
+}
+
 static void test_spread_and_fullest(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -186,6 +209,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_consolidate),
         cmocka_unit_test(test_consolidate_does_not_scatter),
+        cmocka_unit_test(test_consolidate_on_mixed_nodes),
         cmocka_unit_test(test_spread_and_fullest),
         cmocka_unit_test(test_shares_memory_cpus),
         cmocka_unit_test(test_random_takes),
