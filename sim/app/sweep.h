@@ -21,6 +21,7 @@ struct gsim_sweep_trace {
     atomic_llong n_waiting; /* runs that are still to be written */
     int64_t first_run; /* of the grid: its options say what the trace is */
     int64_t seed, shake_ppm;
+    uint32_t n_jobs; /* of a file; 0: it is drawn */
     uint32_t widest_gang; /* 0: not known, and not needed */
     uint8_t digest[GSIM_DIGEST_BYTES];
 };

@@ -133,6 +133,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
         trace->arena = arena;
         trace->loaded = read;
         trace->widest_gang = read->widest_gang;
+        trace->n_jobs = read->trace.n_jobs;
     } else if (needs_widest_gang(&sweep->grid)) {
         status = gsim_sweep_take_trace(sweep, at, log);
         gsim_sweep_drop_trace(sweep, at);

@@ -8,7 +8,7 @@
 #include "sim/app/invocation.h"
 #include "sim/app/output.h"
 #include "sim/app/parallel.h"
-#include "sim/app/sweep.h"
+#include "sim/app/sweep_order.h"
 
 /* A run that has ended, in its own arena. */
 struct outcome {
@@ -29,6 +29,7 @@ struct execution {
     struct gsim_sweep_todo *todo;
     struct gsim_sweep *sweep;
     struct gsim_db *db;
+    struct gsim_sweep_order *order;
     struct gsim_io io; /* as the runs see it: they stop when the writer says so */
     pthread_mutex_t lock;
     pthread_cond_t is_news, is_room;
@@ -98,8 +99,10 @@ static void hand_over(struct execution *e, struct outcome *outcome) {
     (void)pthread_mutex_unlock(&e->lock);
 }
 
+/* Which run it is, the order says. */
 static void do_piece(void *arg, int64_t piece) {
     struct execution *e = arg;
+    (void)piece;
     if (e->sweep->stop) {
         hand_over(e, NULL);
         return;
@@ -108,8 +111,10 @@ static void do_piece(void *arg, int64_t piece) {
     struct outcome *outcome = arena ? gsim_arena_alloc(arena, sizeof *outcome) : NULL;
     if (outcome) {
         outcome->arena = arena;
-        outcome->position = e->todo->position[piece];
+        outcome->position = gsim_sweep_order_take(e->order);
         outcome->status = run_one(e, outcome);
+        if (outcome->status == GSIM_OK)
+            gsim_sweep_order_note(e->order, outcome->position, outcome->result.summary.wall_s);
     } else {
         gsim_arena_free(arena);
     }
@@ -275,10 +280,15 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
     struct gsim_sweep *sweep = todo->sweep;
     struct execution *e = gsim_arena_alloc(sweep->cli->arena, sizeof *e);
     struct gsim_crew *crew = gsim_arena_alloc(sweep->cli->arena, sizeof *crew);
-    if (!e || !crew)
+    struct gsim_sweep_order *order = gsim_sweep_order_new(todo);
+    if (!e || !crew || !order)
         return gsim_no_memory(sweep->cli->log, "starting");
-    *e = (struct execution){
-        .todo = todo, .sweep = sweep, .db = db, .io = *sweep->cli->io, .begin_s = now_s()};
+    *e = (struct execution){.todo = todo,
+                            .sweep = sweep,
+                            .db = db,
+                            .order = order,
+                            .io = *sweep->cli->io,
+                            .begin_s = now_s()};
     e->io.stop = &sweep->stop;
     e->shows_progress = e->io.is_err_terminal && !gsim_option_is_on(sweep->cli, GSIM_OPT_QUIET);
     (void)pthread_mutex_init(&e->lock, NULL);
@@ -288,6 +298,7 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
         return gsim_fail(sweep->cli->log, GSIM_FAILED, NULL, 0, "the system gives no threads");
     enum gsim_status status = todo->n > 0 ? write_all(e) : GSIM_OK;
     gsim_crew_join(crew);
+    gsim_sweep_order_end(order);
     say_notes(e);
     if (status == GSIM_OK && sweep->cli->io->stop && *sweep->cli->io->stop &&
         todo->n_done + todo->n_failed < todo->n)

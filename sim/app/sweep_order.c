@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* No result depends on it: rows carry their run's place in the grid. What a run will take is learned: runs of a trace under a policy take about as long as those that
+ * have ended, or, where none has, as long a job as runs of other traces under the policy. Of what is
+ * not known the largest trace comes first. Drawn traces are in memory from their first run to
+ * their last, so few of them are open at a time. */
+#include "sim/app/sweep_order.h"
+
+#include <math.h>
+
+#include "sim/base/sort.h"
+
+/* Batches that are looked at for a run: enough for any grid of files, and a bound for thousands of
+ * drawn traces. */
+enum { MOST_LOOKED_AT = 4096 };
+
+/* Runs of a trace under a policy: neighbours in the grid. */
+struct batch {
+    int64_t next, end; /* places in todo->position */
+    uint32_t trace;
+    uint32_t policy, kind; /* kind: policy and file or spec */
+};
+
+struct learned {
+    double wall_s; /* sums */
+    double jobs;
+    int64_t n;
+};
+
+struct gsim_sweep_order {
+    const struct gsim_sweep_todo *todo;
+    pthread_mutex_t lock;
+    struct batch *batch;
+    int64_t n_batches, first; /* all before first are used up */
+    struct learned *by_policy, *by_kind;
+    int64_t *n_left; /* of a trace: runs that have not begun */
+    bool *is_open; /* a drawn trace of which some have */
+    int n_open;
+};
+
+static int policy_key(const struct gsim_grid *grid) {
+    int k = 0;
+    while (grid->key[k].option != GSIM_OPT_POLICY) /* each grid has one */
+        k++;
+    return k;
+}
+
+static const struct gsim_sweep_run *run_at(const struct gsim_sweep_todo *todo, int64_t place) {
+    return &todo->sweep->run[todo->position[place] - 1];
+}
+
+static void name_batch(const struct gsim_grid *grid, const struct gsim_sweep_run *run,
+                       struct batch *batch) {
+    const uint32_t *choice = grid->choice + run->grid_run * grid->n_keys;
+    int k = policy_key(grid);
+    batch->trace = run->trace;
+    batch->policy = choice[k];
+    batch->kind = choice[0] * grid->key[k].n + choice[k];
+}
+
+static void cut_batches(struct gsim_sweep_order *order) {
+    const struct gsim_sweep_todo *todo = order->todo;
+    for (int64_t i = 0; i < todo->n; i++) {
+        struct batch batch = {.next = i, .end = i + 1};
+        struct batch *last = order->n_batches ? &order->batch[order->n_batches - 1] : NULL;
+        name_batch(&todo->sweep->grid, run_at(todo, i), &batch);
+        order->n_left[batch.trace]++;
+        if (last && last->trace == batch.trace && last->kind == batch.kind)
+            last->end++;
+        else
+            order->batch[order->n_batches++] = batch;
+    }
+}
+
+/* 0 for a drawn trace, whose jobs nobody has counted. */
+static uint32_t n_jobs_of(const struct gsim_sweep_order *order, const struct batch *batch) {
+    return order->todo->sweep->trace[batch->trace].n_jobs;
+}
+
+static int64_t *sizes_of(const struct gsim_sweep_order *order, struct gsim_arena *arena) {
+    int64_t *size = gsim_arena_array(arena, (size_t)order->n_batches, sizeof *size);
+    for (int64_t b = 0; size && b < order->n_batches; b++)
+        size[b] = -(int64_t)n_jobs_of(order, &order->batch[b]);
+    return size;
+}
+
+/* Larger traces first, else as in the grid. */
+static bool sort_batches(struct gsim_sweep_order *order, struct gsim_arena *arena) {
+    size_t n = (size_t)order->n_batches;
+    int64_t *size = sizes_of(order, arena);
+    uint32_t *at = gsim_arena_array(arena, n, sizeof *at);
+    struct batch *sorted = gsim_arena_array(arena, n, sizeof *sorted);
+    if (!size || !at || !sorted || !gsim_sort_order(size, at, n))
+        return false;
+    for (size_t b = 0; b < n; b++)
+        sorted[b] = order->batch[at[b]];
+    order->batch = sorted;
+    return true;
+}
+
+struct gsim_sweep_order *gsim_sweep_order_new(const struct gsim_sweep_todo *todo) {
+    struct gsim_sweep *sweep = todo->sweep;
+    struct gsim_arena *arena = sweep->cli->arena;
+    const struct gsim_grid *grid = &sweep->grid;
+    size_t n_policies = grid->key[policy_key(grid)].n, n_traces = sweep->n_traces;
+    struct gsim_sweep_order *order = gsim_arena_alloc(arena, sizeof *order);
+    if (!order)
+        return NULL;
+    order->todo = todo;
+    order->batch = gsim_arena_array(arena, (size_t)todo->n, sizeof *order->batch);
+    order->by_policy = gsim_arena_array(arena, n_policies, sizeof *order->by_policy);
+    order->by_kind = gsim_arena_array(arena, n_policies * grid->key[0].n, sizeof *order->by_kind);
+    order->n_left = gsim_arena_array(arena, n_traces, sizeof *order->n_left);
+    order->is_open = gsim_arena_array(arena, n_traces, sizeof *order->is_open);
+    if (!order->batch || !order->by_policy || !order->by_kind || !order->n_left || !order->is_open)
+        return NULL;
+    cut_batches(order);
+    if (sweep->n_threads > 1 && !sort_batches(order, arena))
+        return NULL;
+    (void)pthread_mutex_init(&order->lock, NULL);
+    return order;
+}
+
+void gsim_sweep_order_end(struct gsim_sweep_order *order) {
+    (void)pthread_mutex_destroy(&order->lock);
+}
+
+/* Of one run; infinite: nobody knows. */
+static double expected_s(const struct gsim_sweep_order *order, const struct batch *batch) {
+    const struct learned *alike = &order->by_kind[batch->kind],
+                         *policy = &order->by_policy[batch->policy];
+    if (alike->n > 0)
+        return alike->wall_s / (double)alike->n;
+    if (policy->jobs > 0 && n_jobs_of(order, batch) > 0)
+        return policy->wall_s / policy->jobs * n_jobs_of(order, batch);
+    return (double)INFINITY;
+}
+
+static struct batch *choose(struct gsim_sweep_order *order) {
+    bool is_alone = order->todo->sweep->n_threads == 1;
+    int most_open = order->todo->sweep->n_threads + 1;
+    bool may_open = order->n_open < most_open;
+    struct batch *best = NULL;
+    double best_s = -1;
+    while (order->batch[order->first].next == order->batch[order->first].end)
+        order->first++;
+    int64_t end = is_alone ? order->first : order->first + MOST_LOOKED_AT;
+    for (int64_t b = order->first; b < order->n_batches && b < end; b++) {
+        struct batch *batch = &order->batch[b];
+        bool is_closed = n_jobs_of(order, batch) == 0 && !order->is_open[batch->trace];
+        if (batch->next == batch->end || (is_closed && !may_open))
+            continue;
+        may_open &= !is_closed; /* the next one only */
+        double seconds = expected_s(order, batch);
+        if (seconds > best_s) {
+            best = batch;
+            best_s = seconds;
+        }
+    }
+    return best ? best : &order->batch[order->first];
+}
+
+int64_t gsim_sweep_order_take(struct gsim_sweep_order *order) {
+    (void)pthread_mutex_lock(&order->lock);
+    struct batch *batch = choose(order);
+    int64_t place = batch->next++;
+    uint32_t trace = batch->trace;
+    bool is_last = --order->n_left[trace] == 0;
+    if (n_jobs_of(order, batch) == 0)
+        order->n_open += !order->is_open[trace] - is_last;
+    order->is_open[trace] = true;
+    (void)pthread_mutex_unlock(&order->lock);
+    return order->todo->position[place];
+}
+
+static void add(struct learned *learned, double wall_s, double jobs) {
+    learned->wall_s += wall_s;
+    learned->jobs += jobs;
+    learned->n++;
+}
+
+void gsim_sweep_order_note(struct gsim_sweep_order *order, int64_t position, double wall_s) {
+    const struct gsim_sweep *sweep = order->todo->sweep;
+    struct batch batch = {0};
+    name_batch(&sweep->grid, &sweep->run[position - 1], &batch);
+    uint32_t n_jobs = n_jobs_of(order, &batch);
+    (void)pthread_mutex_lock(&order->lock);
+    add(&order->by_kind[batch.kind], wall_s, n_jobs);
+    if (n_jobs > 0)
+        add(&order->by_policy[batch.policy], wall_s, n_jobs);
+    (void)pthread_mutex_unlock(&order->lock);
+}
