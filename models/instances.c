@@ -5,10 +5,6 @@
 
 #include <assert.h>
 
-static const struct gsim_profile *profile_at(const struct gsim_model *model, uint32_t gpu) {
-    return gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
-}
-
 static struct gsim_instance describe(const struct gsim_mig *mig, int profile) {
     const struct gsim_mig_profile *p = &mig->profile[profile];
     return (struct gsim_instance){.name = p->name,
@@ -19,7 +15,7 @@ static struct gsim_instance describe(const struct gsim_mig *mig, int profile) {
 enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,
                                      const char *layout, struct gsim_partition *out,
                                      struct gsim_log *log) {
-    const struct gsim_profile *profile = profile_at(model, gpu);
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     struct gsim_mig_layout parsed;
     if (!profile->mig)
         return gsim_fail(log, GSIM_USAGE, NULL, 0,
@@ -61,7 +57,7 @@ static uint16_t read_spaces(const struct gsim_profile *profile, const char *layo
 void gsim_instances_cut(struct gsim_model *model, uint32_t gpu, const char *layout,
                         int64_t now_ns) {
     struct gsim_machine_gpu *cut = &model->gpus[gpu];
-    const struct gsim_profile *profile = profile_at(model, gpu);
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     struct gsim_space spaces[GSIM_SPACES_MAX];
     charge(model, cut, profile, now_ns);
     cut->is_cut = cut->is_rotating = *layout != '\0';

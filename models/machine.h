@@ -5,6 +5,8 @@
  *   pace.c     how fast a job runs where it is
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
+ *   turner.c   one job of these
+ *   counters.c what a job has done, for policies
  *   carriage.c memory on its way to and from jobs' units
  *   instances.c GPUs that are cut into parts (MIG)
  *   facts.c    what a result says about how far it can be trusted */
@@ -88,6 +90,10 @@ static inline bool gsim_machine_is_sharing(const struct gsim_model *model, gsim_
 }
 const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
                                                 const struct gsim_unit *units, uint32_t n_units);
+static inline const struct gsim_profile *gsim_machine_profile_at(const struct gsim_model *model,
+                                                                 uint32_t gpu) {
+    return gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
+}
 const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot);
 int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot);
 
@@ -109,6 +115,11 @@ uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot);
 /* sharing.c */
 void gsim_sharing_join(struct gsim_model *model, gsim_slot slot, uint32_t gpu, int64_t now_ns);
 void gsim_sharing_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+
+/* counters.c: two operations of models */
+struct gsim_costs gsim_counters_costs(const struct gsim_model *model, gsim_slot slot);
+void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                      struct gsim_counters *out);
 
 /* carriage.c */
 /* A job's memory on its way to its units, or from them. */

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "models/machine.h"
-#include "models/requests.h"
 
 /* --- arbiters --------------------------------------------------------------------------------- */
 
@@ -25,10 +24,6 @@ static int64_t quantum_of(const struct gsim_lane *lane, const struct gsim_profil
     if (lane->quantum_ns == GSIM_QUANTUM_LONG)
         return profile->value[GSIM_KEY_SLICE_LONG_NS];
     return lane->quantum_ns > 0 ? lane->quantum_ns : profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
-}
-
-static const struct gsim_profile *profile_at(const struct gsim_model *model, uint32_t gpu) {
-    return gsim_machine_profile(model, &(struct gsim_unit){.gpu = gpu}, 1);
 }
 
 static bool open_table(struct gsim_model *model) {
@@ -62,7 +57,7 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
         return NULL;
     if (turns->of_gpu[gpu])
         return turns->of_gpu[gpu];
-    const struct gsim_profile *profile = profile_at(model, gpu);
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     struct gsim_arbiter_options options = {.costs = switch_costs(profile),
                                            .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
                                            .slice_budget = model->setup.slice_budget,
@@ -100,22 +95,6 @@ static void look_anew(struct gsim_turns *turns, uint32_t gpu, int64_t now_ns) {
         gsim_eventq_cancel(&turns->ahead, gpu);
     else
         foresee(turns, gpu, (struct gsim_foresight){now_ns - 1, false});
-}
-
-/* --- what a job does -------------------------------------------------------------------------- */
-
-static bool reserve(struct gsim_model *model, gsim_slot slot) {
-    struct gsim_turns *turns = &model->turns;
-    if (slot < turns->capacity)
-        return true;
-    struct gsim_turner *grown =
-        gsim_arena_grow(model->setup.arena, turns->by_slot, turns->capacity * sizeof *grown,
-                        model->capacity * sizeof *grown);
-    if (!grown)
-        return false;
-    turns->by_slot = grown;
-    turns->capacity = model->capacity;
-    return true;
 }
 
 /* --- arranging -------------------------------------------------------------------------------- */
@@ -176,28 +155,6 @@ static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner
     look_anew(&model->turns, turner->gpu, now_ns);
 }
 
-static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
-    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
-    return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
-}
-
-/* Of an iteration of its context, which is several of the row's, or a part of one. What it has and does
- * not touch goes out first. */
-static struct gsim_overflow overflow_of(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
-    const struct gsim_turner *turner = &model->turns.by_slot[slot];
-    uint32_t index = gsim_machine_info(model, slot)->index;
-    const struct gsim_process *process = &turner->process;
-    int64_t beyond = working_set(model->setup.trace, index) - turner->mem_cap_bytes;
-    int64_t n = gsim_trace_get(model->setup.trace, GSIM_COL_ITERATIONS, index);
-    if (turner->mem_cap_bytes == 0 || beyond <= 0)
-        return (struct gsim_overflow){0};
-    if (!process->is_open_loop && n > 0)
-        beyond = gsim_muldiv_ceil(beyond, n, process->context.iterations);
-    model->turns.has_overflown = true;
-    model->turns.has_key[GSIM_KEY_PCIE_D2H] = model->turns.has_key[GSIM_KEY_PCIE_H2D] = true;
-    return gsim_overflow_of(beyond, profile_at(model, gpu));
-}
-
 static void note_memory(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[entry->job];
     if (turner->mem_cap_bytes == entry->mem_cap_bytes)
@@ -206,7 +163,7 @@ static void note_memory(struct gsim_model *model, const struct gsim_entry *entry
     if (!model->jobs[entry->job].is_turning)
         return;
     gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
-                          overflow_of(model, entry->job, turner->gpu), now_ns);
+                          gsim_turner_overflow(model, entry->job, turner->gpu), now_ns);
     look_anew(&model->turns, turner->gpu, now_ns);
 }
 
@@ -245,7 +202,7 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
                          int64_t now_ns) {
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
         const struct gsim_entry *entry = &arrangement->entries[i];
-        if (!reserve(model, entry->job))
+        if (!gsim_turner_reserve(model, entry->job))
             return false;
         note_rank(model, entry, now_ns);
         note_cap(model, entry, now_ns);
@@ -260,7 +217,8 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
     bool is_paging = gsim_turns_pages(arrangement->memory);
     model->turns.has_managed[arrangement->memory] = true;
     if (is_paging)
-        gsim_pager_init(&pager, arrangement, profile_at(model, gpu), model->setup.arena);
+        gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
+                        model->setup.arena);
     model->gpus[gpu].memory = (uint8_t)arrangement->memory;
     gsim_arbiter_set_memory(arbiter, is_paging ? &pager : NULL);
 }
@@ -268,7 +226,7 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
 static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
                          const struct gsim_lane *lane, int64_t now_ns) {
     struct gsim_lane_spec spec = {
-        .quantum_ns = quantum_of(lane, profile_at(model, gpu)),
+        .quantum_ns = quantum_of(lane, gsim_machine_profile_at(model, gpu)),
         .keep_ns = lane->idle_release_ns,
         .ends_at_boundary = lane->ends_at_boundary,
         .is_strict = lane->turns != GSIM_TURNS_USED,
@@ -287,7 +245,9 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
     model->turns.has_vgpus |= lane->most_vgpus > 0;
     model->gpus[gpu].rule = spec.rule;
     if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
-        model->turns.has_key[gsim_vgpu_slice_key(profile_at(model, gpu), lane->most_vgpus)] = true;
+        model->turns
+            .has_key[gsim_vgpu_slice_key(gsim_machine_profile_at(model, gpu), lane->most_vgpus)] =
+            true;
     else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
         model->turns.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
                                                                     : GSIM_KEY_SLICE_LONG_NS] =
@@ -304,7 +264,7 @@ static bool is_spatial(const struct gsim_arrangement *arrangement) {
 }
 
 static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    struct gsim_space space = gsim_space_of_device(profile_at(model, gpu));
+    struct gsim_space space = gsim_space_of_device(gsim_machine_profile_at(model, gpu));
     model->gpus[gpu].is_spatial = true;
     gsim_arbiter_set_spaces(model->turns.of_gpu[gpu], &space, 1, now_ns);
 }
@@ -356,60 +316,6 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
     return is_done;
 }
 
-static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
-    struct gsim_turns *turns = &model->turns;
-    if (turns->n_logs == turns->logs_capacity) {
-        uint32_t capacity = turns->logs_capacity ? turns->logs_capacity * 2 : 16;
-        struct gsim_request_log *grown =
-            gsim_arena_grow(model->setup.arena, turns->logs, turns->logs_capacity * sizeof *grown,
-                            capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        turns->logs = grown;
-        turns->logs_capacity = capacity;
-    }
-    turns->logs[turns->n_logs++] = *log;
-    return true;
-}
-
-/* Draws when the requests of an open-loop job arrive, from the moment its process stands. */
-static bool draw_requests(struct gsim_model *model, struct gsim_process *process, uint32_t index,
-                          int64_t now_ns) {
-    const struct gsim_trace *trace = model->setup.trace;
-    struct gsim_request_law law;
-    size_t n = (size_t)process->context.iterations;
-    int64_t *arrival_ns = gsim_arena_array(model->setup.arena, n, sizeof *arrival_ns);
-    int64_t *latency_ns = gsim_arena_array(model->setup.arena, n, sizeof *latency_ns);
-    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, index);
-    const char *text = name >= 0 ? trace->names[GSIM_COL_ARRIVAL].name[name] : NULL;
-    bool is_law = gsim_request_law_parse(text, &law);
-    assert(is_law); /* checked when the model was opened */
-    process->context.arrival_ns = arrival_ns;
-    process->context.latency_ns = latency_ns;
-    return arrival_ns && latency_ns &&
-           gsim_requests_draw(&law, gsim_trace_get(trace, GSIM_COL_PERIOD_NS, index),
-                              model->setup.seed, model->setup.replication, index, now_ns,
-                              arrival_ns, (int64_t)n) &&
-           add_log(model, &(struct gsim_request_log){index, 0, arrival_ns, latency_ns});
-}
-
-static struct gsim_turner *describe(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    if (!reserve(model, slot))
-        return NULL;
-    struct gsim_turner *turner = &model->turns.by_slot[slot];
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (turner->is_described)
-        return turner;
-    turner->process = gsim_process_of(model->setup.trace, about->index,
-                                      gsim_machine_profile(model, about->units, about->n_units));
-    if (turner->process.is_open_loop &&
-        !draw_requests(model, &turner->process, about->index, now_ns))
-        return NULL;
-    turner->log = model->turns.n_logs - 1; /* of an open-loop job */
-    turner->is_described = true;
-    return turner;
-}
-
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
     if (slot < model->turns.capacity)
         model->turns.by_slot[slot] = (struct gsim_turner){0};
@@ -417,18 +323,13 @@ void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
 
 /* --- joining and leaving ---------------------------------------------------------------------- */
 
-static bool is_open_loop(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS,
-                          gsim_machine_info(model, slot)->index) > 0;
-}
-
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (!model->has_turners || about->n_units == 0)
         return false;
     const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
     return (about->n_units == 1 && gpu->is_rotating) ||
-           gsim_turns_pages((enum gsim_memory)gpu->memory) || is_open_loop(model, slot);
+           gsim_turns_pages((enum gsim_memory)gpu->memory) || gsim_turner_is_open_loop(model, slot);
 }
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
@@ -440,38 +341,6 @@ static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter,
     if (!gsim_arbiter_set_lane(arbiter, lane, &(struct gsim_lane_spec){0}, now_ns))
         model->is_out_of_memory = true;
     return lane;
-}
-
-/* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
-static struct gsim_member_spec member_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
-    const struct gsim_turner *turner = &model->turns.by_slot[slot];
-    const struct gsim_trace *trace = model->setup.trace;
-    uint32_t index = gsim_machine_info(model, slot)->index;
-    struct gsim_member_spec spec = {
-        .context = turner->process.context,
-        .id = slot,
-        .priority = turner->priority,
-        .weight = turner->weight,
-        .quantum_ns = turner->quantum_ns,
-        .memory_yields = turner->memory_yields,
-        .is_cold = turner->process.is_cold,
-        .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
-        .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),
-        .demand = gsim_process_demand(trace, index, profile_at(model, gpu)),
-        .used_bytes = working_set(trace, index),
-        .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
-        .overflow = overflow_of(model, slot, gpu)};
-    gsim_process_pace(&spec.context, turner->rate_q32);
-    if (spec.block_ns > 0)
-        spec.block_ns = gsim_process_time_ns(spec.block_ns, turner->rate_q32);
-    if (model->gpus[gpu].is_by_priority &&
-        gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
-        struct gsim_halt_costs costs = gsim_halt_costs_of(profile_at(model, gpu));
-        spec.context.gpu_ns = gsim_halt_overhead(&model->gpus[gpu].rule, &costs,
-                                                 spec.context.gpu_ns, spec.context.kernels);
-    }
-    spec.context.gpu_ns += spec.overflow.ns;
-    return spec;
 }
 
 /* Alone on its GPU nobody switches, and the gap is part of what was measured. */
@@ -543,14 +412,14 @@ static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbi
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
     struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
-    struct gsim_turner *turner = arbiter ? describe(model, slot, now_ns) : NULL;
+    struct gsim_turner *turner = arbiter ? gsim_turner_describe(model, slot, now_ns) : NULL;
     if (!turner) {
         model->is_out_of_memory = true;
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
     turner->rate_q32 = gsim_pace_q32(model, slot);
-    struct gsim_member_spec spec = member_spec(model, slot, gpu);
+    struct gsim_member_spec spec = gsim_turner_spec(model, slot, gpu);
     find_place(model, slot, &spec.context);
     if (turner->has_worked) {
         run_host(model, slot, now_ns);

@@ -56,6 +56,18 @@ struct gsim_turns {
     bool has_overflown; /* somebody's memory did */
 };
 
+/* turner.c */
+/* false: no memory. */
+bool gsim_turner_reserve(struct gsim_model *model, gsim_slot slot);
+bool gsim_turner_is_open_loop(const struct gsim_model *model, gsim_slot slot);
+/* Its requests arrive from now on. NULL: no memory. */
+struct gsim_turner *gsim_turner_describe(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* Of an iteration of its context, by the cap that it has. */
+struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
+/* Of the context that runs on this GPU. What may be halted runs as it was built for that: in pieces, or
+ * with checkpoints. */
+struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
+
 /* Whether this job, placed where it is, takes turns. */
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot);
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns);

@@ -226,7 +226,7 @@ struct gsim_quote {
 struct gsim_costs {
     int64_t bytes_in, bytes_out;
     int64_t faults;
-    int64_t stall_ns; /* time on the GPU without a kernel, waiting for pages */
+    int64_t stall_ns; /* time on the GPU waiting for pages, or for memory on the host */
 };
 
 /* Per-job counters, from which policies derive rates themselves. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One of the jobs that take turns, as its row describes it: its process and when its requests arrive,
+ * what of its memory overflows, and what its arbiter is told when it joins. */
+#include <assert.h>
+
+#include "models/machine.h"
+#include "models/requests.h"
+
+bool gsim_turner_reserve(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_turns *turns = &model->turns;
+    if (slot < turns->capacity)
+        return true;
+    struct gsim_turner *grown =
+        gsim_arena_grow(model->setup.arena, turns->by_slot, turns->capacity * sizeof *grown,
+                        model->capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    turns->by_slot = grown;
+    turns->capacity = model->capacity;
+    return true;
+}
+
+bool gsim_turner_is_open_loop(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS,
+                          gsim_machine_info(model, slot)->index) > 0;
+}
+
+static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
+    struct gsim_turns *turns = &model->turns;
+    if (turns->n_logs == turns->logs_capacity) {
+        uint32_t capacity = turns->logs_capacity ? turns->logs_capacity * 2 : 16;
+        struct gsim_request_log *grown =
+            gsim_arena_grow(model->setup.arena, turns->logs, turns->logs_capacity * sizeof *grown,
+                            capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        turns->logs = grown;
+        turns->logs_capacity = capacity;
+    }
+    turns->logs[turns->n_logs++] = *log;
+    return true;
+}
+
+/* Draws when the requests of an open-loop job arrive, from the moment its process stands. */
+static bool draw_requests(struct gsim_model *model, struct gsim_process *process, uint32_t index,
+                          int64_t now_ns) {
+    const struct gsim_trace *trace = model->setup.trace;
+    struct gsim_request_law law;
+    size_t n = (size_t)process->context.iterations;
+    int64_t *arrival_ns = gsim_arena_array(model->setup.arena, n, sizeof *arrival_ns);
+    int64_t *latency_ns = gsim_arena_array(model->setup.arena, n, sizeof *latency_ns);
+    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, index);
+    const char *text = name >= 0 ? trace->names[GSIM_COL_ARRIVAL].name[name] : NULL;
+    bool is_law = gsim_request_law_parse(text, &law);
+    assert(is_law); /* checked when the model was opened */
+    process->context.arrival_ns = arrival_ns;
+    process->context.latency_ns = latency_ns;
+    return arrival_ns && latency_ns &&
+           gsim_requests_draw(&law, gsim_trace_get(trace, GSIM_COL_PERIOD_NS, index),
+                              model->setup.seed, model->setup.replication, index, now_ns,
+                              arrival_ns, (int64_t)n) &&
+           add_log(model, &(struct gsim_request_log){index, 0, arrival_ns, latency_ns});
+}
+
+struct gsim_turner *gsim_turner_describe(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    if (!gsim_turner_reserve(model, slot))
+        return NULL;
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (turner->is_described)
+        return turner;
+    turner->process = gsim_process_of(model->setup.trace, about->index,
+                                      gsim_machine_profile(model, about->units, about->n_units));
+    if (turner->process.is_open_loop &&
+        !draw_requests(model, &turner->process, about->index, now_ns))
+        return NULL;
+    turner->log = model->turns.n_logs - 1; /* of an open-loop job */
+    turner->is_described = true;
+    return turner;
+}
+
+static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+}
+
+/* What it has and does not touch goes out first. An iteration of its context is several of the row's, or
+ * a part of one. */
+struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    const struct gsim_process *process = &turner->process;
+    int64_t beyond = working_set(model->setup.trace, index) - turner->mem_cap_bytes;
+    int64_t n = gsim_trace_get(model->setup.trace, GSIM_COL_ITERATIONS, index);
+    if (turner->mem_cap_bytes == 0 || beyond <= 0)
+        return (struct gsim_overflow){0};
+    if (!process->is_open_loop && n > 0)
+        beyond = gsim_muldiv_ceil(beyond, n, process->context.iterations);
+    model->turns.has_overflown = true;
+    model->turns.has_key[GSIM_KEY_PCIE_D2H] = model->turns.has_key[GSIM_KEY_PCIE_H2D] = true;
+    return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
+}
+
+struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    struct gsim_member_spec spec = {
+        .context = turner->process.context,
+        .id = slot,
+        .priority = turner->priority,
+        .weight = turner->weight,
+        .quantum_ns = turner->quantum_ns,
+        .memory_yields = turner->memory_yields,
+        .is_cold = turner->process.is_cold,
+        .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
+        .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),
+        .demand = gsim_process_demand(trace, index, gsim_machine_profile_at(model, gpu)),
+        .used_bytes = working_set(trace, index),
+        .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
+        .overflow = gsim_turner_overflow(model, slot, gpu)};
+    gsim_process_pace(&spec.context, turner->rate_q32);
+    if (spec.block_ns > 0)
+        spec.block_ns = gsim_process_time_ns(spec.block_ns, turner->rate_q32);
+    if (model->gpus[gpu].is_by_priority &&
+        gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
+        struct gsim_halt_costs costs = gsim_halt_costs_of(gsim_machine_profile_at(model, gpu));
+        spec.context.gpu_ns = gsim_halt_overhead(&model->gpus[gpu].rule, &costs,
+                                                 spec.context.gpu_ns, spec.context.kernels);
+    }
+    spec.context.gpu_ns += spec.overflow.ns;
+    return spec;
+}
