@@ -184,11 +184,14 @@ void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsi
 
 /* --- misfits ---------------------------------------------------------------------------------- */
 
-struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule) {
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
+                                      bool keeps_paused) {
     const struct gsim_trace *trace = view->trace;
+    bool has_memory =
+        view->room == GSIM_ROOM_AMPLE || (view->room == GSIM_ROOM_BUT_FOR_PAUSED && !keeps_paused);
     return (struct gsim_misfits){
         .smallest = UINT32_MAX,
-        .is_size_all = !trace->column[GSIM_COL_MEM_BYTES] && !trace->column[GSIM_COL_CPUS_MILLI] &&
+        .is_size_all = has_memory && !trace->column[GSIM_COL_CPUS_MILLI] &&
                        !trace->column[GSIM_COL_SHARE_PPM] && rule != GSIM_RULE_SKEW,
     };
 }
@@ -233,7 +236,7 @@ static gsim_slot first_candidate(const struct gsim_ctx *ctx, const struct gsim_l
 
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_line *line = ctx->state;
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule);
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule, false);
     if (ctx->view->n_repairs != line->n_repairs)
         line->has_freed = true;
     line->n_repairs = ctx->view->n_repairs;

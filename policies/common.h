@@ -119,9 +119,11 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
  * matters, nothing at least as large can fit either. */
 struct gsim_misfits {
     uint32_t smallest;
-    bool is_size_all; /* neither memory nor CPUs nor shares are asked for, and all by one rule */
+    bool is_size_all; /* nothing but whole GPUs can be missing, and all are placed by one rule */
 };
-struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule);
+/* keeps_paused: paused jobs may leave their memory on GPUs. */
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
+                                      bool keeps_paused);
 /* Whether the job is known not to fit, without asking the plan: in a pool two comparisons tell. */
 static inline bool gsim_misfits_has(const struct gsim_misfits *misfits,
                                     const struct gsim_view *view, gsim_slot slot) {
@@ -135,11 +137,39 @@ static inline bool gsim_misfits_has(const struct gsim_misfits *misfits,
 bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule);
 
+/* --- service ------------------------------------------------------------------------------------
+ */
+
+/* Attained service as Tiresias counts it: the time that a job has run. Where GPUs page that is more
+ * than what it got done. */
+int64_t gsim_common_served_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+
+/* Amounts of service at which jobs are to be looked at: told by watches, or, where service is time, by
+ * the policy's timer. Policies say them again whenever a job settles. */
+struct gsim_limits {
+    struct gsim_index reached; /* running jobs that the watch told of */
+    struct gsim_index running; /* where GPUs page: by when they are there */
+    struct gsim_index others; /* the same: by what they have to run until then */
+};
+void gsim_limits_init(struct gsim_limits *limits, struct gsim_ctx *ctx);
+void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot, int64_t served_ns);
+void gsim_limits_forget(struct gsim_limits *limits, gsim_slot slot);
+void gsim_limits_watched(struct gsim_limits *limits, struct gsim_ctx *ctx, gsim_slot slot);
+/* Takes one that is at its limit; GSIM_NO_SLOT: none. */
+gsim_slot gsim_limits_take(struct gsim_limits *limits, const struct gsim_ctx *ctx);
+/* Sets the timer for whoever is the next at a limit, or the first of these (by time) if that is
+ * sooner. To be called last in a decide. */
+void gsim_limits_wake(const struct gsim_limits *limits, const struct gsim_ctx *ctx,
+                      struct gsim_plan *plan, const struct gsim_index *timed);
+
 /* --- ranked, preemptive scheduling --------------------------------------------------------------
  */
 
 /* A running job's rank moves with time: rank = (key + slope_sign * now) * weight. Jobs of one
- * weight keep their order while they run, so there is one ordered index a weight. */
+ * weight keep their order while they run, so there is one ordered index a weight. Where GPUs page,
+ * ranks that fall do so at any speed: a key is then the rank / weight when it was last asked for, and
+ * no rank is above that. */
 struct gsim_rank_group {
     int64_t weight;
     struct gsim_index running; /* by key */

@@ -52,9 +52,18 @@ static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
         out_of_memory(ctx);
 }
 
+/* Where jobs wait for pages, what is left of them falls as it does. */
+static bool is_bound(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    return ctx->devices && ranked->slope_sign < 0;
+}
+
+static int64_t slope(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    return is_bound(ranked, ctx) ? 0 : ranked->slope_sign;
+}
+
 static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
-    int64_t key = ranked->value(ctx, slot) - ranked->slope_sign * ctx->view->now_ns;
+    int64_t key = ranked->value(ctx, slot) - slope(ranked, ctx) * ctx->view->now_ns;
     if (group && !gsim_index_insert(&group->running, slot, key, ctx->view->job[slot]))
         out_of_memory(ctx);
 }
@@ -103,17 +112,31 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 
 /* --- victims ---------------------------------------------------------------------------------- */
 
+/* The worst of a group. Whoever is last by its bound, and still is by what it has left. */
+static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                         struct gsim_rank_group *group) {
+    gsim_slot last = gsim_index_last(&group->running);
+    while (last != GSIM_NO_SLOT && is_bound(ranked, ctx)) {
+        int64_t value = ranked->value(ctx, last);
+        if (value == gsim_index_key(&group->running, last))
+            break;
+        gsim_index_remove(&group->running, last);
+        gsim_common_insert(ctx, &group->running, last, value);
+        last = gsim_index_last(&group->running);
+    }
+    return last;
+}
+
 /* The worst running job and its rank; GSIM_NO_SLOT when none runs. */
-static gsim_slot worst_running(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
-                               int64_t *rank) {
+static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, int64_t *rank) {
     gsim_slot worst = GSIM_NO_SLOT;
     for (int g = 0; g < ranked->n_groups; g++) {
-        const struct gsim_rank_group *group = &ranked->group[g];
-        gsim_slot last = gsim_index_last(&group->running);
+        struct gsim_rank_group *group = &ranked->group[g];
+        gsim_slot last = last_of(ranked, ctx, group);
         if (last == GSIM_NO_SLOT)
             continue;
         int64_t value =
-            gsim_index_key(&group->running, last) + ranked->slope_sign * ctx->view->now_ns;
+            gsim_index_key(&group->running, last) + slope(ranked, ctx) * ctx->view->now_ns;
         int64_t group_rank = gsim_common_times(value, group->weight);
         if (worst == GSIM_NO_SLOT || group_rank > *rank) {
             worst = last;
@@ -293,10 +316,13 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
         book_settled(ranked, ctx, view->settled[i]);
     for (uint32_t i = 0; i < view->n_arrived; i++)
         book_waiting(ranked, ctx, view->arrived[i]);
+    enum gsim_keep keep = ranked->preemption.keep;
+    bool keeps_paused =
+        ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);
     struct pass pass = {.ranked = ranked,
                         .ctx = ctx,
                         .plan = plan,
-                        .misfits = gsim_misfits_none(view, ranked->rule),
+                        .misfits = gsim_misfits_none(view, ranked->rule, keeps_paused),
                         .smallest_unforced = UINT32_MAX};
     if (ranked->needs_full_pass || view->n_repairs != ranked->n_repairs)
         pass_over_all(&pass);

@@ -159,7 +159,7 @@ static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, slices->rule);
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, slices->rule, true);
     bool may_force = true, has_placed = false;
     gsim_slot slot, after;
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID; slot = after) {

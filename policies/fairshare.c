@@ -188,7 +188,7 @@ static bool rank_waiting(struct state *state, struct gsim_ctx *ctx) {
 
 static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_easy *easy = &state->easy;
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, easy->rule);
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, easy->rule, false);
     if (state->mode == EASY) {
         gsim_easy_pass(easy, ctx, plan);
         return;

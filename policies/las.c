@@ -24,7 +24,7 @@ struct state {
 enum { SHARE = -1, AUTO = -2 };
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_attained_ns(ctx->view, slot);
+    return gsim_common_served_ns(ctx, slot);
 }
 
 static bool can_share(const struct gsim_view *view) {

@@ -2,7 +2,7 @@
 /* Tiresias: discretised two-dimensional scheduling for jobs whose length nobody knows. Source: Gu
  * et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019.
  *
- * A job's service is its GPUs times the time that it ran. It starts in the first queue and falls
+ * A job's service is its GPUs times the time that it ran, where GPUs page with its waits for pages. It starts in the first queue and falls
  * into the next one when its service reaches the limit between them; a job of a higher queue
  * preempts one of a lower queue, never one of its own. Within a queue, index=las serves who started
  * first; index=gittins serves who has the best chance to end per service invested before its next
@@ -26,7 +26,7 @@ struct state {
     struct gsim_dlas dlas; /* first; without reference=tiresias its settings alone */
     struct gsim_ranked ranked;
     struct gsim_history history;
-    struct gsim_index fallen; /* running jobs that need a new watch */
+    struct gsim_limits limits; /* of the queues that jobs are in */
     struct gsim_index starving; /* jobs by the time of their promotion */
     int64_t n_started;
     bool is_gittins, is_own_history, is_reference;
@@ -55,7 +55,7 @@ static int64_t order_in_queue(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct job *job = own(ctx, slot);
     if (!state->is_gittins)
         return job->start ? job->start : NOT_STARTED;
-    int64_t attained_ns = gsim_attained_ns(ctx->view, slot), delta = GSIM_NEVER;
+    int64_t attained_ns = gsim_common_served_ns(ctx, slot), delta = GSIM_NEVER;
     int64_t age = gsim_common_times(attained_ns / GSIM_NS_PER_S, width(ctx, slot));
     if (job->queue + 1 < state->dlas.n_queues)
         delta = state->dlas.limits[job->queue] -
@@ -81,17 +81,17 @@ static void fall(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *state = ctx->state;
     struct job *job = own(ctx, slot);
     for (; job->queue + 1 < state->dlas.n_queues; job->queue++) {
-        if (gsim_attained_ns(ctx->view, slot) < limit_ns(ctx, slot))
+        if (gsim_common_served_ns(ctx, slot) < limit_ns(ctx, slot))
             return;
         state->ranked.needs_full_pass = true;
     }
 }
 
 /* Also of a job that waits: it may start and reach its limit before the next decide. */
-static void watch_limit(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
-    const struct state *state = ctx->state;
+static void watch_limit(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct state *state = ctx->state;
     if (own(ctx, slot)->queue + 1 < state->dlas.n_queues)
-        gsim_plan_watch(plan, slot, GSIM_WATCH_ATTAINED, limit_ns(ctx, slot));
+        gsim_limits_set(&state->limits, ctx, plan, slot, limit_ns(ctx, slot));
 }
 
 /* --- starvation ------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static void watch_limit(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim
 static void begin_waiting(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *state = ctx->state;
     struct job *job = own(ctx, slot);
-    int64_t ran_ns = gsim_attained_ns(ctx->view, slot) - job->base_ns, now = ctx->view->now_ns;
+    int64_t ran_ns = gsim_common_served_ns(ctx, slot) - job->base_ns, now = ctx->view->now_ns;
     job->waits_since_ns = now;
     if (state->dlas.knob_ppm == 0 || job->queue == 0 || ran_ns <= 0)
         return;
@@ -129,15 +129,13 @@ static void promote(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         gsim_index_remove(&state->starving, slot);
         if (!gsim_index_has(&state->ranked.waiting, slot))
             continue; /* on its way to its GPUs already */
-        job->base_ns = gsim_attained_ns(ctx->view, slot);
+        job->base_ns = gsim_common_served_ns(ctx, slot);
         job->waits_since_ns = ctx->view->now_ns;
         job->waited_ns = 0;
         job->queue = 0;
         gsim_ranked_changed(&state->ranked, ctx, slot);
         watch_limit(ctx, plan, slot);
     }
-    if (slot != GSIM_NO_ID)
-        gsim_plan_wake(plan, gsim_index_key(&state->starving, slot));
 }
 
 /* --- hooks ------------------------------------------------------------------------------------ */
@@ -173,7 +171,7 @@ static enum gsim_status open_tiresias(struct gsim_ctx *ctx) {
     status = status == GSIM_OK ? open_history(ctx, state) : status;
     if (status != GSIM_OK || state->is_reference)
         return status != GSIM_OK ? status : gsim_dlas_open(&state->dlas, ctx);
-    gsim_index_init(&state->fallen, ctx->arena);
+    gsim_limits_init(&state->limits, ctx);
     gsim_index_init(&state->starving, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
@@ -195,8 +193,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
         return;
     }
     gsim_ranked_completed(&state->ranked, slot);
-    gsim_index_remove(&state->fallen, slot);
-    int64_t service = gsim_common_times(gsim_attained_ns(ctx->view, slot), width(ctx, slot));
+    gsim_limits_forget(&state->limits, slot);
+    int64_t service = gsim_common_times(gsim_common_served_ns(ctx, slot), width(ctx, slot));
     if (state->is_own_history &&
         !gsim_history_add(&state->history, service / GSIM_NS_PER_S + 1, ctx->arena))
         gsim_common_no_memory(ctx);
@@ -204,7 +202,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
     (void)kind;
-    gsim_common_insert(ctx, &((struct state *)ctx->state)->fallen, slot, 0);
+    gsim_limits_watched(&((struct state *)ctx->state)->limits, ctx, slot);
 }
 
 static void on_timer(struct gsim_ctx *ctx) {
@@ -217,7 +215,7 @@ static void book_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot
     if (ctx->view->state[slot] == GSIM_DONE)
         return;
     fall(ctx, slot);
-    gsim_index_remove(&state->fallen, slot);
+    gsim_limits_forget(&state->limits, slot);
     if (ctx->view->state[slot] == GSIM_RUNNING)
         end_waiting(ctx, slot);
     else
@@ -232,8 +230,7 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         book_settled(ctx, plan, ctx->view->settled[i]);
     for (uint32_t i = 0; i < ctx->view->n_arrived; i++)
         watch_limit(ctx, plan, ctx->view->arrived[i]);
-    while ((slot = gsim_index_first(&state->fallen)) != GSIM_NO_ID) {
-        gsim_index_remove(&state->fallen, slot);
+    while ((slot = gsim_limits_take(&state->limits, ctx)) != GSIM_NO_SLOT) {
         fall(ctx, slot);
         gsim_ranked_changed(&state->ranked, ctx, slot);
         watch_limit(ctx, plan, slot);
@@ -246,6 +243,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         book_changes(ctx, plan);
         promote(ctx, plan);
         gsim_ranked_decide(&state->ranked, ctx, plan);
+        gsim_limits_wake(&state->limits, ctx, plan, &state->starving);
     } else {
         gsim_dlas_decide(&state->dlas, ctx, plan);
     }

@@ -14,6 +14,13 @@
 #include "sim/base/params.h"
 #include "sim/base/status.h"
 
+/* Whether a whole GPU that is idle may lack the memory that a job of the trace asks for. */
+enum gsim_room {
+    GSIM_ROOM_SCARCE = 0, /* it may */
+    GSIM_ROOM_BUT_FOR_PAUSED, /* only where paused jobs have left theirs */
+    GSIM_ROOM_AMPLE, /* never: hosts have room for whatever does not fit */
+};
+
 struct gsim_core; /* the run; opaque here */
 struct gsim_plan; /* the transaction; opaque here */
 
@@ -54,6 +61,7 @@ struct gsim_view {
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
     const uint32_t *gpu_free_ppm; /* by GPU, after the transitions under way */
     const int64_t *gpu_hbm_bytes; /* by GPU */
+    enum gsim_room room; /* does not change in a run */
     const int64_t *gpu_mem_used; /* by GPU, reserved, where the trace gives memory */
     const bool *gpu_is_arranged; /* by GPU: shared, not to be had whole until it is given back */
     const uint32_t *gpu_clients; /* by GPU: jobs placed on it while it is arranged */
@@ -104,6 +112,9 @@ static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot s
         gsim_tell_progress(view->core, slot);
     return gsim_progress_ns(&view->progress[slot], view->now_ns);
 }
+
+/* How long a job has run, also while it waited for pages; of one that failed, what it has kept. */
+int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
 
 /* Oracles only. */
 static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot slot) {

@@ -27,7 +27,8 @@ struct gsim_core_job {
     uint32_t wait_next; /* in the list of waiting jobs */
     int64_t held_since_ns;
     int64_t wait_ns, stall_ns;
-    int64_t last_ns; /* up to when wait and stall are counted */
+    int64_t ran_ns; /* on its GPUs, also while it waited for pages there */
+    int64_t last_ns; /* up to when these are counted */
     gsim_i128 crowd_before; /* jobs in the system, summed over the time until it came */
 };
 

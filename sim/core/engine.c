@@ -53,6 +53,22 @@ static int64_t most_memory(const struct gsim_core *core) {
     return most;
 }
 
+static enum gsim_room room_of(const struct gsim_core *core) {
+    const struct gsim_cluster *cluster = &core->cluster;
+    const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
+    int64_t largest = 0, smallest = INT64_MAX;
+    bool is_ample = may_page(core) && core->ctx.devices->memory != GSIM_MEMORY_LANES;
+    for (uint32_t g = 0; g < core->options->cluster->n_groups; g++)
+        is_ample &= core->options->cluster->groups[g].host_bytes == 0;
+    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++)
+        smallest = cluster->gpu_hbm_bytes[gpu] < smallest ? cluster->gpu_hbm_bytes[gpu] : smallest;
+    for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++)
+        largest = mem[job] > largest ? mem[job] : largest;
+    if (!mem || is_ample)
+        return GSIM_ROOM_AMPLE;
+    return largest <= smallest ? GSIM_ROOM_BUT_FOR_PAUSED : GSIM_ROOM_SCARCE;
+}
+
 /* What to do about it, where the policy can have its GPUs managed. */
 static const char *paging_hint(const struct gsim_core *core) {
     for (const struct gsim_param_def *def = core->options->policy->params; def && def->type; def++)
@@ -200,6 +216,7 @@ static enum gsim_status open_run(struct gsim_core *core) {
         status = open_policy(core);
     if (status == GSIM_OK)
         status = check_memory(core);
+    core->view.room = room_of(core);
     return status == GSIM_OK ? arrange_devices(core) : status;
 }
 
@@ -400,6 +417,12 @@ struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enu
 
 void gsim_tell_progress(struct gsim_core *core, gsim_slot slot) {
     core->ops->tell(core->model, slot, core->view.now_ns);
+}
+
+int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot) {
+    const struct gsim_core_job *own = &view->core->jobs.core[slot];
+    bool is_running = view->state[slot] == GSIM_RUNNING || view->state[slot] == GSIM_STOPPING;
+    return own->ran_ns + (is_running ? view->now_ns - own->last_ns : 0);
 }
 
 struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,

@@ -119,7 +119,8 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
     own->stall_ns = from->stall_ns;
     gsim_fairness_reenter(core, slot, failed);
     core->ops->inherit(core->model, slot, failed);
-    if (gsim_progress_ns(&core->view.progress[slot], core->view.now_ns) > 0) {
+    own->ran_ns = gsim_progress_ns(&core->view.progress[slot], core->view.now_ns);
+    if (own->ran_ns > 0) {
         core->jobs.state[slot] = GSIM_HELD;
         own->keep = GSIM_KEEP_STORAGE;
     }

@@ -14,6 +14,10 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
         return;
     bool is_stalled = false;
     switch ((enum gsim_state)core->jobs.state[slot]) {
+    case GSIM_RUNNING:
+    case GSIM_STOPPING:
+        own->ran_ns += elapsed;
+        return;
     case GSIM_QUEUED:
     case GSIM_PAUSED:
     case GSIM_HELD:
@@ -26,7 +30,7 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
         is_stalled = true;
         break;
     default:
-        return; /* running */
+        return;
     }
     if (!is_stalled) {
         own->wait_ns += elapsed;

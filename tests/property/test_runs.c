@@ -258,9 +258,7 @@ static void test_looking_changes_nothing(void **state) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S, arena);
             static const char *const paging[] = {"memory=uvm", NULL};
-            /* what is left of jobs is estimated while they page */
-            bool is_exact = strcmp(timerless[p], "srtf") != 0 && strcmp(timerless[p], "srsf") != 0;
-            bool is_paging = seed % 2 && is_exact;
+            bool is_paging = seed % 2;
             struct test_run run = {.trace = &trace,
                                    .policy = timerless[p],
                                    .device = is_paging ? "p100" : "h200",

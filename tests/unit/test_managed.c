@@ -91,6 +91,39 @@ static void test_what_ends_leaves_nothing(void **state) {
     assert_in_range(result.jobs.end_ns[2] - alone_ns, 0, GSIM_NS_PER_MS);
 }
 
+/* An iteration of 100 ms that sweeps 200 GiB on 140 waits for 60 at least, which is more than a second
+ * at 64 GB/s: in 10 s less than 1 s of work is done. */
+#define PAGES "a,0,100,100,1,200\n"
+
+/* At 10 s a would have nothing left at full speed, and has more than 9 s; b has 2 s. c, of 1 s, takes
+ * the GPU of a; d waits all the time, so that the policy looks at who runs at 1 s. */
+static void test_who_has_most_left_is_known_while_it_pages(void **state) {
+    struct test_run how = {.policy = "srtf", .gpus_per_node = 2, .sets = WITH("memory=uvm")};
+    const char *rows = PAGES "b,0,120,100,1,10\nc,10,10,100,1,10\nd,1,1000,100,1,10\n";
+    struct gsim_result result = run(*state, rows, how);
+    assert_int_equal(result.summary.preemptions, 1);
+    assert_int_equal(result.jobs.preemptions[0], 1);
+    assert_int_equal(result.jobs.start_ns[2], 10 * GSIM_NS_PER_S);
+}
+
+/* a falls into the second queue when it has had its GPU for 10 s, whatever it got done, and b takes
+ * over, which came at 1 s. */
+static void test_service_is_time_while_it_pages(void **state) {
+    struct test_run how = {.policy = "tiresias", .sets = WITH("memory=uvm", "queues=10")};
+    struct gsim_result result = run(*state, PAGES "b,1,10,100,1,10\n", how);
+    assert_int_equal(result.summary.preemptions, 1);
+    assert_int_equal(result.jobs.start_ns[1], 10 * GSIM_NS_PER_S);
+}
+
+/* a is a quantum of 5 s ahead of b at 5 s. b, of 6 s, is never a quantum ahead of the 5 s that a has
+ * had, though it got hardly anything done. */
+static void test_attained_service_is_time_while_it_pages(void **state) {
+    struct test_run how = {.policy = "las", .sets = WITH("memory=uvm", "quantum=5s")};
+    struct gsim_result result = run(*state, PAGES "b,1,60,100,1,10\n", how);
+    assert_int_equal(result.summary.preemptions, 1);
+    assert_int_equal(result.jobs.start_ns[1], 5 * GSIM_NS_PER_S);
+}
+
 static void test_the_column_is_asked_for(void **state) {
     struct fixture *f = *state;
     struct gsim_result result;
@@ -102,9 +135,15 @@ static void test_the_column_is_asked_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_larger_than_its_gpu),      TEST(test_a_gang_pages),
-        TEST(test_what_fits_stays),          TEST(test_what_does_not_fit_is_pushed_out),
-        TEST(test_what_ends_leaves_nothing), TEST(test_the_column_is_asked_for),
+        TEST(test_larger_than_its_gpu),
+        TEST(test_a_gang_pages),
+        TEST(test_what_fits_stays),
+        TEST(test_what_does_not_fit_is_pushed_out),
+        TEST(test_what_ends_leaves_nothing),
+        TEST(test_who_has_most_left_is_known_while_it_pages),
+        TEST(test_service_is_time_while_it_pages),
+        TEST(test_attained_service_is_time_while_it_pages),
+        TEST(test_the_column_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
