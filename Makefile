@@ -8,7 +8,7 @@ PREFIX   = /usr/local
 JOBS     = $$(nproc)
 # Each set of flags has a folder of its own, so that `make check` never takes over an object whose
 # warnings were let pass.
-VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(WERROR),-werror)
+VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)
 BUILD    = build/$(VARIANT)
 
 # What runs at every event is optimised across files when gsim is linked. gcc's objects hold machine
@@ -17,7 +17,7 @@ HOT      = sim/base sim/core models policies
 LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
-SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED)
+SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 comma    = ,
 CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
@@ -29,7 +29,7 @@ LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv plots/*.sql plots/*.gp experiments/validate/*/*))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
-.PHONY: all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites
+.PHONY: all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -67,8 +67,23 @@ TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
 $(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 
+# Inputs that somebody might give (tests/fuzz/target.h): mutated at random by every `make check`, and by
+# what they reach for as long as one likes by `make fuzz`. What it finds belongs into tests/fuzz/corpus.
+FUZZ_S = 300
+$(BUILD)/tests/fuzz/replay: $(BUILD)/tests/fuzz/replay.o $(BUILD)/tests/fuzz/target.o $(BUILD)/libgsim.a
+	$(CC) $(CODEGEN) -fno-lto -o $@ $^ $(LIBS)
+FUZZER = build/clang-O1-san-fuzz-werror/tests/fuzz/fuzz
+$(BUILD)/tests/fuzz/fuzz: $(BUILD)/tests/fuzz/fuzz.o $(BUILD)/tests/fuzz/target.o $(BUILD)/libgsim.a
+	$(CC) $(CODEGEN) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+fuzz:
+	@sh tools/setup.sh test
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 FUZZ=1 $(FUZZER)
+	@sh tests/fuzz/seeds.sh build/fuzz/seeds
+	@mkdir -p build/fuzz/reached
+	ASAN_OPTIONS=allocator_may_return_null=1 $(FUZZER) -max_total_time=$(FUZZ_S) -timeout=20 -rss_limit_mb=6000 -max_len=8000 \
+	    -artifact_prefix=$(CURDIR)/build/fuzz/ $(CURDIR)/build/fuzz/reached $(CURDIR)/build/fuzz/seeds
 
-suites: $(BUILD)/gsim $(TESTS)
+suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 
 # Each variant is a build of its own; the first one is the one that users get.
 VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
@@ -127,6 +142,7 @@ help:
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'
+	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make golden-update samples man validate-readme format tidy clean'

@@ -39,6 +39,11 @@ scripts() { # build
     done
     suite "$1 golden" sh tests/golden/run.sh "$1/gsim"
 }
+inputs() { # build
+    case $1 in
+    *-san-*) suite "$1/tests/fuzz/replay" sh tests/fuzz/replay.sh "$1/tests/fuzz/replay" ;;
+    esac
+}
 programs() { # build
     for dir in analytic property reference unit; do
         for source in "tests/$dir"/*.c; do
@@ -51,6 +56,7 @@ suite "sweeps spread over tasks" sh tests/sweep/spread.sh "${BUILDS%% *}"
 for build in $BUILDS; do
     title "$build"
     scripts "$build"
+    inputs "$build"
     programs "$build"
 done
 title rules
