@@ -134,7 +134,8 @@ const char *fuzz_one(const uint8_t *bytes, size_t n, int *code) {
             wrong = "an exit code that nobody documents";
         else if (*code != 0 && n_said == 0)
             wrong = "it failed without a word";
-        else if (said && (strstr(said, "broke a rule") || strstr(said, "does not settle")))
+        else if (*code == GSIM_FAILED &&
+                 (strstr(said, "broke a rule") || strstr(said, "does not settle")))
             wrong = said_so(said);
         empty_folder();
     }
