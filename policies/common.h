@@ -147,7 +147,7 @@ int64_t gsim_common_served_ns(const struct gsim_ctx *ctx, gsim_slot slot);
 /* Amounts of service at which jobs are to be looked at: told by watches, or, where service is time, by
  * the policy's timer. Policies say them again whenever a job settles. */
 struct gsim_limits {
-    struct gsim_index reached; /* running jobs that the watch told of */
+    struct gsim_index reached; /* whom the watch told of, or who is past its limit already */
     struct gsim_index running; /* where GPUs page: by when they are there */
     struct gsim_index others; /* the same: by what they have to run until then */
 };

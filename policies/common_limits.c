@@ -28,7 +28,9 @@ void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gs
         return;
     }
     int64_t left_ns = served_ns - gsim_common_served_ns(ctx, slot);
-    if (ctx->view->state[slot] == GSIM_RUNNING)
+    if (left_ns <= 0) /* one that failed, and comes again with what it has kept */
+        gsim_common_insert(ctx, &limits->reached, slot, 0);
+    else if (ctx->view->state[slot] == GSIM_RUNNING)
         gsim_common_insert(ctx, &limits->running, slot, ctx->view->now_ns + left_ns);
     else
         gsim_common_insert(ctx, &limits->others, slot, left_ns);

@@ -2,14 +2,14 @@
 /* Tiresias: discretised two-dimensional scheduling for jobs whose length nobody knows. Source: Gu
  * et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019.
  *
- * A job's service is its GPUs times the time that it ran, where GPUs page with its waits for pages. It starts in the first queue and falls
- * into the next one when its service reaches the limit between them; a job of a higher queue
- * preempts one of a lower queue, never one of its own. Within a queue, index=las serves who started
- * first; index=gittins serves who has the best chance to end per service invested before its next
- * limit (in the last queue: at all), by the service of past jobs: from history=FILE, or of the
- * jobs of this trace that have completed. A job that has waited knob times as long as it ran goes
- * back to the first queue with a clean sheet. Gangs of models with a skew are consolidated, others
- * take any GPUs. What a preemption costs is the device's business (preempt=).
+ * A job's service is its GPUs times the time that it ran, with its waits for pages where GPUs page.
+ * It starts in the first queue and falls into the next one when its service reaches the limit between
+ * them; a job of a higher queue preempts one of a lower queue, never one of its own. Within a queue,
+ * index=las serves who started first; index=gittins serves who has the best chance to end per service
+ * invested before its next limit (in the last queue: at all), by the service of past jobs: from
+ * history=FILE, or of the jobs of this trace that have completed. A job that has waited knob times as
+ * long as it ran goes back to the first queue with a clean sheet. Gangs of models with a skew are
+ * consolidated, others take any GPUs. What a preemption costs is the device's business (preempt=).
  *
  * Deviations: victims are taken one by one, the latest arrival of the lowest queue first; skew is
  * read off the model's name, not profiled.
