@@ -87,7 +87,7 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
     return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
-                                  lanes->spans};
+                                  &lanes->wings, lanes->spans};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -362,12 +362,14 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     return old;
 }
 
+/* is_filled: the wings' memory was carried there. */
 static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
-                        struct gsim_parked *memory) {
+                        struct gsim_parked *memory, bool is_filled) {
     memory->stall_ns = 0;
     const struct gsim_tenant_spec tenant = {spec->id, spec->used_bytes, spec->allocated_bytes,
                                             spec->memory_yields};
-    return gsim_store_open(&arbiter->committed.store, &memory->tenant, &tenant);
+    return gsim_store_open(&arbiter->committed.store, &memory->tenant, &tenant) &&
+           gsim_wings_open(&arbiter->committed.wings, &tenant, is_filled);
 }
 
 static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
@@ -411,8 +413,8 @@ uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_membe
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_start(&context, now_ns);
-    return open_tenant(arbiter, spec, &memory) ? enrol(arbiter, spec, &context, &memory)
-                                               : GSIM_NO_MEMBER;
+    return open_tenant(arbiter, spec, &memory, false) ? enrol(arbiter, spec, &context, &memory)
+                                                      : GSIM_NO_MEMBER;
 }
 
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
@@ -421,7 +423,7 @@ uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_mem
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_restart(&context, left_ns, now_ns);
-    if (!open_tenant(arbiter, spec, &memory))
+    if (!open_tenant(arbiter, spec, &memory, true))
         return GSIM_NO_MEMBER;
     gsim_store_fill(&arbiter->committed.store, &memory.tenant);
     return enrol(arbiter, spec, &context, &memory);
@@ -454,6 +456,7 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     step_out(arbiter, member, now_ns);
     gsim_store_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
+    gsim_wings_close(&arbiter->committed.wings);
 }
 
 struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member,
@@ -463,9 +466,49 @@ struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t memb
     return (struct gsim_parked){left->tenant, left->stall_ns};
 }
 
-void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_parked *parked, int64_t now_ns) {
+void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
+                       int64_t now_ns) {
+    struct gsim_store *store = &arbiter->committed.store;
     disturb(arbiter, now_ns);
-    gsim_store_close(&arbiter->committed.store, &parked->tenant);
+    for (uint32_t i = 0; i < arbiter->committed.wings.n; i++)
+        if (arbiter->committed.wings.wing[i].gpu == gpu)
+            store = &arbiter->committed.wings.wing[i].store;
+    gsim_store_close(store, parked);
+}
+
+bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *other, uint32_t gpu,
+                          const struct gsim_tenant *parked, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    uint32_t n = lanes->wings.n;
+    assert(arbiter->n_present == 0 && other->n_present == 0);
+    disturb(arbiter, now_ns);
+    disturb(other, now_ns);
+    if (!gsim_wings_reserve(&lanes->wings, n + 1, arbiter->arena) ||
+        !gsim_wings_reserve(&arbiter->ahead.wings, n + 1, arbiter->arena) ||
+        !gsim_wings_reserve(&arbiter->cycle.seen.wings, n + 1, arbiter->arena) ||
+        !gsim_wings_reserve(&arbiter->cycle.per_period.wings, n + 1, arbiter->arena))
+        return false;
+    struct gsim_wing *wing = &lanes->wings.wing[lanes->wings.n++];
+    struct gsim_store unused = wing->store;
+    *wing = (struct gsim_wing){.gpu = gpu, .is_open = parked, .store = other->committed.store};
+    if (parked) /* what it has moved is counted anew */
+        wing->tenant = (struct gsim_tenant){
+            .used = parked->used, .unused = parked->unused, .yields = parked->yields};
+    other->committed.store = unused;
+    return true;
+}
+
+struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct gsim_arbiter *other,
+                                          int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    assert(arbiter->n_present == 0 && lanes->wings.n > 0);
+    disturb(arbiter, now_ns);
+    disturb(other, now_ns);
+    struct gsim_wing *wing = &lanes->wings.wing[--lanes->wings.n];
+    struct gsim_store unused = other->committed.store;
+    other->committed.store = wing->store;
+    wing->store = unused;
+    return wing->tenant;
 }
 
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_exit exit_at,
@@ -534,7 +577,19 @@ const struct gsim_spans *gsim_arbiter_take_spans(struct gsim_arbiter *arbiter) {
 
 bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter) {
     return gsim_store_has_failed(&arbiter->committed.store) ||
-           (arbiter->is_ahead_valid && gsim_store_has_failed(&arbiter->ahead.store));
+           gsim_wings_have_failed(&arbiter->committed.wings) ||
+           (arbiter->is_ahead_valid && (gsim_store_has_failed(&arbiter->ahead.store) ||
+                                        gsim_wings_have_failed(&arbiter->ahead.wings)));
+}
+
+struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint16_t place,
+                                        uint32_t n_gpus) {
+    const struct gsim_memory_use *one = &arbiter->committed.members[place].tenant.sum;
+    struct gsim_memory_use use = {0};
+    gsim_memory_use_add(&use, one, n_gpus - arbiter->committed.wings.n);
+    gsim_wings_add_use(&arbiter->committed.wings, &use);
+    use.stall_ns = one->stall_ns;
+    return use;
 }
 
 const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member) {

@@ -95,12 +95,20 @@ struct gsim_parked {
     int64_t stall_ns;
 };
 /* Who parks leaves its memory where it is: others may push it out. Its context goes on with what is
- * left of it when it is woken; what is dropped is freed. */
+ * left of it when it is woken; what is dropped is freed, on this GPU or one that was taken in. */
 struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
                            const struct gsim_context *left, int64_t left_ns,
                            const struct gsim_parked *parked, int64_t now_ns);
-void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_parked *parked, int64_t now_ns);
+void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
+                       int64_t now_ns);
+/* The memory of another GPU is this arbiter's until it is given back: a gang is about to be on both, and
+ * nobody else is. parked: what the gang has left there, NULL: nothing. false: no memory. */
+bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *other, uint32_t gpu,
+                          const struct gsim_tenant *parked, int64_t now_ns);
+/* The one that was taken in last, after the gang has left; what the gang has left there, if it parked. */
+struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct gsim_arbiter *other,
+                                          int64_t now_ns);
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
@@ -146,6 +154,9 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports);
 
 /* There was no memory left to keep its state in. */
 bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter);
+/* What a member on so many GPUs has moved; those that were not taken in are like the first. */
+struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint16_t member,
+                                        uint32_t n_gpus);
 const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member);
 uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter); /* places in the table */
 uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter);

@@ -31,10 +31,9 @@ static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t
 struct gsim_costs gsim_counters_costs(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     struct gsim_memory_use memory = gsim_turns_memory_use(model, slot);
-    int64_t n_gpus = gsim_machine_info(model, slot)->gpus; /* members page alike */
-    return (struct gsim_costs){.bytes_in = job->bytes_in + memory.bytes_in * n_gpus,
-                               .bytes_out = job->bytes_out + memory.bytes_out * n_gpus,
-                               .faults = memory.faults * n_gpus,
+    return (struct gsim_costs){.bytes_in = job->bytes_in + memory.bytes_in,
+                               .bytes_out = job->bytes_out + memory.bytes_out,
+                               .faults = memory.faults,
                                .stall_ns = memory.stall_ns};
 }
 

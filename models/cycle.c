@@ -12,11 +12,14 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
     struct gsim_ring *rings = to->rings;
     uint16_t capacity = to->capacity, n_rings = to->n_rings;
     struct gsim_store store = to->store;
+    struct gsim_wings wings = to->wings;
     struct gsim_spans *spans = to->spans;
     *to = *from;
     to->spans = spans;
     to->store = store;
     gsim_store_copy(&to->store, &from->store);
+    to->wings = wings;
+    gsim_wings_copy(&to->wings, &from->wings);
     to->members = members;
     to->rings = rings;
     to->capacity = capacity;
@@ -148,7 +151,8 @@ static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options 
     for (uint16_t i = 0; i < a->capacity; i++)
         if (a->members[i].is_present && !is_same_member(a, b, options->costs.lookahead_ns, i))
             return false;
-    return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch);
+    return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch) &&
+           gsim_wings_are_same(&a->wings, a->now_ns, &b->wings, b->now_ns, &cycle->scratch);
 }
 
 /* Requests come when they come, and a member that is to stop does so once. */
@@ -183,6 +187,7 @@ static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is
         per->members[i].tenant.sum = b->tenant.sum;
         gsim_memory_use_add(&per->members[i].tenant.sum, &a->tenant.sum, -1);
     }
+    gsim_wings_subtract(&per->wings, &now->wings, &then->wings);
     for (uint16_t i = 0; i < now->n_rings; i++) {
         per->rings[i].switch_ns = now->rings[i].switch_ns - then->rings[i].switch_ns;
         per->rings[i].n_slices = now->rings[i].n_slices - then->rings[i].n_slices;
@@ -270,6 +275,7 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
     lanes->skipped_ns += by_ns;
     lanes->is_approximate |= cycle->is_approximate;
     lanes->store.link_free_ns += by_ns;
+    gsim_wings_skip(&lanes->wings, &cycle->per_period.wings, n, by_ns);
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
             skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns,

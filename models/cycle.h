@@ -12,6 +12,7 @@ struct gsim_lanes {
     struct gsim_ring *rings;
     uint16_t n_rings;
     struct gsim_store store;
+    struct gsim_wings wings; /* of a gang, which is the only member */
     struct gsim_spans *spans; /* where what happens to this state is told; not part of it */
     uint16_t anchor; /* the lane at whose turns cycles are looked for */
     uint32_t unsolved; /* spaces (bits) in which others run than when rates were solved */

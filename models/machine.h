@@ -6,6 +6,8 @@
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
  *   turner.c   one job of these
+ *   gangs.c    jobs on several GPUs that page
+ *   outlook.c  when which GPU has something to report
  *   counters.c what a job has done, for policies
  *   carriage.c memory on its way to and from jobs' units
  *   instances.c GPUs that are cut into parts (MIG)

@@ -303,7 +303,9 @@ static void go_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, 
     struct gsim_member *member = member_at(rotation, ring, ring->at);
     ring->phase = GSIM_LANE_RUNNING;
     ring->since_ns = now_ns;
+    bool was_swept = member->tenant.is_swept;
     int64_t stall_ns = gsim_store_sweep(rotation->store, &member->tenant);
+    stall_ns = gsim_wings_sweep(rotation->wings, &member->tenant, was_swept, stall_ns);
     if (stall_ns > 0)
         tell_residency(rotation, ring, now_ns);
     member->stall_ns += stall_ns;
@@ -338,7 +340,7 @@ static int64_t migrated_ns(const struct gsim_rotation *rotation, const struct gs
     if (move.bytes_in > 0)
         tell(rotation, GSIM_SPAN_COPY_IN, member, move.begins_ns, move.ends_ns, move.bytes_in);
     tell_residency(rotation, ring, move.begins_ns);
-    return move.starts_ns;
+    return gsim_wings_switch(rotation->wings, &turns[0], now_ns, move.starts_ns);
 }
 
 static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t place,

@@ -26,6 +26,7 @@
 #include "models/padding.h"
 #include "models/space.h"
 #include "models/vgpu.h"
+#include "models/wings.h"
 #include "models/spans.h"
 
 #define GSIM_RING_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
@@ -135,6 +136,7 @@ struct gsim_rotation {
     struct gsim_member *members;
     struct gsim_switch_costs costs;
     struct gsim_store *store;
+    struct gsim_wings *wings; /* beside it */
     struct gsim_spans *spans; /* NULL: nobody watches */
 };
 

@@ -36,9 +36,10 @@ static bool open_table(struct gsim_model *model) {
     turns->close = gsim_arena_array(model->setup.arena, n, sizeof *turns->close);
     turns->is_close = gsim_arena_array(model->setup.arena, n, sizeof *turns->is_close);
     turns->is_due = gsim_arena_array(model->setup.arena, n, sizeof *turns->is_due);
+    turns->taken_by = gsim_arena_array(model->setup.arena, n, sizeof *turns->taken_by);
     gsim_eventq_init(&turns->ahead, model->setup.arena);
-    return turns->active && turns->of_gpu && turns->close && turns->is_close && turns->is_due &&
-           gsim_eventq_reserve(&turns->ahead, n);
+    return turns->taken_by && turns->active && turns->of_gpu && turns->close && turns->is_close &&
+           turns->is_due && gsim_eventq_reserve(&turns->ahead, n);
 }
 
 static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile) {
@@ -51,7 +52,7 @@ static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile)
                                       .lookahead_ns = profile->value[GSIM_KEY_SWITCH_LOOKAHEAD_NS]};
 }
 
-static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
+struct gsim_arbiter *gsim_turns_arbiter(struct gsim_model *model, uint32_t gpu) {
     struct gsim_turns *turns = &model->turns;
     if (!open_table(model))
         return NULL;
@@ -69,32 +70,6 @@ static struct gsim_arbiter *arbiter_of(struct gsim_model *model, uint32_t gpu) {
     if (turns->of_gpu[gpu])
         turns->active[turns->n_active++] = gpu;
     return turns->of_gpu[gpu];
-}
-
-/* --- outlooks --------------------------------------------------------------------------------- */
-
-/* What is due comes before what is only to be looked at again. */
-static void foresee(struct gsim_turns *turns, uint32_t gpu, struct gsim_foresight sight) {
-    turns->is_due[gpu] = sight.is_due;
-    gsim_eventq_set(&turns->ahead, gpu, sight.until_ns, (uint64_t)!sight.is_due << 32 | gpu);
-}
-
-static bool is_occupied(const struct gsim_turns *turns, uint32_t gpu) {
-    return gsim_arbiter_present(turns->of_gpu[gpu]) > 0;
-}
-
-/* Something from outside happened to this GPU: what was foreseen of it does not hold. */
-static void look_anew(struct gsim_turns *turns, uint32_t gpu, int64_t now_ns) {
-    if (turns->is_close[gpu])
-        return;
-    if (gsim_arbiter_is_close(turns->of_gpu[gpu])) {
-        turns->is_close[gpu] = true;
-        turns->close[turns->n_close++] = gpu;
-    }
-    if (turns->is_close[gpu] || !is_occupied(turns, gpu))
-        gsim_eventq_cancel(&turns->ahead, gpu);
-    else
-        foresee(turns, gpu, (struct gsim_foresight){now_ns - 1, false});
 }
 
 /* --- arranging -------------------------------------------------------------------------------- */
@@ -152,7 +127,7 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     gsim_arbiter_cap(model->turns.of_gpu[turner->gpu], turner->member, turner->cap,
                      turner->refill_ns, now_ns);
-    look_anew(&model->turns, turner->gpu, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
 static void note_memory(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
@@ -164,7 +139,7 @@ static void note_memory(struct gsim_model *model, const struct gsim_entry *entry
         return;
     gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
                           gsim_turner_overflow(model, entry->job, turner->gpu), now_ns);
-    look_anew(&model->turns, turner->gpu, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
 static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
@@ -194,7 +169,7 @@ static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, 
         return;
     gsim_arbiter_rank(model->turns.of_gpu[turner->gpu], turner->member, entry->priority,
                       entry->weight, now_ns);
-    look_anew(&model->turns, turner->gpu, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
 /* Entries are kept by job, for when it joins. */
@@ -271,7 +246,7 @@ static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_n
 
 bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_space *instances,
                     uint16_t n, int64_t now_ns) {
-    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
     if (!arbiter)
         return false;
     bool is_done = true;
@@ -280,13 +255,13 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
     for (uint16_t i = 0; i < n; i++)
         is_done &= gsim_arbiter_set_lane(arbiter, i, &(struct gsim_lane_spec){.part = {.space = i}},
                                          now_ns);
-    look_anew(&model->turns, gpu, now_ns);
+    gsim_outlook_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
 
 bool gsim_turns_manage(struct gsim_model *model, uint32_t gpu,
                        const struct gsim_arrangement *arrangement) {
-    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
     if (arbiter)
         arrange_memory(model, gpu, arbiter, arrangement);
     return arbiter != NULL;
@@ -302,7 +277,7 @@ void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
 
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
     if (!arbiter || !note_entries(model, arrangement, now_ns))
         return false;
     if (gsim_arbiter_present(arbiter) == 0)
@@ -312,13 +287,16 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
     bool is_done = true;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++)
         is_done &= arrange_lane(model, gpu, i, &arrangement->lanes[i], now_ns);
-    look_anew(&model->turns, gpu, now_ns);
+    gsim_outlook_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
 
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
-    if (slot < model->turns.capacity)
-        model->turns.by_slot[slot] = (struct gsim_turner){0};
+    if (slot >= model->turns.capacity)
+        return;
+    struct gsim_turner *turner = &model->turns.by_slot[slot];
+    *turner = (struct gsim_turner){.wings_left = turner->wings_left,
+                                   .wings_capacity = turner->wings_capacity};
 }
 
 /* --- joining and leaving ---------------------------------------------------------------------- */
@@ -411,7 +389,7 @@ static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbi
 
 void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
-    struct gsim_arbiter *arbiter = arbiter_of(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
     struct gsim_turner *turner = arbiter ? gsim_turner_describe(model, slot, now_ns) : NULL;
     if (!turner) {
         model->is_out_of_memory = true;
@@ -428,9 +406,11 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
     uint16_t entered = instance > 0 ? (uint16_t)(instance - 1) : turner->lane;
     spec.lane = lane_for(model, arbiter, gpu, entered, now_ns);
-    if (turner->gpu != gpu)
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (turner->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_turns_drop(model, slot, now_ns); /* it was carried here */
     turner->gpu = gpu;
+    model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
     turner->member = admit(model, slot, arbiter, &spec, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
@@ -438,7 +418,7 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         apply_cap(model, turner, now_ns);
     note_keys(model, gpu, gsim_arbiter_present(arbiter));
     model->progress[slot].is_untold = job->is_turning;
-    look_anew(&model->turns, gpu, now_ns);
+    gsim_outlook_anew(&model->turns, gpu, now_ns);
     gsim_turns_watch(model, slot, now_ns);
 }
 
@@ -447,7 +427,9 @@ static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_mem
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     const struct gsim_context *context = &member->context;
     turner->sum = turner->before;
-    gsim_memory_use_add(&turner->sum, &member->tenant.sum, 1);
+    struct gsim_memory_use use =
+        gsim_arbiter_use(model->turns.of_gpu[turner->gpu], turner->member, turner->n_gpus);
+    gsim_memory_use_add(&turner->sum, &use, 1);
     turner->taken_ns = gsim_context_taken_ns(context, now_ns);
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_process_done(&turner->process, context),
@@ -491,9 +473,10 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
         turner->sum = turner->before;
         gsim_arbiter_leave(arbiter, turner->member, now_ns);
     }
+    gsim_gangs_scatter(model, slot, now_ns);
     model->jobs[slot].is_turning = false;
     model->progress[slot].is_untold = false;
-    look_anew(&model->turns, turner->gpu, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
 void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
@@ -503,9 +486,9 @@ void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_turner *turner = &turns->by_slot[slot];
     turner->before.stall_ns -= turner->parked.stall_ns; /* it does not wait for that any more */
     turner->sum = turner->before;
-    gsim_arbiter_drop(turns->of_gpu[turner->gpu], &turner->parked, now_ns);
+    gsim_gangs_free(model, &turner->parked.tenant, turner->gpu, now_ns);
+    gsim_gangs_drop(model, slot, now_ns);
     turner->is_parked = false;
-    look_anew(turns, turner->gpu, now_ns);
 }
 
 bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
@@ -516,7 +499,7 @@ bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop st
     bool is_there = gsim_arbiter_exit(
         model->turns.of_gpu[turner->gpu], turner->member,
         stop == GSIM_STOP_ITERATION ? GSIM_EXIT_ITERATION : GSIM_EXIT_KERNEL, now_ns);
-    look_anew(&model->turns, turner->gpu, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
     return is_there;
 }
 
@@ -543,38 +526,10 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         done = 0;
     }
     gsim_arbiter_watch(arbiter, turner->member, iterations, done, now_ns);
-    look_anew(&model->turns, turner->gpu, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
-
-/* The next instant at which a GPU that is not close has something to report. */
-static int64_t next_due_ns(struct gsim_turns *turns, int64_t horizon_ns) {
-    while (gsim_eventq_next(&turns->ahead) < horizon_ns) {
-        uint32_t gpu = turns->ahead.id[0];
-        struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
-        if (turns->is_due[gpu])
-            return gsim_eventq_next(&turns->ahead);
-        struct gsim_foresight sight = gsim_arbiter_foresee(arbiter, horizon_ns);
-        if (gsim_arbiter_is_close(arbiter)) {
-            look_anew(turns, gpu, horizon_ns);
-            continue;
-        }
-        foresee(turns, gpu, sight);
-        if (!sight.is_due && sight.until_ns < horizon_ns)
-            horizon_ns = sight.until_ns;
-    }
-    return horizon_ns;
-}
-
-int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns) {
-    struct gsim_turns *turns = &model->turns;
-    horizon_ns = next_due_ns(turns, horizon_ns);
-    for (uint32_t i = 0; i < turns->n_close; i++)
-        if (is_occupied(turns, turns->close[i]))
-            horizon_ns = gsim_arbiter_next_ns(turns->of_gpu[turns->close[i]], horizon_ns);
-    return horizon_ns;
-}
 
 static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
                    int64_t now_ns) {
@@ -617,10 +572,10 @@ void gsim_turns_settle(struct gsim_model *model, int64_t now_ns) {
     while (gsim_eventq_next(&turns->ahead) <= now_ns && turns->is_due[turns->ahead.id[0]]) {
         uint32_t gpu = turns->ahead.id[0];
         settle_one(model, gpu, now_ns);
-        look_anew(turns, gpu, now_ns + 1);
+        gsim_outlook_anew(turns, gpu, now_ns + 1);
     }
     for (uint32_t i = 0; i < turns->n_close; i++)
-        if (is_occupied(turns, turns->close[i]))
+        if (gsim_outlook_occupied(turns, turns->close[i]))
             settle_one(model, turns->close[i], now_ns);
 }
 

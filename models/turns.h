@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Jobs that are contexts in the rotation of their GPU: on GPUs arranged to take turns, on GPUs whose
  * memory is managed, and open-loop jobs wherever they run. Each such GPU has an arbiter. A gang on
- * managed GPUs is one context, on its first: its members are alike. */
+ * managed GPUs is one context, on its first, with the memory of the others (models/wings.h). */
 #ifndef GSIM_MODELS_TURNS_H
 #define GSIM_MODELS_TURNS_H
 
@@ -10,6 +10,12 @@
 #include "sim/api/model.h"
 #include "sim/base/eventq.h"
 
+/* What a gang has left on a GPU that is not its first. */
+struct gsim_wing_left {
+    uint32_t gpu;
+    struct gsim_tenant tenant;
+};
+
 struct gsim_turner {
     struct gsim_process process;
     struct gsim_context left; /* while it is off its GPU: where it was */
@@ -17,6 +23,8 @@ struct gsim_turner {
     uint64_t rate_q32; /* at which its GPU runs it alone */
     gsim_work left_done; /* the service done by then */
     struct gsim_parked parked; /* its memory, where it stays while the job is paused */
+    struct gsim_wing_left *wings_left; /* the same, of a gang */
+    uint16_t n_wings_left, wings_capacity, n_gpus;
     bool is_described, has_left, is_parked;
     bool has_worked; /* its iterations are over: what is left needs no GPU */
     uint16_t member;
@@ -43,6 +51,8 @@ struct gsim_turns {
     uint32_t *close; /* GPUs that are brought along at every instant (gsim_arbiter_is_close) */
     uint32_t n_close;
     bool *is_close; /* by GPU */
+    uint32_t
+        *taken_by; /* by GPU: 1 + the one whose arbiter has its memory for a gang; 0: its own */
     struct gsim_turner *by_slot;
     uint32_t capacity;
     struct gsim_request_log *logs; /* of open-loop jobs, in the order in which they started */
@@ -117,6 +127,25 @@ int64_t gsim_turns_next_ns(struct gsim_model *model, int64_t horizon_ns);
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns);
 /* Brings the GPU of a job that takes turns, and the progress of all on it, to now_ns. */
 void gsim_turns_tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+
+/* outlook.c */
+bool gsim_outlook_occupied(const struct gsim_turns *turns, uint32_t gpu);
+/* Something from outside happened to this GPU: what was foreseen of it does not hold. */
+void gsim_outlook_anew(struct gsim_turns *turns, uint32_t gpu, int64_t now_ns);
+
+/* turns.c and gangs.c */
+struct gsim_arbiter *gsim_turns_arbiter(struct gsim_model *model,
+                                        uint32_t gpu); /* NULL: no memory */
+/* The job is about to join the arbiter of its first GPU: takes in the others, if it is a gang whose
+ * memory is managed and has them to itself. false: no memory. */
+bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* It has left, and parked its memory or not. */
+void gsim_gangs_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* Frees what is parked, here or on a GPU that another gang has taken in. */
+void gsim_gangs_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
+                     int64_t now_ns);
+/* What it has parked besides its first GPU. */
+void gsim_gangs_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 /* What moving memory has done for a job. */
 struct gsim_memory_use gsim_turns_memory_use(const struct gsim_model *model, gsim_slot slot);

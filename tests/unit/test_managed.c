@@ -50,6 +50,35 @@ static void test_a_gang_pages(void **state) {
     assert_int_equal(gang.jobs.bytes_in[0], 2 * bytes);
 }
 
+/* a, of 10 GiB, has run on the first GPU and b, of 100, on the second, when the gang takes both for its
+ * one iteration. There is room for it beside a and none beside b, whose GPU makes it wait as long as a
+ * single job waits behind b. b misses what went out; a misses nothing. */
+static void test_a_gang_is_as_slow_as_its_slowest_gpu(void **state) {
+    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=4s")};
+    struct gsim_result one = run(*state, "b,0,2,4000,1,100\ng,0,1,4000,1,100\n", how);
+    int64_t end_ns = one.jobs.end_ns[1], out = one.jobs.bytes_out[1];
+    assert_true(end_ns > 8 * GSIM_NS_PER_S && out > 0);
+    how.gpus_per_node = 2;
+    struct gsim_result gang =
+        run(*state, "a,0,2,4000,1,10\nb,0,2,4000,1,100\ng,0,1,4000,2,100\n", how);
+    assert_int_equal(gang.jobs.end_ns[2], end_ns);
+    assert_int_equal(gang.jobs.bytes_out[2], out);
+    assert_int_equal(gang.jobs.bytes_in[0], 0);
+    assert_int_equal(gang.jobs.bytes_in[1], out);
+}
+
+/* The same the other way round: the gang is paused for b, which needs 60 GiB of what it has on the
+ * second GPU, and misses that when it goes on. */
+static void test_a_paused_gang_misses_what_went_on_any_gpu(void **state) {
+    struct test_run how = {
+        .policy = "suspend", .gpus_per_node = 2, .sets = WITH("mechanism=paging", "quantum=4s")};
+    struct gsim_result result =
+        run(*state, "g,0,3,4000,2,100\na,0,1,4000,1,10\nb,0,1,4000,1,100\n", how);
+    assert_int_equal(result.jobs.bytes_out[1], 0);
+    assert_true(result.jobs.bytes_out[2] > 0);
+    assert_int_equal(result.jobs.bytes_in[0], result.jobs.bytes_out[2]);
+}
+
 /* Three jobs of 10 s that together fit: quanta of 4 s, nothing ever moves, and what is paused is as
  * if it had stayed resident. a 0-4, b 4-8, c 8-16 (at 12 nobody has had less), a 16-20, b 20-26, which
  * is its end, a 26-28, c 28-30. */
@@ -135,6 +164,8 @@ static void test_the_column_is_asked_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_gang_is_as_slow_as_its_slowest_gpu),
+        TEST(test_a_paused_gang_misses_what_went_on_any_gpu),
         TEST(test_larger_than_its_gpu),
         TEST(test_a_gang_pages),
         TEST(test_what_fits_stays),
