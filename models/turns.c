@@ -124,9 +124,25 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
     return NULL;
 }
 
+/* A share of the time is so many kernels at once, in a period that is long enough for them: at least the
+ * one that is named. What a context makes of the time that others leave it is its own affair. */
+static void share_time(const struct gsim_turner *turner, const struct gsim_context *context,
+                       int64_t *cap, int64_t *refill_ns) {
+    int64_t kernel_ns = (context->gpu_ns + context->kernels - 1) / context->kernels;
+    int64_t part_ns = gsim_muldiv_ceil(turner->refill_ns, turner->share_ppm, GSIM_PPM);
+    *cap = (part_ns + kernel_ns - 1) / kernel_ns;
+    *refill_ns = GSIM_TIME_MAX;
+    if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / *cap)
+        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, turner->share_ppm);
+}
+
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
-    gsim_arbiter_cap(model->turns.of_gpu[turner->gpu], turner->member, turner->cap,
-                     turner->refill_ns, now_ns);
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    int64_t cap = turner->cap, refill_ns = turner->refill_ns;
+    if (turner->share_ppm > 0 && refill_ns > 0)
+        share_time(turner, &gsim_arbiter_member(arbiter, turner->member)->context, &cap,
+                   &refill_ns);
+    gsim_arbiter_cap(arbiter, turner->member, cap, refill_ns, now_ns);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
@@ -140,6 +156,8 @@ static void note_memory(struct gsim_model *model, const struct gsim_entry *entry
     gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
                           gsim_turner_overflow(model, entry->job, turner->gpu), now_ns);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
+    if (turner->refill_ns > 0 && turner->share_ppm > 0) /* its kernels are longer, or shorter */
+        apply_cap(model, turner, now_ns);
 }
 
 static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
@@ -147,8 +165,10 @@ static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, i
     int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
                                     gsim_machine_info(model, entry->job)->index);
     int64_t cap = entry->launch_cap / (blocks > 0 ? blocks : 1) + 1;
-    if (turner->refill_ns == entry->launch_refill_ns && (turner->cap == cap || !turner->refill_ns))
+    if (turner->refill_ns == entry->launch_refill_ns &&
+        turner->share_ppm == entry->launch_share_ppm && (turner->cap == cap || !turner->refill_ns))
         return;
+    turner->share_ppm = entry->launch_share_ppm;
     turner->cap = cap;
     turner->refill_ns = entry->launch_refill_ns;
     if (model->jobs[entry->job].is_turning)

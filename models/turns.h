@@ -37,6 +37,7 @@ struct gsim_turner {
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
     int64_t taken_ns; /* as its context's */
     int64_t mem_cap_bytes; /* of its entry; 0: none */
+    uint32_t share_ppm; /* of the time, for its kernels; 0: as cap says */
     int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */
 };

@@ -10,10 +10,9 @@
  * soon as its GPU has no guaranteed job.
  *
  * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured with the
- * others at rest for one window. Then their launches are capped, each by so many kernels a refill; the
- * cap doubles until the pace suffers by more than antman.tolerance, halves whenever it does, and grows
- * by half when it does not. It knows nothing of when the GPU is idle, as in the public code, which
- * delays operators so that a job has some percentage of the time.
+ * others at rest for one window. Then their launches are held back so that each of them has a share of
+ * the time, in whole per cents as in the public code: it grows by half as long as the pace is within
+ * antman.tolerance, and halves when it is not. Nobody looks at when the GPU is idle.
  *
  * GPU, memory: a guaranteed job has all that it needs, and starts where guests are at once: they have
  * the rest, first come first, and what an iteration touches beyond is pinned memory of the host,
@@ -260,7 +259,8 @@ static const struct gsim_param_def params[] = {
      .fallback = "50ms",
      .min = 1000,
      .max = GSIM_TIME_MAX,
-     .help = "period of the caps on opportunistic launches (assumed: TGS's)"},
+     .help = "period in which opportunistic jobs have their share of the time at once (assumed: "
+             "TGS's)"},
     {.name = "patience",
      .type = GSIM_PARAM_TIME,
      .fallback = "10m",
@@ -273,11 +273,11 @@ const struct gsim_policy gsim_policy_antman = {
     .name = "antman",
     .summary = "guaranteed jobs first, opportunistic ones on what these leave of their GPUs",
     .paper = "Xiao et al., AntMan: Dynamic scaling on GPU clusters for deep learning, OSDI 2020",
-    .deviations = "memory caps follow what a guaranteed job needs at most, not what it uses by the "
-                  "minute; how "
-                  "fast caps on launches move is ours, the paper does not say; gangs of several "
-                  "GPUs have them "
-                  "to themselves",
+    .deviations =
+        "memory caps follow what a guaranteed job needs at most, not what it uses by the "
+        "minute; a guest launches its share of antman.refill at once, where the code waits "
+        "after each operator; how fast shares move is ours, the paper does not say; gangs "
+        "of several GPUs have them to themselves",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct antman),

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/common_antman.h"
 
-enum { KERNEL = 1000, FIRST_CAP = KERNEL / 10, MOST_CAP = 1 << 30 }; /* thousandths of a kernel */
-
-/* --- launches ----------------------------------------------------------------------------------- */
-
-/* Less than a kernel in a refill is one in more than one; at rest, one in a window. */
-static void cap_launches(const struct antman *antman, int64_t cap, int64_t blocks,
-                         struct gsim_entry *entry) {
-    int64_t most_ns = antman->window_ns > antman->refill_ns ? antman->window_ns : antman->refill_ns;
-    int64_t refill_ns = antman->refill_ns;
-    if (cap < KERNEL)
-        refill_ns = cap > 0 ? gsim_muldiv_ceil(refill_ns, KERNEL, cap) : most_ns;
-    entry->launch_refill_ns = refill_ns < most_ns ? refill_ns : most_ns;
-    entry->launch_cap = cap < KERNEL ? 0 : (cap / KERNEL - 1) * (blocks > 0 ? blocks : 1);
-}
+enum { WHOLE = 100, PERCENT_PPM = GSIM_PPM / 100, REST_PPM = 1 };
 
 /* --- memory ------------------------------------------------------------------------------------- */
 
@@ -57,10 +44,10 @@ void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slo
     bool is_guest = gsim_antman_is_guest(ctx, slot, gpu);
     if (is_guest && antman->overflows)
         entry.mem_cap_bytes = room_for(ctx, slot, gpu);
-    if (is_guest && here->guaranteed != GSIM_NO_SLOT)
-        cap_launches(antman, here->cap,
-                     gsim_trace_get(ctx->view->trace, GSIM_COL_BLOCKS, ctx->view->job[slot]),
-                     &entry);
+    if (is_guest && here->guaranteed != GSIM_NO_SLOT && here->share < WHOLE) {
+        entry.launch_refill_ns = antman->refill_ns;
+        entry.launch_share_ppm = here->share > 0 ? (uint32_t)here->share * PERCENT_PPM : REST_PPM;
+    }
     (void)gsim_sharing_say(&antman->sharing, plan, gpu, &entry);
 }
 
@@ -70,18 +57,12 @@ void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32
             gsim_antman_cap(ctx, plan, ctx->view->active[i]);
 }
 
-/* Nobody has tried yet what the guaranteed job can bear. */
-static void begin(struct antman_gpu *gpu, int64_t cap) {
-    gpu->cap = cap;
-    gpu->has_suffered = false;
-}
-
 void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu) {
     struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
     here->guaranteed = slot;
     here->n_looks = 0;
     here->best_ppm = 0;
-    begin(here, 0);
+    here->share = 0;
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
 
@@ -90,8 +71,8 @@ void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t 
     uint32_t n_guests = 0;
     for (uint32_t i = 0; i < ctx->view->n_active; i++)
         n_guests += gsim_antman_is_guest(ctx, ctx->view->active[i], gpu);
-    if (n_guests == 1 && here->cap > FIRST_CAP)
-        begin(here, FIRST_CAP);
+    if (n_guests == 1 && here->share > 1)
+        here->share = 1;
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
 
@@ -112,18 +93,16 @@ static bool is_as_good(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns
 
 bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
                         int64_t tolerance_ppm) {
-    int64_t before = gpu->cap;
+    int before = gpu->share;
     if (gpu->n_looks++ == 0)
         return false; /* it came within this window */
-    bool is_good = is_as_good(gpu, done_ns, taken_ns, tolerance_ppm);
-    gpu->has_suffered |= !is_good;
-    if (!is_good)
-        gpu->cap = gpu->cap > 1 ? gpu->cap / 2 : gpu->cap;
-    else if (gpu->cap == 0)
-        gpu->cap = FIRST_CAP;
-    else if (gpu->cap < MOST_CAP)
-        gpu->cap += gpu->has_suffered ? (gpu->cap + 1) / 2 : gpu->cap;
-    return gpu->cap != before;
+    if (is_as_good(gpu, done_ns, taken_ns, tolerance_ppm))
+        gpu->share += gpu->share > 0 ? (gpu->share + 1) / 2 : 1;
+    else
+        gpu->share /= 2;
+    if (gpu->share > WHOLE)
+        gpu->share = WHOLE;
+    return gpu->share != before;
 }
 
 static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {

@@ -13,8 +13,7 @@ struct antman_gpu {
     int n_looks; /* since the guaranteed job came */
     int64_t worked_ns, taken_ns; /* at the last look: its service, its time with something to do */
     int64_t best_ppm; /* the best pace of a window, one by the other */
-    bool has_suffered; /* since there are guests */
-    int64_t cap; /* on each guest's launches, in thousandths of a kernel a refill; 0: they rest */
+    int share; /* of the time that each guest may have, in per cent; 0: they rest */
     int64_t busy_ns, busy_ppm; /* all jobs' GPU time: in the present window, in the last one */
 };
 
@@ -43,7 +42,7 @@ static inline bool gsim_antman_is_guest(const struct gsim_ctx *ctx, gsim_slot sl
 }
 
 /* A job's memory and launches: a guest has what others leave, and where there is a guaranteed job
- * launches as the GPU's cap says; else nothing is capped. */
+ * launches as the GPU's share says; else nothing is capped. */
 void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot);
 /* The same for all guests of a GPU. */
 void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
@@ -52,10 +51,10 @@ void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
 /* Whether a guest may start here: overflow makes way for guaranteed jobs, guests make none for each
  * other. */
 bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
-/* A guest has come. The first one finds a cap that nobody has tried: it begins with the least. */
+/* A guest has come. The first one finds a share that nobody has tried: it begins with the least. */
 void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
-/* A guaranteed job did so much service in a window, in so much time with something to do: the cap
- * follows. true: it changed. */
+/* A guaranteed job did so much service in a window, in so much time with something to do: the share
+ * of guests follows. true: it changed. */
 bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
                         int64_t tolerance_ppm);
 /* A window is over on all GPUs. */

@@ -192,6 +192,9 @@ struct gsim_entry {
      * where the trace does not say how many a kernel has, while no more kernels were. */
     int64_t launch_cap;
     int64_t launch_refill_ns; /* the period; 0: launches are not capped */
+    /* Above 0: in place of launch_cap, as many as have this part of the time, in a period that is
+     * longer where these would be less than one. */
+    uint32_t launch_share_ppm;
 };
 
 struct gsim_arrangement {

@@ -131,9 +131,10 @@ static const struct direction directions[] = {
      1,
      {{START, 1, SOONER}},
      1},
-    /* the cap on the guest grows from window to window */
+    /* the share of the guest grows from window to window */
     {"antman", "window", "5s", "20s", NULL, LASTING, 1, 1, {{END, 1, LATER}}, 1},
-    {"antman", "refill", "50ms", "500ms", NULL, BRIEF, 1, 1, {{END, 1, LATER}}, 1},
+    /* fewer switches for the same share */
+    {"antman", "refill", "5ms", "500ms", NULL, LASTING_RIVAL, 1, 1, {{END, 1, SOONER}}, 1},
     {"antman", "tolerance", "1%", "20%", "window=2s", RIVAL, 1, 1, {{END, 1, SOONER}}, 1},
     {"antman", "tolerance", "1%", "20%", NULL, LASTING_RIVAL, 1, 1, {{END, 0, LATER}}, 1},
     /* the guest comes when the GPU's use is known: half of it, which is too much or not */

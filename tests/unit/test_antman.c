@@ -66,30 +66,67 @@ static void test_a_guest_is_upgraded(void **state) {
     expect_end(&result, 1, 60);
 }
 
-static void test_the_cap_follows_the_pace(void **state) {
+static void test_the_share_follows_the_pace(void **state) {
     (void)state;
     struct antman_gpu gpu = {0};
     assert_false(
         gsim_antman_follow(&gpu, 5 * S, 10 * S, 30000)); /* a part of a window says nothing */
     assert_true(gsim_antman_follow(&gpu, 10 * S, 10 * S, 30000)); /* its pace */
-    assert_int_equal(gpu.cap, 100); /* thousandths of a kernel a refill */
-    for (int i = 0; i < 3; i++) /* it doubles until the pace suffers */
+    assert_int_equal(gpu.share, 1); /* per cent of the time */
+    for (int i = 0; i < 3; i++) /* half as much again, rounded up: 2, 3, 5 */
         assert_true(gsim_antman_follow(&gpu, 97 * S / 10, 10 * S, 30000));
-    assert_int_equal(gpu.cap, 800);
+    assert_int_equal(gpu.share, 5);
     assert_true(gsim_antman_follow(&gpu, 96 * S / 10, 10 * S, 30000));
-    assert_int_equal(gpu.cap, 400);
-    for (int i = 0; i < 2; i++) /* then it grows by half */
-        assert_true(gsim_antman_follow(&gpu, 97 * S / 10, 10 * S, 30000));
-    assert_int_equal(gpu.cap, 900);
+    assert_int_equal(gpu.share, 2);
     assert_true(gsim_antman_follow(&gpu, 0, 0, 30000)); /* it had nothing to do */
-    assert_int_equal(gpu.cap, 1350);
+    assert_int_equal(gpu.share, 3);
+    gpu.share = 90;
+    assert_true(gsim_antman_follow(&gpu, 10 * S, 10 * S, 30000));
+    assert_int_equal(gpu.share, 100);
+    assert_false(gsim_antman_follow(&gpu, 10 * S, 10 * S, 30000));
+}
+
+/* Gives the only job a fifth of the time, 50 ms at a time where its kernels allow that. */
+static void decide_fifth(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_unit gpu = {0};
+    for (uint32_t i = 0; i < ctx->view->n_arrived; i++) {
+        struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR};
+        struct gsim_entry entry = {.job = ctx->view->arrived[i],
+                                   .launch_refill_ns = S / 20,
+                                   .launch_share_ppm = GSIM_PPM / 5};
+        struct gsim_arrangement how = {
+            .lanes = &lane, .n_lanes = 1, .entries = &entry, .n_entries = 1};
+        assert_true(gsim_plan_arrange(plan, &gpu, 1, &how));
+        assert_true(gsim_plan_place_on(plan, entry.job, &gpu, 1));
+    }
+}
+
+static void expect_fifth(struct fixture *f, const char *row, int64_t end_ns) {
+    static const struct gsim_policy fifth = {
+        .name = "fifth", .shares_gpus = true, .decide = decide_fifth};
+    assert_int_equal(read_text(f, gsim_arena_printf(f->arena,
+                                                    "job_id,submit_s,iterations,gpu_ms,"
+                                                    "kernels\n%s",
+                                                    row)),
+                     GSIM_OK);
+    struct test_run one = {.trace = &f->trace, .policy = "fifth", .custom = &fifth};
+    struct gsim_result result = test_run(&one, f->arena);
+    assert_int_equal(result.jobs.end_ns[0], end_ns);
+}
+
+/* 2 s of kernels of 1 ms: 10 of them every 50 ms, the last ones 199 periods later. Of 100 ms: one every
+ * 500 ms. Of 3 ms: 4 every 60 ms, since 10 ms are not a whole number of them; 167 times, the last 3. */
+static void test_a_share_of_the_time(void **state) {
+    expect_fifth(*state, "a,0,200,10,10\n", 199 * (S / 20) + S / 100);
+    expect_fifth(*state, "a,0,20,100,1\n", 19 * (S / 2) + S / 10);
+    expect_fifth(*state, "a,0,667,3,1\n", 166 * (S / 1000 * 60) + 3 * (S / 1000 * 3));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_gang_gets_the_room_of_guests),     TEST(test_guests_run_on_what_is_reserved),
         TEST(test_who_waits_too_long_becomes_a_guest), TEST(test_a_guest_is_upgraded),
-        TEST(test_the_cap_follows_the_pace),
+        TEST(test_the_share_follows_the_pace),         TEST(test_a_share_of_the_time),
     };
     return cmocka_run_group_tests_name("AntMan", tests, NULL, NULL);
 }
