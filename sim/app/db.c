@@ -14,8 +14,10 @@
 enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 5 };
 
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
-    return gsim_fail(log, GSIM_FAILED, db->path, 0, "%s%s",
+    bool is_busy = db->handle && sqlite3_errcode(db->handle) == SQLITE_BUSY;
+    return gsim_fail(log, GSIM_FAILED, db->path, 0, "%s%s%s",
                      db->handle ? sqlite3_errmsg(db->handle) : "no memory",
+                     is_busy ? " (another program is writing to it)" : "",
                      db->is_written ? "; nothing of it was written, earlier runs are untouched"
                                     : "");
 }
@@ -147,10 +149,9 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
         return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
                          "cannot open it: %s", why_not_opened(db));
     (void)sqlite3_busy_timeout(db->handle, 10000);
-    enum gsim_status status = gsim_db_show_rows(db)
-                                  ? gsim_db_execute(db, "PRAGMA foreign_keys = ON", log)
-                                  : gsim_db_fail(db, log);
-    return status == GSIM_OK ? check_file(db, log) : status;
+    /* Foreign keys are not checked: it takes a tenth of writing a row whose run was written just
+     * before. */
+    return gsim_db_show_rows(db) ? check_file(db, log) : gsim_db_fail(db, log);
 }
 
 enum gsim_status gsim_db_open(const char *path, struct gsim_arena *arena, struct gsim_db **out,
@@ -184,7 +185,7 @@ enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
 /* --- adding ----------------------------------------------------------------------------------- */
 
 static const char *const statements[GSIM_DB_STATEMENTS] = {
-    [GSIM_DB_DELETE_RUN] = "DELETE FROM run WHERE config = ?",
+    [GSIM_DB_FIND_RUN] = "SELECT run_id FROM run WHERE config = ?",
     [GSIM_DB_FIND_ID] = "SELECT 1 FROM run WHERE run_id = ?",
 #define MARK(name, help) ", ?"
 #define GSIM_FIELD_TEXT MARK
@@ -315,10 +316,25 @@ static int add_membership(struct gsim_db *db, int64_t run_id, const struct gsim_
     return finish(statement);
 }
 
+/* The run of this configuration, if there is one, and what hangs on it. */
 static int delete_run(struct gsim_db *db, const char *config) {
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_DELETE_RUN);
+    static const char *const tables[] = {"job",      "request", "sample",    "gpu",
+                                         "run_perf", "setting", "sweep_run", "run"};
+    sqlite3_stmt *statement = prepared(db, GSIM_DB_FIND_RUN);
     (void)sqlite3_bind_text(statement, 1, config, -1, SQLITE_STATIC);
-    return finish(statement);
+    int code = sqlite3_step(statement);
+    int64_t run_id = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    (void)sqlite3_reset(statement);
+    if (code != SQLITE_ROW)
+        return code;
+    code = SQLITE_OK;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables && code == SQLITE_OK; t++) {
+        char sql[80];
+        (void)snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id = %lld", tables[t],
+                       (long long)run_id);
+        code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    }
+    return code == SQLITE_OK ? SQLITE_DONE : code;
 }
 
 static bool write_run(struct gsim_db *db, const struct gsim_db_run *run,

@@ -10,7 +10,7 @@
 
 /* What adding a run takes, prepared once for a connection. */
 enum gsim_db_statement {
-    GSIM_DB_DELETE_RUN,
+    GSIM_DB_FIND_RUN,
     GSIM_DB_FIND_ID,
     GSIM_DB_ADD_RUN,
     GSIM_DB_ADD_JOBS,

@@ -151,6 +151,10 @@ expect "two runs in the database" 0 "^2$" sqlite3 "$tmp/r.db" "select count(*) f
 expect "its identity" 0 "^1735616877$" sqlite3 "$tmp/r.db" "pragma application_id"
 expect "jobs in the database" 0 "^0$" sqlite3 "$tmp/r.db" "select sum(end_ns < submit_ns + service_ns) from job"
 expect "GPUs in the database" 0 "^8$" sqlite3 "$tmp/r.db" "select count(*) from gpu where run_id = 1 and busy_ns > 0"
+before=$(sqlite3 "$tmp/r.db" "select count(*) from job; select count(*) from gpu; select count(*) from setting")
+expect "a run again" 0 "JCT" "$gsim" --policy fifo --db "$tmp/r.db" --force $t
+expect "takes the place of the first" 0 "^$(echo $before)\$" sh -c "echo \$(sqlite3 '$tmp/r.db' \
+    'select count(*) from job; select count(*) from gpu; select count(*) from setting; pragma foreign_key_check')"
 # a disk that is full: the limit of a file's size stands in for it
 before=$(sqlite3 "$tmp/r.db" "select group_concat(jct_mean_s) from run")
 expect "--db on a full disk" 1 "earlier runs are untouched" \
