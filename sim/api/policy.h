@@ -108,7 +108,7 @@ static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {
 void gsim_tell_progress(struct gsim_core *core, gsim_slot slot);
 
 static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot slot) {
-    if (view->progress[slot].is_untold)
+    if (view->progress[slot].is_untold && view->progress[slot].since_ns < view->now_ns)
         gsim_tell_progress(view->core, slot);
     return gsim_progress_ns(&view->progress[slot], view->now_ns);
 }
