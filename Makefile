@@ -26,7 +26,7 @@ LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -l
 
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv plots/*.sql plots/*.gp experiments/validate/*/*))
+EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
 .PHONY: all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites fuzz

@@ -35,6 +35,7 @@ enum gsim_command_bit {
     GSIM_IN_REPORT = 256,
     GSIM_IN_VALIDATE = 512,
     GSIM_IN_FIT = 1024,
+    GSIM_IN_CALIBRATE = 2048,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
@@ -100,6 +101,7 @@ enum gsim_status gsim_command_compare(struct gsim_cli *cli);
 enum gsim_status gsim_command_generate(struct gsim_cli *cli);
 enum gsim_status gsim_command_import(struct gsim_cli *cli);
 enum gsim_status gsim_command_fit(struct gsim_cli *cli);
+enum gsim_status gsim_command_calibrate(struct gsim_cli *cli);
 enum gsim_status gsim_command_list(struct gsim_cli *cli);
 enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
 enum gsim_status gsim_command_merge(struct gsim_cli *cli);

@@ -190,8 +190,8 @@ static void print_formats(FILE *out) {
 
 void gsim_print_help(FILE *out, const struct gsim_command *command) {
     if (command) {
-        fprintf(out, "gsim %s [options] %s\n  %s\n\noptions:\n", command->name, command->operands,
-                command->summary);
+        fprintf(out, "gsim %s [options]%s%s\n  %s\n\noptions:\n", command->name,
+                *command->operands ? " " : "", command->operands, command->summary);
         print_options(out, (unsigned)command->bit);
         if (command->bit == GSIM_IN_IMPORT)
             print_formats(out);

@@ -34,7 +34,6 @@ expect "options after the trace, with =" 0 "2 nodes x 8 GPUs" "$gsim" $t --polic
 expect "unknown option" 2 "did you mean '--policy'" "$gsim" --polcy fifo $t
 expect "unknown policy" 2 "did you mean 'srtf'" "$gsim" --policy srft $t
 expect "unknown command" 2 "did you mean 'compare'" "$gsim" comapre
-expect "planned command" 2 "not in this version" "$gsim" calibrate
 expect "unknown device" 2 "did you mean 'h200'" "$gsim" --policy fifo --device h20 $t
 expect "unknown key" 2 "did you mean 'quantum'" "$gsim" --policy las --set las.quantm=3s $t
 expect "key of another policy" 2 "neither the policy nor the device" "$gsim" --policy fifo --set frobnicate=3s $t
