@@ -310,10 +310,19 @@ static enum gsim_status name_values(const struct reading *r, const struct gsim_i
     return status;
 }
 
+/* " trace, policy, nodes" */
+static const char *list_keys(const struct reading *r) {
+    const char *list = "";
+    for (int k = 0; list && k < r->grid->n_keys; k++)
+        list = gsim_arena_printf(r->arena, "%s%s %s", list, k ? "," : "", r->grid->key[k].name);
+    return list ? list : "";
+}
+
 static enum gsim_status read_skip(struct reading *r, const struct gsim_ini_entry *entry) {
     int k = find_key(r->grid, entry->key);
     if (k < 0)
-        return bad(r, entry->line, "[%s]: this grid has no key '%s'", entry->section, entry->key);
+        return bad(r, entry->line, "[%s]: this grid has no key '%s'; it has%s", entry->section,
+                   entry->key, list_keys(r));
     struct skip *skip = &r->skips[r->n_skips++];
     *skip = (struct skip){.section = entry->section, .key = k};
     skip->is_named = gsim_arena_array(r->arena, r->grid->key[k].n, sizeof *skip->is_named);

@@ -82,6 +82,8 @@ wrong "an empty value" "wrong.ini:3: .*empty" 'nodes = 1,,2'
 wrong "an open quote" "wrong.ini:3: .*not closed" 'nodes = "1'
 wrong "a skip of a value that is not there" "did you mean 'fifo'" '[skip x]
 policy = fifoo'
+wrong "a skip of a key that is not there" "wrong.ini:4: .*no key 'node'; it has trace, policy$" '[skip x]
+node = 1'
 wrong "everything skipped" "every run is skipped" '[skip x]
 policy = fifo, las'
 wrong "replications of a file" "drawn again" 'reps = 3'
