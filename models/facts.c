@@ -74,7 +74,8 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
     if (model->turns.has_managed[GSIM_MEMORY_PROACTIVE] && !is_migrating)
         return "proactive migration was validated on an H200 and an RTX 5080 only";
     if (model->turns.has_overflown && !is_ideal)
-        return "kernels that work on the host's memory were held against nothing that was measured";
+        return "kernels that work on the host's memory were held against plain copies by kernels "
+               "only";
     if (model->turns.has_halted && !is_ideal)
         return "preemption of kernels was held against published ranges and orderings only";
     if (model->turns.has_vgpus && !is_ideal)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/memory.h"
 #include "models/proactive.h"
 #include "models/space.h"
 #include "models/suspend.h"
@@ -70,6 +71,12 @@ static bool prefetch_ms(const struct quoting *q, double *out) {
     if (direction < 0)
         return false;
     *out = (double)gsim_copy_ns(&rates, (enum gsim_direction)direction, bytes(q, 1), 0) / 1e6;
+    return true;
+}
+
+/* overflow_ms(BYTES): kernels write so much of the host's memory and read it again. */
+static bool overflow_ms(const struct quoting *q, double *out) {
+    *out = (double)gsim_overflow_of(bytes(q, 0), q->profile).ns / 1e6;
     return true;
 }
 
@@ -269,6 +276,7 @@ static const struct {
     {"key", 1, key},
     {"copy_us", 2, copy_us},
     {"prefetch_ms", 2, prefetch_ms},
+    {"overflow_ms", 1, overflow_ms},
     {"touch_ms", 3, touch_ms},
     {"sweep_paging_ms", 2, sweep_paging_ms},
     {"sweep_batches", 2, sweep_batches},
