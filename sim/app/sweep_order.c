@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* No result depends on it: rows carry their run's place in the grid. What a run will take is learned: runs of a trace under a policy take about as long as those that
+/* What a run will take is learned: runs of a trace under a policy take about as long as those that
  * have ended, or, where none has, as long a job as runs of other traces under the policy. Of what is
- * not known the largest trace comes first. Drawn traces are in memory from their first run to
- * their last, so few of them are open at a time. */
+ * not known the largest trace comes first. Drawn traces are in memory from their first run to their
+ * last, so few of them are open at a time. No result depends on any of this: a run's rows carry its
+ * place in the grid. */
 #include "sim/app/sweep_order.h"
 
 #include <math.h>
-
-#include "sim/base/sort.h"
 
 /* Batches that are looked at for a run: enough for any grid of files, and a bound for thousands of
  * drawn traces. */
@@ -76,27 +75,6 @@ static uint32_t n_jobs_of(const struct gsim_sweep_order *order, const struct bat
     return order->todo->sweep->trace[batch->trace].n_jobs;
 }
 
-static int64_t *sizes_of(const struct gsim_sweep_order *order, struct gsim_arena *arena) {
-    int64_t *size = gsim_arena_array(arena, (size_t)order->n_batches, sizeof *size);
-    for (int64_t b = 0; size && b < order->n_batches; b++)
-        size[b] = -(int64_t)n_jobs_of(order, &order->batch[b]);
-    return size;
-}
-
-/* Larger traces first, else as in the grid. */
-static bool sort_batches(struct gsim_sweep_order *order, struct gsim_arena *arena) {
-    size_t n = (size_t)order->n_batches;
-    int64_t *size = sizes_of(order, arena);
-    uint32_t *at = gsim_arena_array(arena, n, sizeof *at);
-    struct batch *sorted = gsim_arena_array(arena, n, sizeof *sorted);
-    if (!size || !at || !sorted || !gsim_sort_order(size, at, n))
-        return false;
-    for (size_t b = 0; b < n; b++)
-        sorted[b] = order->batch[at[b]];
-    order->batch = sorted;
-    return true;
-}
-
 struct gsim_sweep_order *gsim_sweep_order_new(const struct gsim_sweep_todo *todo) {
     struct gsim_sweep *sweep = todo->sweep;
     struct gsim_arena *arena = sweep->cli->arena;
@@ -114,8 +92,6 @@ struct gsim_sweep_order *gsim_sweep_order_new(const struct gsim_sweep_todo *todo
     if (!order->batch || !order->by_policy || !order->by_kind || !order->n_left || !order->is_open)
         return NULL;
     cut_batches(order);
-    if (sweep->n_threads > 1 && !sort_batches(order, arena))
-        return NULL;
     (void)pthread_mutex_init(&order->lock, NULL);
     return order;
 }
@@ -135,33 +111,38 @@ static double expected_s(const struct gsim_sweep_order *order, const struct batc
     return (double)INFINITY;
 }
 
-static struct batch *choose(struct gsim_sweep_order *order) {
-    bool is_alone = order->todo->sweep->n_threads == 1;
-    int most_open = order->todo->sweep->n_threads + 1;
-    bool may_open = order->n_open < most_open;
-    struct batch *best = NULL;
-    double best_s = -1;
+/* Of two batches of which nobody knows anything the one with the larger trace. */
+static bool is_longer(const struct gsim_sweep_order *order, const struct batch *a,
+                      const struct batch *b) {
+    double a_s = expected_s(order, a), b_s = expected_s(order, b);
+    return a_s > b_s || (isinf(a_s) && isinf(b_s) && n_jobs_of(order, a) > n_jobs_of(order, b));
+}
+
+static struct batch *first_batch(struct gsim_sweep_order *order) {
     while (order->batch[order->first].next == order->batch[order->first].end)
         order->first++;
-    int64_t end = is_alone ? order->first : order->first + MOST_LOOKED_AT;
+    return &order->batch[order->first];
+}
+
+static struct batch *longest_batch(struct gsim_sweep_order *order) {
+    struct batch *best = first_batch(order);
+    bool may_open = order->n_open <= order->todo->sweep->n_threads;
+    int64_t end = order->first + MOST_LOOKED_AT;
     for (int64_t b = order->first; b < order->n_batches && b < end; b++) {
         struct batch *batch = &order->batch[b];
         bool is_closed = n_jobs_of(order, batch) == 0 && !order->is_open[batch->trace];
         if (batch->next == batch->end || (is_closed && !may_open))
             continue;
         may_open &= !is_closed; /* the next one only */
-        double seconds = expected_s(order, batch);
-        if (seconds > best_s) {
+        if (is_longer(order, batch, best))
             best = batch;
-            best_s = seconds;
-        }
     }
-    return best ? best : &order->batch[order->first];
+    return best;
 }
 
-int64_t gsim_sweep_order_take(struct gsim_sweep_order *order) {
+int64_t gsim_sweep_order_take(struct gsim_sweep_order *order, bool by_length) {
     (void)pthread_mutex_lock(&order->lock);
-    struct batch *batch = choose(order);
+    struct batch *batch = by_length ? longest_batch(order) : first_batch(order);
     int64_t place = batch->next++;
     uint32_t trace = batch->trace;
     bool is_last = --order->n_left[trace] == 0;

@@ -57,14 +57,14 @@ static struct fixture *prepare(void **state, int n_threads, const uint32_t *jobs
     return f;
 }
 
-static void expect_next(struct fixture *f, int64_t position) {
-    assert_int_equal(gsim_sweep_order_take(f->order), position);
+static void expect_longest(struct fixture *f, int64_t position) {
+    assert_int_equal(gsim_sweep_order_take(f->order, true), position);
 }
 
-static void one_thread_keeps_the_grid(void **state) {
-    struct fixture *f = prepare(state, 1, (const uint32_t[]){10, 1000, 100}, TRACES, 1);
+static void the_first_is_as_in_the_grid(void **state) {
+    struct fixture *f = prepare(state, 2, (const uint32_t[]){10, 1000, 100}, TRACES, 1);
     for (int64_t p = 1; p <= TRACES * POLICIES; p++) {
-        expect_next(f, p);
+        assert_int_equal(gsim_sweep_order_take(f->order, false), p);
         gsim_sweep_order_note(f->order, p, (double)p);
     }
 }
@@ -72,31 +72,31 @@ static void one_thread_keeps_the_grid(void **state) {
 static void the_largest_trace_begins(void **state) {
     struct fixture *f = prepare(state, 2, (const uint32_t[]){10, 1000, 100}, TRACES, 1);
     for (int64_t p = 0; p < TRACES * POLICIES; p++) /* nothing is noted */
-        expect_next(f, (const int64_t[]){3, 4, 5, 6, 1, 2}[p]);
+        expect_longest(f, (const int64_t[]){3, 4, 5, 6, 1, 2}[p]);
 }
 
 /* Policy 1 (positions 4, 6, 2 by size) takes 1.25 ms a job, policy 0 a fifth of that: of 100 and 10
  * jobs, position 6 is to take 125 ms, 5 25 ms, 2 12.5 ms, 1 2.5 ms. */
 static void then_what_is_to_take_longest(void **state) {
     struct fixture *f = prepare(state, 2, (const uint32_t[]){10, 1000, 100}, TRACES, 1);
-    expect_next(f, 3);
-    expect_next(f, 4);
+    expect_longest(f, 3);
+    expect_longest(f, 4);
     gsim_sweep_order_note(f->order, 3, 0.25);
     gsim_sweep_order_note(f->order, 4, 1.25);
     for (int64_t p = 0; p < 4; p++)
-        expect_next(f, (const int64_t[]){6, 5, 2, 1}[p]);
+        expect_longest(f, (const int64_t[]){6, 5, 2, 1}[p]);
 }
 
 /* Of runs alike (three of a trace under a policy) one tells about the others: the second policy's are
  * longer, so that they go before the rest of the first one's. */
 static void runs_alike_tell_of_each_other(void **state) {
     struct fixture *f = prepare(state, 2, (const uint32_t[]){10}, 1, 3);
-    expect_next(f, 1);
+    expect_longest(f, 1);
     gsim_sweep_order_note(f->order, 1, 0.5);
-    expect_next(f, 4);
+    expect_longest(f, 4);
     gsim_sweep_order_note(f->order, 4, 0.75);
     for (int64_t p = 0; p < 4; p++)
-        expect_next(f, (const int64_t[]){5, 6, 2, 3}[p]);
+        expect_longest(f, (const int64_t[]){5, 6, 2, 3}[p]);
 }
 
 /* Ten drawn traces, policy 1 slow: its runs would all begin first. With 2 threads, 3 traces may have
@@ -106,7 +106,7 @@ static void few_drawn_traces_are_open(void **state) {
     struct fixture *f = prepare(state, 2, (const uint32_t[DRAWN]){0}, DRAWN, 1);
     int begun[DRAWN] = {0}, n_open = 0;
     for (int i = 0; i < DRAWN * POLICIES; i++) {
-        int64_t position = gsim_sweep_order_take(f->order);
+        int64_t position = gsim_sweep_order_take(f->order, true);
         int trace = (int)(position - 1) / POLICIES;
         n_open += begun[trace] == 0;
         assert_true(n_open <= 3);
@@ -136,7 +136,7 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(one_thread_keeps_the_grid),    CASE(the_largest_trace_begins),
+        CASE(the_first_is_as_in_the_grid),  CASE(the_largest_trace_begins),
         CASE(then_what_is_to_take_longest), CASE(runs_alike_tell_of_each_other),
         CASE(few_drawn_traces_are_open),
     };
