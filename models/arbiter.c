@@ -336,8 +336,10 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
     struct gsim_store *store = &arbiter->committed.store;
     enum gsim_memory before = store->pager ? store->pager->manager : GSIM_MEMORY_RESIDENT;
     struct gsim_uvm uvm = arbiter->pager.uvm;
+    uint64_t stamp = arbiter->pager.stamp;
     if (pager)
         arbiter->pager = *pager;
+    arbiter->pager.stamp = stamp;
     if (pager && before == pager->manager)
         arbiter->pager.uvm = uvm; /* it has its scratch space already */
     if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))

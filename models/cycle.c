@@ -155,16 +155,21 @@ static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options 
            gsim_wings_are_same(&a->wings, a->now_ns, &b->wings, b->now_ns, &cycle->scratch);
 }
 
-/* Requests come when they come, and a member that is to stop does so once. */
+/* Requests come when they come, a member that is to stop does so once, and so does one that is alone in
+ * its last long kernel. */
 static bool can_repeat(const struct gsim_lanes *lanes) {
+    uint32_t n_present = 0, n_last = 0;
     for (uint16_t i = 0; i < lanes->capacity; i++) {
         const struct gsim_member *member = &lanes->members[i];
         if (member->is_present &&
             (member->stop_at != GSIM_EXIT_NEVER ||
              (member->context.arrival_ns && !gsim_context_is_done(&member->context))))
             return false;
+        n_present += member->is_present;
+        n_last += member->is_present && gsim_context_is_linear(&member->context) &&
+                  member->context.done_iterations + 1 >= member->context.iterations;
     }
-    return true;
+    return n_present != 1 || n_last != 1;
 }
 
 /* --- one period ------------------------------------------------------------------------------- */

@@ -37,10 +37,17 @@ void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_us
     to->stall_ns += n * one->stall_ns;
 }
 
+/* What is where is about to be another. */
+static void change(struct gsim_store *store) {
+    store->stamp = ++store->pager->stamp;
+}
+
 void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena) {
     *store = (struct gsim_store){.pager = pager};
-    if (pager)
-        gsim_residency_init(&store->residency, pager->capacity, pager->eviction, arena);
+    if (!pager)
+        return;
+    gsim_residency_init(&store->residency, pager->capacity, pager->eviction, arena);
+    change(store);
 }
 
 static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_spec *spec,
@@ -59,6 +66,7 @@ bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
         .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER, .yields = spec->yields};
     if (!store->pager)
         return true;
+    change(store);
     int64_t chunk_bytes = store->pager->uvm.chunk_bytes;
     uint32_t n_used = gsim_chunks_of(spec->used_bytes, chunk_bytes);
     uint32_t n_all = gsim_chunks_of(spec->allocated_bytes, chunk_bytes);
@@ -76,6 +84,7 @@ static void close_buffer(struct gsim_store *store, uint32_t *buffer) {
 void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
     if (!store->pager)
         return;
+    change(store);
     close_buffer(store, &tenant->used);
     close_buffer(store, &tenant->unused);
 }
@@ -83,6 +92,7 @@ void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
 void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
     if (!store->pager || tenant->used == GSIM_NO_BUFFER)
         return;
+    change(store);
     struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
     gsim_residency_write_host(&store->residency, all);
     (void)gsim_residency_access(&store->residency, all, false);
@@ -103,6 +113,7 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                          int64_t now_ns) {
     if (n_turns > 1)
         now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
+    change(store);
     const struct gsim_residency *residency = &store->residency;
     struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
     struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
@@ -184,6 +195,7 @@ int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
     tenant->is_swept = true;
     if (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant->used))
         return 0;
+    change(store);
     struct gsim_paging paging = {0};
     struct gsim_range range = gsim_range_whole(&store->residency, tenant->used);
     bool is_mapped = tenant->yields && !gsim_store_is_proactive(store);
@@ -226,7 +238,8 @@ int64_t gsim_store_resident_bytes(const struct gsim_store *store,
 
 void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from) {
     struct gsim_residency residency = to->residency;
-    if (from->pager) {
+    bool is_same = to->pager == from->pager && to->stamp == from->stamp;
+    if (from->pager && !is_same) {
         if (!residency.arena)
             residency.arena = from->residency.arena;
         (void)gsim_residency_copy(&residency, &from->residency); /* a failure is noted there */

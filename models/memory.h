@@ -39,6 +39,7 @@ struct gsim_pager {
     struct gsim_proactive proactive;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of who yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: what a switch takes besides copying */
+    uint64_t stamp; /* the last one given to a store */
 };
 
 void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *arrangement,
@@ -70,6 +71,7 @@ struct gsim_store {
     struct gsim_pager *pager; /* NULL: everything is resident */
     struct gsim_residency residency;
     int64_t link_free_ns; /* proactive: the last migration ends */
+    uint64_t stamp; /* copies with the same one hold the same */
 };
 
 /* Empties it. pager NULL: everything is resident. */

@@ -4,6 +4,7 @@
 bool gsim_wings_reserve(struct gsim_wings *wings, uint32_t n, struct gsim_arena *arena) {
     if (n <= wings->capacity)
         return true;
+    n = n > 2 * wings->capacity ? n : 2 * wings->capacity;
     struct gsim_wing *grown =
         gsim_arena_grow(arena, wings->wing, wings->capacity * sizeof *grown, n * sizeof *grown);
     if (!grown)
