@@ -13,11 +13,15 @@
 
 enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 5 };
 
+/* Whoever reads holds up a commit, and a report of a large database takes a while: a sweep should
+ * not end by it. */
+enum { PATIENCE_MS = 60000 };
+
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
     bool is_busy = db->handle && sqlite3_errcode(db->handle) == SQLITE_BUSY;
     return gsim_fail(log, GSIM_FAILED, db->path, 0, "%s%s%s",
                      db->handle ? sqlite3_errmsg(db->handle) : "no memory",
-                     is_busy ? " (another program is writing to it)" : "",
+                     is_busy ? " (another program is using it)" : "",
                      db->is_written ? "; nothing of it was written, earlier runs are untouched"
                                     : "");
 }
@@ -148,7 +152,7 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK)
         return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
                          "cannot open it: %s", why_not_opened(db));
-    (void)sqlite3_busy_timeout(db->handle, 10000);
+    (void)sqlite3_busy_timeout(db->handle, PATIENCE_MS);
     /* Foreign keys are not checked: it takes a tenth of writing a row whose run was written just
      * before. */
     return gsim_db_show_rows(db) ? check_file(db, log) : gsim_db_fail(db, log);
