@@ -94,6 +94,8 @@ void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant)
         return;
     change(store);
     struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
+    if (store->pager->eviction == GSIM_EVICT_BELADY) /* it runs before all */
+        gsim_residency_set_next_use(&store->residency, tenant->used, INT64_MIN);
     gsim_residency_write_host(&store->residency, all);
     (void)gsim_residency_access(&store->residency, all, false);
 }

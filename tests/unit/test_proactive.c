@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/proactive.h"
+#include "models/memory.h"
 #include "sim/base/rng.h"
 
 enum { MOST_TASKS = 8, CHUNK = 1000 };
@@ -248,8 +248,32 @@ static void test_switches_between_random_tasks(void **state) {
     gsl_rng_free(rng);
 }
 
+/* Room for ten chunks. a runs, so that its eight come last in the order; b's eight, which were carried
+ * here to run next, are all there nevertheless, and push out six of them. */
+static void what_was_carried_here_is_there(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_pager pager = {.manager = GSIM_MEMORY_PROACTIVE,
+                               .eviction = GSIM_EVICT_BELADY,
+                               .capacity = 10,
+                               .uvm.chunk_bytes = CHUNK,
+                               .proactive = plain};
+    struct gsim_store store;
+    struct gsim_tenant a, b;
+    const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK, .allocated_bytes = 8 * CHUNK};
+    gsim_store_init(&store, &pager, arena);
+    assert_true(gsim_store_open(&store, &a, &spec) && gsim_store_open(&store, &b, &spec));
+    gsim_store_fill(&store, &a);
+    (void)gsim_store_switch(&store, &(struct gsim_next_turn){&a, 1000, 100}, 1, 0);
+    gsim_store_fill(&store, &b);
+    assert_int_equal(gsim_store_resident_bytes(&store, &b), 8 * CHUNK);
+    assert_int_equal(gsim_store_resident_bytes(&store, &a), 2 * CHUNK);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_carried_here_is_there),
         cmocka_unit_test(test_a_rotation_moves_what_does_not_fit),
         cmocka_unit_test(test_clean_chunks_are_dropped_or_copied),
         cmocka_unit_test(test_lru_brings_everything_each_time),
