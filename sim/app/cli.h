@@ -88,6 +88,8 @@ bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option);
 /* A whole number within limits, or the default when the option is not given. */
 enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
                                  int64_t least, int64_t most, int64_t *out);
+/* A command of one file, of which there is one: what it is ("grid"), and how the command goes. */
+enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const char *usage);
 struct gsim_outfile;
 /* -o FILE, which is not there unless --force is said, or standard output. */
 enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out);

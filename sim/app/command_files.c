@@ -31,10 +31,9 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     struct gsim_trace trace;
     struct gsim_outfile out;
     int64_t seed;
-    if (cli->n_operands != 1)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "which spec? gsim generate SPEC.ini -o trace.csv");
-    enum gsim_status status = gsim_generate_spec_read(cli->operand[0], cli->arena, &spec, cli->log);
+    enum gsim_status status = gsim_one_operand(cli, "spec", "gsim generate SPEC.ini -o trace.csv");
+    if (status == GSIM_OK)
+        status = gsim_generate_spec_read(cli->operand[0], cli->arena, &spec, cli->log);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_SEED, (int64_t)gsim_generate_seed(spec), 0,
                                  INT64_MAX, &seed);

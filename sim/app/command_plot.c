@@ -42,14 +42,14 @@ static enum gsim_status read_output(struct gsim_cli *cli, struct plot *plot) {
 }
 
 static enum gsim_status read_request(struct gsim_cli *cli, struct plot *plot) {
-    if (cli->n_operands != 1)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "which database? gsim plot results.db --figure NAME -o fig.pdf");
+    enum gsim_status status =
+        gsim_one_operand(cli, "database", "gsim plot results.db --figure NAME -o fig.pdf");
+    if (status != GSIM_OK)
+        return status;
     if (!cli->value[GSIM_OPT_FIGURE])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which figure? --figure NAME; 'gsim list figures' shows them");
-    enum gsim_status status =
-        gsim_figure_find(cli->value[GSIM_OPT_FIGURE], cli->arena, &plot->figure, cli->log);
+    status = gsim_figure_find(cli->value[GSIM_OPT_FIGURE], cli->arena, &plot->figure, cli->log);
     return status == GSIM_OK ? read_output(cli, plot) : status;
 }
 

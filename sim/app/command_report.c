@@ -236,10 +236,13 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
                                     .x = cli->value[GSIM_OPT_X],
                                     .y = cli->value[GSIM_OPT_Y],
                                     .value = cli->value[GSIM_OPT_VALUE]};
-    if (cli->n_operands != 1 || !cli->value[GSIM_OPT_OUTPUT])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "which database, and where to? gsim report results.db -o report.html");
-    enum gsim_status status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
+    static const char usage[] = "gsim report results.db -o report.html";
+    enum gsim_status status = gsim_one_operand(cli, "database", usage);
+    if (status != GSIM_OK)
+        return status;
+    if (!cli->value[GSIM_OPT_OUTPUT])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
+    status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
     if (status == GSIM_OK)
         status = gsim_db_choose(db, &choice, cli->log);
     if (status == GSIM_OK)

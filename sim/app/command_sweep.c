@@ -232,18 +232,13 @@ static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
     struct gsim_db *db = NULL;
     int64_t n_threads;
     bool is_run = !gsim_option_is_on(cli, GSIM_OPT_LIST) && !cli->value[GSIM_OPT_EMIT];
-    if (cli->n_operands == 0)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "which grid? gsim sweep GRID.ini -o results.db");
-    if (cli->n_operands > 1)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "one grid at a time; '%s' is too many (a database takes the runs of "
-                         "several, one after the other)",
-                         cli->operand[1]);
+    enum gsim_status status = gsim_one_operand(cli, "grid", "gsim sweep GRID.ini -o results.db");
+    if (status != GSIM_OK)
+        return status;
     if (is_run && !cli->value[GSIM_OPT_OUTPUT])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "where do the results go? gsim sweep %s -o results.db", cli->operand[0]);
-    enum gsim_status status = read_shard(cli, &shard);
+    status = read_shard(cli, &shard);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, &n_threads);
     if (status == GSIM_OK)

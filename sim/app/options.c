@@ -159,6 +159,15 @@ enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, 
                      gsim_option_defs[option].name, text, (long long)least, (long long)most);
 }
 
+enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const char *usage) {
+    if (cli->n_operands == 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "which %s? %s", what, usage);
+    if (cli->n_operands > 1)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "one %s at a time; '%s' is too many: %s",
+                         what, cli->operand[1], usage);
+    return GSIM_OK;
+}
+
 /* --- help ------------------------------------------------------------------------------------- */
 
 static void print_options(FILE *out, unsigned commands) {

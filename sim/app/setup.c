@@ -272,14 +272,12 @@ static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup
 }
 
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {
-    if (cli->n_operands != 1)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         cli->n_operands ? "one trace at a time; '%s' is too many"
-                                         : "which trace? gsim --policy NAME trace.csv%s",
-                         cli->n_operands ? cli->operand[1] : "");
+    enum gsim_status status = gsim_one_operand(cli, "trace", "gsim --policy NAME trace.csv");
+    if (status != GSIM_OK)
+        return status;
     setup->trace_path = cli->operand[0];
     setup->seed = 1;
-    enum gsim_status status = read_replication(cli, setup);
+    status = read_replication(cli, setup);
     if (status == GSIM_OK && !gsim_setup_is_spec(setup->trace_path))
         status = read_file(cli, setup);
     else if (status == GSIM_OK)

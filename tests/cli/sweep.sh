@@ -239,6 +239,9 @@ expect "a report on a full disk" 1 "cannot write it" \
     sh -c "ulimit -f 8; trap '' XFSZ; '$gsim' report '$tmp/all.db' -o '$tmp/full.html'"
 [ ! -e "$tmp/full.html" ] && [ ! -e "$tmp/full.html.part" ]
 say "leaves no half of it" $?
+expect "a report of two databases" 2 "one database at a time; '$tmp/s2.db' is too many" "$gsim" report "$tmp/s1.db" "$tmp/s2.db" -o "$tmp/x.html"
+expect "a report to nowhere" 2 "where does the page go" "$gsim" report "$tmp/s1.db"
+expect "a figure that is no option" 2 "one database at a time; 'jct_cdf' is too many: gsim plot results.db --figure" "$gsim" plot "$tmp/s1.db" jct_cdf -o "$tmp/x.svg"
 expect "a report of what is no database" 3 "not a database" "$gsim" report "$grid" -o "$tmp/x.html"
 sqlite3 "$tmp/s1.db" "pragma user_version = 4"
 expect "an older database" 3 "an older gsim" "$gsim" sweep "$grid" -o "$tmp/s1.db"
