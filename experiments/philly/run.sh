@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The reduced Philly trace (82 247 jobs) under every cluster policy on 512, 1 024 and, as the real
 # cluster was built, 2 490 GPUs; what preemptions cost is left out (device ideal). Writes results.md
-# and the CDFs of completion times beside itself. Minutes on two cores.
+# and the CDFs of completion times beside itself. Some minutes on two cores.
 # run.sh GSIM philly.csv FOLDER_OF_DERIVED_TRACES
 set -eu
 gsim=${1:-./gsim}
@@ -43,6 +43,25 @@ table() { # title, arguments of the cluster
     "$gsim" $fixed --policy tiresias --set tiresias.index=gittins "$@" "$trace" |
         sed 's/^tiresias,/tiresias (Gittins),/' | rows
 }
+# What jobs of 100 GiB a GPU (assumed: the trace gives none) do on H200s: resident, so that a
+# preemption copies them to the host, or with a manager below, which a preemption leaves them to.
+paging() {
+    head_of memory 'JCT mean (s)' median p99 preemptions migrations 'in (PB)' 'out (PB)' 'waited for it (h)'
+    for policy in srtf las tiresias; do
+        for memory in resident uvm proactive; do
+            manager="--set memory=$memory"
+            [ "$memory" = resident ] && manager=
+            # shellcheck disable=SC2086
+            "$gsim" --quiet --device h200 --assume mem_gib=100GiB --nodes 64 --gpus-per-node 8 \
+                --format csv --policy $policy $manager "$trace" |
+                awk -F, -v OFS=, -v memory=$memory '
+                    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "memory", "in", "out", "waited", $0; next }
+                    { print memory, $at["bytes_in"] / 1e15, $at["bytes_out"] / 1e15, $at["stall_s"] / 3600, $0 }' |
+                columns memory:%s jct_mean_s:%.0f jct_p50_s:%.0f jct_p99_s:%.0f preemptions:%d \
+                    migrations:%d in:%.2f out:%.2f waited:%.0f
+        done
+    done
+}
 # Tiresias against Gandiva on the 60 GPUs of Tiresias' testbed, by what a switch costs. Gandiva as its
 # paper has it, and as Tiresias' authors simulated it.
 against() {
@@ -72,6 +91,8 @@ against() {
     table '512 GPUs: 64 nodes of 8' --nodes 64 --gpus-per-node 8
     table '1 024 GPUs: 128 nodes of 8' --nodes 128 --gpus-per-node 8
     table '2 490 GPUs: as the cluster was' --cluster "$here/cluster.ini"
+    cat "$here/paging.md"
+    paging
     cat "$here/against.md"
     against
 } >"$tmp/results.md"
