@@ -6,12 +6,8 @@
 
 #include <assert.h>
 
-void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
+static void account(struct gsim_core *core, gsim_slot slot, int64_t elapsed) {
     struct gsim_core_job *own = &core->jobs.core[slot];
-    int64_t elapsed = core->view.now_ns - own->last_ns;
-    own->last_ns = core->view.now_ns;
-    if (elapsed == 0)
-        return;
     bool is_stalled = false;
     switch ((enum gsim_state)core->jobs.state[slot]) {
     case GSIM_RUNNING:
@@ -40,8 +36,18 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
     core->metrics.switch_ns += (gsim_i128)elapsed * core->jobs.gpus[slot];
 }
 
+/* Most changes of a state follow another one at the same instant. */
+void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    int64_t elapsed = core->view.now_ns - own->last_ns;
+    own->last_ns = core->view.now_ns;
+    if (elapsed > 0)
+        account(core, slot, elapsed);
+}
+
 static bool waits_for_gpus(enum gsim_state state) {
-    return state == GSIM_QUEUED || state == GSIM_PAUSED || state == GSIM_HELD;
+    enum { WAITING = 1 << GSIM_QUEUED | 1 << GSIM_PAUSED | 1 << GSIM_HELD };
+    return WAITING >> state & 1;
 }
 
 static void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
