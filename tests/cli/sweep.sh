@@ -169,12 +169,12 @@ trace = traces/samples/users.csv
 policy = fifo, srtf, las
 nodes = 1..2
 gpus-per-node = 8
-seed = 1..60
+seed = 1..120
 G
 "$gsim" sweep "$tmp/many.ini" -o "$tmp/whole.db" >"$tmp/out" 2>&1
 n=$(count "$tmp/whole.db")
-[ "$n" -eq 360 ]
-say "360 runs" $?
+[ "$n" -eq 720 ]
+say "720 runs" $?
 lost=0 repeated=0 kills=0 within=0
 while [ $kills -lt "${KILLS:-10}" ]; do # KILLS=50: 50 moments
     kills=$((kills + 1))
@@ -204,7 +204,7 @@ if [ "${now:-0}" -eq "$n" ]; then # the last kill came too late
 fi
 there=$(count "$tmp/killed.db")
 "$gsim" sweep "$tmp/many.ini" -o "$tmp/killed.db" >"$tmp/out" 2>&1
-grep -q "360 of 360 runs are in .*, $((n - there)) of them new" "$tmp/out" || repeated=1
+grep -q "720 of 720 runs are in .*, $((n - there)) of them new" "$tmp/out" || repeated=1
 say "what was there ($there runs) is not repeated" $repeated
 same "killed and resumed is uninterrupted" "$tmp/killed.db" "$tmp/whole.db"
 
@@ -233,7 +233,7 @@ expect "a full disk" 1 "earlier runs are untouched" \
     sh -c "ulimit -f 1000; trap '' XFSZ; '$gsim' sweep '$tmp/many.ini' -o '$tmp/full.db'"
 grep -q "to go on: " "$tmp/out"
 say "and the command to go on" $?
-expect "with room again" 0 "360 of 360" "$gsim" sweep "$tmp/many.ini" -o "$tmp/full.db"
+expect "with room again" 0 "720 of 720" "$gsim" sweep "$tmp/many.ini" -o "$tmp/full.db"
 same "full and resumed is uninterrupted" "$tmp/full.db" "$tmp/whole.db"
 expect "a report on a full disk" 1 "cannot write it" \
     sh -c "ulimit -f 8; trap '' XFSZ; '$gsim' report '$tmp/all.db' -o '$tmp/full.html'"
@@ -250,7 +250,7 @@ expect "an older database" 3 "an older gsim" "$gsim" sweep "$grid" -o "$tmp/s1.d
 if command -v script >/dev/null; then
     script -qec "'$gsim' sweep '$tmp/many.ini' -o '$tmp/seen.db'" /dev/null </dev/null >"$tmp/seen" 2>&1
     tr '\r' '\n' <"$tmp/seen" >"$tmp/out"
-    grep -q '^\[-*\] 0/360' "$tmp/out" && [ "$(grep -c '/360 ' "$tmp/out")" -lt 100 ]
+    grep -q '^\[-*\] 0/720' "$tmp/out" && [ "$(grep -c '/720 ' "$tmp/out")" -lt 100 ]
     say "a bar on a terminal" $?
 else
     echo "ok a bar on a terminal # SKIP no script(1)"
