@@ -121,6 +121,13 @@ struct gsim_crowd {
     double *rho; /* in the order of ends; of jobs with work */
 };
 
+/* How far the run had come. */
+struct gsim_heartbeat {
+    gsim_i128 served_ns; /* of active jobs */
+    int64_t now_ns;
+    uint32_t next_arrival, n_completed;
+};
+
 /* Jobs that wait for GPUs, by how many they ask for; not kept for a pool. */
 struct gsim_wanting {
     uint32_t *n_jobs; /* by gang size */
@@ -156,6 +163,7 @@ struct gsim_core {
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
     uint32_t next_arrival; /* position in arrival order */
+    struct gsim_heartbeat heartbeat;
     int64_t timer_ns;
     bool has_changed; /* something a policy can see, since the last decide */
     /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PROGRESS_EVERY = 1 << 16 };
+enum { PROGRESS_EVERY = 1 << 16, HEARTBEAT_EVERY = 1 << 18 };
 
 enum gsim_status gsim_core_no_memory(struct gsim_core *core) {
     if (core->status == GSIM_OK)
@@ -359,12 +359,41 @@ static bool only_fails(struct gsim_core *core) {
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
 
+/* Whether, since it was asked before, nobody came, nobody ended and nobody got anything done. Time has
+ * passed, so somebody would have: jobs push each other out before they get to work. */
+static bool is_idle_motion(struct gsim_core *core) {
+    struct gsim_heartbeat *last = &core->heartbeat;
+    struct gsim_heartbeat now = {.next_arrival = core->next_arrival,
+                                 .n_completed = core->metrics.n_completed,
+                                 .now_ns = core->view.now_ns};
+    for (uint32_t i = 0; i < core->view.n_active; i++)
+        now.served_ns += gsim_attained_ns(&core->view, core->view.active[i]);
+    bool is_idle = core->view.n_active > 0 && now.served_ns == last->served_ns &&
+                   now.next_arrival == last->next_arrival && now.n_completed == last->n_completed;
+    if (!is_idle)
+        *last = now;
+    return is_idle;
+}
+
+static enum gsim_status livelock(struct gsim_core *core) {
+    char since[32];
+    gsim_format_seconds(since, core->heartbeat.now_ns, 3);
+    return gsim_fail(
+        core->log, GSIM_FAILED, NULL, 0,
+        "policy '%s' moves %u jobs about, and none has got anything done since %s s; the "
+        "first is '%s'. Where GPUs page, slices must be longer than the way back in",
+        core->options->policy->name, core->view.n_active, since,
+        gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
+}
+
 static enum gsim_status run_loop(struct gsim_core *core) {
-    bool is_interrupted = false;
+    bool is_interrupted = false, has_no_end = core->options->until_ns == GSIM_NEVER;
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
         if ((next == GSIM_NEVER && core->view.n_active) || only_fails(core))
             return no_progress(core);
+        if (has_no_end && n % HEARTBEAT_EVERY == 0 && is_idle_motion(core))
+            return livelock(core);
         if (next == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
             return GSIM_OK;
         is_interrupted = is_stopped(core, n);

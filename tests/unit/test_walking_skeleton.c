@@ -216,12 +216,34 @@ static void test_pause(void **state) {
     gsim_arena_free(arena);
 }
 
+/* --- motion without progress ends the run ------------------------------------------------------- */
+
+/* Whatever the first job does in a millisecond is thrown away. */
+static void decide_in_vain(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    if (ctx->view->state[0] == GSIM_RUNNING)
+        (void)gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
+    else if (ctx->view->state[0] == GSIM_QUEUED)
+        (void)place(ctx, plan, 0);
+    gsim_plan_wake(plan, ctx->view->now_ns + S / 1000);
+}
+
+static void test_motion_without_progress(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_in_vain};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_FAILED);
+    assert_non_null(
+        strstr(log.errors[0].text, "moves 2 jobs about, and none has got anything done"));
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_over_while_saving),
-        cmocka_unit_test(test_replace_each_other),
-        cmocka_unit_test(test_broken_rule_ends_the_run),
-        cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_take_over_while_saving),   cmocka_unit_test(test_replace_each_other),
+        cmocka_unit_test(test_broken_rule_ends_the_run), cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_motion_without_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
