@@ -207,8 +207,8 @@ static void add_times(struct gsim_paging *sum, const struct gsim_paging *one, in
     sum->bytes_in += one->bytes_in * times;
 }
 
-bool gsim_uvm_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touches how,
-                  struct gsim_paging *out) {
+static bool find_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touches how,
+                     struct gsim_paging *out) {
     if (how.is_scattered)
         return gsim_uvm_run_plainly(uvm, n_chunks, how, out);
     /* A batch and a chunk end together after batch_faults chunks at the latest, when nothing grows;
@@ -231,6 +231,27 @@ bool gsim_uvm_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touches h
         return gsim_uvm_run_plainly(uvm, n_chunks, how, out);
     add_times(out, &period, n_chunks / n);
     return n_chunks % n == 0 || gsim_uvm_run_plainly(uvm, n_chunks % n, how, out);
+}
+
+bool gsim_uvm_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touches how,
+                  struct gsim_paging *out) {
+    struct gsim_uvm_known *known = &uvm->known[n_chunks % GSIM_UVM_KNOWN];
+    struct gsim_paging run = {0};
+    if (n_chunks == 0)
+        return true;
+    if (known->n_chunks != n_chunks || known->page_bytes != how.page_bytes ||
+        known->is_scattered != how.is_scattered) {
+        if (!find_run(uvm, n_chunks, how, &run))
+            return false;
+        *known = (struct gsim_uvm_known){n_chunks,   how.is_scattered, how.page_bytes, run.batches,
+                                         run.blocks, run.faults,       run.bytes_in};
+    }
+    run = (struct gsim_paging){.batches = known->batches,
+                               .blocks = known->blocks,
+                               .faults = known->faults,
+                               .bytes_in = known->bytes_in};
+    add_times(out, &run, 1);
+    return true;
 }
 
 /* --- the manager ------------------------------------------------------------------------------ */

@@ -18,6 +18,16 @@
 #include "sim/base/units.h"
 #include "sim/base/wide.h"
 
+enum { GSIM_UVM_KNOWN = 64 };
+
+/* What touching so many chunks came to: the same whenever it is done. */
+struct gsim_uvm_known {
+    uint32_t n_chunks; /* 0: nothing is known */
+    bool is_scattered;
+    int64_t page_bytes;
+    int64_t batches, blocks, faults, bytes_in;
+};
+
 struct gsim_uvm {
     struct gsim_arena *arena;
     int64_t chunk_bytes, leaf_bytes, page_bytes;
@@ -26,6 +36,7 @@ struct gsim_uvm {
     bool copies_clean;
     uint64_t *present, *faulting; /* scratch, by chunk: a bit for each leaf */
     uint32_t capacity;
+    struct gsim_uvm_known known[GSIM_UVM_KNOWN]; /* the latest, by n_chunks */
 };
 
 /* How a range is touched: one byte each page_bytes, in ascending order or all at once in no order. */
