@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, PASSES = 6 };
+enum { FEW = 300, DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, PASSES = 6 };
 
 /* Flips the sign bit: then the order of int64 is the order of the bits. */
 static uint64_t bits_of_i64(uint64_t bits) {
@@ -42,10 +42,29 @@ static bool begin_buckets(size_t *counts, size_t n) {
     return true;
 }
 
+/* Few keys are in order before the digits' counts are cleared. Equal ones stay as they are. */
+static void sort_few(uint64_t *keys, uint32_t *items, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        uint64_t key = keys[i];
+        uint32_t item = items ? items[i] : 0;
+        size_t at = i;
+        for (; at > 0 && keys[at - 1] > key; at--) {
+            keys[at] = keys[at - 1];
+            if (items)
+                items[at] = items[at - 1];
+        }
+        keys[at] = key;
+        if (items)
+            items[at] = item;
+    }
+}
+
 /* Sorts keys (and items with them, if any). */
 static bool sort_keys(uint64_t *keys, uint32_t *items, size_t n) {
-    if (n < 2)
+    if (n <= FEW) {
+        sort_few(keys, items, n);
         return true;
+    }
     uint64_t *other_keys = malloc(n * sizeof *other_keys);
     uint32_t *other_items = items ? malloc(n * sizeof *other_items) : NULL;
     size_t(*counts)[BUCKETS] = calloc(PASSES, sizeof *counts);
