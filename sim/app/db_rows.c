@@ -18,6 +18,30 @@ struct gsim_db_rows {
 
 /* --- the tables ------------------------------------------------------------------------------- */
 
+/* Columns behind the run_id, in order: COLUMN(table, name). */
+/* clang-format off */
+#define JOB_COLUMNS(COLUMN) \
+    COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \
+    COLUMN(job, end_ns) COLUMN(job, wait_ns) COLUMN(job, service_ns) COLUMN(job, gpus_ppm) \
+    COLUMN(job, preemptions) COLUMN(job, migrations) COLUMN(job, faults) COLUMN(job, bytes_in) \
+    COLUMN(job, bytes_out) COLUMN(job, stall_ns)
+#define REQUEST_COLUMNS(COLUMN) \
+    COLUMN(request, job) COLUMN(request, request) COLUMN(request, arrive_ns) \
+    COLUMN(request, latency_ns)
+#define SAMPLE_COLUMNS(COLUMN) \
+    COLUMN(sample, time_ns) COLUMN(sample, name) COLUMN(sample, value)
+#define GPU_COLUMNS(COLUMN) \
+    COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns)
+/* clang-format on */
+
+/* Their numbers to SQLite, as in_TABLE_NAME, and their names. */
+#define COLUMN_NUMBER(table, name) in_##table##_##name,
+#define COLUMN_NAME(table, name) ", " #name
+enum { in_job_run_id = 0, JOB_COLUMNS(COLUMN_NUMBER) };
+enum { in_request_run_id = 0, REQUEST_COLUMNS(COLUMN_NUMBER) };
+enum { in_sample_run_id = 0, SAMPLE_COLUMNS(COLUMN_NUMBER) };
+enum { in_gpu_run_id = 0, GPU_COLUMNS(COLUMN_NUMBER) };
+
 static void put_text(sqlite3_context *out, const char *text) {
     sqlite3_result_text(out, text ? text : "", -1, SQLITE_STATIC);
 }
@@ -43,19 +67,19 @@ static int64_t count_jobs(const struct gsim_result *result, uint32_t part) {
 static void put_row_of_trace(sqlite3_context *out, const struct gsim_trace *trace, uint32_t job,
                              int column) {
     switch (column) {
-    case 1:
+    case in_job_job:
         sqlite3_result_int64(out, job);
         break;
-    case 2:
+    case in_job_job_id:
         put_text(out, gsim_trace_id(trace, job));
         break;
-    case 3:
+    case in_job_submit_ns:
         sqlite3_result_int64(out, trace->submit_ns[job]);
         break;
-    case 7:
+    case in_job_service_ns:
         sqlite3_result_int64(out, trace->service_ns[job]);
         break;
-    case 8:
+    case in_job_gpus_ppm:
         sqlite3_result_int64(out,
                              (int64_t)gsim_trace_gpus(trace, job) * gsim_trace_share(trace, job));
         break;
@@ -69,31 +93,31 @@ static void put_job(sqlite3_context *out, const struct gsim_result *result, uint
     const struct gsim_job_results *r = &result->jobs;
     (void)part;
     switch (column) {
-    case 4:
+    case in_job_start_ns:
         put_time(out, r->start_ns[row]);
         break;
-    case 5:
+    case in_job_end_ns:
         put_time(out, r->end_ns[row]);
         break;
-    case 6:
+    case in_job_wait_ns:
         sqlite3_result_int64(out, r->wait_ns[row]);
         break;
-    case 9:
+    case in_job_preemptions:
         put_u32(out, r->preemptions, row);
         break;
-    case 10:
+    case in_job_migrations:
         put_u32(out, r->migrations, row);
         break;
-    case 11:
+    case in_job_faults:
         put_i64(out, r->faults, row);
         break;
-    case 12:
+    case in_job_bytes_in:
         put_i64(out, r->bytes_in, row);
         break;
-    case 13:
+    case in_job_bytes_out:
         put_i64(out, r->bytes_out, row);
         break;
-    case 14:
+    case in_job_stall_ns:
         put_i64(out, r->stall_ns, row);
         break;
     default:
@@ -111,7 +135,7 @@ static void put_request(sqlite3_context *out, const struct gsim_result *result, 
                         int64_t row, int column) {
     const struct gsim_request_log *log = &result->requests[part];
     const int64_t cells[] = {log->job, row, log->arrival_ns[row], log->latency_ns[row]};
-    sqlite3_result_int64(out, cells[column - 1]);
+    sqlite3_result_int64(out, cells[column - in_request_job]);
 }
 
 static int64_t count_samples(const struct gsim_result *result, uint32_t part) {
@@ -123,10 +147,10 @@ static void put_sample(sqlite3_context *out, const struct gsim_result *result, u
     const struct gsim_sample *sample = &result->samples[row];
     (void)part;
     switch (column) {
-    case 1:
+    case in_sample_time_ns:
         sqlite3_result_int64(out, sample->time_ns);
         break;
-    case 2:
+    case in_sample_name:
         put_text(out, sample->name);
         break;
     default:
@@ -144,13 +168,13 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     const struct gsim_gpu_result *gpu = &result->gpus[row];
     (void)part;
     switch (column) {
-    case 1:
+    case in_gpu_gpu:
         sqlite3_result_int64(out, row);
         break;
-    case 2:
+    case in_gpu_node:
         sqlite3_result_int64(out, gpu->node);
         break;
-    case 3:
+    case in_gpu_device:
         put_text(out, gpu->device);
         break;
     default:
@@ -160,13 +184,10 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
 }
 
 static const struct gsim_db_rows filled[] = {
-    {"job",
-     "run_id, job, job_id, submit_ns, start_ns, end_ns, wait_ns, service_ns, gpus_ppm, "
-     "preemptions, migrations, faults, bytes_in, bytes_out, stall_ns",
-     count_jobs, put_job},
-    {"request", "run_id, job, request, arrive_ns, latency_ns", count_requests, put_request},
-    {"sample", "run_id, time_ns, name, value", count_samples, put_sample},
-    {"gpu", "run_id, gpu, node, device, busy_ns", count_gpus, put_gpu},
+    {"job", "run_id" JOB_COLUMNS(COLUMN_NAME), count_jobs, put_job},
+    {"request", "run_id" REQUEST_COLUMNS(COLUMN_NAME), count_requests, put_request},
+    {"sample", "run_id" SAMPLE_COLUMNS(COLUMN_NAME), count_samples, put_sample},
+    {"gpu", "run_id" GPU_COLUMNS(COLUMN_NAME), count_gpus, put_gpu},
 };
 
 /* --- as SQLite sees them ---------------------------------------------------------------------- */

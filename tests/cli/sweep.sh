@@ -30,8 +30,9 @@ same() { # name, database, database
     [ -s "$tmp/one" ] && cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1
     say "$1" $?
 }
-count() { # 0 also before there are tables
-    if [ "$(sqlite3 "$1" "select count(*) from sqlite_master")" = 0 ]; then echo 0; else sqlite3 "$1" "select count(*) from run"; fi
+count() { # 0 also before there are tables, and while nobody can look
+    rows() { sqlite3 -cmd ".timeout 5000" "$@"; }
+    if [ "$(rows "$1" "select count(*) from sqlite_master")" = 0 ]; then echo 0; else rows "$1" "select count(*) from run"; fi
 }
 
 # --- grids: 2 traces x (2 + 1 x 3) policies with quantum x 2 nodes, less the skipped ones
