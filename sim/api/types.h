@@ -186,8 +186,7 @@ struct gsim_entry {
     int32_t priority;
     int64_t weight; /* in fair lanes: of its time, which counts from the last such entry on */
     int64_t mem_cap_bytes; /* memory that overflows, in lanes with time slices; 0: none */
-    bool
-        memory_yields; /* its pages go before all others', from when it joins; not when proactive */
+    bool memory_yields; /* from when it joins its pages go first; not when proactive */
     /* A kernel is launched while no more thread blocks than this were launched in the period;
      * where the trace does not say how many a kernel has, while no more kernels were. */
     int64_t launch_cap;
