@@ -22,6 +22,9 @@ struct gsim_measurement {
     struct gsim_measured of[GSIM_KEY_COUNT];
 };
 
+/* Only what is above 0 and finite: a call that failed has no time. */
+void gsim_measured_put(struct gsim_measurement *m, enum gsim_key key, double value,
+                       const char *how);
 /* A part of it that fails is a warning; its keys stay without a value. */
 enum gsim_status gsim_measure(struct gsim_measurement *m);
 /* One of two processes that want the GPU all the time: a line for each turn, how long it had the GPU and

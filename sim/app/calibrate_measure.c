@@ -35,7 +35,8 @@ static double median(double *values, int n) {
     return gsim_sort_f64(values, (size_t)n) ? values[n / 2] : (double)NAN;
 }
 
-static void put(struct gsim_measurement *m, enum gsim_key key, double value, const char *how) {
+void gsim_measured_put(struct gsim_measurement *m, enum gsim_key key, double value,
+                       const char *how) {
     if (!(value > 0) || isinf(value)) /* NaN: a call failed */
         return;
     m->of[key] = (struct gsim_measured){gsim_arena_printf(m->arena, "%.0f", value), how};
@@ -88,11 +89,12 @@ static void measure_launches(struct bench *b) {
         queued[i] = launches_ns(b, 20000, false);
         waited_for[i] = launches_ns(b, 2000, true);
     }
-    put(b->m, GSIM_KEY_LAUNCH_NS, median(queued, ROUNDS), "20 000 empty kernels queued");
-    put(b->m, GSIM_KEY_LAUNCH_GAP_NS, median(waited_for, ROUNDS),
-        "2000 empty kernels, each waited for");
-    put(b->m, GSIM_KEY_LAUNCH_BETWEEN_NS, between_ns(b),
-        "256 queued kernels of 30 us by the GPU's clock, median");
+    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_NS, median(queued, ROUNDS),
+                      "20 000 empty kernels queued");
+    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_GAP_NS, median(waited_for, ROUNDS),
+                      "2000 empty kernels, each waited for");
+    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_BETWEEN_NS, between_ns(b),
+                      "256 queued kernels of 30 us by the GPU's clock, median");
 }
 
 /* --- copies ------------------------------------------------------------------------------------- */
@@ -134,27 +136,31 @@ static void measure_copies(struct bench *b) {
     double in = (double)b->big / copy_ns(b, IN, b->big, 3) * 1e9;
     double out = (double)b->big / copy_ns(b, OUT, b->big, 3) * 1e9;
     double both = 2.0 * (double)pair / copy_ns(b, BOTH, pair, 16) * 1e9;
-    put(m, GSIM_KEY_PCIE_H2D, in, "copies of 1 GiB at most from pinned memory, median of 5");
-    put(m, GSIM_KEY_PCIE_D2H, out, "copies of 1 GiB at most to pinned memory, median of 5");
-    put(m, GSIM_KEY_PCIE_DUPLEX, both, "64 MiB each way at once, median of 5");
+    gsim_measured_put(m, GSIM_KEY_PCIE_H2D, in,
+                      "copies of 1 GiB at most from pinned memory, median of 5");
+    gsim_measured_put(m, GSIM_KEY_PCIE_D2H, out,
+                      "copies of 1 GiB at most to pinned memory, median of 5");
+    gsim_measured_put(m, GSIM_KEY_PCIE_DUPLEX, both, "64 MiB each way at once, median of 5");
     double small_in = copy_ns(b, IN, SMALL, MANY), small_out = copy_ns(b, OUT, SMALL, MANY);
-    put(m, GSIM_KEY_PCIE_H2D_COPY_NS, small_in - SMALL / in * 1e9,
-        "2000 queued copies of 4 KiB, less their bytes");
-    put(m, GSIM_KEY_PCIE_D2H_COPY_NS, small_out - SMALL / out * 1e9,
-        "2000 queued copies of 4 KiB, less their bytes");
-    put(m, GSIM_KEY_PCIE_DUPLEX_COPY_NS, copy_ns(b, BOTH, SMALL, MANY) - 2 * SMALL / both * 1e9,
-        "2000 queued pairs of copies of 4 KiB, less their bytes");
-    put(m, GSIM_KEY_PCIE_SYNC_NS, copy_ns(b, IN_WAITED_FOR, SMALL, MANY) - small_in,
-        "copies of 4 KiB, each waited for, less queued ones");
-    put(m, GSIM_KEY_PCIE_ALTERNATE_NS,
+    gsim_measured_put(m, GSIM_KEY_PCIE_H2D_COPY_NS, small_in - SMALL / in * 1e9,
+                      "2000 queued copies of 4 KiB, less their bytes");
+    gsim_measured_put(m, GSIM_KEY_PCIE_D2H_COPY_NS, small_out - SMALL / out * 1e9,
+                      "2000 queued copies of 4 KiB, less their bytes");
+    gsim_measured_put(m, GSIM_KEY_PCIE_DUPLEX_COPY_NS,
+                      copy_ns(b, BOTH, SMALL, MANY) - 2 * SMALL / both * 1e9,
+                      "2000 queued pairs of copies of 4 KiB, less their bytes");
+    gsim_measured_put(m, GSIM_KEY_PCIE_SYNC_NS, copy_ns(b, IN_WAITED_FOR, SMALL, MANY) - small_in,
+                      "copies of 4 KiB, each waited for, less queued ones");
+    gsim_measured_put(
+        m, GSIM_KEY_PCIE_ALTERNATE_NS,
         copy_ns(b, ALTERNATING, SMALL, MANY) - (small_in + small_out) / 2,
         "copies of 4 KiB in alternating directions on one stream, less those of one direction");
-    put(m, GSIM_KEY_MIGRATE_IN, CHUNK / copy_ns(b, IN, CHUNK, 256) * 1e9,
-        "256 queued copies of 2 MiB");
-    put(m, GSIM_KEY_MIGRATE_OUT, CHUNK / copy_ns(b, OUT, CHUNK, 256) * 1e9,
-        "256 queued copies of 2 MiB");
-    put(m, GSIM_KEY_MIGRATE_BOTH, 2.0 * CHUNK / copy_ns(b, BOTH, CHUNK, 256) * 1e9,
-        "256 queued pairs of copies of 2 MiB");
+    gsim_measured_put(m, GSIM_KEY_MIGRATE_IN, CHUNK / copy_ns(b, IN, CHUNK, 256) * 1e9,
+                      "256 queued copies of 2 MiB");
+    gsim_measured_put(m, GSIM_KEY_MIGRATE_OUT, CHUNK / copy_ns(b, OUT, CHUNK, 256) * 1e9,
+                      "256 queued copies of 2 MiB");
+    gsim_measured_put(m, GSIM_KEY_MIGRATE_BOTH, 2.0 * CHUNK / copy_ns(b, BOTH, CHUNK, 256) * 1e9,
+                      "256 queued pairs of copies of 2 MiB");
 }
 
 /* --- device memory -------------------------------------------------------------------------------- */
@@ -191,7 +197,8 @@ static void measure_memory(struct bench *b, unsigned sms) {
                            rate);
         before = n;
     }
-    put(m, GSIM_KEY_HBM_BYTES_PER_S, bandwidth(b, 2 * sms), "a copy by two blocks an SM");
+    gsim_measured_put(m, GSIM_KEY_HBM_BYTES_PER_S, bandwidth(b, 2 * sms),
+                      "a copy by two blocks an SM");
     if (*curve)
         m->of[GSIM_KEY_HBM_BY_SMS] =
             (struct gsim_measured){gsim_arena_strdup(m->arena, curve), "a copy by one block an SM"};
@@ -238,10 +245,12 @@ static void measure_paging(struct bench *b) {
         if (isnan(fault[round]) || isnan(in[round]) || isnan(out[round]))
             return;
     }
-    put(b->m, GSIM_KEY_UVM_FAULT_NS, median(fault, ROUNDS),
-        "256 reads 2 MiB apart, each after the one before, of pages on the host");
-    put(b->m, GSIM_KEY_UVM_PREFETCH_IN, PAGED / median(in, ROUNDS) * 1e9, "prefetch of 512 MiB");
-    put(b->m, GSIM_KEY_UVM_PREFETCH_OUT, PAGED / median(out, ROUNDS) * 1e9, "prefetch of 512 MiB");
+    gsim_measured_put(b->m, GSIM_KEY_UVM_FAULT_NS, median(fault, ROUNDS),
+                      "256 reads 2 MiB apart, each after the one before, of pages on the host");
+    gsim_measured_put(b->m, GSIM_KEY_UVM_PREFETCH_IN, PAGED / median(in, ROUNDS) * 1e9,
+                      "prefetch of 512 MiB");
+    gsim_measured_put(b->m, GSIM_KEY_UVM_PREFETCH_OUT, PAGED / median(out, ROUNDS) * 1e9,
+                      "prefetch of 512 MiB");
 }
 
 /* --- contexts, allocations ------------------------------------------------------------------------ */
@@ -259,8 +268,10 @@ static void measure_contexts(struct bench *b) {
             return;
         destroy[round] = now_ns() - begin;
     }
-    put(b->m, GSIM_KEY_CONTEXT_CREATE_NS, median(create, ROUNDS), "a further one in a process");
-    put(b->m, GSIM_KEY_CONTEXT_DESTROY_NS, median(destroy, ROUNDS), "a further one in a process");
+    gsim_measured_put(b->m, GSIM_KEY_CONTEXT_CREATE_NS, median(create, ROUNDS),
+                      "a further one in a process");
+    gsim_measured_put(b->m, GSIM_KEY_CONTEXT_DESTROY_NS, median(destroy, ROUNDS),
+                      "a further one in a process");
 }
 
 static void measure_allocations(struct bench *b, size_t free_bytes) {
@@ -275,8 +286,9 @@ static void measure_allocations(struct bench *b, size_t free_bytes) {
             return;
         took[round] = now_ns() - begin;
     }
-    put(b->m, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB, median(took, ROUNDS) / ((double)bytes / GIB),
-        "freeing a quarter of the memory in one piece");
+    gsim_measured_put(b->m, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB,
+                      median(took, ROUNDS) / ((double)bytes / GIB),
+                      "freeing a quarter of the memory in one piece");
     for (int round = 0; round < ROUNDS; round++) {
         void *host = NULL;
         double begin = now_ns();
@@ -285,7 +297,8 @@ static void measure_allocations(struct bench *b, size_t free_bytes) {
         took[round] = now_ns() - begin;
         (void)b->cuda->host_free(host);
     }
-    put(b->m, GSIM_KEY_SUSPEND_PIN_NS_PER_GIB, median(took, ROUNDS), "allocating 1 GiB pinned");
+    gsim_measured_put(b->m, GSIM_KEY_SUSPEND_PIN_NS_PER_GIB, median(took, ROUNDS),
+                      "allocating 1 GiB pinned");
 }
 
 /* --- all of it ------------------------------------------------------------------------------------ */
@@ -304,11 +317,11 @@ static void ask_device(struct gsim_measurement *m) {
     };
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        put(m, facts[i].key,
-            (double)gsim_cuda_attribute(m->cuda, facts[i].attribute) * facts[i].times,
-            "said by the driver");
+        gsim_measured_put(m, facts[i].key,
+                          (double)gsim_cuda_attribute(m->cuda, facts[i].attribute) * facts[i].times,
+                          "said by the driver");
     if (m->cuda->device_mem(&bytes, m->cuda->device) == 0)
-        put(m, GSIM_KEY_HBM_BYTES, (double)bytes, "said by the driver");
+        gsim_measured_put(m, GSIM_KEY_HBM_BYTES, (double)bytes, "said by the driver");
 }
 
 static const char *ptx(void) {

@@ -53,10 +53,6 @@ static void listen_to(struct child *child, struct turns *turns) {
     (void)waitpid(child->pid, NULL, 0);
 }
 
-static void put(struct gsim_measurement *m, enum gsim_key key, double value, const char *how) {
-    m->of[key] = (struct gsim_measured){gsim_arena_printf(m->arena, "%.0f", value), how};
-}
-
 static void take_medians(struct gsim_measurement *m, struct turns *turns) {
     if (turns->n < FEWEST_TURNS || !gsim_sort_f64(turns->on_ns, turns->n) ||
         !gsim_sort_f64(turns->off_ns, turns->n)) {
@@ -65,11 +61,10 @@ static void take_medians(struct gsim_measurement *m, struct turns *turns) {
         return;
     }
     double slice_ns = turns->on_ns[turns->n / 2], off_ns = turns->off_ns[turns->n / 2];
-    put(m, GSIM_KEY_SLICE_QUANTUM_NS, slice_ns,
-        "two processes of one thread each, median time on the GPU");
-    if (off_ns > slice_ns)
-        put(m, GSIM_KEY_SWITCH_PREEMPT_NS, (off_ns - slice_ns) / 2,
-            "the same, median time off the GPU less a slice, halved");
+    gsim_measured_put(m, GSIM_KEY_SLICE_QUANTUM_NS, slice_ns,
+                      "two processes of one thread each, median time on the GPU");
+    gsim_measured_put(m, GSIM_KEY_SWITCH_PREEMPT_NS, (off_ns - slice_ns) / 2,
+                      "the same, median time off the GPU less a slice, halved");
 }
 
 void gsim_measure_turns(struct gsim_measurement *m) {
