@@ -62,8 +62,6 @@ struct gsim_cuda {
 /* Attributes of a device, as the driver numbers them. */
 enum gsim_cuda_attribute {
     GSIM_CUDA_SMS = 16,
-    GSIM_CUDA_MEMORY_KHZ = 36,
-    GSIM_CUDA_MEMORY_BITS = 37,
     GSIM_CUDA_L2_BYTES = 38,
     GSIM_CUDA_SM_THREADS = 39,
     GSIM_CUDA_SM_SHARED_BYTES = 81,

@@ -199,10 +199,12 @@ static const char *const statements[GSIM_DB_STATEMENTS] = {
     [GSIM_DB_ADD_RUN] = "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?"
 #include "sim/api/fields.def"
                         ")",
-    [GSIM_DB_ADD_JOBS] = "INSERT INTO job SELECT * FROM new_job",
-    [GSIM_DB_ADD_REQUESTS] = "INSERT INTO request SELECT * FROM new_request",
-    [GSIM_DB_ADD_SAMPLES] = "INSERT INTO sample SELECT * FROM new_sample",
-    [GSIM_DB_ADD_GPUS] = "INSERT INTO gpu SELECT * FROM new_gpu",
+    [GSIM_DB_ADD_JOBS] = "INSERT INTO job (" GSIM_DB_NAMES(JOB) ") SELECT * FROM new_job",
+    [GSIM_DB_ADD_REQUESTS] =
+        "INSERT INTO request (" GSIM_DB_NAMES(REQUEST) ") SELECT * FROM new_request",
+    [GSIM_DB_ADD_SAMPLES] =
+        "INSERT INTO sample (" GSIM_DB_NAMES(SAMPLE) ") SELECT * FROM new_sample",
+    [GSIM_DB_ADD_GPUS] = "INSERT INTO gpu (" GSIM_DB_NAMES(GPU) ") SELECT * FROM new_gpu",
     [GSIM_DB_ADD_PERF] = "INSERT INTO run_perf VALUES (?, ?, ?)",
     [GSIM_DB_ADD_SETTING] = "INSERT INTO setting VALUES (?, ?, ?)",
     [GSIM_DB_ADD_MEMBER] = "INSERT OR REPLACE INTO sweep_run VALUES (?, ?, ?)",

@@ -44,4 +44,23 @@ enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *ou
 /* Makes new_job, new_request, new_sample and new_gpu: the rows of db->adding (db_rows.c). */
 bool gsim_db_show_rows(struct gsim_db *db);
 
+/* Columns behind the run_id, in order: COLUMN(table, name). Whoever fills a table names
+ * them, so that their order in the schema does not matter. */
+/* clang-format off */
+#define GSIM_DB_JOB_COLUMNS(COLUMN) \
+    COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \
+    COLUMN(job, end_ns) COLUMN(job, wait_ns) COLUMN(job, service_ns) COLUMN(job, gpus_ppm) \
+    COLUMN(job, preemptions) COLUMN(job, migrations) COLUMN(job, faults) COLUMN(job, bytes_in) \
+    COLUMN(job, bytes_out) COLUMN(job, stall_ns)
+#define GSIM_DB_REQUEST_COLUMNS(COLUMN) \
+    COLUMN(request, job) COLUMN(request, request) COLUMN(request, arrive_ns) \
+    COLUMN(request, latency_ns)
+#define GSIM_DB_SAMPLE_COLUMNS(COLUMN) \
+    COLUMN(sample, time_ns) COLUMN(sample, name) COLUMN(sample, value)
+#define GSIM_DB_GPU_COLUMNS(COLUMN) \
+    COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns)
+/* clang-format on */
+#define GSIM_DB_NAME(table, name) ", " #name
+#define GSIM_DB_NAMES(TABLE) "run_id" GSIM_DB_##TABLE##_COLUMNS(GSIM_DB_NAME)
+
 #endif

@@ -18,29 +18,12 @@ struct gsim_db_rows {
 
 /* --- the tables ------------------------------------------------------------------------------- */
 
-/* Columns behind the run_id, in order: COLUMN(table, name). */
-/* clang-format off */
-#define JOB_COLUMNS(COLUMN) \
-    COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \
-    COLUMN(job, end_ns) COLUMN(job, wait_ns) COLUMN(job, service_ns) COLUMN(job, gpus_ppm) \
-    COLUMN(job, preemptions) COLUMN(job, migrations) COLUMN(job, faults) COLUMN(job, bytes_in) \
-    COLUMN(job, bytes_out) COLUMN(job, stall_ns)
-#define REQUEST_COLUMNS(COLUMN) \
-    COLUMN(request, job) COLUMN(request, request) COLUMN(request, arrive_ns) \
-    COLUMN(request, latency_ns)
-#define SAMPLE_COLUMNS(COLUMN) \
-    COLUMN(sample, time_ns) COLUMN(sample, name) COLUMN(sample, value)
-#define GPU_COLUMNS(COLUMN) \
-    COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns)
-/* clang-format on */
-
-/* Their numbers to SQLite, as in_TABLE_NAME, and their names. */
+/* Their numbers to SQLite, as in_TABLE_NAME. */
 #define COLUMN_NUMBER(table, name) in_##table##_##name,
-#define COLUMN_NAME(table, name) ", " #name
-enum { in_job_run_id = 0, JOB_COLUMNS(COLUMN_NUMBER) };
-enum { in_request_run_id = 0, REQUEST_COLUMNS(COLUMN_NUMBER) };
-enum { in_sample_run_id = 0, SAMPLE_COLUMNS(COLUMN_NUMBER) };
-enum { in_gpu_run_id = 0, GPU_COLUMNS(COLUMN_NUMBER) };
+enum { in_job_run_id = 0, GSIM_DB_JOB_COLUMNS(COLUMN_NUMBER) };
+enum { in_request_run_id = 0, GSIM_DB_REQUEST_COLUMNS(COLUMN_NUMBER) };
+enum { in_sample_run_id = 0, GSIM_DB_SAMPLE_COLUMNS(COLUMN_NUMBER) };
+enum { in_gpu_run_id = 0, GSIM_DB_GPU_COLUMNS(COLUMN_NUMBER) };
 
 static void put_text(sqlite3_context *out, const char *text) {
     sqlite3_result_text(out, text ? text : "", -1, SQLITE_STATIC);
@@ -184,10 +167,10 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
 }
 
 static const struct gsim_db_rows filled[] = {
-    {"job", "run_id" JOB_COLUMNS(COLUMN_NAME), count_jobs, put_job},
-    {"request", "run_id" REQUEST_COLUMNS(COLUMN_NAME), count_requests, put_request},
-    {"sample", "run_id" SAMPLE_COLUMNS(COLUMN_NAME), count_samples, put_sample},
-    {"gpu", "run_id" GPU_COLUMNS(COLUMN_NAME), count_gpus, put_gpu},
+    {"job", GSIM_DB_NAMES(JOB), count_jobs, put_job},
+    {"request", GSIM_DB_NAMES(REQUEST), count_requests, put_request},
+    {"sample", GSIM_DB_NAMES(SAMPLE), count_samples, put_sample},
+    {"gpu", GSIM_DB_NAMES(GPU), count_gpus, put_gpu},
 };
 
 /* --- as SQLite sees them ---------------------------------------------------------------------- */

@@ -353,8 +353,7 @@ static enum gsim_status no_progress(struct gsim_core *core) {
  * ever. */
 static bool only_fails(struct gsim_core *core) {
     const struct gsim_failures *failures = &core->failures;
-    return failures->queue.n > 0 && core->options->until_ns == GSIM_NEVER &&
-           core->cluster.n_gpus_down == 0 && core->view.n_active > 0 &&
+    return failures->queue.n > 0 && core->cluster.n_gpus_down == 0 && core->view.n_active > 0 &&
            core->timer_ns == GSIM_NEVER && next_arrival_ns(core) == GSIM_NEVER &&
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
@@ -390,7 +389,7 @@ static enum gsim_status run_loop(struct gsim_core *core) {
     bool is_interrupted = false, has_no_end = core->options->until_ns == GSIM_NEVER;
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
-        if ((next == GSIM_NEVER && core->view.n_active) || only_fails(core))
+        if ((next == GSIM_NEVER && core->view.n_active) || (has_no_end && only_fails(core)))
             return no_progress(core);
         if (has_no_end && n % HEARTBEAT_EVERY == 0 && is_idle_motion(core))
             return livelock(core);
