@@ -3,7 +3,6 @@
  * that short ranges cost little. */
 #include "sim/base/sort.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,74 +135,5 @@ bool gsim_sort_order(const int64_t *keys, uint32_t *order, size_t n) {
     }
     bool ok = sort_keys(copy, order, n);
     free(copy);
-    return ok;
-}
-
-/* --- by rank ---------------------------------------------------------------------------------- */
-
-/* Sign, exponent and four bits of mantissa: values of one bin are within 1/16 of each other. */
-enum { BIN_BITS = 16, BINS = 1 << BIN_BITS };
-
-static uint64_t key_of_f64(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits_of_f64(bits);
-}
-
-static uint32_t bin_of(uint64_t key) {
-    return (uint32_t)(key >> (64 - BIN_BITS));
-}
-
-/* Turns the sizes of bins into 1 where a wanted place falls into the bin, else 0, and the places
- * into those among the values of such bins alone; returns how many values these are. */
-static size_t mark_bins(uint32_t *bins, size_t *place, size_t n_places) {
-    size_t passed = 0, kept = 0;
-    for (uint32_t bin = 0, next = 0; bin < BINS; bin++) {
-        size_t size = bins[bin], end = passed + kept + size;
-        bool is_wanted = next < n_places && place[next] < end;
-        for (; next < n_places && place[next] < end; next++)
-            place[next] -= passed;
-        *(is_wanted ? &kept : &passed) += size;
-        bins[bin] = is_wanted;
-    }
-    return kept;
-}
-
-/* Few values are sorted sooner than all bins are looked through. */
-static bool pick_sorted(const double *values, size_t n, const size_t *at, double *picked,
-                        size_t n_at) {
-    double *sorted = n ? malloc(n * sizeof *sorted) : NULL;
-    if (sorted)
-        memcpy(sorted, values, n * sizeof *sorted);
-    bool ok = !n || (sorted && gsim_sort_f64(sorted, n));
-    for (size_t k = 0; ok && k < n_at; k++)
-        picked[k] = sorted[at[k]];
-    free(sorted);
-    return ok;
-}
-
-bool gsim_pick_f64(const double *values, size_t n, const size_t *at, double *picked, size_t n_at) {
-    assert(n_at <= GSIM_MAX_PICKS && n <= UINT32_MAX);
-    if (n < BINS / 16)
-        return pick_sorted(values, n, at, picked, n_at);
-    size_t place[GSIM_MAX_PICKS], n_kept = 0;
-    uint32_t *bins = calloc(BINS, sizeof *bins);
-    for (size_t k = 0; k < n_at; k++)
-        place[k] = at[k];
-    for (size_t i = 0; bins && i < n; i++)
-        bins[bin_of(key_of_f64(values[i]))]++;
-    size_t most = bins ? mark_bins(bins, place, n_at) : 0;
-    uint64_t *kept = bins ? calloc(most + 1, sizeof *kept) : NULL;
-    for (size_t i = 0; kept && i < n; i++) { /* written first, kept afterwards: no branch */
-        kept[n_kept] = key_of_f64(values[i]);
-        n_kept += bins[bin_of(kept[n_kept])];
-    }
-    bool ok = kept && sort_keys(kept, NULL, n_kept);
-    for (size_t k = 0; ok && k < n_at; k++) {
-        uint64_t bits = bits_to_f64(kept[place[k]]);
-        memcpy(&picked[k], &bits, sizeof bits);
-    }
-    free(kept);
-    free(bins);
     return ok;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stable radix sorts, and values by their rank without sorting: linear time, and the same result
- * everywhere. */
+/* Stable radix sorts: linear time, and the same result everywhere. */
 #ifndef GSIM_BASE_SORT_H
 #define GSIM_BASE_SORT_H
 
@@ -13,9 +12,5 @@ bool gsim_sort_i64(int64_t *values, size_t n);
 bool gsim_sort_f64(double *values, size_t n); /* no NaN */
 /* Fills order[] with the permutation that sorts keys ascending, equal keys in index order. */
 bool gsim_sort_order(const int64_t *keys, uint32_t *order, size_t n);
-/* The values that stand at the places `at` (ascending, below n, at most GSIM_MAX_PICKS) of the
- * sorted values, which are left as they are. No NaN. false: no memory. */
-enum { GSIM_MAX_PICKS = 16 };
-bool gsim_pick_f64(const double *values, size_t n, const size_t *at, double *picked, size_t n_at);
 
 #endif

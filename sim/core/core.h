@@ -7,6 +7,7 @@
 #include "sim/base/rng.h"
 #include "sim/core/cluster.h"
 #include "sim/core/run.h"
+#include "sim/core/stats.h"
 
 #define GSIM_MAX_ROUNDS 1000u /* decides at one instant before the run is called a live-lock */
 #define GSIM_UNIT_CLASSES 21 /* gangs up to 2^20 units */
@@ -96,6 +97,7 @@ struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns, *stall_ns, *bytes_in, *bytes_out, *faults;
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
+    gsim_i128 ended_wait_ns; /* summed over jobs that ended */
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
@@ -117,8 +119,7 @@ struct gsim_crowd {
     gsim_i128 area; /* jobs, summed over the time until now_ns */
     int64_t now_ns;
     uint32_t n;
-    uint32_t n_rho;
-    double *rho; /* in the order of ends; of jobs with work */
+    struct gsim_tail rho; /* of jobs with work, in the order of ends */
 };
 
 /* How far the run had come. */
@@ -253,7 +254,10 @@ bool gsim_fairness_open(struct gsim_core *core);
 void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot);
 void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot failed);
 void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot);
-bool gsim_fairness_fill(const struct gsim_core *core, struct gsim_summary *summary);
+void gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *summary);
+
+/* distributions.c: of completion times and slowdowns; false: no memory */
+bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summary);
 
 /* latency.c: what the model knows of its requests and shortcuts; false: no memory */
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);

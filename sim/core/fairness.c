@@ -9,9 +9,7 @@
  * from their submission to their end, or to the end of the run. */
 #include "sim/core/core.h"
 
-#include <math.h>
-
-#include "sim/core/stats.h"
+static const double quantiles_p[] = {0.99, 1};
 
 /* Jobs in the system, summed over the time until now. */
 static gsim_i128 crowd_until_now(struct gsim_crowd *crowd, int64_t now_ns) {
@@ -21,9 +19,7 @@ static gsim_i128 crowd_until_now(struct gsim_crowd *crowd, int64_t now_ns) {
 }
 
 bool gsim_fairness_open(struct gsim_core *core) {
-    struct gsim_crowd *crowd = &core->crowd;
-    crowd->rho = gsim_arena_grow(core->arena, NULL, 0, core->trace->n_jobs * sizeof *crowd->rho);
-    return crowd->rho != NULL;
+    return gsim_tail_open(&core->crowd.rho, core->arena, core->trace->n_jobs, quantiles_p[0]);
 }
 
 void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot) {
@@ -36,6 +32,18 @@ void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot fai
     core->crowd.n--; /* one job, not two */
 }
 
+/* The usual sum fits 64 bits, where the machine converts it; to the same double. */
+static double real(gsim_i128 sum) {
+    int64_t low = (int64_t)sum;
+    return low == sum ? (double)low : (double)sum;
+}
+
+static double gpus_of(const struct gsim_jobs *jobs, gsim_slot slot) {
+    double gpus = (double)jobs->gpus[slot];
+    return jobs->share_ppm[slot] == GSIM_PPM ? gpus
+                                             : gpus * jobs->share_ppm[slot] / (double)GSIM_PPM;
+}
+
 void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     struct gsim_crowd *crowd = &core->crowd;
     const struct gsim_jobs *jobs = &core->jobs;
@@ -44,23 +52,17 @@ void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     crowd->n--;
     if (jobs->service_ns[slot] <= 0 || jct_ns <= 0)
         return;
-    double n = (double)met / (double)jct_ns;
-    double gpus = (double)jobs->gpus[slot] * jobs->share_ppm[slot] / (double)GSIM_PPM;
-    double slower = gpus * n / (double)core->cluster.n_gpus;
-    crowd->rho[crowd->n_rho++] =
-        (double)jct_ns / ((double)jobs->service_ns[slot] * (slower > 1 ? slower : 1));
+    double n = real(met) / (double)jct_ns;
+    double slower = gpus_of(jobs, slot) * n / (double)core->cluster.n_gpus;
+    gsim_tail_add(&crowd->rho,
+                  (double)jct_ns / ((double)jobs->service_ns[slot] * (slower > 1 ? slower : 1)));
 }
 
-bool gsim_fairness_fill(const struct gsim_core *core, struct gsim_summary *s) {
-    static const double p[] = {0.99, 1};
-    const struct gsim_crowd *crowd = &core->crowd;
-    double quantiles[sizeof p / sizeof *p], sum = 0;
-    for (uint32_t i = 0; i < crowd->n_rho; i++)
-        sum += crowd->rho[i];
-    s->rho_mean = crowd->n_rho ? sum / crowd->n_rho : (double)NAN;
-    if (!gsim_quantiles(crowd->rho, crowd->n_rho, p, quantiles, sizeof p / sizeof *p))
-        return false;
+void gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *s) {
+    double quantiles[sizeof quantiles_p / sizeof *quantiles_p];
+    struct gsim_tail *rho = &core->crowd.rho;
+    gsim_tail_quantiles(rho, quantiles_p, quantiles, sizeof quantiles_p / sizeof *quantiles_p);
+    s->rho_mean = gsim_tail_mean(rho);
     s->rho_p99 = quantiles[0];
     s->rho_max = quantiles[1];
-    return true;
 }

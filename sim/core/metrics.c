@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "sim/core/stats.h"
-
 static void *column(struct gsim_core *core, size_t size) {
     return gsim_arena_grow(core->arena, NULL, 0, core->trace->n_jobs * size);
 }
@@ -100,6 +98,7 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
     m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
     m->last_end_ns = core->view.now_ns;
     m->n_completed++;
+    m->ended_wait_ns += core->jobs.core[slot].wait_ns;
     gsim_fairness_leave(core, slot);
     record(core, slot,
            core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
@@ -121,79 +120,6 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
 
 static double seconds(gsim_i128 ns) {
     return (double)ns / 1e9;
-}
-
-struct sums {
-    gsim_i128 jct_ns, wait_ns;
-    double slowdown, slowdown_squared;
-    uint32_t n, n_slowdowns;
-};
-
-/* Completion times of the jobs that ended, in trace order. */
-static void collect_jcts(const struct gsim_core *core, struct sums *sums, double *jct) {
-    const struct gsim_metrics *m = &core->metrics;
-    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
-        if (m->end_ns[job] < 0)
-            continue;
-        int64_t jct_ns = m->end_ns[job] - core->trace->submit_ns[job];
-        jct[sums->n++] = seconds(jct_ns);
-        sums->jct_ns += jct_ns;
-        sums->wait_ns += m->wait_ns[job];
-    }
-}
-
-/* Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
-static void collect_slowdowns(const struct gsim_core *core, struct sums *sums, double *slowdowns) {
-    const struct gsim_metrics *m = &core->metrics;
-    for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
-        int64_t service_ns = core->trace->service_ns[job];
-        if (m->end_ns[job] < 0 || service_ns <= 0)
-            continue;
-        double slowdown =
-            (double)(m->end_ns[job] - core->trace->submit_ns[job]) / (double)service_ns;
-        slowdowns[sums->n_slowdowns++] = slowdown;
-        sums->slowdown += slowdown;
-        sums->slowdown_squared += slowdown * slowdown;
-    }
-}
-
-static bool fill_jct(struct gsim_summary *s, const struct sums *sums, const double *jct) {
-    static const double p[] = {0.50, 0.95, 0.99, 1};
-    double quantiles[sizeof p / sizeof *p];
-    uint32_t n = sums->n;
-    if (!gsim_quantiles(jct, n, p, quantiles, sizeof p / sizeof *p))
-        return false;
-    s->jct_mean_s = n ? seconds(sums->jct_ns) / n : (double)NAN;
-    s->jct_p50_s = quantiles[0];
-    s->jct_p95_s = quantiles[1];
-    s->jct_p99_s = quantiles[2];
-    s->jct_max_s = quantiles[3];
-    s->wait_mean_s = n ? seconds(sums->wait_ns) / n : (double)NAN;
-    return true;
-}
-
-static bool fill_slowdown(struct gsim_summary *s, const struct sums *sums,
-                          const double *slowdowns) {
-    static const double p99 = 0.99;
-    uint32_t n = sums->n_slowdowns;
-    s->slowdown_mean = n ? sums->slowdown / n : (double)NAN;
-    s->jain = n ? sums->slowdown * sums->slowdown / (n * sums->slowdown_squared) : (double)NAN;
-    return gsim_quantiles(slowdowns, n, &p99, &s->slowdown_p99, 1);
-}
-
-/* One column of scratch serves both. */
-static bool fill_distributions(struct gsim_core *core, struct gsim_summary *s) {
-    struct sums sums = {0};
-    double *values = column(core, sizeof *values);
-    if (!values)
-        return false;
-    collect_jcts(core, &sums, values);
-    bool ok = fill_jct(s, &sums, values);
-    collect_slowdowns(core, &sums, values);
-    ok = ok && fill_slowdown(s, &sums, values);
-    gsim_arena_drop(core->arena, values);
-    s->completed = sums.n;
-    return ok;
 }
 
 static gsim_i128 gpu_busy_ppm_ns(const struct gsim_metrics *m, uint32_t gpu) {
@@ -299,9 +225,9 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     struct gsim_summary *s = &result->summary;
     *result = (struct gsim_result){.trace = core->trace};
     never_arrived(core);
-    if (!fill_distributions(core, s) || !gsim_fairness_fill(core, s) ||
-        (!core->cluster.is_pool && !fill_gpus(core, result)))
+    if (!gsim_distributions_fill(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))
         return gsim_core_no_memory(core);
+    gsim_fairness_fill(core, s);
     fill_texts(core, result);
     fill_cluster(core, s);
     fill_counts(core, s);

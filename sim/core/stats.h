@@ -7,11 +7,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/arena.h"
+#include "sim/base/pick.h"
+
 /* What stands at place (n - 1) p of sorted values, between two of them interpolated linearly by GSL;
  * NaN when n is 0. */
 double gsim_quantile_sorted(const double *sorted, size_t n, double p);
 /* The same for each p (ascending) of values in any order, which are not sorted for it. false: no
  * memory. */
 bool gsim_quantiles(const double *values, size_t n, const double *p, double *quantiles, size_t n_p);
+
+/* The same in two steps for who finds the values himself: which places two a p are looked up, and
+ * the quantiles from what stands there (from none when n is 0). */
+void gsim_quantile_places(size_t n, const double *p, size_t n_p, size_t *at);
+void gsim_quantiles_between(const double *pairs, size_t n, const double *p, double *quantiles,
+                            size_t n_p);
+
+/* --- of values that come one by one ------------------------------------------------------------ */
+
+/* Their sum, and the largest of them, which is what high quantiles need. */
+struct gsim_tail {
+    size_t n;
+    double sum;
+    double
+        floor; /* no more than n_needed are above it, among those that have been forgotten none */
+    int64_t *kept; /* as keys */
+    size_t n_kept, n_needed, capacity;
+};
+
+/* Of up to n_most values, for quantiles from lowest_p on; false: no memory. */
+bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_most,
+                    double lowest_p);
+void gsim_tail_cut(struct gsim_tail *tail);
+/* Not NaN. */
+static inline void gsim_tail_add(struct gsim_tail *tail, double value) {
+    tail->n++;
+    tail->sum += value;
+    if (value <= tail->floor)
+        return;
+    tail->kept[tail->n_kept++] = gsim_key_of_f64(value);
+    if (tail->n_kept == tail->capacity)
+        gsim_tail_cut(tail);
+}
+/* NaN when there are none. */
+double gsim_tail_mean(const struct gsim_tail *tail);
+/* For each p, ascending. */
+void gsim_tail_quantiles(struct gsim_tail *tail, const double *p, double *quantiles, size_t n_p);
 
 #endif

@@ -46,6 +46,56 @@ static void test_same_as_over_sorted_values(void **state) {
     gsl_rng_free(rng);
 }
 
+/* --- of values that come one by one ------------------------------------------------------------ */
+
+static void check_tail(size_t n_most, const double *values, size_t n) {
+    static const double high_p[] = {0.99, 1};
+    double tail_quantiles[2], all_quantiles[2], sum = 0;
+    struct gsim_tail tail;
+    struct gsim_arena *arena = gsim_arena_new();
+    assert_non_null(arena);
+    assert_true(gsim_tail_open(&tail, arena, n_most, high_p[0]));
+    for (size_t i = 0; i < n; i++) {
+        gsim_tail_add(&tail, values[i]);
+        sum += values[i];
+    }
+    assert_true(gsim_quantiles(values, n, high_p, all_quantiles, 2));
+    gsim_tail_quantiles(&tail, high_p, tail_quantiles, 2);
+    double mean = sum / (double)n, tail_mean = gsim_tail_mean(&tail);
+    if (n) {
+        assert_memory_equal(tail_quantiles, all_quantiles, sizeof all_quantiles);
+        assert_memory_equal(&tail_mean, &mean, sizeof mean);
+    } else {
+        assert_true(isnan(tail_quantiles[0]) && isnan(tail_quantiles[1]) && isnan(tail_mean));
+    }
+    gsim_arena_free(arena);
+}
+
+/* Up to as many as were announced, in every order that matters: drawn, growing (each value is kept
+ * at first), shrinking, equal. Of 100 000 values 1001 are needed and 5004 kept. */
+static void test_the_largest_of_a_stream(void **state) {
+    (void)state;
+    enum { N = 100000 };
+    static const size_t sizes[] = {0, 1, 2, 101, 5003, 5004, 6000, N};
+    double *values = malloc(N * sizeof *values);
+    gsl_rng *rng = gsim_rng_stream(2, 0, "stats");
+    assert_non_null(values);
+    assert_non_null(rng);
+    for (int order = 0; order < 4; order++) {
+        for (int i = 0; i < N; i++)
+            values[i] = order == 0 ? exp(20 * gsl_rng_uniform(rng)) - 5
+                                   : (double)(order == 1   ? i
+                                              : order == 2 ? N - i
+                                                           : 7);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            check_tail(N, values, sizes[s]);
+            check_tail(sizes[s], values, sizes[s]);
+        }
+    }
+    gsl_rng_free(rng);
+    free(values);
+}
+
 static void test_no_values(void **state) {
     (void)state;
     double quantiles[N_P];
@@ -57,6 +107,7 @@ static void test_no_values(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_over_sorted_values),
+        cmocka_unit_test(test_the_largest_of_a_stream),
         cmocka_unit_test(test_no_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

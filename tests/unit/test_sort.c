@@ -5,7 +5,6 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/rng.h"
@@ -15,11 +14,6 @@ enum { N = 20000 };
 
 static int compare_i64(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_f64(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -49,39 +43,6 @@ static void test_whole_numbers(void **state) {
         assert_memory_equal(values, expected, N * sizeof *values);
         free(values);
         free(expected);
-    }
-}
-
-/* Places of every kind: the ends, neighbours, one twice; spread 0 makes all values equal. */
-static void check_picks(size_t n, double spread) {
-    const size_t at[] = {0, 1, 1, n / 2, n / 2 + 1, n - 2, n - 1};
-    enum { PICKS = sizeof at / sizeof *at };
-    double picked[PICKS];
-    int64_t *whole = draw(UINT64_C(1) << 60, 4);
-    double *values = malloc(n * sizeof *values), *sorted = malloc(n * sizeof *sorted);
-    assert_non_null(values);
-    assert_non_null(sorted);
-    for (size_t i = 0; i < n; i++)
-        values[i] = sorted[i] = 1000 + spread * (double)whole[i];
-    values[n / 3] = sorted[n / 3] = INFINITY;
-    values[n / 4] = sorted[n / 4] = -INFINITY;
-    qsort(sorted, n, sizeof *sorted, compare_f64);
-    assert_true(gsim_pick_f64(values, n, at, picked, PICKS));
-    assert_true(gsim_sort_f64(values, n)); /* picking left them as they were */
-    assert_memory_equal(values, sorted, n * sizeof *values);
-    for (int k = 0; k < PICKS; k++)
-        assert_memory_equal(&picked[k], &sorted[at[k]], sizeof *picked);
-    free(values);
-    free(sorted);
-    free(whole);
-}
-
-static void test_values_by_rank(void **state) {
-    (void)state;
-    for (size_t n = 10; n <= N; n += N - 10) { /* few are sorted, many are not */
-        check_picks(n, 1e-9); /* both signs, many magnitudes */
-        check_picks(n, 1e-17); /* all within a few bins */
-        check_picks(n, 0);
     }
 }
 
@@ -115,7 +76,6 @@ static void test_nothing_and_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_values_by_rank),
         cmocka_unit_test(test_order_keeps_equal_keys_in_place),
         cmocka_unit_test(test_nothing_and_one),
     };

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long jobs took that ended, and how many times longer than their work: means and quantiles, in
+ * one pass over the columns and without one of their own, since fresh memory costs more than the
+ * arithmetic. */
+#include "sim/core/core.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double seconds(gsim_i128 ns) {
+    return (double)ns / 1e9;
+}
+
+static const double jct_p[] = {0.50, 0.95, 0.99, 1};
+static const double slowdown_p = 0.99;
+enum { N_JCT_P = sizeof jct_p / sizeof *jct_p };
+
+struct distributions {
+    struct gsim_picks jcts;
+    gsim_i128 jct_ns; /* their sum */
+    struct gsim_tail slowdowns;
+    double slowdown_squared;
+};
+
+/* Takes up to a block of jobs that ended, in trace order, from `job` on; returns where it stopped.
+ * Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
+static uint32_t take_block(const struct gsim_core *core, uint32_t job, struct distributions *d) {
+    const int64_t *end_ns = core->metrics.end_ns, *submit_ns = core->trace->submit_ns;
+    const int64_t *service_ns = core->trace->service_ns;
+    int64_t jcts[GSIM_PICK_BLOCK];
+    size_t n = 0;
+    gsim_i128 sum_ns = 0;
+    double squared = d->slowdown_squared;
+    for (; job < core->trace->n_jobs && n < GSIM_PICK_BLOCK; job++) {
+        if (end_ns[job] < 0)
+            continue;
+        int64_t jct_ns = end_ns[job] - submit_ns[job];
+        jcts[n++] = jct_ns;
+        sum_ns += jct_ns;
+        if (service_ns[job] <= 0)
+            continue;
+        double slowdown = (double)jct_ns / (double)service_ns[job];
+        squared += slowdown * slowdown;
+        gsim_tail_add(&d->slowdowns, slowdown);
+    }
+    gsim_picks_add(&d->jcts, jcts, n);
+    d->jct_ns += sum_ns;
+    d->slowdown_squared = squared;
+    return job;
+}
+
+/* Opens the picks with a sample of completion times, of none if there is no memory for it. */
+static void open_jcts(const struct gsim_core *core, struct distributions *d, const size_t *at,
+                      size_t n_sample) {
+    const struct gsim_metrics *m = &core->metrics;
+    int64_t *sample = n_sample ? malloc(n_sample * sizeof *sample) : NULL;
+    uint64_t state = 0;
+    size_t n = 0;
+    for (size_t i = 0; sample && i < n_sample; i++) {
+        size_t job = gsim_pick_sample_at(&state, core->trace->n_jobs);
+        if (m->end_ns[job] >= 0)
+            sample[n++] = m->end_ns[job] - core->trace->submit_ns[job];
+    }
+    gsim_picks_open(&d->jcts, m->n_completed, at, m->n_completed ? 2 * N_JCT_P : 0, sample, n);
+    free(sample);
+}
+
+static enum gsim_picked take_jobs(struct gsim_core *core, struct distributions *d, const size_t *at,
+                                  int64_t *picked, size_t n_sample) {
+    *d = (struct distributions){0};
+    if (!gsim_tail_open(&d->slowdowns, core->arena, core->trace->n_jobs, slowdown_p))
+        return GSIM_PICK_NO_MEMORY;
+    open_jcts(core, d, at, n_sample);
+    for (uint32_t job = 0; job < core->trace->n_jobs;)
+        job = take_block(core, job, d);
+    return gsim_picks_close(&d->jcts, picked);
+}
+
+static void fill_jct(const struct gsim_core *core, struct gsim_summary *s,
+                     const struct distributions *d, const int64_t *picked) {
+    uint32_t n = core->metrics.n_completed;
+    double pairs[2 * N_JCT_P], quantiles[N_JCT_P];
+    for (int k = 0; k < 2 * N_JCT_P; k++)
+        pairs[k] = seconds(picked[k]);
+    gsim_quantiles_between(pairs, n, jct_p, quantiles, N_JCT_P);
+    s->jct_mean_s = n ? seconds(d->jct_ns) / n : (double)NAN;
+    s->jct_p50_s = quantiles[0];
+    s->jct_p95_s = quantiles[1];
+    s->jct_p99_s = quantiles[2];
+    s->jct_max_s = quantiles[3];
+    s->wait_mean_s = n ? seconds(core->metrics.ended_wait_ns) / n : (double)NAN;
+}
+
+static void fill_slowdown(struct gsim_summary *s, struct distributions *d) {
+    struct gsim_tail *slowdowns = &d->slowdowns;
+    double n = (double)slowdowns->n;
+    s->slowdown_mean = gsim_tail_mean(slowdowns);
+    s->jain = n > 0 ? slowdowns->sum * slowdowns->sum / (n * d->slowdown_squared) : (double)NAN;
+    gsim_tail_quantiles(slowdowns, &slowdown_p, &s->slowdown_p99, 1);
+}
+
+bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *s) {
+    struct distributions d;
+    size_t n = core->metrics.n_completed, at[2 * N_JCT_P] = {0};
+    int64_t picked[2 * N_JCT_P] = {0};
+    gsim_quantile_places(n, jct_p, N_JCT_P, at);
+    enum gsim_picked outcome = take_jobs(core, &d, at, picked, gsim_pick_sample(n));
+    if (outcome == GSIM_PICK_MISSED)
+        outcome = take_jobs(core, &d, at, picked, 0);
+    if (outcome != GSIM_PICKED)
+        return false;
+    fill_jct(core, s, &d, picked);
+    s->completed = core->metrics.n_completed;
+    fill_slowdown(s, &d);
+    return true;
+}
