@@ -97,7 +97,7 @@ struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns, *stall_ns, *bytes_in, *bytes_out, *faults;
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
-    gsim_i128 ended_wait_ns; /* summed over jobs that ended */
+    gsim_u128 ended_wait_ns; /* summed over jobs that ended */
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
@@ -119,7 +119,9 @@ struct gsim_crowd {
     gsim_i128 area; /* jobs, summed over the time until now_ns */
     int64_t now_ns;
     uint32_t n;
-    struct gsim_tail rho; /* of jobs with work, in the order of ends */
+    uint32_t n_rho; /* of jobs with work that ended */
+    double rho_sum; /* in the order of ends */
+    struct gsim_tail rho;
 };
 
 /* How far the run had come. */

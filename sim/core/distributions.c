@@ -17,9 +17,11 @@ enum { N_JCT_P = sizeof jct_p / sizeof *jct_p };
 
 struct distributions {
     struct gsim_picks jcts;
-    gsim_i128 jct_ns; /* their sum */
+    gsim_i128 jct_ns; /* summed */
+    double slowdown; /* summed */
     struct gsim_tail slowdowns;
-    double slowdown_squared;
+    uint32_t n_slowdowns;
+    double slowdown_squared; /* summed */
 };
 
 /* Takes up to a block of jobs that ended, in trace order, from `job` on; returns where it stopped.
@@ -28,24 +30,28 @@ static uint32_t take_block(const struct gsim_core *core, uint32_t job, struct di
     const int64_t *end_ns = core->metrics.end_ns, *submit_ns = core->trace->submit_ns;
     const int64_t *service_ns = core->trace->service_ns;
     int64_t jcts[GSIM_PICK_BLOCK];
-    size_t n = 0;
-    gsim_i128 sum_ns = 0;
-    double squared = d->slowdown_squared;
-    for (; job < core->trace->n_jobs && n < GSIM_PICK_BLOCK; job++) {
+    uint32_t n = 0, n_slowdowns = 0, n_jobs = core->trace->n_jobs;
+    gsim_u128 sum_ns = 0;
+    double sum = d->slowdown, squared = d->slowdown_squared;
+    for (; job < n_jobs && n < GSIM_PICK_BLOCK; job++) {
         if (end_ns[job] < 0)
             continue;
         int64_t jct_ns = end_ns[job] - submit_ns[job];
         jcts[n++] = jct_ns;
-        sum_ns += jct_ns;
+        sum_ns += (uint64_t)jct_ns;
         if (service_ns[job] <= 0)
             continue;
         double slowdown = (double)jct_ns / (double)service_ns[job];
+        sum += slowdown;
         squared += slowdown * slowdown;
+        n_slowdowns++;
         gsim_tail_add(&d->slowdowns, slowdown);
     }
     gsim_picks_add(&d->jcts, jcts, n);
-    d->jct_ns += sum_ns;
+    d->jct_ns += (gsim_i128)sum_ns;
+    d->slowdown = sum;
     d->slowdown_squared = squared;
+    d->n_slowdowns += n_slowdowns;
     return job;
 }
 
@@ -88,15 +94,14 @@ static void fill_jct(const struct gsim_core *core, struct gsim_summary *s,
     s->jct_p95_s = quantiles[1];
     s->jct_p99_s = quantiles[2];
     s->jct_max_s = quantiles[3];
-    s->wait_mean_s = n ? seconds(core->metrics.ended_wait_ns) / n : (double)NAN;
+    s->wait_mean_s = n ? seconds((gsim_i128)core->metrics.ended_wait_ns) / n : (double)NAN;
 }
 
 static void fill_slowdown(struct gsim_summary *s, struct distributions *d) {
-    struct gsim_tail *slowdowns = &d->slowdowns;
-    double n = (double)slowdowns->n;
-    s->slowdown_mean = gsim_tail_mean(slowdowns);
-    s->jain = n > 0 ? slowdowns->sum * slowdowns->sum / (n * d->slowdown_squared) : (double)NAN;
-    gsim_tail_quantiles(slowdowns, &slowdown_p, &s->slowdown_p99, 1);
+    uint32_t n = d->n_slowdowns;
+    s->slowdown_mean = n ? d->slowdown / n : (double)NAN;
+    s->jain = n ? d->slowdown * d->slowdown / (n * d->slowdown_squared) : (double)NAN;
+    gsim_tail_quantiles(&d->slowdowns, n, &slowdown_p, &s->slowdown_p99, 1);
 }
 
 bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *s) {

@@ -100,8 +100,26 @@ static enum gsim_status check_memory(struct gsim_core *core) {
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
 
+/* Whether every job can run, told from the columns alone; who arrives last has the latest time. */
+static bool all_can_run(const struct gsim_core *core) {
+    const struct gsim_trace *trace = core->trace;
+    const int64_t *share_ppm = core->cluster.is_pool ? NULL : trace->column[GSIM_COL_SHARE_PPM];
+    uint32_t n = trace->n_jobs, n_gpus = core->cluster.n_gpus, n_bad = 0;
+    for (uint32_t job = 0; job < n; job++)
+        n_bad += trace->service_ns[job] > GSIM_TIME_MAX / 2;
+    for (uint32_t job = 0; trace->gpus && job < n; job++)
+        n_bad += trace->gpus[job] > n_gpus;
+    for (uint32_t job = 0; share_ppm && job < n; job++)
+        n_bad += share_ppm[job] == 0;
+    return n_bad == 0 && (trace->gpus || n_gpus > 0) &&
+           trace->submit_ns[gsim_trace_arrival(trace, n - 1)] <= GSIM_TIME_MAX / 2;
+}
+
+/* Who cannot, and why, is looked up only when there is somebody. */
 static enum gsim_status check_trace(struct gsim_core *core) {
     enum gsim_status worst = GSIM_OK;
+    if (all_can_run(core))
+        return GSIM_OK;
     for (uint32_t job = 0; job < core->trace->n_jobs; job++) {
         enum gsim_status status = check_job(core, job);
         if (status != GSIM_OK)

@@ -9,6 +9,8 @@
  * from their submission to their end, or to the end of the run. */
 #include "sim/core/core.h"
 
+#include <math.h>
+
 static const double quantiles_p[] = {0.99, 1};
 
 /* Jobs in the system, summed over the time until now. */
@@ -53,16 +55,22 @@ void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     if (jobs->service_ns[slot] <= 0 || jct_ns <= 0)
         return;
     double n = real(met) / (double)jct_ns;
-    double slower = gpus_of(jobs, slot) * n / (double)core->cluster.n_gpus;
-    gsim_tail_add(&crowd->rho,
-                  (double)jct_ns / ((double)jobs->service_ns[slot] * (slower > 1 ? slower : 1)));
+    /* No less than 1, as no less than all before the division: without a branch, which would often be
+     * mispredicted and known late. */
+    double all = (double)core->cluster.n_gpus, crowded = gpus_of(jobs, slot) * n;
+    double slower = (crowded > all ? crowded : all) / all;
+    double rho = (double)jct_ns / ((double)jobs->service_ns[slot] * slower);
+    crowd->n_rho++;
+    crowd->rho_sum += rho;
+    gsim_tail_add(&crowd->rho, rho);
 }
 
 void gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *s) {
     double quantiles[sizeof quantiles_p / sizeof *quantiles_p];
-    struct gsim_tail *rho = &core->crowd.rho;
-    gsim_tail_quantiles(rho, quantiles_p, quantiles, sizeof quantiles_p / sizeof *quantiles_p);
-    s->rho_mean = gsim_tail_mean(rho);
+    struct gsim_crowd *crowd = &core->crowd;
+    gsim_tail_quantiles(&crowd->rho, crowd->n_rho, quantiles_p, quantiles,
+                        sizeof quantiles_p / sizeof *quantiles_p);
+    s->rho_mean = crowd->n_rho ? crowd->rho_sum / crowd->n_rho : (double)NAN;
     s->rho_p99 = quantiles[0];
     s->rho_max = quantiles[1];
 }

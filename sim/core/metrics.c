@@ -39,13 +39,15 @@ bool gsim_metrics_open(struct gsim_core *core) {
 }
 
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
-    core->metrics.start_ns[job] = core->metrics.end_ns[job] = -1; /* not yet */
+    core->metrics.start_ns[job] = -1; /* not yet */
 }
 
 /* Those for which the run was over too early. */
 static void never_arrived(struct gsim_core *core) {
-    for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++)
-        gsim_metrics_job_arrived(core, gsim_trace_arrival(core->trace, i));
+    for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++) {
+        uint32_t job = gsim_trace_arrival(core->trace, i);
+        core->metrics.start_ns[job] = core->metrics.end_ns[job] = -1;
+    }
 }
 
 /* --- while the clock runs --------------------------------------------------------------------- */
@@ -85,12 +87,16 @@ static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     if (own->wait_ns)
         m->wait_ns[job] = own->wait_ns;
-    m->useful_ppm_ns += (gsim_i128)work_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    int64_t gpus_ppm = (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    m->useful_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
     struct gsim_costs costs = core->ops->costs(core->model, slot);
+    costs.stall_ns += own->stall_ns;
+    if ((costs.bytes_in | costs.bytes_out | costs.faults | costs.stall_ns) == 0)
+        return;
     put(m->bytes_in, job, costs.bytes_in, &m->n_bytes_in);
     put(m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
     put(m->faults, job, costs.faults, &m->n_faults);
-    put(m->stall_ns, job, own->stall_ns + costs.stall_ns, &m->n_stall_ns);
+    put(m->stall_ns, job, costs.stall_ns, &m->n_stall_ns);
 }
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
@@ -98,7 +104,7 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
     m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
     m->last_end_ns = core->view.now_ns;
     m->n_completed++;
-    m->ended_wait_ns += core->jobs.core[slot].wait_ns;
+    m->ended_wait_ns += (uint64_t)core->jobs.core[slot].wait_ns;
     gsim_fairness_leave(core, slot);
     record(core, slot,
            core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
@@ -107,6 +113,7 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
+    core->metrics.end_ns[core->jobs.job[slot]] = -1;
     gsim_job_account(core, slot);
     record(core, slot, gsim_attained_ns(&core->view, slot));
     if (!own->is_admitted)

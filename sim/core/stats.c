@@ -68,20 +68,17 @@ void gsim_tail_cut(struct gsim_tail *tail) {
     tail->n_kept = tail->n_needed;
 }
 
-double gsim_tail_mean(const struct gsim_tail *tail) {
-    return tail->n ? tail->sum / (double)tail->n : (double)NAN;
-}
-
-void gsim_tail_quantiles(struct gsim_tail *tail, const double *p, double *quantiles, size_t n_p) {
-    size_t at[GSIM_MAX_PICKS], n_at = tail->n ? 2 * n_p : 0;
+void gsim_tail_quantiles(struct gsim_tail *tail, size_t n, const double *p, double *quantiles,
+                         size_t n_p) {
+    size_t at[GSIM_MAX_PICKS], n_at = n ? 2 * n_p : 0;
     double pairs[GSIM_MAX_PICKS];
-    gsim_quantile_places(tail->n, p, n_p, at);
+    gsim_quantile_places(n, p, n_p, at);
     for (size_t k = 0; k < n_at; k++) {
-        assert(tail->n - at[k] <= tail->n_needed);
-        at[k] -= tail->n - tail->n_kept;
+        assert(n - at[k] <= tail->n_needed);
+        at[k] -= n - tail->n_kept;
     }
     gsim_pick_i64(tail->kept, tail->n_kept, at, n_at);
     for (size_t k = 0; k < n_at; k++)
         pairs[k] = gsim_key_to_f64(tail->kept[at[k]]);
-    gsim_quantiles_between(pairs, tail->n, p, quantiles, n_p);
+    gsim_quantiles_between(pairs, n, p, quantiles, n_p);
 }

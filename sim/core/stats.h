@@ -25,12 +25,9 @@ void gsim_quantiles_between(const double *pairs, size_t n, const double *p, doub
 
 /* --- of values that come one by one ------------------------------------------------------------ */
 
-/* Their sum, and the largest of them, which is what high quantiles need. */
+/* The largest of them, which is what high quantiles need. */
 struct gsim_tail {
-    size_t n;
-    double sum;
-    double
-        floor; /* no more than n_needed are above it, among those that have been forgotten none */
+    double floor; /* what is not above it is not needed */
     int64_t *kept; /* as keys */
     size_t n_kept, n_needed, capacity;
 };
@@ -41,17 +38,14 @@ bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_m
 void gsim_tail_cut(struct gsim_tail *tail);
 /* Not NaN. */
 static inline void gsim_tail_add(struct gsim_tail *tail, double value) {
-    tail->n++;
-    tail->sum += value;
     if (value <= tail->floor)
         return;
     tail->kept[tail->n_kept++] = gsim_key_of_f64(value);
     if (tail->n_kept == tail->capacity)
         gsim_tail_cut(tail);
 }
-/* NaN when there are none. */
-double gsim_tail_mean(const struct gsim_tail *tail);
-/* For each p, ascending. */
-void gsim_tail_quantiles(struct gsim_tail *tail, const double *p, double *quantiles, size_t n_p);
+/* For each p, ascending, of all n values that were added. */
+void gsim_tail_quantiles(struct gsim_tail *tail, size_t n, const double *p, double *quantiles,
+                         size_t n_p);
 
 #endif
