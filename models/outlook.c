@@ -31,7 +31,7 @@ void gsim_outlook_anew(struct gsim_turns *turns, uint32_t gpu, int64_t now_ns) {
 /* The next instant at which a GPU that is not close has something to report. */
 static int64_t next_due_ns(struct gsim_turns *turns, int64_t horizon_ns) {
     while (gsim_eventq_next(&turns->ahead) < horizon_ns) {
-        uint32_t gpu = turns->ahead.id[0];
+        uint32_t gpu = gsim_eventq_first(&turns->ahead);
         struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
         if (turns->is_due[gpu])
             return gsim_eventq_next(&turns->ahead);

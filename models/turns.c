@@ -589,8 +589,9 @@ static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
 
 void gsim_turns_settle(struct gsim_model *model, int64_t now_ns) {
     struct gsim_turns *turns = &model->turns;
-    while (gsim_eventq_next(&turns->ahead) <= now_ns && turns->is_due[turns->ahead.id[0]]) {
-        uint32_t gpu = turns->ahead.id[0];
+    while (gsim_eventq_next(&turns->ahead) <= now_ns &&
+           turns->is_due[gsim_eventq_first(&turns->ahead)]) {
+        uint32_t gpu = gsim_eventq_first(&turns->ahead);
         settle_one(model, gpu, now_ns);
         gsim_outlook_anew(turns, gpu, now_ns + 1);
     }

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* 4-ary heap: half the levels of a binary one, and four keys of 16 bytes are one cache line. */
 #include "sim/base/eventq.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "sim/base/wide.h"
 
-enum { ARITY = 4 };
+enum {
+    FRONT = GSIM_EVENTQ_FRONT,
+    DIGIT = GSIM_EVENTQ_DIGIT,
+    TIME_LEVEL = GSIM_EVENTQ_LEVELS / 2, /* the levels below are those of the order */
+    ARITY = 4 /* half the levels of a binary heap */
+};
 
-/* What stands behind the last entry, so that four children can be compared without asking how many
- * there are. */
-static const struct gsim_event_key after_all = {INT64_MAX, UINT64_MAX};
+/* What `prev` says of an event that has none before it. The numbers of events come after these. */
+enum { ABSENT, HEADS_ITS_LIST, IN_FRONT, IS_STRAY };
+_Static_assert((int)IS_STRAY < (int)GSIM_EVENTQ_NUMBERS, "a place looks like an event");
+
+/* What is rare stays out of line, so that what is common saves no registers for it. */
+#define RARE __attribute__((noinline))
+
+static const struct gsim_event_key last_key = {INT64_MAX, UINT64_MAX};
 
 /* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. */
 static inline gsim_i128 wide_key(struct gsim_event_key key) {
@@ -21,134 +31,331 @@ static inline bool key_before(struct gsim_event_key a, struct gsim_event_key b) 
     return wide_key(a) < wide_key(b);
 }
 
-static inline void put(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
-                       uint32_t id) {
-    queue->key[at] = key;
-    queue->id[at] = id;
-    queue->place[id] = at + 1;
+/* --- strays: a heap --------------------------------------------------------------------------- */
+
+static inline void stray_put(struct gsim_eventq *queue, uint32_t at,
+                             struct gsim_eventq_entry entry) {
+    queue->stray[at] = entry;
+    queue->event[entry.number].next = at;
+    queue->event[entry.number].prev = IS_STRAY;
 }
 
-static void sift_up(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
-                    uint32_t id) {
+static void sift_up(struct gsim_eventq *queue, uint32_t at, struct gsim_eventq_entry entry) {
     while (at > 0) {
         uint32_t above = (at - 1) / ARITY;
-        if (!key_before(key, queue->key[above]))
+        if (!key_before(entry.key, queue->stray[above].key))
             break;
-        put(queue, at, queue->key[above], queue->id[above]);
+        stray_put(queue, at, queue->stray[above]);
         at = above;
     }
-    put(queue, at, key, id);
+    stray_put(queue, at, entry);
 }
 
-/* Selected, not jumped to: which child is least is noise to a predictor. */
-static inline void keep_lesser(const struct gsim_event_key *child, uint32_t i, uint32_t *least,
-                               struct gsim_event_key *key) {
-    *least = key_before(child[i], *key) ? i : *least;
-    *key = key_before(child[i], *key) ? child[i] : *key;
-}
+/* Selected, not jumped to: which child is least is noise to a predictor. What stands behind the last
+ * entry is after all keys, so that nobody asks how many children there are. */
 static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t first) {
-    const struct gsim_event_key *child = queue->key + first;
-    struct gsim_event_key key = child[0];
-    uint32_t least = 0;
-    keep_lesser(child, 1, &least, &key);
-    keep_lesser(child, 2, &least, &key);
-    keep_lesser(child, 3, &least, &key);
-    return first + least;
+    struct gsim_event_key key = queue->stray[first].key;
+    uint32_t least = first;
+    for (uint32_t at = first + 1; at < first + ARITY; at++) {
+        bool is_less = key_before(queue->stray[at].key, key);
+        least = is_less ? at : least;
+        key = is_less ? queue->stray[at].key : key;
+    }
+    return least;
 }
 
-static void sift_down(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
-                      uint32_t id) {
-    for (;;) {
-        uint32_t first = at * ARITY + 1;
-        if (first >= queue->n)
+static void sift_down(struct gsim_eventq *queue, uint32_t at, struct gsim_eventq_entry entry) {
+    for (uint32_t child; (child = at * ARITY + 1) < queue->n_strays;) {
+        uint32_t least = least_child(queue, child);
+        if (!key_before(queue->stray[least].key, entry.key))
             break;
-        uint32_t least = least_child(queue, first);
-        if (!key_before(queue->key[least], key))
-            break;
-        put(queue, at, queue->key[least], queue->id[least]);
+        stray_put(queue, at, queue->stray[least]);
         at = least;
     }
-    put(queue, at, key, id);
+    stray_put(queue, at, entry);
 }
+
+static void stray_insert(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
+    queue->stray[queue->n_strays + ARITY].key = last_key;
+    sift_up(queue, queue->n_strays++, entry);
+}
+
+static void stray_remove(struct gsim_eventq *queue, uint32_t at) {
+    struct gsim_eventq_entry moved = queue->stray[--queue->n_strays];
+    queue->stray[queue->n_strays].key = last_key;
+    if (at == queue->n_strays)
+        return;
+    if (at > 0 && key_before(moved.key, queue->stray[(at - 1) / ARITY].key))
+        sift_up(queue, at, moved);
+    else
+        sift_down(queue, at, moved);
+}
+
+/* --- wheel: lists by digits ------------------------------------------------------------------- */
+
+struct spot {
+    uint32_t level, digit;
+};
+
+/* Where in the wheel a key belongs that is not before the bound. */
+static inline struct spot spot_of(const struct gsim_eventq *queue, struct gsim_event_key key) {
+    uint64_t differs = (uint64_t)key.time_ns ^ (uint64_t)queue->bound.time_ns;
+    uint64_t word = (uint64_t)key.time_ns ^ UINT64_C(1) << 63; /* negative ones come first */
+    uint32_t level = TIME_LEVEL;
+    if (!differs) {
+        differs = (key.order ^ queue->bound.order) | 1;
+        word = key.order;
+        level = 0;
+    }
+    uint32_t place = (63 - (uint32_t)__builtin_clzll(differs)) / DIGIT;
+    return (struct spot){level + place, (uint32_t)(word >> place * DIGIT) & ((1u << DIGIT) - 1)};
+}
+
+static inline void wheel_insert(struct gsim_eventq *queue, uint32_t number) {
+    struct gsim_eventq_event *event = &queue->event[number];
+    struct spot spot = spot_of(queue, event->key);
+    struct gsim_eventq_list *list = &queue->list[spot.level][spot.digit];
+    event->next = list->head;
+    event->prev = HEADS_ITS_LIST;
+    queue->event[list->head].prev = number; /* number 0, at the end of all lists, is nobody */
+    list->head = number;
+    list->n++;
+    queue->filled[spot.level] |= UINT64_C(1) << spot.digit;
+    queue->levels |= UINT32_C(1) << spot.level;
+}
+
+/* Forgets a list and returns its head. */
+static uint32_t take_list(struct gsim_eventq *queue, struct spot spot) {
+    uint32_t head = queue->list[spot.level][spot.digit].head;
+    queue->list[spot.level][spot.digit] = (struct gsim_eventq_list){0};
+    queue->filled[spot.level] &= ~(UINT64_C(1) << spot.digit);
+    if (!queue->filled[spot.level])
+        queue->levels &= ~(UINT32_C(1) << spot.level);
+    return head;
+}
+
+static void wheel_remove(struct gsim_eventq *queue, uint32_t number) {
+    const struct gsim_eventq_event *event = &queue->event[number];
+    struct spot spot = spot_of(queue, event->key);
+    struct gsim_eventq_list *list = &queue->list[spot.level][spot.digit];
+    queue->event[event->next].prev = event->prev;
+    if (event->prev == HEADS_ITS_LIST)
+        list->head = event->next;
+    else
+        queue->event[event->prev].next = event->next;
+    if (--list->n == 0)
+        take_list(queue, spot);
+}
+
+/* The least time of a list, or where all times are the same the least order. */
+static struct gsim_event_key least_of(const struct gsim_eventq *queue, uint32_t list,
+                                      bool is_of_order) {
+    struct gsim_event_key least = {queue->event[list].key.time_ns, 0};
+    if (is_of_order)
+        least.order = queue->event[list].key.order;
+    for (; list; list = queue->event[list].next) {
+        struct gsim_event_key key = queue->event[list].key;
+        least.time_ns = key.time_ns < least.time_ns ? key.time_ns : least.time_ns;
+        least.order = key.order < least.order ? key.order : least.order;
+    }
+    return least;
+}
+
+/* Raises the bound to where the first list begins and deals it to lower levels. That list's keys
+ * alone are near enough to the bound to notice. */
+static void deal(struct gsim_eventq *queue, struct spot spot) {
+    assert(spot.level > 0); /* these would all have one key */
+    uint32_t number = take_list(queue, spot);
+    queue->bound = least_of(queue, number, spot.level < TIME_LEVEL);
+    for (uint32_t next; number; number = next) {
+        next = queue->event[number].next;
+        wheel_insert(queue, number);
+    }
+}
+
+/* --- front: sorted ---------------------------------------------------------------------------- */
+
+/* There is room behind. */
+static inline void sort_in(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
+    uint32_t at = queue->end++;
+    for (; at > queue->first && key_before(entry.key, queue->front[at - 1].key); at--)
+        queue->front[at] = queue->front[at - 1];
+    queue->front[at] = entry;
+    queue->event[entry.number].prev = IN_FRONT;
+}
+
+static void front_insert(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
+    if (queue->first > 0 && key_before(entry.key, queue->front[queue->first].key)) {
+        queue->front[--queue->first] = entry;
+        queue->event[entry.number].prev = IN_FRONT;
+    } else {
+        sort_in(queue, entry);
+    }
+    queue->next_ns = queue->front[queue->first].key.time_ns;
+}
+
+/* Takes the first lists of the wheel as long as they fit. */
+static void refill_from_wheel(struct gsim_eventq *queue) {
+    while (queue->levels) {
+        struct spot spot = {.level = (uint32_t)__builtin_ctz(queue->levels)};
+        spot.digit = (uint32_t)__builtin_ctzll(queue->filled[spot.level]);
+        uint32_t n = queue->end + queue->list[spot.level][spot.digit].n;
+        if (n > FRONT && queue->end > 0)
+            break;
+        if (n > FRONT) {
+            deal(queue, spot);
+            continue;
+        }
+        for (uint32_t at = take_list(queue, spot); queue->end < n; at = queue->event[at].next)
+            sort_in(queue, (struct gsim_eventq_entry){queue->event[at].key, at});
+    }
+    queue->bound = queue->end ? queue->front[queue->end - 1].key : last_key;
+}
+
+/* The front is empty. */
+static void refill(struct gsim_eventq *queue) {
+    queue->first = queue->end = 0;
+    if (queue->n_strays == 0)
+        refill_from_wheel(queue);
+    while (queue->n_strays > 0 && queue->end < FRONT / 2) {
+        struct gsim_eventq_entry soonest = queue->stray[0];
+        stray_remove(queue, 0);
+        sort_in(queue, soonest);
+    }
+    queue->next_ns = queue->end ? queue->front[0].key.time_ns : INT64_MAX;
+}
+
+static void advance(struct gsim_eventq *queue) {
+    if (++queue->first == queue->end)
+        refill(queue);
+    else
+        queue->next_ns = queue->front[queue->first].key.time_ns;
+}
+
+static void front_remove(struct gsim_eventq *queue, uint32_t number) {
+    uint32_t at = queue->first;
+    while (queue->front[at].number != number)
+        at++;
+    for (; at > queue->first; at--)
+        queue->front[at] = queue->front[at - 1];
+    advance(queue);
+}
+
+/* The front is full: what has been popped makes room, or the later half leaves. That half goes to
+ * the wheel when no key there stands between the bound and what it would be then. */
+static void make_room(struct gsim_eventq *queue) {
+    if (queue->first > 0) {
+        queue->end -= queue->first;
+        memmove(queue->front, queue->front + queue->first, queue->end * sizeof *queue->front);
+        queue->first = 0;
+        return;
+    }
+    struct gsim_event_key bound = queue->bound;
+    queue->bound = queue->front[FRONT / 2 - 1].key;
+    uint32_t nearer = (UINT32_C(1) << spot_of(queue, bound).level) - 1;
+    bool is_lowered = queue->n_strays == 0 && !(queue->levels & nearer);
+    if (!is_lowered)
+        queue->bound = bound;
+    queue->end = FRONT / 2;
+    for (uint32_t at = FRONT / 2; at < FRONT; at++)
+        if (is_lowered)
+            wheel_insert(queue, queue->front[at].number);
+        else
+            stray_insert(queue, queue->front[at]);
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
 
 void gsim_eventq_init(struct gsim_eventq *queue, struct gsim_arena *arena) {
-    *queue = (struct gsim_eventq){.arena = arena};
-}
-
-static bool column_grow(struct gsim_arena *arena, void **column, size_t old_n, size_t new_n,
-                        size_t size) {
-    void *grown = gsim_arena_grow(arena, *column, old_n * size, new_n * size);
-    if (grown)
-        *column = grown;
-    return grown != NULL;
+    *queue = (struct gsim_eventq){.arena = arena, .next_ns = INT64_MAX, .bound = last_key};
 }
 
 bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity) {
     if (capacity <= queue->capacity)
         return true;
-    void *key = queue->key, *id = queue->id, *place = queue->place;
-    bool ok = column_grow(queue->arena, &key, queue->capacity ? queue->capacity + ARITY : 0,
-                          capacity + ARITY, sizeof *queue->key);
-    queue->key = key;
-    for (uint32_t at = queue->n; ok && at < capacity + ARITY; at++)
-        queue->key[at] = after_all;
-    ok = ok && column_grow(queue->arena, &id, queue->capacity, capacity, sizeof *queue->id);
-    queue->id = id;
-    ok = ok && column_grow(queue->arena, &place, queue->capacity, capacity, sizeof *queue->place);
-    queue->place = place;
-    if (ok)
-        queue->capacity = capacity;
-    return ok;
+    if (capacity > UINT32_MAX - GSIM_EVENTQ_NUMBERS)
+        return false;
+    size_t old = queue->capacity ? queue->capacity + (size_t)GSIM_EVENTQ_NUMBERS : 0;
+    struct gsim_eventq_event *event =
+        gsim_arena_grow(queue->arena, queue->event, old * sizeof *event,
+                        ((size_t)capacity + GSIM_EVENTQ_NUMBERS) * sizeof *event);
+    if (!event)
+        return false;
+    queue->event = event;
+    /* Raw: pages are paid for by those who stray. */
+    struct gsim_eventq_entry *stray =
+        gsim_arena_grow_raw(queue->arena, queue->stray, ((size_t)capacity + ARITY) * sizeof *stray);
+    if (!stray)
+        return false;
+    queue->stray = stray;
+    for (uint32_t at = 0; queue->capacity == 0 && at < ARITY; at++)
+        stray[at].key = last_key;
+    queue->capacity = capacity;
+    return true;
 }
 
-static void place_near(struct gsim_eventq *queue, uint32_t at, struct gsim_event_key key,
-                       uint32_t id) {
-    if (at > 0 && key_before(key, queue->key[(at - 1) / ARITY]))
-        sift_up(queue, at, key, id);
+static void insert(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key);
+
+/* Not after the bound. */
+RARE static void insert_soon(struct gsim_eventq *queue, uint32_t number) {
+    struct gsim_eventq_entry entry = {queue->event[number].key, number};
+    if (gsim_eventq_is_empty(queue))
+        queue->bound = entry.key;
+    if (queue->n_strays > 0 && key_before(queue->stray[0].key, entry.key)) {
+        stray_insert(queue, entry);
+    } else if (queue->end == FRONT) {
+        make_room(queue);
+        insert(queue, number, entry.key);
+    } else {
+        front_insert(queue, entry);
+    }
+}
+
+static inline void insert(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key) {
+    queue->event[number].key = key;
+    if (key_before(queue->bound, key))
+        wheel_insert(queue, number);
     else
-        sift_down(queue, at, key, id);
+        insert_soon(queue, number);
+}
+
+static void take_out(struct gsim_eventq *queue, uint32_t number) {
+    uint32_t place = queue->event[number].prev;
+    if (place == IN_FRONT)
+        front_remove(queue, number);
+    else if (place == IS_STRAY)
+        stray_remove(queue, queue->event[number].next);
+    else
+        wheel_remove(queue, number);
+    queue->event[number].prev = ABSENT;
+}
+
+RARE static void move(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key) {
+    take_out(queue, number);
+    insert(queue, number, key);
 }
 
 void gsim_eventq_set(struct gsim_eventq *queue, uint32_t id, int64_t time_ns, uint64_t order) {
     assert(id < queue->capacity);
+    uint32_t number = id + GSIM_EVENTQ_NUMBERS;
     struct gsim_event_key key = {time_ns, order};
-    if (queue->place[id])
-        place_near(queue, queue->place[id] - 1, key, id);
+    if (queue->event[number].prev == ABSENT)
+        insert(queue, number, key);
     else
-        sift_up(queue, queue->n++, key, id);
-}
-
-static void remove_at(struct gsim_eventq *queue, uint32_t at) {
-    queue->place[queue->id[at]] = 0;
-    uint32_t last = --queue->n;
-    struct gsim_event_key moved = queue->key[last];
-    queue->key[last] = after_all;
-    if (at != last)
-        place_near(queue, at, moved, queue->id[last]);
+        move(queue, number, key);
 }
 
 void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id) {
     if (gsim_eventq_has(queue, id))
-        remove_at(queue, queue->place[id] - 1);
+        take_out(queue, id + GSIM_EVENTQ_NUMBERS);
 }
 
 uint32_t gsim_eventq_pop(struct gsim_eventq *queue, struct gsim_event_key *key) {
-    assert(queue->n > 0);
-    uint32_t id = queue->id[0], last = --queue->n, at = 0;
-    struct gsim_event_key moved = queue->key[last];
-    *key = queue->key[0];
-    queue->place[id] = 0;
-    queue->key[last] = after_all;
-    if (last == 0)
-        return id;
-    /* The hole goes all the way down, then the last entry up from there: it came from the bottom,
-     * so it mostly stays, and the way down asks no question that a predictor could miss. */
-    uint32_t moved_id = queue->id[last];
-    for (uint32_t first; (first = at * ARITY + 1) < queue->n;) {
-        uint32_t least = least_child(queue, first);
-        put(queue, at, queue->key[least], queue->id[least]);
-        at = least;
-    }
-    sift_up(queue, at, moved, moved_id);
-    return id;
+    assert(!gsim_eventq_is_empty(queue));
+    const struct gsim_eventq_entry *soonest = &queue->front[queue->first];
+    uint32_t number = soonest->number;
+    *key = soonest->key;
+    queue->event[number].prev = ABSENT;
+    advance(queue);
+    return number - GSIM_EVENTQ_NUMBERS;
 }

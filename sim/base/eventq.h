@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Event queue: a 4-ary indexed heap over (time, order), where the caller names each event by a
- * small dense id (a job's slot, a GPU) and may move or cancel it. An id is in the queue at most
- * once. Equal times are broken by `order`, which callers build so that it is unique. */
+/* Event queue over (time, order), where the caller names each event by a small dense id (a job's
+ * slot, a GPU) and may move or cancel it. An id is in the queue at most once. Equal times are broken
+ * by `order`, which callers build so that it is unique. Keys may lie before what was popped already.
+ *
+ * An event is in one of three places; all in the front come before all strays, these not after
+ * `bound`, and that before all in the wheel:
+ * - the front: the few soonest, sorted;
+ * - the strays, a 4-ary heap: what came before the bound and was too much for the front. Mostly
+ *   empty; were everything here, this would be an indexed heap and no worse than one;
+ * - the wheel: lists by the highest digit (of 6 bits) in which a key differs from the bound, and by
+ *   what that digit is there, as in a radix heap or a hierarchical timing wheel. A list that is
+ *   reached goes to the front when it fits, or is dealt to lower digits: a key moves on at most as
+ *   often as it has digits, and mostly once or never, however uneven times are and however many are
+ *   the same. */
 #ifndef GSIM_BASE_EVENTQ_H
 #define GSIM_BASE_EVENTQ_H
 
@@ -10,18 +21,46 @@
 
 #include "sim/base/arena.h"
 
+enum {
+    GSIM_EVENTQ_FRONT = 16,
+    GSIM_EVENTQ_DIGIT = 6, /* bits: the digits seen of one level are the bits of one word */
+    GSIM_EVENTQ_LEVELS = 2 * ((64 + GSIM_EVENTQ_DIGIT - 1) / GSIM_EVENTQ_DIGIT),
+    GSIM_EVENTQ_NUMBERS = 4 /* event numbers that are no event: id 0 has the next one */
+};
+
 struct gsim_event_key {
     int64_t time_ns;
     uint64_t order;
 };
 
+/* What is known of an id. */
+struct gsim_eventq_event {
+    struct gsim_event_key key;
+    uint32_t next; /* in the wheel: the number of the next of its list, or 0; a stray: its index */
+    uint32_t prev; /* in the wheel: the one before; else where it is instead (eventq.c) */
+};
+
+struct gsim_eventq_entry {
+    struct gsim_event_key key;
+    uint32_t number;
+};
+
+struct gsim_eventq_list {
+    uint32_t head, n; /* a number, or 0 */
+};
+
 struct gsim_eventq {
+    int64_t next_ns; /* of the soonest, or INT64_MAX */
+    uint32_t first, end; /* of what is in the front: empty only when the queue is */
+    uint32_t levels, capacity; /* levels of the wheel that hold something; ids are below capacity */
+    struct gsim_event_key bound;
+    struct gsim_eventq_event *event; /* by number */
+    struct gsim_eventq_entry *stray; /* heap order */
+    uint32_t n_strays;
     struct gsim_arena *arena;
-    struct gsim_event_key *key; /* heap order */
-    uint32_t *id;               /* heap order */
-    uint32_t *place;            /* by id: index in the heap + 1, or 0 */
-    uint32_t n;
-    uint32_t capacity; /* ids are below this */
+    struct gsim_eventq_entry front[GSIM_EVENTQ_FRONT];
+    uint64_t filled[GSIM_EVENTQ_LEVELS]; /* digits of the level that hold something */
+    struct gsim_eventq_list list[GSIM_EVENTQ_LEVELS][1 << GSIM_EVENTQ_DIGIT];
 };
 
 void gsim_eventq_init(struct gsim_eventq *queue, struct gsim_arena *arena);
@@ -35,11 +74,20 @@ void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id);
 uint32_t gsim_eventq_pop(struct gsim_eventq *queue, struct gsim_event_key *key);
 
 static inline bool gsim_eventq_has(const struct gsim_eventq *queue, uint32_t id) {
-    return id < queue->capacity && queue->place[id] != 0;
+    return id < queue->capacity && queue->event[id + GSIM_EVENTQ_NUMBERS].prev != 0;
 }
 
 static inline int64_t gsim_eventq_next(const struct gsim_eventq *queue) {
-    return queue->n ? queue->key[0].time_ns : INT64_MAX;
+    return queue->next_ns;
+}
+
+static inline bool gsim_eventq_is_empty(const struct gsim_eventq *queue) {
+    return queue->first == queue->end;
+}
+
+/* Whose turn it is next. The queue must not be empty. */
+static inline uint32_t gsim_eventq_first(const struct gsim_eventq *queue) {
+    return queue->front[queue->first].number - GSIM_EVENTQ_NUMBERS;
 }
 
 #endif

@@ -371,8 +371,9 @@ static enum gsim_status no_progress(struct gsim_core *core) {
  * ever. */
 static bool only_fails(struct gsim_core *core) {
     const struct gsim_failures *failures = &core->failures;
-    return failures->queue.n > 0 && core->cluster.n_gpus_down == 0 && core->view.n_active > 0 &&
-           core->timer_ns == GSIM_NEVER && next_arrival_ns(core) == GSIM_NEVER &&
+    return !gsim_eventq_is_empty(&failures->queue) && core->cluster.n_gpus_down == 0 &&
+           core->view.n_active > 0 && core->timer_ns == GSIM_NEVER &&
+           next_arrival_ns(core) == GSIM_NEVER &&
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
 

@@ -37,44 +37,182 @@ static uint32_t earliest(const struct reference *r) {
 static void pop_and_compare(struct gsim_eventq *queue, struct reference *r) {
     struct gsim_event_key key;
     uint32_t expected = earliest(r);
+    assert_int_equal(gsim_eventq_is_empty(queue), expected == UINT32_MAX);
     if (expected == UINT32_MAX) {
         assert_int_equal(gsim_eventq_next(queue), INT64_MAX);
         return;
     }
     assert_int_equal(gsim_eventq_next(queue), r->time[expected]);
+    assert_int_equal(gsim_eventq_first(queue), expected);
     assert_int_equal(gsim_eventq_pop(queue, &key), expected);
+    assert_int_equal(key.time_ns, r->time[expected]);
     assert_int_equal(key.order, r->order[expected]);
     r->is_there[expected] = false;
 }
 
+/* Times have as many random bits as is said, of either sign, and so have orders above a part that
+ * makes them unique: none at all makes times the same. Keys are anywhere, so about half of them lie
+ * before what was popped. */
+struct shape {
+    unsigned time_bits, order_bits;
+};
+
+enum { TIME_BITS = 63, UNIQUE_BITS = 20, ORDER_BITS = 64 - UNIQUE_BITS };
+
+static uint64_t random_bits(gsl_rng *rng, unsigned n) {
+    return n ? (uint64_t)gsl_rng_get(rng) >> (64 - n) : 0;
+}
+
+static void set_both(struct gsim_eventq *queue, struct reference *r, uint32_t id, int64_t time_ns,
+                     uint64_t order) {
+    r->is_there[id] = true;
+    r->time[id] = time_ns;
+    r->order[id] = order;
+    gsim_eventq_set(queue, id, time_ns, order);
+}
+
+static void set_randomly(struct gsim_eventq *queue, struct reference *r, gsl_rng *rng, uint32_t id,
+                         struct shape shape, uint64_t unique) {
+    int64_t sign = shape.time_bits && gsl_rng_uniform_int(rng, 2) ? -1 : 1;
+    set_both(queue, r, id, sign * (int64_t)random_bits(rng, shape.time_bits),
+             random_bits(rng, shape.order_bits) << UNIQUE_BITS | unique);
+}
+
+static void step_both(struct gsim_eventq *queue, struct reference *r, gsl_rng *rng, uint32_t n_ids,
+                      struct shape shape, uint64_t unique) {
+    uint32_t id = (uint32_t)gsl_rng_uniform_int(rng, n_ids);
+    unsigned long what = gsl_rng_uniform_int(rng, 5);
+    if (what < 2) {
+        set_randomly(queue, r, rng, id, shape, unique);
+    } else if (what == 2) {
+        r->is_there[id] = false;
+        gsim_eventq_cancel(queue, id);
+    } else {
+        pop_and_compare(queue, r);
+    }
+    assert_int_equal(gsim_eventq_has(queue, id), r->is_there[id]);
+}
+
+/* Keys that differ in bits of one size after another, in times or in orders: every level of the wheel
+ * is filled by more than the front holds. */
 static void test_event_queue(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
     gsl_rng *rng = gsim_rng_stream(1, 0, "eventq");
     struct gsim_eventq queue;
     static struct reference r;
+    uint64_t unique = 0;
     gsim_eventq_init(&queue, arena);
-    assert_true(gsim_eventq_reserve(&queue, 10));
     assert_true(gsim_eventq_reserve(&queue, IDS));
-    for (uint64_t step = 0; step < STEPS; step++) {
-        uint32_t id = (uint32_t)gsl_rng_uniform_int(rng, IDS);
-        unsigned long what = gsl_rng_uniform_int(rng, 4);
-        if (what < 2) { /* few distinct times: ties are common */
-            r.is_there[id] = true;
-            r.time[id] = (int64_t)gsl_rng_uniform_int(rng, 50) - 10;
-            r.order[id] = step;
-            gsim_eventq_set(&queue, id, r.time[id], step);
-        } else if (what == 2) {
-            r.is_there[id] = false;
-            gsim_eventq_cancel(&queue, id);
-        } else {
+    for (unsigned bits = 0; bits <= ORDER_BITS + TIME_BITS; bits++) {
+        struct shape shape = {0, bits};
+        if (bits > ORDER_BITS)
+            shape = (struct shape){bits - ORDER_BITS, 3};
+        for (uint32_t id = 0; id < IDS; id++)
+            set_randomly(&queue, &r, rng, id, shape, unique++);
+        for (uint32_t i = 0; i < IDS; i++)
+            step_both(&queue, &r, rng, IDS, shape, unique++);
+        while (!gsim_eventq_is_empty(&queue))
             pop_and_compare(&queue, &r);
-        }
-        assert_int_equal(gsim_eventq_has(&queue, id), r.is_there[id]);
     }
-    while (queue.n > 0)
-        pop_and_compare(&queue, &r);
     gsl_rng_free(rng);
+    gsim_arena_free(arena);
+}
+
+/* What is there stays while more is reserved, and the sizes of times change. */
+static void test_event_queue_grows(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    gsl_rng *rng = gsim_rng_stream(1, 1, "eventq");
+    struct gsim_eventq queue;
+    static struct reference r;
+    uint32_t n_ids = 0;
+    gsim_eventq_init(&queue, arena);
+    assert_true(gsim_eventq_is_empty(&queue));
+    assert_false(gsim_eventq_has(&queue, 0));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        if (step % 100 == 0 && n_ids < IDS)
+            assert_true(gsim_eventq_reserve(&queue, n_ids += 10));
+        unsigned bits = 1 + (unsigned)(step / 300) % TIME_BITS;
+        step_both(&queue, &r, rng, n_ids, (struct shape){bits, 0}, step);
+    }
+    while (!gsim_eventq_is_empty(&queue))
+        pop_and_compare(&queue, &r);
+    assert_int_equal(earliest(&r), UINT32_MAX);
+    gsl_rng_free(rng);
+    gsim_arena_free(arena);
+}
+
+/* Keys come before the bound, more than the front holds: those that must leave it go to the strays as
+ * long as the wheel holds a key near the bound, and then as long as there are strays. */
+static void test_event_queue_strays(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_eventq queue;
+    static struct reference r;
+    gsim_eventq_init(&queue, arena);
+    assert_true(gsim_eventq_reserve(&queue, IDS));
+    set_both(&queue, &r, 0, 0, 0);
+    set_both(&queue, &r, 1, 1, 0);
+    for (uint32_t id = 2; id < 50; id++)
+        set_both(&queue, &r, id, -(int64_t)id, 0);
+    assert_true(queue.n_strays > 0);
+    gsim_eventq_cancel(&queue, 1);
+    r.is_there[1] = false;
+    for (uint32_t id = 50; id < 100; id++)
+        set_both(&queue, &r, id, -(int64_t)id, 0);
+    while (!gsim_eventq_is_empty(&queue))
+        pop_and_compare(&queue, &r);
+    assert_int_equal(earliest(&r), UINT32_MAX);
+    gsim_arena_free(arena);
+}
+
+/* So many that to look at each for each of them would take minutes. */
+enum { CROWD = 300000 };
+
+static uint64_t order_in(int how, uint32_t id) {
+    return how == 0 ? id : how == 1 ? CROWD - 1 - id : (uint64_t)id * 7 % CROWD;
+}
+
+static void pop_crowd(struct gsim_eventq *queue, uint32_t from, int how) {
+    for (uint32_t i = from; i < CROWD; i++) {
+        struct gsim_event_key key;
+        uint32_t first = gsim_eventq_first(queue);
+        assert_true(order_in(how, first) == i && gsim_eventq_pop(queue, &key) == first &&
+                    key.order == i);
+    }
+    assert_true(gsim_eventq_is_empty(queue));
+}
+
+/* All at one instant, in order, against it and out of it; then each comes an instant before all
+ * others, is moved behind them and back, and half of them are called off. */
+static void test_event_queue_of_a_crowd(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_eventq queue;
+    gsim_eventq_init(&queue, arena);
+    assert_true(gsim_eventq_reserve(&queue, CROWD));
+    for (int how = 0; how < 3; how++) {
+        for (uint32_t id = 0; id < CROWD; id++)
+            gsim_eventq_set(&queue, id, 1000, order_in(how, id));
+        for (uint32_t i = 0; i < CROWD; i++) {
+            uint32_t first = gsim_eventq_first(&queue);
+            gsim_eventq_set(&queue, first, 999 - (int64_t)i, 0);
+            assert_true(gsim_eventq_first(&queue) == first);
+            gsim_eventq_set(&queue, first, 1001 + i % 2, order_in(how, first));
+        }
+        for (uint32_t id = 0; id < CROWD; id++)
+            gsim_eventq_set(&queue, id, 1000, order_in(how, id));
+        for (uint32_t id = 0; id < CROWD; id++)
+            if (order_in(how, id) < CROWD / 2)
+                gsim_eventq_cancel(&queue, id);
+        pop_crowd(&queue, CROWD / 2, how);
+    }
+    for (uint32_t i = 0; i < CROWD; i++) { /* the soonest comes last */
+        gsim_eventq_set(&queue, i, -(int64_t)i, CROWD - 1 - i);
+        assert_true(gsim_eventq_next(&queue) == -(int64_t)i);
+    }
+    pop_crowd(&queue, 0, 1);
     gsim_arena_free(arena);
 }
 
@@ -269,6 +407,9 @@ static void test_params(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_queue),
+        cmocka_unit_test(test_event_queue_grows),
+        cmocka_unit_test(test_event_queue_strays),
+        cmocka_unit_test(test_event_queue_of_a_crowd),
         cmocka_unit_test(test_ordered_index),
         cmocka_unit_test(test_work_is_additive),
         cmocka_unit_test(test_work_time_is_the_first_instant),
