@@ -49,7 +49,7 @@ $(BUILD)/%.o: %.c Makefile
 	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 ifneq ($(LTO),)
-$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects
+$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
 endif
 
 $(BUILD)/embedded.o: build/embedded.c
