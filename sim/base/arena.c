@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _DEFAULT_SOURCE /* madvise */
 /* Chunks for small blocks, a doubly linked list for growable ones. */
 #include "sim/base/arena.h"
 
@@ -7,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024 };
+enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024, LARGE_PAGE = 2 * 1024 * 1024 };
 
 struct chunk {
     struct chunk *next;
@@ -106,6 +108,17 @@ static void grown_unlink(struct gsim_arena *arena, struct grown *block) {
         arena->grown = block->next;
 }
 
+/* What the first touch of a page costs is as much as several jobs' events do. Nothing is lost where
+ * the kernel knows no large ones. */
+static void use_large_pages(void *block, size_t size) {
+    uintptr_t from = ((uintptr_t)block + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    uintptr_t until = ((uintptr_t)block + size) / LARGE_PAGE * LARGE_PAGE;
+#ifdef MADV_HUGEPAGE
+    if (until > from)
+        (void)madvise((void *)from, until - from, MADV_HUGEPAGE);
+#endif
+}
+
 void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size) {
     if (new_size > SIZE_MAX / 2)
         return NULL;
@@ -115,6 +128,8 @@ void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size
     /* calloc: fresh large blocks come from the kernel zeroed and untouched */
     struct grown *moved = old ? realloc(old, sizeof(struct grown) + new_size)
                               : calloc(1, sizeof(struct grown) + new_size);
+    if (moved)
+        use_large_pages(moved, sizeof(struct grown) + new_size);
     if (moved || old)
         grown_link(arena, moved ? moved : old);
     return moved ? moved->bytes : NULL;
