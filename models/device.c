@@ -9,6 +9,8 @@
 #include "models/device.h"
 
 #include <assert.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "models/machine.h"
 #include "models/requests.h"
@@ -71,7 +73,6 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
         return gsim_no_memory(log, "opening the device model");
-    model->newcomer = (struct gsim_machine_job){.threshold_ns = -1, .sharing_gpu = UINT32_MAX};
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_pace_init(model);
     gsim_eventq_init(&model->queue, setup->arena);
@@ -120,12 +121,11 @@ static void fill_boundaries(const struct gsim_model *model, struct gsim_machine_
     int64_t iterations = gsim_trace_get(trace, GSIM_COL_ITERATIONS, index);
     int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, index);
     int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
-    if (iterations > 0)
-        job->iteration_ns = trace->service_ns[index] / iterations;
+    job->iteration_ns = iterations > 0 ? trace->service_ns[index] / iterations : 0;
     if (kernel_ns > 0)
         job->kernel_ns = kernel_ns;
-    else if (kernels > 0)
-        job->kernel_ns = job->iteration_ns / kernels;
+    else
+        job->kernel_ns = kernels > 0 ? job->iteration_ns / kernels : 0;
     if (job->kernel_ns <= 0)
         job->kernel_ns = job->iteration_ns;
 }
@@ -133,8 +133,10 @@ static void fill_boundaries(const struct gsim_model *model, struct gsim_machine_
 static void enter(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    *job = model->newcomer;
+    memset(job, 0, offsetof(struct gsim_machine_job, stop_at));
     job->need = gsim_work_of_ns(about->service_ns);
+    job->threshold_ns = -1;
+    job->sharing_gpu = UINT32_MAX;
     model->progress[slot] = (struct gsim_progress){0};
     gsim_turns_forget(model, slot);
     if (model->setup.trace->column[GSIM_COL_ITERATIONS])
@@ -165,7 +167,7 @@ static void expect_nothing(struct gsim_model *model, gsim_slot slot) {
     gsim_eventq_cancel(&model->queue, slot);
 }
 
-static int64_t reached_at(const struct gsim_progress *progress, gsim_work work) {
+static inline int64_t reached_at(const struct gsim_progress *progress, gsim_work work) {
     if (work <= progress->done)
         return progress->since_ns;
     return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
@@ -283,14 +285,14 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
 
 /* --- starting and stopping -------------------------------------------------------------------- */
 
-static void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     model->jobs[slot].phase = RUNNING;
     if (gsim_turns_takes(model, slot)) {
         gsim_turns_join(model, slot, now_ns);
         return;
     }
-    if (about->n_units == 1 && model->gpus[about->units[0].gpu].is_shared) {
+    if (model->has_shared && about->n_units == 1 && model->gpus[about->units[0].gpu].is_shared) {
         gsim_sharing_join(model, slot, about->units[0].gpu, now_ns);
         return;
     }
@@ -299,9 +301,8 @@ static void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_machine_expect_progress(model, slot);
 }
 
-static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
-                            enum gsim_keep keep, int64_t now_ns) {
-    (void)keep;
+GSIM_APART static enum gsim_pace load(struct gsim_model *model, gsim_slot slot,
+                                      enum gsim_state from, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_loading loading = gsim_carriage_in(model, slot, from);
@@ -317,6 +318,18 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     if (!job->is_carried)
         gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
     return GSIM_LATER;
+}
+
+static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                            enum gsim_keep keep, int64_t now_ns) {
+    (void)keep;
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    bool brings_nothing = from == GSIM_QUEUED && !model->setup.trace->column[GSIM_COL_LOAD_BYTES];
+    if (!brings_nothing || model->has_recut)
+        return load(model, slot, from, now_ns);
+    model->jobs[slot].home_node = gsim_carriage_node(model, about->units, about->n_units);
+    run_now(model, slot, now_ns);
+    return GSIM_AT_ONCE;
 }
 
 /* The cost goes by the job's memory, and the trace does not give it. */
@@ -403,7 +416,7 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
     bool is_free = is_free_pause(model, slot, job->keep);
     stand_still(model, slot, keeps_memory(model, slot, job->keep), now_ns);
     if (job->keep == GSIM_KEEP_DISCARD)
-        model->progress[slot].done = job->kept;
+        model->progress[slot].done = 0;
     struct gsim_suspend_cost cost = {0};
     if (!is_free)
         cost = gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
@@ -509,27 +522,34 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
-static bool report(struct gsim_model *model, struct gsim_events *events, gsim_slot slot,
-                   enum gsim_event_kind kind, enum gsim_watch_kind watched) {
-    if (events->n == events->capacity) {
-        uint32_t capacity = events->capacity ? events->capacity * 2 : 64;
-        struct gsim_event *list =
-            gsim_arena_grow(model->setup.arena, events->list, events->capacity * sizeof *list,
-                            capacity * sizeof *list);
-        if (!list)
-            return false;
-        events->list = list;
-        events->capacity = capacity;
-    }
+GSIM_COLD static bool grow_events(struct gsim_model *model, struct gsim_events *events) {
+    uint32_t capacity = events->capacity ? events->capacity * 2 : 64;
+    struct gsim_event *list = gsim_arena_grow(
+        model->setup.arena, events->list, events->capacity * sizeof *list, capacity * sizeof *list);
+    if (!list)
+        return false;
+    events->list = list;
+    events->capacity = capacity;
+    return true;
+}
+
+static inline bool report(struct gsim_model *model, struct gsim_events *events, gsim_slot slot,
+                          enum gsim_event_kind kind, enum gsim_watch_kind watched) {
+    if (events->n == events->capacity && !grow_events(model, events))
+        return false;
     events->list[events->n++] = (struct gsim_event){kind, slot, watched};
     return true;
 }
 
-static bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
-                      struct gsim_events *events) {
+static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                             struct gsim_events *events) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    stand_still(model, slot, false, now_ns);
-    model->progress[slot].done = job->need; /* what its host did last is service too */
+    if (switches_by_itself(model, slot))
+        stand_still(model, slot, false, now_ns);
+    struct gsim_progress *progress = &model->progress[slot];
+    progress->done = job->need; /* what its host did last is service too */
+    progress->since_ns = now_ns;
+    progress->rate_q32 = 0;
     expect_nothing(model, slot);
     job->phase = IDLE;
     return report(model, events, slot, GSIM_EVENT_COMPLETED, 0);
@@ -574,8 +594,8 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     return report(model, events, slot, GSIM_EVENT_WATCH, kind);
 }
 
-static bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
-                  struct gsim_events *events) {
+static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                         struct gsim_events *events) {
     if (model->jobs[slot].ahead == ENDS) /* mostly: a jump that is predicted */
         return serve_end(model, slot, now_ns, events);
     switch ((enum ahead)model->jobs[slot].ahead) {
@@ -600,7 +620,7 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
     model->now_ns = now_ns;
     if (model->turns.n_active > 0)
         gsim_turns_settle(model, now_ns);
-    if (!gsim_carriage_serve(model, now_ns))
+    if (gsim_traffic_next_time(&model->traffic) <= now_ns && !gsim_carriage_serve(model, now_ns))
         return false;
     /* What an event causes at the same instant (a job with no work left after it starts) is served
      * in the same call, in the queue's order. */
@@ -651,7 +671,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     if (rate_q32 > 0 && boundary > done)
         answer.stop_ns = gsim_work_time(boundary - done, rate_q32);
     if (keep == GSIM_KEEP_DISCARD)
-        answer.lost_ns = gsim_work_to_ns(boundary - job->kept);
+        answer.lost_ns = gsim_work_to_ns(boundary);
     return answer;
 }
 

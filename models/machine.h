@@ -27,23 +27,24 @@ enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
 /* What the next event of a job will be. */
 enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED };
 
+/* What most jobs use comes first. */
 struct gsim_machine_job {
     gsim_work need; /* total work */
-    gsim_work stop_at; /* while stopping: the boundary */
-    gsim_work kept; /* work that a discard falls back to */
-    int64_t clear_ns; /* while saving: when it is over, once that is known */
-    int64_t after_ns; /* while its memory is carried: what is left to do when it is there */
-    int64_t carried_since_ns, carried_bytes; /* the same: of each GPU */
-    int64_t iteration_ns, kernel_ns; /* 0: unknown */
-    int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
-    int64_t bytes_in, bytes_out;
-    uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
-    uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
-    uint32_t home_node; /* where its memory is, or was last */
     uint8_t phase, ahead, stop, keep, watch_kind;
     bool is_carried; /* its memory is under way */
     bool is_boundary_watched;
     bool is_turning; /* has a context in the rotation of its GPU */
+    int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
+    uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
+    uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
+    uint32_t home_node; /* where its memory is, or was last */
+    int64_t bytes_in, bytes_out;
+    /* What stands above begins anew with each job, the rest is written before it is read. */
+    gsim_work stop_at; /* while stopping: the boundary */
+    int64_t clear_ns; /* while saving: when it is over, once that is known */
+    int64_t after_ns; /* while its memory is carried: what is left to do when it is there */
+    int64_t carried_since_ns, carried_bytes; /* the same: of each GPU */
+    int64_t iteration_ns, kernel_ns; /* 0: unknown */
 };
 
 struct gsim_machine_gpu {
@@ -66,8 +67,6 @@ struct gsim_model {
     int64_t now_ns;
     struct gsim_eventq queue;
     struct gsim_machine_job *jobs;
-    struct gsim_machine_job
-        newcomer; /* what a job begins as: copied sooner than zeroed by a loop */
     struct gsim_progress *progress;
     struct gsim_machine_gpu *gpus;
     uint32_t capacity;

@@ -79,10 +79,11 @@ static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *
 uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
-    if (about->n_units == 1 && is_uniform)
+    bool is_together = about->is_on_one_node || about->n_units == 1;
+    if (is_together && is_uniform && about->n_units <= about->gpus)
         return GSIM_RATE_ONE;
     uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about);
-    enum gsim_key key = about->n_units > 1 ? span_key(model, about) : GSIM_KEY_COUNT;
+    enum gsim_key key = is_together ? GSIM_KEY_COUNT : span_key(model, about);
     if (key < GSIM_KEY_COUNT) {
         const struct gsim_profile *profile =
             gsim_machine_profile(model, about->units, about->n_units);

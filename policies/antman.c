@@ -81,7 +81,7 @@ static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
 static bool is_to_be_had(const struct gsim_ctx *ctx, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     return antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
-           (ctx->view->gpu_is_arranged[gpu] || ctx->view->gpu_free_ppm[gpu] == GSIM_PPM);
+           (ctx->view->gpu_is_arranged[gpu] || gsim_gpu_is_idle(ctx->view, gpu));
 }
 
 /* GPUs without a guaranteed job are kept free for the first that waits, when they are enough for it:

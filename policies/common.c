@@ -227,31 +227,50 @@ void gsim_line_on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 /* Nothing was freed: only what has just arrived can fit. The queue stands in arrival order, so
- * that is its tail. */
+ * that is its tail; where the head blocks, it is all of the queue or none of it. */
 static gsim_slot first_candidate(const struct gsim_ctx *ctx, const struct gsim_line *line) {
-    if (line->has_freed || line->is_strict)
+    if (line->has_freed)
         return line->queue.first;
-    return ctx->view->n_arrived ? ctx->view->arrived[0] : GSIM_NO_SLOT;
+    gsim_slot arrived = ctx->view->n_arrived ? ctx->view->arrived[0] : GSIM_NO_SLOT;
+    return line->is_strict && arrived != line->queue.first ? GSIM_NO_SLOT : arrived;
+}
+
+static void place_in_order(struct gsim_line *line, const struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, gsim_slot first) {
+    gsim_slot after;
+    for (gsim_slot slot = first; slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view);
+         slot = after) {
+        after = gsim_queue_after(ctx, slot);
+        if (!gsim_common_place(ctx, plan, slot, line->rule))
+            return;
+        gsim_queue_remove(&line->queue, ctx, slot);
+    }
+}
+
+static void place_what_fits(struct gsim_line *line, const struct gsim_ctx *ctx,
+                            struct gsim_plan *plan, gsim_slot first) {
+    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule, false);
+    gsim_slot after;
+    for (gsim_slot slot = first; slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view);
+         slot = after) {
+        after = gsim_queue_after(ctx, slot);
+        if (gsim_misfits_place(&misfits, ctx, plan, slot, line->rule))
+            gsim_queue_remove(&line->queue, ctx, slot);
+    }
 }
 
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_line *line = ctx->state;
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule, false);
-    if (ctx->view->n_repairs != line->n_repairs)
-        line->has_freed = true;
+    line->has_freed |= ctx->view->n_repairs != line->n_repairs;
     line->n_repairs = ctx->view->n_repairs;
-    gsim_slot after;
-    for (gsim_slot slot = first_candidate(ctx, line);
-         slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
-        after = gsim_queue_after(ctx, slot);
-        if (!line->is_strict && gsim_misfits_has(&misfits, ctx->view, slot))
-            continue;
-        if (gsim_misfits_place(&misfits, ctx, plan, slot, line->rule))
-            gsim_queue_remove(&line->queue, ctx, slot);
-        else if (line->is_strict)
-            break;
-    }
+    gsim_slot first = first_candidate(ctx, line);
     line->has_freed = false;
+    if (first == GSIM_NO_SLOT)
+        return;
+    if (line->is_strict)
+        place_in_order(line, ctx, plan, first);
+    else
+        place_what_fits(line, ctx, plan, first);
 }
 
 /* --- rankings --------------------------------------------------------------------------------- */

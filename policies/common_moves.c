@@ -55,7 +55,7 @@ bool gsim_moves_gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static uint32_t idle_on(const struct gsim_view *view, uint32_t node) {
     uint32_t n = 0;
     for (uint32_t gpu = view->node_first_gpu[node]; gpu < view->node_first_gpu[node + 1]; gpu++)
-        n += view->gpu_free_ppm[gpu] == GSIM_PPM;
+        n += gsim_gpu_is_idle(view, gpu);
     return n;
 }
 

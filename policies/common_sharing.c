@@ -112,7 +112,7 @@ static int64_t mem_bytes(const struct gsim_view *view, gsim_slot slot) {
 
 static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view *view, uint32_t gpu,
                      gsim_slot slot) {
-    bool is_idle = view->gpu_free_ppm[gpu] == GSIM_PPM;
+    bool is_idle = gsim_gpu_is_idle(view, gpu);
     bool is_shared =
         view->gpu_clients[gpu] > 0 && view->gpu_clients[gpu] < view->gpu_client_limit[gpu];
     return (is_idle || is_shared) &&

@@ -99,7 +99,7 @@ static bool cut(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu, cons
 
 static bool is_empty(const struct mig *mig, const struct gsim_view *view, uint32_t gpu) {
     return mig->gpu[gpu].cut.n > 0 ? mig->gpu[gpu].taken == 0 && view->gpu_mem_used[gpu] == 0
-                                   : view->gpu_free_ppm[gpu] == GSIM_PPM;
+                                   : gsim_gpu_is_idle(view, gpu);
 }
 
 /* --- cutting for the jobs that wait ------------------------------------------------------------ */

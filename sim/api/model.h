@@ -44,6 +44,7 @@ struct gsim_job {
     struct gsim_unit *units;
     uint32_t gpus; /* gang size */
     uint32_t share_ppm;
+    bool is_on_one_node; /* all its units, certainly; else one must look */
     bool is_moved; /* resumes on other units than those where its state lies */
 };
 

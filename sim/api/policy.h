@@ -59,7 +59,8 @@ struct gsim_view {
     uint32_t n_repairs; /* nodes that have come back from a failure: capacity that nobody freed */
     const uint32_t *node_of_gpu;
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
-    const uint32_t *gpu_free_ppm; /* by GPU, after the transitions under way */
+    const uint64_t *idle_gpus; /* bits by node, see gsim_gpu_is_idle */
+    uint32_t node_words;
     const int64_t *gpu_hbm_bytes; /* by GPU */
     enum gsim_room room; /* does not change in a run */
     const int64_t *gpu_mem_used; /* by GPU, reserved, where the trace gives memory */
@@ -74,6 +75,12 @@ struct gsim_view {
     const struct gsim_trace *trace;
     struct gsim_core *core; /* to be asked what is not in a column */
 };
+
+/* Whether the GPU is wholly free after the transitions under way. */
+static inline bool gsim_gpu_is_idle(const struct gsim_view *view, uint32_t gpu) {
+    uint32_t node = view->node_of_gpu[gpu], nth = gpu - view->node_first_gpu[node];
+    return view->idle_gpus[(size_t)node * view->node_words + nth / 64] >> (nth % 64) & 1;
+}
 
 /* A simulator whose semantics a policy can copy exactly. */
 enum gsim_reference {

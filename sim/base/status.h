@@ -33,10 +33,16 @@ struct gsim_log {
     struct gsim_log_entry warnings[GSIM_LOG_ENTRIES];
 };
 
+/* For what hardly ever runs: its callers are laid out as if they never called it. */
+#define GSIM_COLD __attribute__((cold, noinline))
+/* For the long way, kept out of its caller so that the short way there stays short. */
+#define GSIM_APART __attribute__((noinline))
+
 /* Records an error. file may be NULL (no place), line 0 (the file as a whole). */
-__attribute__((format(printf, 5, 6))) void gsim_log_error(struct gsim_log *log,
-                                                          enum gsim_status status, const char *file,
-                                                          int64_t line, const char *format, ...);
+__attribute__((format(printf, 5, 6))) GSIM_COLD void gsim_log_error(struct gsim_log *log,
+                                                                    enum gsim_status status,
+                                                                    const char *file, int64_t line,
+                                                                    const char *format, ...);
 /* The same with the status as its value, so that callers can `return gsim_fail(...)`. A macro:
  * compilers and analysers then see which status that is. */
 #define gsim_fail(log, status, ...)                                                                \

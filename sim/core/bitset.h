@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set of small numbers with "first at or after": bits, and one summary bit per word of bits. */
+/* A set of small numbers with "first at or after": bits, and one summary bit per word of bits. Members
+ * come and go without a branch. */
 #ifndef GSIM_CORE_BITSET_H
 #define GSIM_CORE_BITSET_H
 
@@ -28,13 +29,22 @@ static inline void gsim_bitset_add(struct gsim_bitset *set, uint32_t i) {
 }
 
 static inline void gsim_bitset_remove(struct gsim_bitset *set, uint32_t i) {
-    set->word[i / 64] &= ~(UINT64_C(1) << (i % 64));
-    if (!set->word[i / 64])
-        set->summary[i / 4096] &= ~(UINT64_C(1) << (i / 64 % 64));
+    uint64_t word = set->word[i / 64] &= ~(UINT64_C(1) << (i % 64));
+    set->summary[i / 4096] &= ~((uint64_t)(word == 0) << (i / 64 % 64));
 }
 
 static inline bool gsim_bitset_has(const struct gsim_bitset *set, uint32_t i) {
     return set->word[i / 64] >> (i % 64) & 1;
+}
+
+/* The smallest member, or UINT32_MAX. */
+static inline uint32_t gsim_bitset_first(const struct gsim_bitset *set) {
+    for (uint32_t s = 0; s < set->n_summary; s++)
+        if (set->summary[s]) {
+            uint32_t w = s * 64 + (uint32_t)__builtin_ctzll(set->summary[s]);
+            return w * 64 + (uint32_t)__builtin_ctzll(set->word[w]);
+        }
+    return UINT32_MAX;
 }
 
 /* The smallest member >= from, or UINT32_MAX. */

@@ -39,7 +39,10 @@ static bool allocate(struct gsim_cluster *c) {
     c->node_first_gpu = gsim_arena_array(arena, c->n_nodes + 1u, sizeof *c->node_first_gpu);
     c->type_of_gpu = gsim_arena_array(arena, c->n_gpus, sizeof *c->type_of_gpu);
     c->gpu_hbm_bytes = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_hbm_bytes);
-    c->gpu_free_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_free_ppm);
+    c->node_words = (c->widest_node + 63) / 64;
+    c->idle_gpus =
+        gsim_arena_array(arena, (size_t)c->n_nodes * c->node_words, sizeof *c->idle_gpus);
+    c->gpu_part_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_part_ppm);
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
     c->node_host_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_free);
     c->gpu_memory = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_memory);
@@ -51,9 +54,8 @@ static bool allocate(struct gsim_cluster *c) {
     c->node_is_down = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_is_down);
     c->node_idle = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_idle);
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
-    c->n_nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->n_nodes_with);
-    bool ok = c->n_nodes_with && c->node_of_gpu && c->node_first_gpu && c->type_of_gpu &&
-              c->gpu_hbm_bytes && c->gpu_free_ppm && c->gpu_mem_used && c->gpu_memory &&
+    bool ok = c->idle_gpus && c->gpu_part_ppm && c->node_of_gpu && c->node_first_gpu &&
+              c->type_of_gpu && c->gpu_hbm_bytes && c->gpu_mem_used && c->gpu_memory &&
               c->node_host_free && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
               c->node_cpus_free && c->node_gang && c->node_idle && c->node_is_down &&
               c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
@@ -64,14 +66,14 @@ static bool allocate(struct gsim_cluster *c) {
 
 static void bucket_add(struct gsim_cluster *c, uint32_t idle, uint32_t node) {
     gsim_bitset_add(&c->nodes_with[idle], node);
-    if (c->n_nodes_with[idle]++ == 0)
-        gsim_bitset_add(&c->counts, idle);
+    gsim_bitset_add(&c->counts, idle);
 }
 
-static void bucket_remove(struct gsim_cluster *c, uint32_t idle, uint32_t node) {
-    gsim_bitset_remove(&c->nodes_with[idle], node);
-    if (--c->n_nodes_with[idle] == 0)
-        gsim_bitset_remove(&c->counts, idle);
+static void set_idle(struct gsim_cluster *c, uint32_t gpu, bool is_idle) {
+    uint32_t node = c->node_of_gpu[gpu], nth = gpu - c->node_first_gpu[node];
+    uint64_t *word = &c->idle_gpus[(size_t)node * c->node_words + nth / 64];
+    uint64_t bit = UINT64_C(1) << (nth % 64);
+    *word = (*word & ~bit) | (is_idle ? bit : 0);
 }
 
 static void add_group(struct gsim_cluster *c, const struct gsim_node_group *group, uint32_t *node,
@@ -84,7 +86,7 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
             c->node_of_gpu[*gpu] = *node;
             c->type_of_gpu[*gpu] = group->device;
             c->gpu_hbm_bytes[*gpu] = group->hbm_bytes;
-            c->gpu_free_ppm[*gpu] = PPM;
+            set_idle(c, *gpu, true);
         }
         bucket_add(c, group->gpus_per_node, *node);
         c->node_idle[*node] = group->gpus_per_node;
@@ -205,20 +207,21 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
 
 /* Returns by how much the node's idle count changes; the caller applies it, once a node. */
 static int gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm) {
-    uint32_t was = c->gpu_free_ppm[gpu];
-    c->gpu_free_ppm[gpu] = free_ppm;
-    if (was > 0 && was < PPM)
+    bool was_idle = gsim_cluster_is_idle(c, gpu), is_idle = free_ppm == PPM;
+    if (c->gpu_part_ppm[gpu] > 0)
         gsim_index_remove(&c->partial, gpu);
-    if (free_ppm > 0 && free_ppm < PPM)
+    if (free_ppm > 0 && !is_idle)
         (void)gsim_index_insert(&c->partial, gpu, free_ppm, gpu);
-    return (free_ppm == PPM) - (was == PPM);
+    c->gpu_part_ppm[gpu] = is_idle ? 0 : free_ppm;
+    set_idle(c, gpu, is_idle);
+    return is_idle - was_idle;
 }
 
 void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     if (by == 0)
         return;
     uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
-    bucket_remove(c, was, node);
+    gsim_bitset_remove(&c->nodes_with[was], node);
     bucket_add(c, is, node);
     c->node_idle[node] = is;
     c->n_idle += (uint32_t)by;
@@ -263,7 +266,7 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
         c->gpu_clients[gpu] += is_taken ? 1u : UINT32_MAX;
         return 0;
     }
-    uint32_t share = request->shape.share_ppm, is_free = c->gpu_free_ppm[gpu];
+    uint32_t share = request->shape.share_ppm, is_free = gsim_cluster_free_ppm(c, gpu);
     return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
 }
 
@@ -272,30 +275,33 @@ bool gsim_cluster_is_plain(const struct gsim_cluster *c, const struct gsim_reque
            request->shape.share_ppm == PPM && c->n_arranged == 0;
 }
 
-/* Units that are all of one node: its bucket is changed once. */
-static void charge_node(struct gsim_cluster *c, const struct gsim_request *request, uint32_t node,
-                        const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
+GSIM_APART static void charge_counted(struct gsim_cluster *c, const struct gsim_request *request,
+                                      const struct gsim_unit *units, uint32_t n_units,
+                                      bool is_taken) {
+    uint32_t node = 0;
     int idle = 0;
-    if (gsim_cluster_is_plain(c, request)) {
-        for (uint32_t u = 0; u < n_units; u++)
-            c->gpu_free_ppm[units[u].gpu] = is_taken ? 0 : PPM;
-        idle = is_taken ? -(int)n_units : (int)n_units;
-    } else {
-        for (uint32_t u = 0; u < n_units; u++)
-            idle += charge_gpu(c, request, &units[u], is_taken);
+    for (uint32_t u = 0; u < n_units; u++) {
+        uint32_t own_node = c->node_of_gpu[units[u].gpu];
+        if (own_node != node) {
+            gsim_cluster_add_idle(c, node, idle);
+            node = own_node;
+            idle = 0;
+        }
+        idle += charge_gpu(c, request, &units[u], is_taken);
     }
     gsim_cluster_add_idle(c, node, idle);
 }
 
-/* Units of one node mostly stand together. */
+/* Units of one node mostly stand together: its bucket is then changed once. */
 void gsim_cluster_charge(struct gsim_cluster *c, const struct gsim_request *request,
                          const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
-    for (uint32_t from = 0, end; from < n_units; from = end) {
-        uint32_t node = c->node_of_gpu[units[from].gpu];
-        for (end = from + 1; end < n_units && c->node_of_gpu[units[end].gpu] == node;)
-            end++;
-        charge_node(c, request, node, units + from, end - from, is_taken);
+    if (request->on_node == 0 || !gsim_cluster_is_plain(c, request)) {
+        charge_counted(c, request, units, n_units, is_taken);
+        return;
     }
+    uint32_t node = c->node_of_gpu[units[0].gpu];
+    c->idle_gpus[node] ^= request->on_node;
+    gsim_cluster_add_idle(c, node, is_taken ? -(int)n_units : (int)n_units);
 }
 
 static int64_t pool_ppm(const struct gsim_request *request) {
@@ -333,7 +339,7 @@ void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_
         assert(cluster->gpu_clients[gpu] == 0);
         if (cluster->gpu_is_arranged[gpu])
             continue;
-        assert(cluster->gpu_free_ppm[gpu] == (is_down ? PPM : 0));
+        assert(gsim_cluster_free_ppm(cluster, gpu) == (is_down ? PPM : 0));
         idle += gpu_set_free(cluster, gpu, is_down ? 0 : PPM);
     }
     gsim_cluster_add_idle(cluster, node, idle);
@@ -345,7 +351,7 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
     if (cluster->gpu_is_arranged[gpu] == is_arranged)
         return;
     assert(cluster->gpu_clients[gpu] == 0);
-    assert(!is_arranged || cluster->gpu_free_ppm[gpu] == PPM ||
+    assert(!is_arranged || gsim_cluster_is_idle(cluster, gpu) ||
            cluster->node_is_down[cluster->node_of_gpu[gpu]]);
     cluster->gpu_is_arranged[gpu] = is_arranged;
     cluster->n_arranged += is_arranged ? 1u : UINT32_MAX;
@@ -413,7 +419,8 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
         if (cluster->gpu_is_arranged[gpu] &&
             cluster->gpu_clients[gpu] >= cluster->gpu_client_limit[gpu])
             return false;
-        if (!cluster->gpu_is_arranged[gpu] && cluster->gpu_free_ppm[gpu] < request->shape.share_ppm)
+        if (!cluster->gpu_is_arranged[gpu] &&
+            gsim_cluster_free_ppm(cluster, gpu) < request->shape.share_ppm)
             return false;
     }
     return true;

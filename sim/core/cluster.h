@@ -50,6 +50,8 @@ struct gsim_cluster_spec {
 struct gsim_request {
     struct gsim_shape shape;
     int64_t mem_bytes; /* per GPU; -1: unknown, then memory is not counted */
+    /* Where it was found all its units on one node, which ones of that; 0: look at the units. */
+    uint64_t on_node;
 };
 
 /* A GPU that is cut into instances: the job that each has, and what is taken of its memory. */
@@ -78,7 +80,9 @@ struct gsim_cluster {
     uint32_t *switch_first_node; /* n_switches + 1 */
     struct gsim_node_kind *kinds; /* the widest nodes first */
     uint32_t n_kinds;
-    uint32_t *gpu_free_ppm;
+    uint64_t *idle_gpus; /* by node, node_words words each: bits of its wholly free GPUs */
+    uint32_t node_words;
+    uint32_t *gpu_part_ppm; /* what is free of one that is neither that nor wholly taken; else 0 */
     int64_t *gpu_mem_used;
     uint8_t *gpu_memory; /* enum gsim_memory: who sees to it that it fits */
     int64_t *node_host_free; /* host memory left for that */
@@ -96,8 +100,7 @@ struct gsim_cluster {
     uint32_t n_idle_whole; /* of these, on nodes that are wholly free */
     uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
-    uint32_t *n_nodes_with; /* how many those are */
-    struct gsim_bitset counts; /* idle counts that have nodes */
+    struct gsim_bitset counts; /* idle counts that may have nodes: a search forgets those without */
     struct gsim_index partial; /* GPUs partly free, by free share */
     bool is_pool;
     int64_t pool_free_ppm, pool_cpus_free;
@@ -117,10 +120,16 @@ void gsim_cluster_charge(struct gsim_cluster *cluster, const struct gsim_request
 int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus);
 bool gsim_cluster_has_memory(const struct gsim_cluster *cluster, const struct gsim_request *request,
                              uint32_t gpu);
-/* Finds units for the request and takes them; writes them (shape.gpus entries at most) and returns
- * how many, 0 when it does not fit. A pool takes without units: returns 0 and *fits says. */
-uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_request *request,
-                           struct gsim_unit *units, bool *fits);
+/* What a search found; a pool takes without units. */
+struct gsim_found {
+    uint32_t n_units;
+    bool fits;
+    bool is_on_one_node; /* certainly */
+    uint64_t on_node; /* for the request, once these units are all that it has */
+};
+/* Finds units for the request, takes them and writes them (shape.gpus entries at most). */
+struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
+                                    const struct gsim_request *request, struct gsim_unit *units);
 /* Whether exactly these units can be taken. */
 bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,
                        const struct gsim_unit *units, uint32_t n_units);
@@ -140,6 +149,13 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
 struct gsim_instances *gsim_cluster_instances(struct gsim_cluster *cluster, uint32_t gpu);
 /* It is cut as its instances say, or whole when there are none. */
 void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu);
+static inline bool gsim_cluster_is_idle(const struct gsim_cluster *cluster, uint32_t gpu) {
+    uint32_t node = cluster->node_of_gpu[gpu], nth = gpu - cluster->node_first_gpu[node];
+    return cluster->idle_gpus[(size_t)node * cluster->node_words + nth / 64] >> (nth % 64) & 1;
+}
+static inline uint32_t gsim_cluster_free_ppm(const struct gsim_cluster *cluster, uint32_t gpu) {
+    return gsim_cluster_is_idle(cluster, gpu) ? (uint32_t)GSIM_PPM : cluster->gpu_part_ppm[gpu];
+}
 /* Whether it is cut. */
 static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint32_t gpu) {
     return cluster->gpu_instances && cluster->gpu_instances[gpu] &&

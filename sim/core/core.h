@@ -14,22 +14,24 @@
 
 /* What the core keeps of an active job beside the view's columns. */
 struct gsim_core_job {
-    struct gsim_request request;
     struct gsim_unit *next_units; /* of a move: where it goes after it has stopped */
     struct gsim_unit *last_units; /* where it ran last, while it holds no units */
     uint32_t n_next_units, n_last_units;
     uint8_t keep; /* enum gsim_keep of its last preemption */
     bool is_admitted; /* holds its units physically */
     bool is_sharing; /* was admitted to units that are arranged */
+    bool is_wanting; /* waits for GPUs, and is counted among those that do */
     bool is_waiting; /* placed, waits for its units to clear */
     bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
     bool is_pinned; /* paused: its memory stays on last_units */
     bool is_ending; /* done as soon as it is off its units */
-    uint32_t wait_next; /* in the list of waiting jobs */
-    int64_t held_since_ns;
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* on its GPUs, also while it waited for pages there */
+    /* What stands above begins as zero, the rest is written before it is read. */
     int64_t last_ns; /* up to when these are counted */
+    int64_t held_since_ns;
+    uint32_t wait_next; /* in the list of waiting jobs */
+    struct gsim_request request;
     gsim_i128 crowd_before; /* jobs in the system, summed over the time until it came */
 };
 
@@ -55,6 +57,12 @@ struct gsim_jobs {
 struct gsim_slots {
     gsim_slot *list;
     uint32_t n, capacity;
+};
+
+/* Lists of units to be used again, all of one size. */
+struct gsim_free_units {
+    struct gsim_unit **list;
+    uint32_t n, capacity; /* capacity: lists of this size that there are */
 };
 
 enum gsim_op_kind {
@@ -148,6 +156,7 @@ struct gsim_failures {
 struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
+    const struct gsim_policy *policy;
     struct gsim_arena *arena;
     struct gsim_log *log;
     const struct gsim_model_ops *ops;
@@ -155,7 +164,6 @@ struct gsim_core {
     struct gsim_model *model;
     struct gsim_cluster cluster;
     struct gsim_jobs jobs;
-    struct gsim_core_job newcomer; /* what a job begins as: copied sooner than zeroed by a loop */
     struct gsim_view view;
     struct gsim_ctx ctx;
     struct gsim_plan plan;
@@ -166,6 +174,7 @@ struct gsim_core {
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
     uint32_t next_arrival; /* position in arrival order */
+    int64_t arrival_ns; /* when that is */
     struct gsim_heartbeat heartbeat;
     int64_t timer_ns;
     bool has_changed; /* something a policy can see, since the last decide */
@@ -178,7 +187,7 @@ struct gsim_core {
     uint32_t n_vacating; /* jobs that still hold units which they have given up */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
     int64_t *shared_since_ns;
-    struct gsim_unit *free_units[GSIM_UNIT_CLASSES];
+    struct gsim_free_units free_units[GSIM_UNIT_CLASSES];
     enum gsim_status status; /* the first failure */
 };
 
@@ -191,8 +200,17 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
-void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n);
-bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots);
+/* The power of two at or above n > 0. */
+static inline uint32_t gsim_units_class(uint32_t n) {
+    return 31u - (uint32_t)__builtin_clz(2 * n - 1);
+}
+static inline void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n) {
+    if (!units)
+        return;
+    struct gsim_free_units *free_units = &core->free_units[gsim_units_class(n)];
+    free_units->list[free_units->n++] = units;
+}
+GSIM_COLD bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots);
 /* false: no memory. */
 static inline bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots,
                                   gsim_slot slot) {
@@ -202,18 +220,24 @@ static inline bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slo
     return true;
 }
 
+/* Whether jobs in this state could be placed. */
+static inline bool gsim_job_waits(enum gsim_state state) {
+    enum { WAITING = 1 << GSIM_QUEUED | 1 << GSIM_PAUSED | 1 << GSIM_HELD };
+    return WAITING >> state & 1;
+}
+
 /* states.c: what the model reports, and what plans do, to the state of jobs */
-void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
-                   uint32_t n_units);
+GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
+                              uint32_t n_units);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
-void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop, int64_t bound_ns,
-                      enum gsim_keep keep);
+GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
+                                 int64_t bound_ns, enum gsim_keep keep);
 /* Running or waiting: done, with whatever work is left. */
 void gsim_job_end(struct gsim_core *core, gsim_slot slot);
 /* A node fails that has something of the job, which falls back to its last checkpoint. What waits
  * for GPUs, or is about to, waits on; what runs or is on its way to run ends here and is submitted
  * again, so that policies need to know nothing of failures. */
-void gsim_job_fail(struct gsim_core *core, gsim_slot slot);
+GSIM_APART void gsim_job_fail(struct gsim_core *core, gsim_slot slot);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
 /* Counts the time that an admitted job has held its units; once, when it leaves them or is cut. */
 void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
@@ -221,8 +245,8 @@ void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
 
 /* observe.c: tells the observers; call it only when there are any. was_on: before the change. */
-void gsim_observe_change(const struct gsim_core *core, gsim_slot slot, enum gsim_state from,
-                         bool was_on);
+GSIM_APART void gsim_observe_change(const struct gsim_core *core, gsim_slot slot,
+                                    enum gsim_state from, bool was_on);
 void gsim_observe_begin(const struct gsim_core *core);
 void gsim_observe_end(const struct gsim_core *core);
 
@@ -242,14 +266,15 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
 
 /* The clock moves on; what is idle and who waits stays until then. */
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns);
-/* A job begins to wait for GPUs, or no longer does. */
+/* A job begins to wait for GPUs, or no longer does. One that arrives is counted when its decide has
+ * left it waiting: most never do. */
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
 
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
 void gsim_failures_close(struct gsim_core *core);
 /* Nodes that fail or are repaired now. */
-void gsim_failures_serve(struct gsim_core *core);
+GSIM_APART void gsim_failures_serve(struct gsim_core *core);
 
 /* fairness.c: rho of jobs that come, come again after a failure, and end; false: no memory */
 bool gsim_fairness_open(struct gsim_core *core);
@@ -264,6 +289,6 @@ bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summar
 /* latency.c: what the model knows of its requests and shortcuts; false: no memory */
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);
 
-enum gsim_status gsim_core_no_memory(struct gsim_core *core);
+GSIM_COLD enum gsim_status gsim_core_no_memory(struct gsim_core *core);
 
 #endif

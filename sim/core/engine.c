@@ -71,7 +71,7 @@ static enum gsim_room room_of(const struct gsim_core *core) {
 
 /* What to do about it, where the policy can have its GPUs managed. */
 static const char *paging_hint(const struct gsim_core *core) {
-    for (const struct gsim_param_def *def = core->options->policy->params; def && def->type; def++)
+    for (const struct gsim_param_def *def = core->policy->params; def && def->type; def++)
         if (strcmp(def->name, "memory") == 0)
             return "; --set memory=uvm lets them page";
     return "";
@@ -88,14 +88,14 @@ static enum gsim_status check_memory(struct gsim_core *core) {
             continue;
         gsim_format_bytes(needs, mem[job]);
         gsim_format_bytes(has, most);
-        (void)gsim_fail(
-            core->log, GSIM_BAD_INPUT, core->trace->path, gsim_trace_line(core->trace, job),
-            is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
-                        "and its host (--host-mem) have %s%s%s"
-                      : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
-                        "largest GPU has %s, and policy '%s' keeps jobs resident%s",
-            gsim_trace_id(core->trace, job), needs, has,
-            is_paging ? "" : core->options->policy->name, is_paging ? "" : paging_hint(core));
+        (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
+                        gsim_trace_line(core->trace, job),
+                        is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
+                                    "and its host (--host-mem) have %s%s%s"
+                                  : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
+                                    "largest GPU has %s, and policy '%s' keeps jobs resident%s",
+                        gsim_trace_id(core->trace, job), needs, has,
+                        is_paging ? "" : core->policy->name, is_paging ? "" : paging_hint(core));
     }
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
@@ -137,7 +137,8 @@ static void fill_view(struct gsim_core *core) {
     view->n_idle_gpus = cluster->n_gpus;
     view->node_of_gpu = cluster->node_of_gpu;
     view->node_first_gpu = cluster->node_first_gpu;
-    view->gpu_free_ppm = cluster->gpu_free_ppm;
+    view->idle_gpus = cluster->idle_gpus;
+    view->node_words = cluster->node_words;
     view->gpu_hbm_bytes = cluster->gpu_hbm_bytes;
     view->gpu_mem_used = cluster->gpu_mem_used;
     view->gpu_is_arranged = cluster->gpu_is_arranged;
@@ -182,7 +183,7 @@ static bool open_gpu_columns(struct gsim_core *core) {
 }
 
 static enum gsim_status open_policy(struct gsim_core *core) {
-    const struct gsim_policy *policy = core->options->policy;
+    const struct gsim_policy *policy = core->policy;
     core->ctx = (struct gsim_ctx){.view = &core->view,
                                   .params = core->options->policy_params,
                                   .reference = core->options->reference,
@@ -240,10 +241,11 @@ static enum gsim_status open_run(struct gsim_core *core) {
 
 /* --- one instant ------------------------------------------------------------------------------ */
 
-static int64_t next_arrival_ns(const struct gsim_core *core) {
-    return core->next_arrival < core->trace->n_jobs
-               ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
-               : GSIM_NEVER;
+static void look_ahead(struct gsim_core *core) {
+    core->arrival_ns =
+        core->next_arrival < core->trace->n_jobs
+            ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
+            : GSIM_NEVER;
 }
 
 static void serve_model(struct gsim_core *core) {
@@ -255,9 +257,10 @@ static void serve_model(struct gsim_core *core) {
 }
 
 static void serve_arrivals(struct gsim_core *core) {
-    while (core->status == GSIM_OK && next_arrival_ns(core) == core->view.now_ns) {
+    while (core->arrival_ns == core->view.now_ns && core->status == GSIM_OK) {
         gsim_slot slot =
             gsim_jobs_enter(core, gsim_trace_arrival(core->trace, core->next_arrival++));
+        look_ahead(core);
         core->has_changed = true;
         core->metrics.n_events++;
         if (slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot)) {
@@ -273,34 +276,43 @@ static void serve_timer(struct gsim_core *core) {
     core->timer_ns = GSIM_NEVER;
     core->has_changed = true;
     core->metrics.n_events++;
-    if (core->options->policy->on_timer)
-        core->options->policy->on_timer(&core->ctx);
+    if (core->policy->on_timer)
+        core->policy->on_timer(&core->ctx);
+}
+
+/* Jobs that have arrived, and were not placed at once. */
+static void count_those_left(struct gsim_core *core) {
+    for (uint32_t i = 0; i < core->arrived.n; i++) {
+        gsim_slot slot = core->arrived.list[i];
+        if (gsim_job_waits(core->jobs.state[slot]) && !core->jobs.core[slot].is_wanting)
+            gsim_metrics_wants(core, slot, true);
+    }
+    core->arrived.n = 0;
 }
 
 static void decide(struct gsim_core *core) {
     struct gsim_view *view = &core->view;
-    view->arrived = core->arrived.list;
     view->n_arrived = core->arrived.n;
-    view->completed = core->completed.list;
     view->n_completed = core->completed.n;
-    view->settled = core->settled.list;
     view->n_settled = core->settled.n;
     gsim_plan_refresh_view(core);
-    if (core->options->policy->decide)
-        core->options->policy->decide(&core->ctx, &core->plan);
-    if (core->status == GSIM_OK)
+    if (core->policy->decide)
+        core->policy->decide(&core->ctx, &core->plan);
+    if (core->ctx.status != GSIM_OK && core->status == GSIM_OK)
         core->status = core->ctx.status;
-    core->arrived.n = core->settled.n = 0;
+    core->settled.n = 0;
     for (uint32_t i = 0; i < core->completed.n; i++)
         gsim_jobs_leave(core, core->completed.list[i]);
     core->completed.n = 0;
     core->has_changed = false;
-    gsim_plan_apply(&core->plan);
+    if (core->plan.n > 0)
+        gsim_plan_apply(&core->plan);
+    count_those_left(core);
 }
 
 /* Before it nothing happens but what the model does. */
 static int64_t horizon_ns(const struct gsim_core *core) {
-    int64_t horizon = next_arrival_ns(core), until = core->options->until_ns;
+    int64_t horizon = core->arrival_ns, until = core->options->until_ns;
     int64_t failure = gsim_eventq_next(&core->failures.queue);
     if (failure < horizon)
         horizon = failure;
@@ -315,23 +327,27 @@ static int64_t next_instant(const struct gsim_core *core) {
     return next < horizon ? next : horizon;
 }
 
+GSIM_COLD static void never_settles(struct gsim_core *core) {
+    char now[32];
+    gsim_format_seconds(now, core->view.now_ns, 9);
+    core->status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                             "policy '%s' does not settle at %s s: %u decides at one instant",
+                             core->policy->name, now, GSIM_MAX_ROUNDS);
+}
+
 /* Returns when the next instant is; 0 after a failure. */
 static int64_t serve_instant(struct gsim_core *core) {
     for (uint32_t round = 0; core->status == GSIM_OK; round++) {
         if (round == GSIM_MAX_ROUNDS) {
-            char now[32];
-            gsim_format_seconds(now, core->view.now_ns, 9);
-            core->status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                                     "policy '%s' does not settle at %s s: %u decides at one "
-                                     "instant",
-                                     core->options->policy->name, now, GSIM_MAX_ROUNDS);
+            never_settles(core);
             return 0;
         }
         serve_model(core);
-        gsim_failures_serve(core);
+        if (!gsim_eventq_is_empty(&core->failures.queue))
+            gsim_failures_serve(core);
         serve_arrivals(core);
         serve_timer(core);
-        if (core->status == GSIM_OK && core->has_changed)
+        if (core->has_changed && core->status == GSIM_OK)
             decide(core);
         int64_t next = core->has_changed ? 0 : next_instant(core);
         if (next > core->view.now_ns)
@@ -342,14 +358,7 @@ static int64_t serve_instant(struct gsim_core *core) {
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static bool is_stopped(struct gsim_core *core, uint32_t n_instants) {
-    const struct gsim_run_options *options = core->options;
-    if (n_instants % PROGRESS_EVERY == 0 && options->progress)
-        options->progress(options->progress_arg, core->metrics.n_completed, core->trace->n_jobs);
-    return options->stop && *options->stop;
-}
-
-static void end_early(struct gsim_core *core, int64_t now_ns) {
+GSIM_COLD static void end_early(struct gsim_core *core, int64_t now_ns) {
     gsim_metrics_pass(core, now_ns);
     core->view.now_ns = now_ns;
     core->events.n = 0; /* there are none: the model has been asked when the next one is */
@@ -363,7 +372,7 @@ static enum gsim_status no_progress(struct gsim_core *core) {
     gsim_format_seconds(now, core->view.now_ns, 9);
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                      "policy '%s' leaves %u jobs waiting for ever at %s s; the first is '%s'",
-                     core->options->policy->name, core->view.n_active, now,
+                     core->policy->name, core->view.n_active, now,
                      gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
 }
 
@@ -373,7 +382,7 @@ static bool only_fails(struct gsim_core *core) {
     const struct gsim_failures *failures = &core->failures;
     return !gsim_eventq_is_empty(&failures->queue) && core->cluster.n_gpus_down == 0 &&
            core->view.n_active > 0 && core->timer_ns == GSIM_NEVER &&
-           next_arrival_ns(core) == GSIM_NEVER &&
+           core->arrival_ns == GSIM_NEVER &&
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
 
@@ -400,29 +409,62 @@ static enum gsim_status livelock(struct gsim_core *core) {
         core->log, GSIM_FAILED, NULL, 0,
         "policy '%s' moves %u jobs about, and none has got anything done since %s s; the "
         "first is '%s'. Where GPUs page, slices must be longer than the way back in",
-        core->options->policy->name, core->view.n_active, since,
+        core->policy->name, core->view.n_active, since,
         gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
 }
 
-static enum gsim_status run_loop(struct gsim_core *core) {
-    bool is_interrupted = false, has_no_end = core->options->until_ns == GSIM_NEVER;
+static bool is_interrupted(const struct gsim_core *core) {
+    return core->options->stop && *core->options->stop;
+}
+
+static void show_progress(struct gsim_core *core) {
+    const struct gsim_run_options *options = core->options;
+    if (options->progress)
+        options->progress(options->progress_arg, core->metrics.n_completed, core->trace->n_jobs);
+}
+
+/* Whether the run ends before its n-th instant, which would be at next_ns; then *status says how. */
+GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t n,
+                               enum gsim_status *status) {
+    bool has_no_end = core->options->until_ns == GSIM_NEVER, was_interrupted;
+    if ((next_ns == GSIM_NEVER && core->view.n_active) || (has_no_end && only_fails(core))) {
+        *status = no_progress(core);
+        return true;
+    }
+    if (has_no_end && n % HEARTBEAT_EVERY == 0 && is_idle_motion(core)) {
+        *status = livelock(core);
+        return true;
+    }
+    *status = GSIM_OK;
+    if (next_ns == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
+        return true;
+    if (n % PROGRESS_EVERY == 0)
+        show_progress(core);
+    was_interrupted = is_interrupted(core);
+    if (was_interrupted || next_ns > core->options->until_ns) {
+        end_early(core, was_interrupted ? core->view.now_ns : core->options->until_ns);
+        *status = was_interrupted ? GSIM_INCOMPLETE : GSIM_OK;
+        return true;
+    }
+    if (next_ns > GSIM_TIME_MAX)
+        *status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                            "the clock passes its end (146 years) with %u jobs unfinished",
+                            core->view.n_active);
+    return *status != GSIM_OK;
+}
+
+GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
+    const int64_t until_ns = core->options->until_ns;
+    const int64_t last_ns = until_ns < GSIM_TIME_MAX ? until_ns : GSIM_TIME_MAX;
+    enum gsim_status status;
+    look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
-        if ((next == GSIM_NEVER && core->view.n_active) || (has_no_end && only_fails(core)))
-            return no_progress(core);
-        if (has_no_end && n % HEARTBEAT_EVERY == 0 && is_idle_motion(core))
-            return livelock(core);
-        if (next == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
-            return GSIM_OK;
-        is_interrupted = is_stopped(core, n);
-        if (is_interrupted || next > core->options->until_ns) {
-            end_early(core, is_interrupted ? core->view.now_ns : core->options->until_ns);
-            return is_interrupted ? GSIM_INCOMPLETE : GSIM_OK;
-        }
-        if (next > GSIM_TIME_MAX)
-            return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                             "the clock passes its end (146 years) with %u jobs unfinished",
-                             core->view.n_active);
+        bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||
+                           n % PROGRESS_EVERY == 0 ||
+                           !gsim_eventq_is_empty(&core->failures.queue) || is_interrupted(core);
+        if (may_be_over && is_over(core, next, n, &status))
+            return status;
         gsim_metrics_pass(core, next);
         core->view.now_ns = next;
         next = serve_instant(core);
@@ -437,6 +479,7 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
         return gsim_no_memory(log, "starting a run");
     core->options = options;
     core->trace = options->trace;
+    core->policy = options->policy;
     core->arena = arena;
     core->log = log;
     core->ops = options->model;

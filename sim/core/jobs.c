@@ -4,6 +4,7 @@
 #include "sim/core/core.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 static bool grow(struct gsim_core *core, void *column_ptr, size_t size, uint32_t old_n,
@@ -38,18 +39,17 @@ static void point_view_at_columns(struct gsim_core *core) {
     view->share_ppm = jobs->share_ppm;
     view->state = jobs->state;
     view->changed_ns = jobs->changed_ns;
-    bool sees_ends =
-        core->options->policy->is_oracle || core->options->reference == GSIM_REFERENCE_TIRESIAS;
+    bool sees_ends = core->policy->is_oracle || core->options->reference == GSIM_REFERENCE_TIRESIAS;
     view->service_ns = sees_ends ? jobs->service_ns : NULL;
     view->progress = core->ops->progress(core->model);
 }
 
-static bool grow_slots(struct gsim_core *core) {
+GSIM_COLD static bool grow_slots(struct gsim_core *core) {
     struct gsim_jobs *jobs = &core->jobs;
     uint32_t old_n = jobs->capacity, new_n = old_n ? old_n * 2 : 256;
     if (!grow_columns(core, old_n, new_n))
         return false;
-    size_t job_size = core->options->policy->job_size;
+    size_t job_size = core->policy->job_size;
     if (job_size) {
         char *states =
             gsim_arena_grow(core->arena, core->ctx.job_states, old_n * job_size, new_n * job_size);
@@ -65,16 +65,14 @@ static bool grow_slots(struct gsim_core *core) {
 }
 
 bool gsim_jobs_open(struct gsim_core *core) {
-    core->newcomer.wait_next = GSIM_NO_SLOT;
     return grow_slots(core);
 }
 
-static void fill_request(struct gsim_core *core, gsim_slot slot, uint32_t job) {
-    const struct gsim_trace *trace = core->trace;
+static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     struct gsim_core_job *own = &core->jobs.core[slot];
-    *own = core->newcomer;
+    memset(own, 0, offsetof(struct gsim_core_job, last_ns));
     own->last_ns = core->view.now_ns;
-    own->request.mem_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job);
+    own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
 }
 
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
@@ -87,22 +85,21 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
     jobs->submit_ns[slot] = trace->submit_ns[job];
     jobs->gpus[slot] = gsim_trace_gpus(trace, job);
     jobs->share_ppm[slot] = gsim_trace_share(trace, job);
-    jobs->state[slot] = GSIM_QUEUED;
     jobs->changed_ns[slot] = core->view.now_ns;
     jobs->service_ns[slot] = trace->service_ns[job];
     jobs->info[slot] = (struct gsim_job){.index = job,
                                          .service_ns = trace->service_ns[job],
                                          .gpus = jobs->gpus[slot],
                                          .share_ppm = jobs->share_ppm[slot]};
-    fill_request(core, slot, job);
+    begin(core, slot, job);
     jobs->active_at[slot] = core->view.n_active;
     jobs->active[core->view.n_active++] = slot;
     if (slot >= core->view.n_slots)
         core->view.n_slots = slot + 1;
+    jobs->state[slot] = GSIM_QUEUED;
     core->ops->enter(core->model, slot);
     gsim_metrics_job_arrived(core, job);
     gsim_fairness_enter(core, slot);
-    gsim_metrics_wants(core, slot, true);
     return slot;
 }
 
@@ -132,9 +129,19 @@ bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot) {
         return false;
     if (core->observer)
         gsim_observe_change(core, slot, GSIM_FREE, false);
-    if (core->options->policy->on_arrival)
-        core->options->policy->on_arrival(&core->ctx, slot);
+    if (core->policy->on_arrival)
+        core->policy->on_arrival(&core->ctx, slot);
     return true;
+}
+
+/* Of the policy. A size that the compiler knows saves a call: that of most of them. */
+static void clear_state(struct gsim_core *core, gsim_slot slot) {
+    size_t job_size = core->policy->job_size;
+    char *state = core->ctx.job_states + slot * job_size;
+    if (job_size == sizeof(uint64_t))
+        memset(state, 0, sizeof(uint64_t));
+    else if (job_size)
+        memset(state, 0, job_size);
 }
 
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
@@ -145,35 +152,38 @@ void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
     jobs->active_at[last] = jobs->active_at[slot];
     jobs->state[slot] = GSIM_FREE;
     jobs->free_list[jobs->n_free++] = slot;
-    size_t job_size = core->options->policy->job_size;
-    if (job_size)
-        memset(core->ctx.job_states + slot * job_size, 0, job_size);
+    clear_state(core, slot);
 }
 
 /* --- lists of units: blocks of powers of two, kept for reuse ---------------------------------- */
 
-static uint32_t class_of(uint32_t n) {
-    return n <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(n - 1);
+/* One more block of a class; there is room to note all of them as free. */
+GSIM_COLD static struct gsim_unit *more_units(struct gsim_core *core,
+                                              struct gsim_free_units *free_units, uint32_t class) {
+    uint32_t old_n = free_units->capacity, new_n = old_n + old_n / 2 + 1;
+    size_t size = (size_t)1 << class;
+    struct gsim_unit **list =
+        gsim_arena_grow(core->arena, free_units->list, old_n * sizeof *list, new_n * sizeof *list);
+    if (!list)
+        return NULL;
+    free_units->list = list;
+    struct gsim_unit *blocks =
+        gsim_arena_array(core->arena, (new_n - old_n) * size, sizeof *blocks);
+    if (!blocks)
+        return NULL;
+    free_units->capacity = new_n;
+    for (uint32_t i = new_n - old_n; i-- > 1;)
+        list[free_units->n++] = blocks + i * size;
+    return blocks;
 }
 
-/* A free block holds the address of the next one in its first bytes. */
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n) {
-    uint32_t class = class_of(n);
-    assert(class < GSIM_UNIT_CLASSES);
-    struct gsim_unit *block = core->free_units[class];
-    if (!block)
-        return gsim_arena_array(core->arena, (size_t)1 << class, sizeof *block);
-    memcpy(&core->free_units[class], block, sizeof(void *));
-    return block;
-}
-
-void gsim_units_free(struct gsim_core *core, struct gsim_unit *units, uint32_t n) {
-    _Static_assert(sizeof(struct gsim_unit) >= sizeof(void *), "a free block holds a pointer");
-    if (!units)
-        return;
-    uint32_t class = class_of(n);
-    memcpy(units, &core->free_units[class], sizeof(void *));
-    core->free_units[class] = units;
+    uint32_t class = gsim_units_class(n);
+    assert(n > 0 && class < GSIM_UNIT_CLASSES);
+    struct gsim_free_units *free_units = &core->free_units[class];
+    if (free_units->n == 0)
+        return more_units(core, free_units, class);
+    return free_units->list[--free_units->n];
 }
 
 bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots) {
@@ -184,5 +194,8 @@ bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots) {
         return false;
     slots->list = list;
     slots->capacity = capacity;
+    core->view.arrived = core->arrived.list;
+    core->view.completed = core->completed.list;
+    core->view.settled = core->settled.list;
     return true;
 }

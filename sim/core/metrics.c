@@ -55,6 +55,7 @@ static void never_arrived(struct gsim_core *core) {
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
     struct gsim_wanting *wanting = &core->wanting;
     uint32_t gpus = core->jobs.gpus[slot];
+    core->jobs.core[slot].is_wanting = begins;
     wanting->n += begins ? 1u : UINT32_MAX;
     if (begins && wanting->n_jobs[gpus]++ == 0)
         gsim_bitset_add(&wanting->sizes, gpus);
@@ -65,11 +66,12 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
-    core->metrics.down_ns += elapsed_ns * cluster->n_gpus_down;
+    if (cluster->n_gpus_down > 0)
+        core->metrics.down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
         return;
     core->metrics.fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
-    if (core->wanting.n > 0 && gsim_bitset_next(&core->wanting.sizes, 0) <= cluster->n_idle)
+    if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= cluster->n_idle)
         core->metrics.wanted_ns += elapsed_ns * cluster->n_idle;
 }
 
@@ -182,7 +184,7 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     const char *outside = core->ops->outside_validated(core->model);
     const char *from_trace = join(core->arena, core->trace->assumed);
     const char *from_model = join(core->arena, core->ops->assumed(core->model));
-    s->policy = core->options->policy->name;
+    s->policy = core->policy->name;
     s->trace = core->trace->path;
     s->device = core->options->device_name;
     s->outside_validated = outside ? outside : "";

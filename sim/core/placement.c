@@ -11,27 +11,32 @@ struct search {
     const struct gsim_request *request;
     struct gsim_unit *units;
     uint32_t n;
+    uint32_t n_takes; /* of how many nodes at most these are */
     bool is_plain; /* the request */
+    uint64_t on_node; /* what was taken last of one word of a node */
 };
 
-/* Takes up to `most` idle GPUs of a node, lowest numbers first. A candidate is written before it is
- * known to be good: which GPUs are idle is noise to a branch predictor. */
-static void take_plain(struct search *s, uint32_t node, uint32_t most) {
+/* Takes up to `most` idle GPUs of a node, lowest numbers first. */
+static inline void take_plain(struct search *s, uint32_t node, uint32_t most) {
     struct gsim_cluster *c = s->cluster;
-    uint32_t end = c->node_first_gpu[node + 1], n = 0;
-    struct gsim_unit *units = s->units + s->n;
-    for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && n < most; gpu++) {
-        uint32_t is_idle = c->gpu_free_ppm[gpu] == PPM;
-        units[n] = (struct gsim_unit){gpu, 0};
-        c->gpu_free_ppm[gpu] -= PPM * is_idle;
-        n += is_idle;
+    uint64_t *idle = &c->idle_gpus[(size_t)node * c->node_words];
+    struct gsim_unit *unit = s->units + s->n, *end = unit + most;
+    uint32_t gpu = c->node_first_gpu[node];
+    for (uint32_t w = 0; w < c->node_words && unit < end; w++, gpu += 64) {
+        uint64_t left = idle[w];
+        for (; left && unit < end; left &= left - 1)
+            *unit++ = (struct gsim_unit){gpu + (uint32_t)__builtin_ctzll(left), 0};
+        s->on_node = idle[w] ^ left;
+        idle[w] = left;
     }
+    uint32_t n = (uint32_t)(unit - s->units) - s->n;
     s->n += n;
     gsim_cluster_add_idle(c, node, -(int)n);
 }
 
 static void take_from(struct search *s, uint32_t node, uint32_t most) {
     const struct gsim_cluster *c = s->cluster;
+    s->n_takes++;
     if (s->is_plain) {
         take_plain(s, node, most);
         return;
@@ -40,7 +45,7 @@ static void take_from(struct search *s, uint32_t node, uint32_t most) {
     bool any_memory = s->request->mem_bytes <= 0;
     for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n < until; gpu++) {
         s->units[s->n] = (struct gsim_unit){gpu, 0};
-        s->n += c->gpu_free_ppm[gpu] == PPM &&
+        s->n += gsim_cluster_is_idle(c, gpu) &&
                 (any_memory || gsim_cluster_has_memory(c, s->request, gpu));
     }
     gsim_cluster_charge(s->cluster, s->request, s->units + from, s->n - from, true);
@@ -55,7 +60,7 @@ static uint32_t usable(const struct search *s, uint32_t node) {
     if (s->request->mem_bytes > 0) {
         n = 0;
         for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++)
-            n += c->gpu_free_ppm[gpu] == PPM && gsim_cluster_has_memory(c, s->request, gpu);
+            n += gsim_cluster_is_idle(c, gpu) && gsim_cluster_has_memory(c, s->request, gpu);
     }
     int64_t per_gpu = gsim_cluster_cpus(&s->request->shape, 1);
     if (per_gpu > 0 && c->node_cpus_free[node] < per_gpu * n)
@@ -63,19 +68,29 @@ static uint32_t usable(const struct search *s, uint32_t node) {
     return n;
 }
 
+/* The first node at or after `from` with k idle GPUs. */
+static inline uint32_t next_node(struct gsim_cluster *c, uint32_t k, uint32_t from) {
+    if (from > 0)
+        return gsim_bitset_next(&c->nodes_with[k], from);
+    uint32_t node = gsim_bitset_first(&c->nodes_with[k]);
+    if (node == UINT32_MAX)
+        gsim_bitset_remove(&c->counts, k);
+    return node;
+}
+
 /* The fullest node with at least `need` usable GPUs, at most `most` idle; ties by number. */
-static uint32_t best_fit(const struct search *s, uint32_t need) {
-    const struct gsim_cluster *c = s->cluster;
+static inline uint32_t best_fit(const struct search *s, uint32_t need) {
+    struct gsim_cluster *c = s->cluster;
     for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
          k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], s->first_node); node < s->end_node;
-             node = gsim_bitset_next(&c->nodes_with[k], node + 1))
-            if (usable(s, node) >= need)
+        for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node;
+             node = next_node(c, k, node + 1))
+            if (s->is_plain || usable(s, node) >= need)
                 return node;
     return UINT32_MAX;
 }
 
-static bool take_node(struct search *s, uint32_t need) {
+static inline bool take_node(struct search *s, uint32_t need) {
     uint32_t node = best_fit(s, need);
     if (node == UINT32_MAX)
         return false;
@@ -92,15 +107,11 @@ static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *k
     return has_room ? kind->count : 0;
 }
 
-/* On one node; else on whole ones, as few as the cluster has for so many, and a part of another. */
-static bool find_consolidated(struct search *s, bool with_remainder) {
+/* On whole nodes, as few as the cluster has for so many, and a part of another. */
+static bool find_nodes(struct search *s, uint32_t kind, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
-    uint32_t left = s->request->shape.gpus, i = 0;
-    while (i + 1 < c->n_kinds && nodes_for(s, &c->kinds[i]) == 0)
-        i++;
-    if (left <= c->kinds[i].gpus)
-        return take_node(s, left);
-    for (; i < c->n_kinds; i++) {
+    uint32_t left = s->request->shape.gpus;
+    for (uint32_t i = kind; i < c->n_kinds; i++) {
         uint32_t width = c->kinds[i].gpus, nodes = nodes_for(s, &c->kinds[i]);
         for (; nodes > 0 && left >= width; nodes--, left -= width)
             if (!take_node(s, width))
@@ -109,10 +120,19 @@ static bool find_consolidated(struct search *s, bool with_remainder) {
     return left == 0 || !with_remainder || take_node(s, left);
 }
 
+/* On one node where one is wide enough. */
+static inline bool find_consolidated(struct search *s, bool with_remainder) {
+    const struct gsim_cluster *c = s->cluster;
+    uint32_t gpus = s->request->shape.gpus, i = 0;
+    while (i + 1 < c->n_kinds && nodes_for(s, &c->kinds[i]) == 0)
+        i++;
+    return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
+}
+
 /* Nothing is taken: the search begins anew. */
 static void start_over(struct search *s) {
     gsim_cluster_charge(s->cluster, s->request, s->units, s->n, false);
-    s->n = 0;
+    s->n = s->n_takes = 0;
 }
 
 /* A gang of several nodes: below the switch that has the fewest idle GPUs and room for it, else
@@ -139,20 +159,20 @@ static bool find_below_switch(struct search *s) {
     return find_consolidated(s, true);
 }
 
-static bool find_together(struct search *s) {
+static inline bool find_together(struct search *s) {
     bool is_split = s->request->shape.gpus > s->cluster->widest_node;
     return is_split && s->cluster->n_switches > 1 ? find_below_switch(s)
                                                   : find_consolidated(s, true);
 }
 
 static bool find_any(struct search *s) {
-    const struct gsim_cluster *c = s->cluster;
+    struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
         return false;
     uint32_t k = gsim_bitset_next(&c->counts, 1), node = 0;
     while (left > 0 && k <= c->widest_node) {
-        node = gsim_bitset_next(&c->nodes_with[k], node);
+        node = next_node(c, k, node);
         if (node == UINT32_MAX) {
             k = gsim_bitset_next(&c->counts, k + 1);
             node = 0;
@@ -179,12 +199,12 @@ static uint32_t emptiest(const struct search *s) {
 
 /* The fullest node that has room and where gangs of this size were placed last; else an empty one. */
 static uint32_t akin(const struct search *s) {
-    const struct gsim_cluster *c = s->cluster;
+    struct gsim_cluster *c = s->cluster;
     uint32_t need = s->request->shape.gpus, empty = UINT32_MAX;
     for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
          k = gsim_bitset_next(&c->counts, k + 1))
-        for (uint32_t node = gsim_bitset_next(&c->nodes_with[k], 0); node != UINT32_MAX;
-             node = gsim_bitset_next(&c->nodes_with[k], node + 1)) {
+        for (uint32_t node = next_node(c, k, 0); node != UINT32_MAX;
+             node = next_node(c, k, node + 1)) {
             bool is_empty = k == c->node_first_gpu[node + 1] - c->node_first_gpu[node];
             if ((!is_empty && c->node_gang[node] != need) || usable(s, node) < need)
                 continue;
@@ -247,7 +267,7 @@ static bool find_share(struct search *s) {
     return take_node(s, 1);
 }
 
-static bool find_by_rule(struct search *s) {
+static inline bool find_by_rule(struct search *s) {
     const struct gsim_shape *shape = &s->request->shape;
     if (shape->gpus == 1 && shape->share_ppm < PPM)
         return find_share(s);
@@ -270,22 +290,27 @@ static bool find_by_rule(struct search *s) {
     return find_together(s);
 }
 
-uint32_t gsim_cluster_find(struct gsim_cluster *cluster, const struct gsim_request *request,
-                           struct gsim_unit *units, bool *fits) {
+static inline struct gsim_found found(const struct search *s) {
+    bool is_on_one_node = s->n_takes <= 1;
+    bool has_bits = s->is_plain && is_on_one_node && s->cluster->node_words == 1;
+    return (struct gsim_found){s->n, true, is_on_one_node, has_bits ? s->on_node : 0};
+}
+
+struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
+                                    const struct gsim_request *request, struct gsim_unit *units) {
     if (cluster->is_pool) {
-        *fits = gsim_cluster_fits(cluster, request, NULL, 0);
-        if (*fits)
+        bool fits = gsim_cluster_fits(cluster, request, NULL, 0);
+        if (fits)
             gsim_cluster_take(cluster, request, NULL, 0);
-        return 0;
+        return (struct gsim_found){.fits = fits};
     }
     struct search s = {.end_node = cluster->n_nodes,
                        .cluster = cluster,
                        .request = request,
                        .units = units,
                        .is_plain = gsim_cluster_is_plain(cluster, request)};
-    *fits = find_by_rule(&s);
-    if (*fits)
-        return s.n;
+    if (find_by_rule(&s))
+        return found(&s);
     gsim_cluster_charge(cluster, request, units, s.n, false);
-    return 0;
+    return (struct gsim_found){0};
 }

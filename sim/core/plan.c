@@ -35,38 +35,45 @@ void gsim_plan_refresh_view(struct gsim_core *core) {
     core->view.pool_free_cpus_milli = cluster->pool_cpus_free;
 }
 
-static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb, const char *why) {
+GSIM_COLD static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
+                            const char *why) {
     struct gsim_core *core = plan->core;
     const struct gsim_jobs *jobs = &core->jobs;
     char now[32];
     gsim_format_seconds(now, core->view.now_ns, 9);
     bool is_known = slot < jobs->capacity && jobs->state[slot] != GSIM_FREE;
     if (!plan->is_broken)
-        core->status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
-                                 "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s",
-                                 core->options->policy->name, now, verb,
-                                 is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
-                                 is_known ? state_names[jobs->state[slot]] : "no job", why);
+        core->status =
+            gsim_fail(core->log, GSIM_FAILED, NULL, 0,
+                      "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->policy->name,
+                      now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
+                      is_known ? state_names[jobs->state[slot]] : "no job", why);
     plan->is_broken = true;
     return false;
 }
 
-/* NULL only when there is no memory. */
-static struct gsim_op *append(struct gsim_plan *plan, enum gsim_op_kind kind, gsim_slot slot) {
-    if (plan->n == plan->capacity) {
-        uint32_t capacity = plan->capacity ? plan->capacity * 2 : 64;
-        struct gsim_op *ops = gsim_arena_grow(plan->core->arena, plan->ops,
-                                              plan->capacity * sizeof *ops, capacity * sizeof *ops);
-        if (!ops) {
-            (void)gsim_core_no_memory(plan->core);
-            plan->is_broken = true;
-            return NULL;
-        }
-        plan->ops = ops;
-        plan->capacity = capacity;
+GSIM_COLD static bool grow_ops(struct gsim_plan *plan) {
+    uint32_t capacity = plan->capacity ? plan->capacity * 2 : 64;
+    struct gsim_op *ops = gsim_arena_grow(plan->core->arena, plan->ops,
+                                          plan->capacity * sizeof *ops, capacity * sizeof *ops);
+    if (!ops) {
+        (void)gsim_core_no_memory(plan->core);
+        plan->is_broken = true;
+        return false;
     }
+    plan->ops = ops;
+    plan->capacity = capacity;
+    return true;
+}
+
+/* NULL only when there is no memory. What its kind has besides, the caller sets. */
+static inline struct gsim_op *append(struct gsim_plan *plan, enum gsim_op_kind kind,
+                                     gsim_slot slot) {
+    if (plan->n == plan->capacity && !grow_ops(plan))
+        return NULL;
     struct gsim_op *op = &plan->ops[plan->n++];
-    *op = (struct gsim_op){.kind = (uint8_t)kind, .slot = slot};
+    op->kind = (uint8_t)kind;
+    op->slot = slot;
     return op;
 }
 
@@ -76,13 +83,13 @@ static bool is_slot(const struct gsim_plan *plan, gsim_slot slot) {
 
 /* --- place ------------------------------------------------------------------------------------ */
 
-static const char *cannot_place(const struct gsim_plan *plan, gsim_slot slot) {
+static inline const char *cannot_place(const struct gsim_plan *plan, gsim_slot slot) {
     if (!is_slot(plan, slot))
         return "only active jobs can be placed";
     if (plan->touched[slot])
         return "this plan has placed or preempted it already";
     enum gsim_state state = plan->core->jobs.state[slot];
-    if (state != GSIM_QUEUED && state != GSIM_PAUSED && state != GSIM_HELD)
+    if (!gsim_job_waits(state))
         return "only a queued, paused or held job can be placed";
     return NULL;
 }
@@ -107,7 +114,7 @@ static bool has_arranged(const struct gsim_cluster *cluster, const struct gsim_u
 static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                        uint32_t *n_units) {
     struct gsim_core_job *own = &core->jobs.core[slot];
-    if (core->jobs.state[slot] != GSIM_PAUSED || own->n_last_units != own->request.shape.gpus ||
+    if (own->n_last_units != own->request.shape.gpus ||
         has_arranged(&core->cluster, own->last_units, own->n_last_units) ||
         !gsim_cluster_fits(&core->cluster, &own->request, own->last_units, own->n_last_units))
         return false;
@@ -118,36 +125,45 @@ static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit 
     return true;
 }
 
-/* Units that the request can have, taken; NULL (and *fits false) when there are none. In a pool
- * there are none to name, and *fits tells. */
-static struct gsim_unit *find_units(struct gsim_core *core, gsim_slot slot, uint32_t *n_units,
-                                    bool *fits) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
-    uint32_t most = own->request.shape.gpus;
-    *n_units = 0;
-    if (core->cluster.is_pool) {
-        gsim_cluster_find(&core->cluster, &own->request, NULL, fits);
-        return NULL;
-    }
-    struct gsim_unit *units = gsim_units_new(core, most);
-    if (!units) {
-        (void)gsim_core_no_memory(core);
-        *fits = false;
-        return NULL;
-    }
-    *fits = takes_back(core, slot, units, n_units);
-    if (!*fits)
-        *n_units = gsim_cluster_find(&core->cluster, &own->request, units, fits);
-    if (*fits && *n_units == most)
-        return units;
-    struct gsim_unit *fewer = *fits ? gsim_units_new(core, *n_units) : NULL;
-    for (uint32_t u = 0; fewer && u < *n_units; u++)
+/* As many units as it gets (helios drops a remainder) in a list of that size. */
+GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_unit *units,
+                                           uint32_t most, uint32_t n_units) {
+    struct gsim_unit *fewer = gsim_units_new(core, n_units);
+    for (uint32_t u = 0; fewer && u < n_units; u++)
         fewer[u] = units[u];
     gsim_units_free(core, units, most);
+    if (!fewer)
+        (void)gsim_core_no_memory(core);
     return fewer;
 }
 
-static void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned) {
+/* Units that the request can have, taken, in *units. In a pool there are none to name. */
+static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
+                                    struct gsim_unit **units) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    uint32_t most = own->request.shape.gpus;
+    struct gsim_found found = {0};
+    *units = NULL;
+    if (core->cluster.is_pool)
+        return gsim_cluster_find(&core->cluster, &own->request, NULL);
+    struct gsim_unit *list = gsim_units_new(core, most);
+    if (!list) {
+        (void)gsim_core_no_memory(core);
+        return found;
+    }
+    if (core->jobs.state[slot] == GSIM_PAUSED)
+        found.fits = takes_back(core, slot, list, &found.n_units);
+    if (!found.fits)
+        found = gsim_cluster_find(&core->cluster, &own->request, list);
+    if (!found.fits)
+        gsim_units_free(core, list, most);
+    else
+        *units = found.n_units == most ? list : shorten(core, list, most, found.n_units);
+    found.fits &= *units != NULL;
+    return found;
+}
+
+static inline void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned) {
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
         return;
@@ -166,19 +182,21 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     if (shape->gpus == 0 || shape->share_ppm > GSIM_PPM || (shape->share_ppm == 0 && !is_cpu_only))
         return broke(plan, job, "placing", "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
-    bool was_pinned = own->is_pinned, fits;
+    own->request.on_node = 0;
+    bool was_pinned = own->is_pinned;
+    struct gsim_job *info = &core->jobs.info[job];
     if (was_pinned)
         unpin(core, job, false);
-    uint32_t n_units;
-    struct gsim_unit *units = find_units(core, job, &n_units, &fits);
-    if (!fits) {
+    struct gsim_found found = find_units(core, job, &info->units);
+    if (!found.fits) {
         if (was_pinned)
             unpin(core, job, true);
         return false;
     }
-    core->jobs.info[job].units = units;
-    core->jobs.info[job].n_units = n_units;
-    core->jobs.info[job].share_ppm = shape->share_ppm;
+    info->n_units = found.n_units;
+    info->is_on_one_node = found.is_on_one_node;
+    own->request.on_node = found.on_node;
+    info->share_ppm = shape->share_ppm;
     note_place(plan, job, was_pinned);
     return true;
 }
@@ -196,6 +214,7 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
+    own->request.on_node = 0;
     bool was_pinned = own->is_pinned;
     if (was_pinned)
         unpin(core, job, false);
@@ -212,6 +231,7 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     gsim_cluster_take(&core->cluster, &own->request, copy, n_units);
     core->jobs.info[job].units = copy;
     core->jobs.info[job].n_units = n_units;
+    core->jobs.info[job].is_on_one_node = false;
     note_place(plan, job, was_pinned);
     return true;
 }
@@ -277,7 +297,7 @@ static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop 
     if (!quote.missing)
         return false;
     core->status = gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path, 0,
-                             "policy '%s' wants to stop job '%s': %s", core->options->policy->name,
+                             "policy '%s' wants to stop job '%s': %s", core->policy->name,
                              gsim_trace_id(core->trace, core->jobs.job[slot]), why);
     plan->is_broken = true;
     return true;
@@ -320,19 +340,19 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
         return broke(plan, job, "moving", why);
     struct gsim_core *core = plan->core;
     struct gsim_shape old_shape = core->jobs.core[job].request.shape;
+    core->jobs.core[job].request.on_node = 0; /* for a while it has two lists of units */
     release_for(core, job, GSIM_KEEP_HOST);
     core->jobs.core[job].request.shape = *shape;
-    uint32_t n_units;
-    bool fits;
-    struct gsim_unit *units = find_units(core, job, &n_units, &fits);
-    struct gsim_op *op = fits ? append(plan, GSIM_OP_MOVE, job) : NULL;
+    struct gsim_unit *units;
+    struct gsim_found found = find_units(core, job, &units);
+    struct gsim_op *op = found.fits ? append(plan, GSIM_OP_MOVE, job) : NULL;
     if (!op) {
         core->jobs.core[job].request.shape = old_shape;
         take_again(core, job);
         return false;
     }
     op->units = units;
-    op->n_units = n_units;
+    op->n_units = found.n_units;
     plan->touched[job] = plan->n;
     gsim_plan_refresh_view(core);
     return true;
@@ -388,7 +408,7 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
             return "the unit is cut into instances, which are not arranged";
         bool is_down = cluster->node_is_down[cluster->node_of_gpu[units[u].gpu]]; /* then empty */
         if (!is_down && !cluster->gpu_is_arranged[units[u].gpu] &&
-            cluster->gpu_free_ppm[units[u].gpu] != GSIM_PPM)
+            !gsim_cluster_is_idle(cluster, units[u].gpu))
             return "the unit holds a reservation; it must be idle to be arranged";
         if (cluster->gpu_clients[units[u].gpu] > 0 && is_exclusive(arrangement))
             return "jobs share the unit; it must be empty to become exclusive";
@@ -466,7 +486,7 @@ static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) 
     if (cluster->is_pool || gpu >= cluster->n_gpus)
         return "the cluster has no such GPU";
     bool is_idle = cluster->gpu_is_arranged[gpu] ? cluster->gpu_clients[gpu] == 0
-                                                 : cluster->gpu_free_ppm[gpu] == GSIM_PPM;
+                                                 : gsim_cluster_is_idle(cluster, gpu);
     if (!is_idle || cluster->gpu_mem_used[gpu] > 0 || core->shared_clients[gpu] > 0 ||
         core->vacating_ppm[gpu] > 0)
         return "it must be idle to be cut into instances, or to become whole";
@@ -578,12 +598,11 @@ void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark) {
     gsim_plan_refresh_view(plan->core);
 }
 
-static void apply(struct gsim_core *core, const struct gsim_op *op) {
+GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     int64_t now = core->view.now_ns;
     switch ((enum gsim_op_kind)op->kind) {
     case GSIM_OP_PLACE:
-        gsim_job_place(core, op->slot);
-        break;
+        break; /* done where it is found */
     case GSIM_OP_PREEMPT:
         gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
         break;
@@ -614,7 +633,10 @@ void gsim_plan_apply(struct gsim_plan *plan) {
     for (uint32_t i = 0; i < plan->n; i++) {
         if (plan->ops[i].slot != GSIM_NO_SLOT)
             plan->touched[plan->ops[i].slot] = 0;
-        apply(plan->core, &plan->ops[i]);
+        if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a jump that is predicted */
+            gsim_job_place(plan->core, plan->ops[i].slot);
+        else
+            apply(plan->core, &plan->ops[i]);
     }
     plan->n = 0;
     gsim_arena_free(plan->scratch);

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-static void account(struct gsim_core *core, gsim_slot slot, int64_t elapsed) {
+static inline void account(struct gsim_core *core, gsim_slot slot, int64_t elapsed) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     bool is_stalled = false;
     switch ((enum gsim_state)core->jobs.state[slot]) {
@@ -37,7 +37,7 @@ static void account(struct gsim_core *core, gsim_slot slot, int64_t elapsed) {
 }
 
 /* Most changes of a state follow another one at the same instant. */
-void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
+static inline void account_now(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     int64_t elapsed = core->view.now_ns - own->last_ns;
     own->last_ns = core->view.now_ns;
@@ -45,23 +45,32 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
         account(core, slot, elapsed);
 }
 
-static bool waits_for_gpus(enum gsim_state state) {
-    enum { WAITING = 1 << GSIM_QUEUED | 1 << GSIM_PAUSED | 1 << GSIM_HELD };
-    return WAITING >> state & 1;
+void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
+    account_now(core, slot);
 }
 
-static void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
-    gsim_job_account(core, slot);
+/* Its times are booked until now. */
+static inline void change_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
     enum gsim_state from = core->jobs.state[slot];
     core->jobs.state[slot] = (uint8_t)state;
     core->jobs.changed_ns[slot] = core->view.now_ns;
-    if (waits_for_gpus(from) != waits_for_gpus(state))
-        gsim_metrics_wants(core, slot, waits_for_gpus(state));
+    if (core->jobs.core[slot].is_wanting != gsim_job_waits(state))
+        gsim_metrics_wants(core, slot, gsim_job_waits(state));
     if (core->observer)
         gsim_observe_change(core, slot, from, core->jobs.core[slot].is_admitted);
 }
 
-static void settle(struct gsim_core *core, gsim_slot slot) {
+static inline void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
+    account_now(core, slot);
+    change_state(core, slot, state);
+}
+
+/* On its way to GPUs, from where it waited for them. */
+static enum gsim_state towards(enum gsim_state from) {
+    return from == GSIM_QUEUED ? GSIM_STARTING : GSIM_RESUMING;
+}
+
+static inline void settle(struct gsim_core *core, gsim_slot slot) {
     if (!gsim_slots_add(core, &core->settled, slot))
         (void)gsim_core_no_memory(core);
 }
@@ -80,7 +89,7 @@ static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
         bool is_arranged = core->cluster.gpu_is_arranged[gpu];
         if (is_arranged && core->leaving_alone[gpu] > 0)
             return false;
-        if (!is_arranged && core->cluster.gpu_free_ppm[gpu] + core->waiting_ppm[gpu] <
+        if (!is_arranged && gsim_cluster_free_ppm(&core->cluster, gpu) + core->waiting_ppm[gpu] <
                                 core->vacating_ppm[gpu] + job->share_ppm)
             return false;
     }
@@ -114,28 +123,36 @@ static void hold_shared(struct gsim_core *core, const struct gsim_job *job) {
             core->shared_since_ns[job->units[u].gpu] = core->view.now_ns;
 }
 
-void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
-    const struct gsim_core_job *own = &core->jobs.core[slot];
-    const struct gsim_job *job = &core->jobs.info[slot];
-    int64_t now_ns = core->view.now_ns, held_ns = now_ns - own->held_since_ns;
+static inline void book_whole(int64_t *busy_ns, const struct gsim_job *job, int64_t held_ns) {
+    for (uint32_t u = 0; u < job->n_units; u++)
+        busy_ns[job->units[u].gpu] += held_ns;
+}
+
+GSIM_APART static void book_shared(struct gsim_core *core, const struct gsim_job *job,
+                                   bool is_sharing, int64_t held_ns) {
     struct gsim_metrics *m = &core->metrics;
-    if (core->cluster.is_pool)
-        m->busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
     for (uint32_t u = 0; u < job->n_units; u++) {
         uint32_t gpu = job->units[u].gpu;
-        if (own->is_sharing)
-            m->gpu_busy_ns[gpu] +=
-                --core->shared_clients[gpu] == 0 ? now_ns - core->shared_since_ns[gpu] : 0;
-        else if (job->share_ppm == GSIM_PPM)
-            m->gpu_busy_ns[gpu] += held_ns;
-        else
+        if (!is_sharing)
             m->gpu_busy_ppm_ns[gpu] += (gsim_i128)held_ns * job->share_ppm;
+        else if (--core->shared_clients[gpu] == 0)
+            m->gpu_busy_ns[gpu] += core->view.now_ns - core->shared_since_ns[gpu];
     }
 }
 
-static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job *job) {
-    if (own->n_last_units == 0)
-        return false;
+void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    int64_t held_ns = core->view.now_ns - own->held_since_ns;
+    if (core->cluster.is_pool)
+        core->metrics.busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
+    else if (own->is_sharing || job->share_ppm != GSIM_PPM)
+        book_shared(core, job, own->is_sharing, held_ns);
+    else
+        book_whole(core->metrics.gpu_busy_ns, job, held_ns);
+}
+
+GSIM_APART static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job *job) {
     if (own->n_last_units != job->n_units)
         return true;
     for (uint32_t u = 0; u < job->n_units; u++)
@@ -145,10 +162,8 @@ static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job 
     return false;
 }
 
-static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
-    struct gsim_job *job = &core->jobs.info[slot];
-    gsim_job_account(core, slot);
+static inline void note_admission(struct gsim_core *core, struct gsim_core_job *own,
+                                  struct gsim_job *job) {
     own->is_admitted = true;
     own->held_since_ns = core->view.now_ns;
     own->is_sharing = core->cluster.n_arranged > 0 && job->n_units > 0 &&
@@ -157,6 +172,10 @@ static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) 
         hold_shared(core, job);
     if (core->metrics.start_ns[job->index] < 0)
         core->metrics.start_ns[job->index] = core->view.now_ns;
+    if (own->n_last_units == 0) {
+        job->is_moved = false;
+        return;
+    }
     job->is_moved = is_elsewhere(own, job);
     if (job->is_moved) {
         core->metrics.migrations[job->index]++;
@@ -165,11 +184,20 @@ static void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) 
     gsim_units_free(core, own->last_units, own->n_last_units);
     own->last_units = NULL;
     own->n_last_units = 0;
+}
+
+/* A job that begins at once is never seen on its way. */
+static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    account_now(core, slot);
+    note_admission(core, own, &core->jobs.info[slot]);
     if (core->observer)
         gsim_observe_change(core, slot, core->jobs.state[slot], false);
     if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
-        set_state(core, slot, GSIM_RUNNING);
+        change_state(core, slot, GSIM_RUNNING);
         settle(core, slot);
+    } else if (core->jobs.state[slot] == from) {
+        change_state(core, slot, towards(from));
     }
 }
 
@@ -204,7 +232,7 @@ static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
 }
 
 /* Admits, in the order they were placed, the waiting jobs whose units are clear now. */
-static void admit_waiting(struct gsim_core *core) {
+GSIM_APART static void admit_waiting(struct gsim_core *core) {
     struct gsim_core_job *jobs = core->jobs.core;
     gsim_slot before = GSIM_NO_SLOT, next;
     for (gsim_slot slot = core->waiting_first; slot != GSIM_NO_SLOT; slot = next) {
@@ -225,7 +253,7 @@ static void admit_waiting(struct gsim_core *core) {
     }
 }
 
-static void vacate(struct gsim_core *core, gsim_slot slot) {
+static inline void vacate(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     assert(own->is_admitted);
     own->is_admitted = false;
@@ -240,8 +268,10 @@ static void vacate(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state from = core->jobs.state[slot];
-    set_state(core, slot, from == GSIM_QUEUED ? GSIM_STARTING : GSIM_RESUMING);
-    if (core->n_vacating == 0) { /* nobody is in the way */
+    bool is_clear_now = core->n_vacating == 0; /* nobody is in the way */
+    if (!is_clear_now || core->observer)
+        set_state(core, slot, towards(from));
+    if (is_clear_now) {
         admit(core, slot, from);
         return;
     }
@@ -270,6 +300,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     own->n_last_units = job->n_units;
     job->units = own->next_units;
     job->n_units = own->n_next_units;
+    job->is_on_one_node = false;
     own->next_units = NULL;
     own->n_next_units = 0;
     if (job->units) {
@@ -307,7 +338,7 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
 
 /* What a finished job still has reserved: its units while it ran, the memory of a pause or the
  * units of a move when it ended before it had stopped. */
-static void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
+static inline void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
     if (was_running)
@@ -329,18 +360,18 @@ static void release_reservation(struct gsim_core *core, gsim_slot slot, bool was
 }
 
 /* Gone, with whatever it holds; has_units: those that it is on, or waits for, are reserved by it. */
-static void depart(struct gsim_core *core, gsim_slot slot, bool has_units) {
+static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units) {
     set_state(core, slot, GSIM_DONE);
     if (core->jobs.core[slot].is_admitted)
         vacate(core, slot);
     release_reservation(core, slot, has_units);
 }
 
-static void tell_completed(struct gsim_core *core, gsim_slot slot) {
+static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {
     if (!gsim_slots_add(core, &core->completed, slot))
         (void)gsim_core_no_memory(core);
-    if (core->options->policy->on_completion)
-        core->options->policy->on_completion(&core->ctx, slot);
+    if (core->policy->on_completion)
+        core->policy->on_completion(&core->ctx, slot);
 }
 
 static void completed(struct gsim_core *core, gsim_slot slot) {
@@ -368,7 +399,7 @@ static void stop_waiting(struct gsim_core *core, gsim_slot slot) {
 }
 
 /* The policy has placed it, and learns that it ended and that the same job came anew. */
-static void resubmit(struct gsim_core *core, gsim_slot slot, bool has_units) {
+GSIM_APART static void resubmit(struct gsim_core *core, gsim_slot slot, bool has_units) {
     if (core->jobs.core[slot].is_waiting)
         stop_waiting(core, slot);
     depart(core, slot, has_units);
@@ -409,7 +440,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     core->metrics.n_restarts++;
     core->metrics.lost_ppm_ns +=
         (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
-    if (waits_for_gpus(state))
+    if (gsim_job_waits(state))
         fall_back(core, slot, has_checkpoint);
     else if (is_leaving && !core->jobs.core[slot].next_units)
         be_cleared(core, slot, has_checkpoint);
@@ -430,12 +461,9 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
     core->metrics.n_preemptions--;
 }
 
-void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
-    core->metrics.n_events++;
+/* Everything but ends. */
+GSIM_APART static void other_event(struct gsim_core *core, const struct gsim_event *event) {
     switch (event->kind) {
-    case GSIM_EVENT_COMPLETED:
-        completed(core, event->slot);
-        break;
     case GSIM_EVENT_STOPPED: /* nothing that a policy could act on */
         set_state(core, event->slot, GSIM_SAVING);
         return;
@@ -447,9 +475,21 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
         settle(core, event->slot);
         break;
     case GSIM_EVENT_WATCH:
-        if (core->options->policy->on_watch)
-            core->options->policy->on_watch(&core->ctx, event->slot, event->watch);
+        if (core->policy->on_watch)
+            core->policy->on_watch(&core->ctx, event->slot, event->watch);
+        break;
+    case GSIM_EVENT_COMPLETED:
         break;
     }
+    core->has_changed = true;
+}
+
+void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
+    core->metrics.n_events++;
+    if (event->kind != GSIM_EVENT_COMPLETED) {
+        other_event(core, event);
+        return;
+    }
+    completed(core, event->slot);
     core->has_changed = true;
 }

@@ -70,7 +70,7 @@ void gsim_tail_cut(struct gsim_tail *tail) {
 
 void gsim_tail_quantiles(struct gsim_tail *tail, size_t n, const double *p, double *quantiles,
                          size_t n_p) {
-    size_t at[GSIM_MAX_PICKS], n_at = n ? 2 * n_p : 0;
+    size_t at[GSIM_MAX_PICKS] = {0}, n_at = n ? 2 * n_p : 0;
     double pairs[GSIM_MAX_PICKS];
     gsim_quantile_places(n, p, n_p, at);
     for (size_t k = 0; k < n_at; k++) {

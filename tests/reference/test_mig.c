@@ -135,7 +135,7 @@ static void decide_rudely(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         assert_int_equal(view->gpu_clients[0], 1);
         gsim_plan_rollback(plan, mark);
         assert_int_equal(view->gpu_clients[0], 0);
-        assert_int_equal(view->gpu_free_ppm[0], GSIM_PPM);
+        assert_true(gsim_gpu_is_idle(view, 0));
         assert_false(gsim_plan_place_on(plan, slot, &instance, 1));
         assert_true(gsim_plan_place_on(plan, slot, &whole, 1));
     }

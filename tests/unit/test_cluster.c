@@ -33,11 +33,14 @@ static struct gsim_request ask(uint32_t gpus, enum gsim_rule rule) {
 static void expect(struct gsim_cluster *cluster, struct gsim_request request, const char *gpus) {
     struct gsim_unit units[64];
     char text[256] = "";
-    bool fits;
-    uint32_t n = gsim_cluster_find(cluster, &request, units, &fits);
-    for (uint32_t u = 0; u < n; u++)
+    struct gsim_found found = gsim_cluster_find(cluster, &request, units);
+    for (uint32_t u = 0; u < found.n_units; u++) {
         (void)snprintf(text + strlen(text), 8, "%s%u", u ? " " : "", units[u].gpu);
-    assert_string_equal(fits ? text : "-", gpus);
+        if (found.is_on_one_node)
+            assert_int_equal(cluster->node_of_gpu[units[u].gpu],
+                             cluster->node_of_gpu[units[0].gpu]);
+    }
+    assert_string_equal(found.fits ? text : "-", gpus);
 }
 
 static void test_consolidate(void **state) {
@@ -145,17 +148,19 @@ static void test_random_takes(void **state) {
             gsim_cluster_release(&c, &requests[j], units[j], n[j]);
             n[j] = 0;
         } else {
-            bool fits;
             requests[j] = ask(1 + (uint32_t)gsl_rng_uniform_int(rng, 12),
                               (enum gsim_rule)gsl_rng_uniform_int(rng, GSIM_RULE_COUNT));
             if (requests[j].shape.gpus == 1 && step % 2)
                 requests[j].shape.share_ppm = 1 + (uint32_t)gsl_rng_uniform_int(rng, 999999);
-            n[j] = gsim_cluster_find(&c, &requests[j], units[j], &fits);
-            assert_int_equal(fits, n[j] > 0);
+            struct gsim_found found = gsim_cluster_find(&c, &requests[j], units[j]);
+            n[j] = found.n_units;
+            assert_int_equal(found.fits, n[j] > 0);
+            for (uint32_t u = 0; found.is_on_one_node && u < n[j]; u++)
+                assert_int_equal(units[j][u].gpu / GPUS, units[j][0].gpu / GPUS);
         }
         uint32_t idle = 0;
         for (uint32_t gpu = 0; gpu < NODES * GPUS; gpu++)
-            idle += c.gpu_free_ppm[gpu] == GSIM_PPM;
+            idle += gsim_cluster_is_idle(&c, gpu);
         assert_int_equal(idle, c.n_idle);
     }
     for (uint32_t j = 0; j < JOBS; j++)
@@ -191,9 +196,8 @@ static void test_random_rule(void **state) {
             struct gsim_cluster c = make(3, 4, 0, arena);
             struct gsim_unit units[12];
             struct gsim_request five = ask(5, GSIM_RULE_RANDOM);
-            bool fits;
             c.random = seed;
-            assert_int_equal(gsim_cluster_find(&c, &five, units, &fits), 5);
+            assert_int_equal(gsim_cluster_find(&c, &five, units).n_units, 5);
             first[i] = units[0].gpu / 4;
             expect(&c, ask(8, GSIM_RULE_RANDOM), "-");
             assert_int_equal(c.n_idle, 7);
