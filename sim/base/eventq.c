@@ -10,6 +10,7 @@ enum {
     FRONT = GSIM_EVENTQ_FRONT,
     DIGIT = GSIM_EVENTQ_DIGIT,
     TIME_LEVEL = GSIM_EVENTQ_LEVELS / 2, /* the levels below are those of the order */
+    LIFTS = 32, /* for each call: 4 for each key that the front was given since the last */
     ARITY = 4 /* half the levels of a binary heap */
 };
 
@@ -161,16 +162,54 @@ static struct gsim_event_key least_of(const struct gsim_eventq *queue, uint32_t 
     return least;
 }
 
+static struct spot first_spot(const struct gsim_eventq *queue) {
+    uint32_t level = (uint32_t)__builtin_ctz(queue->levels);
+    return (struct spot){level, (uint32_t)__builtin_ctzll(queue->filled[level])};
+}
+
+/* Puts a list where its keys belong now that the bound is another. */
+static void redistribute(struct gsim_eventq *queue, uint32_t number) {
+    for (uint32_t next; number; number = next) {
+        next = queue->event[number].next;
+        wheel_insert(queue, number);
+    }
+}
+
 /* Raises the bound to where the first list begins and deals it to lower levels. That list's keys
  * alone are near enough to the bound to notice. */
 static void deal(struct gsim_eventq *queue, struct spot spot) {
     assert(spot.level > 0); /* these would all have one key */
     uint32_t number = take_list(queue, spot);
     queue->bound = least_of(queue, number, spot.level < TIME_LEVEL);
-    for (uint32_t next; number; number = next) {
-        next = queue->event[number].next;
-        wheel_insert(queue, number);
+    redistribute(queue, number);
+}
+
+/* How many keys are in lists below a level; when they are more than `most`, any such number. */
+static uint32_t count_below(const struct gsim_eventq *queue, uint32_t level, uint32_t most) {
+    uint32_t n = 0;
+    for (uint32_t at = 0; at < level && n <= most; at++)
+        for (uint64_t digits = queue->filled[at]; digits && n <= most; digits &= digits - 1)
+            n += queue->list[at][__builtin_ctzll(digits)].n;
+    return n;
+}
+
+/* Lowers the bound and lifts the keys that stand nearer to the old one than the new one does. Each
+ * call earns the lift of some, so that all lifts together cost no more than all calls, whoever makes
+ * the bound go up and down. false: not earned. */
+static bool lower_bound(struct gsim_eventq *queue, struct gsim_event_key bound) {
+    struct gsim_event_key old = queue->bound;
+    queue->bound = bound;
+    uint32_t level = spot_of(queue, old).level;
+    queue->credit += queue->credit < queue->capacity ? LIFTS : 0;
+    uint32_t n = count_below(queue, level, queue->credit);
+    if (n > queue->credit) {
+        queue->bound = old;
+        return false;
     }
+    queue->credit -= n;
+    while (queue->levels && first_spot(queue).level < level)
+        redistribute(queue, take_list(queue, first_spot(queue)));
+    return true;
 }
 
 /* --- front: sorted ---------------------------------------------------------------------------- */
@@ -184,21 +223,32 @@ static inline void sort_in(struct gsim_eventq *queue, struct gsim_eventq_entry e
     queue->event[entry.number].prev = IN_FRONT;
 }
 
+static void slide(struct gsim_eventq *queue, uint32_t to) {
+    uint32_t n = queue->end - queue->first;
+    memmove(queue->front + to, queue->front + queue->first, n * sizeof *queue->front);
+    queue->first = to;
+    queue->end = to + n;
+}
+
+/* There is room behind. Where many come before all others, they do not push these about each time. */
 static void front_insert(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
-    if (queue->first > 0 && key_before(entry.key, queue->front[queue->first].key)) {
-        queue->front[--queue->first] = entry;
-        queue->event[entry.number].prev = IN_FRONT;
-    } else {
+    if (entry.key.time_ns >= queue->next_ns) {
+        if (queue->end == FRONT)
+            slide(queue, 0);
         sort_in(queue, entry);
+        return;
     }
-    queue->next_ns = queue->front[queue->first].key.time_ns;
+    if (queue->first == 0)
+        slide(queue, FRONT - queue->end);
+    queue->front[--queue->first] = entry;
+    queue->event[entry.number].prev = IN_FRONT;
+    queue->next_ns = entry.key.time_ns;
 }
 
 /* Takes the first lists of the wheel as long as they fit. */
 static void refill_from_wheel(struct gsim_eventq *queue) {
     while (queue->levels) {
-        struct spot spot = {.level = (uint32_t)__builtin_ctz(queue->levels)};
-        spot.digit = (uint32_t)__builtin_ctzll(queue->filled[spot.level]);
+        struct spot spot = first_spot(queue);
         uint32_t n = queue->end + queue->list[spot.level][spot.digit].n;
         if (n > FRONT && queue->end > 0)
             break;
@@ -241,21 +291,9 @@ static void front_remove(struct gsim_eventq *queue, uint32_t number) {
     advance(queue);
 }
 
-/* The front is full: what has been popped makes room, or the later half leaves. That half goes to
- * the wheel when no key there stands between the bound and what it would be then. */
+/* The front is full: its later half leaves. */
 static void make_room(struct gsim_eventq *queue) {
-    if (queue->first > 0) {
-        queue->end -= queue->first;
-        memmove(queue->front, queue->front + queue->first, queue->end * sizeof *queue->front);
-        queue->first = 0;
-        return;
-    }
-    struct gsim_event_key bound = queue->bound;
-    queue->bound = queue->front[FRONT / 2 - 1].key;
-    uint32_t nearer = (UINT32_C(1) << spot_of(queue, bound).level) - 1;
-    bool is_lowered = queue->n_strays == 0 && !(queue->levels & nearer);
-    if (!is_lowered)
-        queue->bound = bound;
+    bool is_lowered = queue->n_strays == 0 && lower_bound(queue, queue->front[FRONT / 2 - 1].key);
     queue->end = FRONT / 2;
     for (uint32_t at = FRONT / 2; at < FRONT; at++)
         if (is_lowered)
@@ -303,7 +341,7 @@ RARE static void insert_soon(struct gsim_eventq *queue, uint32_t number) {
         queue->bound = entry.key;
     if (queue->n_strays > 0 && key_before(queue->stray[0].key, entry.key)) {
         stray_insert(queue, entry);
-    } else if (queue->end == FRONT) {
+    } else if (queue->end - queue->first == FRONT) {
         make_room(queue);
         insert(queue, number, entry.key);
     } else {

@@ -3,16 +3,17 @@
  * slot, a GPU) and may move or cancel it. An id is in the queue at most once. Equal times are broken
  * by `order`, which callers build so that it is unique. Keys may lie before what was popped already.
  *
- * An event is in one of three places; all in the front come before all strays, these not after
- * `bound`, and that before all in the wheel:
+ * An event is in one of three places. All in the front come before all strays, these not after
+ * `bound`, and that not after anything in the wheel:
  * - the front: the few soonest, sorted;
- * - the strays, a 4-ary heap: what came before the bound and was too much for the front. Mostly
- *   empty; were everything here, this would be an indexed heap and no worse than one;
  * - the wheel: lists by the highest digit (of 6 bits) in which a key differs from the bound, and by
- *   what that digit is there, as in a radix heap or a hierarchical timing wheel. A list that is
- *   reached goes to the front when it fits, or is dealt to lower digits: a key moves on at most as
- *   often as it has digits, and mostly once or never, however uneven times are and however many are
- *   the same. */
+ *   what that digit is, as in a radix heap or a hierarchical timing wheel. A list that is reached
+ *   goes to the front when it fits, or else the bound is raised to its least key and it is dealt to
+ *   lower digits: a key is dealt at most as often as it has digits, mostly once or never, however
+ *   uneven times are and however many are the same. When keys before the bound are too many for the
+ *   front, the bound is lowered, which puts keys near it back to a higher digit;
+ * - the strays, a 4-ary heap: the keys before the bound when lowering it has become too dear (it goes
+ *   up and down with many keys near it). Were everything here, this would be an indexed heap. */
 #ifndef GSIM_BASE_EVENTQ_H
 #define GSIM_BASE_EVENTQ_H
 
@@ -57,6 +58,7 @@ struct gsim_eventq {
     struct gsim_eventq_event *event; /* by number */
     struct gsim_eventq_entry *stray; /* heap order */
     uint32_t n_strays;
+    uint32_t credit; /* how many keys may be put back when the bound is lowered */
     struct gsim_arena *arena;
     struct gsim_eventq_entry front[GSIM_EVENTQ_FRONT];
     uint64_t filled[GSIM_EVENTQ_LEVELS]; /* digits of the level that hold something */

@@ -143,8 +143,8 @@ static void test_event_queue_grows(void **state) {
     gsim_arena_free(arena);
 }
 
-/* Keys come before the bound, more than the front holds: those that must leave it go to the strays as
- * long as the wheel holds a key near the bound, and then as long as there are strays. */
+/* More keys before the bound than the front holds, with so many near it that it is not lowered: some
+ * go astray, and go on to as long as there are strays, although none is near the bound any more. */
 static void test_event_queue_strays(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -152,14 +152,16 @@ static void test_event_queue_strays(void **state) {
     static struct reference r;
     gsim_eventq_init(&queue, arena);
     assert_true(gsim_eventq_reserve(&queue, IDS));
-    set_both(&queue, &r, 0, 0, 0);
-    set_both(&queue, &r, 1, 1, 0);
-    for (uint32_t id = 2; id < 50; id++)
+    for (uint32_t id = 0; id < 200; id++)
+        set_both(&queue, &r, id, id, 0);
+    for (uint32_t id = 200; id < 250; id++)
         set_both(&queue, &r, id, -(int64_t)id, 0);
     assert_true(queue.n_strays > 0);
-    gsim_eventq_cancel(&queue, 1);
-    r.is_there[1] = false;
-    for (uint32_t id = 50; id < 100; id++)
+    for (uint32_t id = 1; id < 200; id++) {
+        gsim_eventq_cancel(&queue, id);
+        r.is_there[id] = false;
+    }
+    for (uint32_t id = 250; id < IDS; id++)
         set_both(&queue, &r, id, -(int64_t)id, 0);
     while (!gsim_eventq_is_empty(&queue))
         pop_and_compare(&queue, &r);
@@ -184,8 +186,18 @@ static void pop_crowd(struct gsim_eventq *queue, uint32_t from, int how) {
     assert_true(gsim_eventq_is_empty(queue));
 }
 
+/* Bursts before the crowd that go away again: the bound is between the two by turns. */
+static void push_in_by_turns(struct gsim_eventq *queue, int how) {
+    enum { BURST = 20 };
+    for (uint32_t id = 0; id < CROWD; id++) {
+        gsim_eventq_set(queue, id, 500 - id % BURST, 0);
+        for (uint32_t back = id + 1 - BURST; id % BURST == BURST - 1 && back <= id; back++)
+            gsim_eventq_set(queue, back, 1000, order_in(how, back));
+    }
+}
+
 /* All at one instant, in order, against it and out of it; then each comes an instant before all
- * others, is moved behind them and back, and half of them are called off. */
+ * others, is moved behind them and back, they push in by turns, and half of them are called off. */
 static void test_event_queue_of_a_crowd(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -203,6 +215,7 @@ static void test_event_queue_of_a_crowd(void **state) {
         }
         for (uint32_t id = 0; id < CROWD; id++)
             gsim_eventq_set(&queue, id, 1000, order_in(how, id));
+        push_in_by_turns(&queue, how);
         for (uint32_t id = 0; id < CROWD; id++)
             if (order_in(how, id) < CROWD / 2)
                 gsim_eventq_cancel(&queue, id);
