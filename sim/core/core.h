@@ -102,10 +102,11 @@ struct gsim_plan {
 
 /* Results under way, in trace order, and the sums of the summary. */
 struct gsim_metrics {
-    int64_t *start_ns, *end_ns, *wait_ns, *stall_ns, *bytes_in, *bytes_out, *faults;
+    int64_t *start_ns, *end_ns, *wait_ns;
+    int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
-    gsim_u128 ended_wait_ns; /* summed over jobs that ended */
+    gsim_i128 ended_wait_ns; /* summed over jobs that ended */
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
@@ -124,8 +125,8 @@ struct gsim_metrics {
 
 /* Jobs in the system, and how much longer than on a fair share those took that ended. */
 struct gsim_crowd {
-    gsim_i128 area; /* jobs, summed over the time until now_ns */
-    int64_t now_ns;
+    gsim_i128 area; /* jobs, summed over the time until now */
+    double gpus; /* of the cluster */
     uint32_t n;
     uint32_t n_rho; /* of jobs with work that ended */
     double rho_sum; /* in the order of ends */

@@ -94,7 +94,7 @@ static void fill_jct(const struct gsim_core *core, struct gsim_summary *s,
     s->jct_p95_s = quantiles[1];
     s->jct_p99_s = quantiles[2];
     s->jct_max_s = quantiles[3];
-    s->wait_mean_s = n ? seconds((gsim_i128)core->metrics.ended_wait_ns) / n : (double)NAN;
+    s->wait_mean_s = n ? seconds(core->metrics.ended_wait_ns) / n : (double)NAN;
 }
 
 static void fill_slowdown(struct gsim_summary *s, struct distributions *d) {

@@ -13,19 +13,13 @@
 
 static const double quantiles_p[] = {0.99, 1};
 
-/* Jobs in the system, summed over the time until now. */
-static gsim_i128 crowd_until_now(struct gsim_crowd *crowd, int64_t now_ns) {
-    crowd->area += (gsim_i128)crowd->n * (now_ns - crowd->now_ns);
-    crowd->now_ns = now_ns;
-    return crowd->area;
-}
-
 bool gsim_fairness_open(struct gsim_core *core) {
+    core->crowd.gpus = (double)core->cluster.n_gpus;
     return gsim_tail_open(&core->crowd.rho, core->arena, core->trace->n_jobs, quantiles_p[0]);
 }
 
 void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot) {
-    core->jobs.core[slot].crowd_before = crowd_until_now(&core->crowd, core->view.now_ns);
+    core->jobs.core[slot].crowd_before = core->crowd.area;
     core->crowd.n++;
 }
 
@@ -34,10 +28,14 @@ void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot fai
     core->crowd.n--; /* one job, not two */
 }
 
-/* The usual sum fits 64 bits, where the machine converts it; to the same double. */
+static GSIM_COLD double real_of_wide(gsim_i128 sum) {
+    return (double)sum;
+}
+
+/* The usual sum fits 64 bits, which the machine converts; to the same double. */
 static double real(gsim_i128 sum) {
     int64_t low = (int64_t)sum;
-    return low == sum ? (double)low : (double)sum;
+    return low == sum ? (double)low : real_of_wide(sum);
 }
 
 static double gpus_of(const struct gsim_jobs *jobs, gsim_slot slot) {
@@ -49,15 +47,15 @@ static double gpus_of(const struct gsim_jobs *jobs, gsim_slot slot) {
 void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     struct gsim_crowd *crowd = &core->crowd;
     const struct gsim_jobs *jobs = &core->jobs;
-    int64_t now_ns = core->view.now_ns, jct_ns = now_ns - jobs->submit_ns[slot];
-    gsim_i128 met = crowd_until_now(crowd, now_ns) - jobs->core[slot].crowd_before;
+    int64_t jct_ns = core->view.now_ns - jobs->submit_ns[slot];
+    gsim_i128 met = crowd->area - jobs->core[slot].crowd_before;
     crowd->n--;
     if (jobs->service_ns[slot] <= 0 || jct_ns <= 0)
         return;
     double n = real(met) / (double)jct_ns;
     /* No less than 1, as no less than all before the division: without a branch, which would often be
      * mispredicted and known late. */
-    double all = (double)core->cluster.n_gpus, crowded = gpus_of(jobs, slot) * n;
+    double all = crowd->gpus, crowded = gpus_of(jobs, slot) * n;
     double slower = (crowded > all ? crowded : all) / all;
     double rho = (double)jct_ns / ((double)jobs->service_ns[slot] * slower);
     crowd->n_rho++;

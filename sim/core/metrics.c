@@ -20,18 +20,13 @@ bool gsim_metrics_open(struct gsim_core *core) {
     m->start_ns = column(core, sizeof *m->start_ns);
     m->end_ns = column(core, sizeof *m->end_ns);
     m->wait_ns = column(core, sizeof *m->wait_ns);
-    m->stall_ns = column(core, sizeof *m->stall_ns);
-    m->bytes_in = column(core, sizeof *m->bytes_in);
-    m->bytes_out = column(core, sizeof *m->bytes_out);
-    m->faults = column(core, sizeof *m->faults);
     m->preemptions = column(core, sizeof *m->preemptions);
     m->migrations = column(core, sizeof *m->migrations);
     m->gpu_busy_ns = gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ns);
     m->gpu_busy_ppm_ns =
         gsim_arena_array(core->arena, core->cluster.n_gpus, sizeof *m->gpu_busy_ppm_ns);
-    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->stall_ns || !m->bytes_in ||
-        !m->bytes_out || !m->faults || !m->preemptions || !m->migrations || !m->gpu_busy_ns ||
-        !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
+    if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->preemptions || !m->migrations ||
+        !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
@@ -66,6 +61,7 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
+    core->crowd.area += elapsed_ns * core->crowd.n;
     if (cluster->n_gpus_down > 0)
         core->metrics.down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
@@ -75,49 +71,59 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
         core->metrics.wanted_ns += elapsed_ns * cluster->n_idle;
 }
 
-/* Columns that stay zero are never written to, so their pages cost no memory. */
-static void put(int64_t *cells, uint32_t job, int64_t value, int64_t *total) {
+/* A column that stays zero is never made. */
+static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t value,
+                int64_t *total) {
     if (value == 0)
         return;
-    cells[job] = value;
+    if (!*cells)
+        *cells = column(core, sizeof **cells);
+    if (*cells)
+        (*cells)[job] = value;
+    else
+        (void)gsim_core_no_memory(core);
     *total += value;
 }
 
-static void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns) {
+static GSIM_APART void record_costs(struct gsim_core *core, uint32_t job, struct gsim_costs costs) {
+    struct gsim_metrics *m = &core->metrics;
+    put(core, &m->bytes_in, job, costs.bytes_in, &m->n_bytes_in);
+    put(core, &m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
+    put(core, &m->faults, job, costs.faults, &m->n_faults);
+    put(core, &m->stall_ns, job, costs.stall_ns, &m->n_stall_ns);
+}
+
+static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns, bool has_ended) {
     struct gsim_metrics *m = &core->metrics;
     uint32_t job = core->jobs.job[slot];
     const struct gsim_core_job *own = &core->jobs.core[slot];
-    if (own->wait_ns)
+    if (own->wait_ns) {
         m->wait_ns[job] = own->wait_ns;
+        m->ended_wait_ns += has_ended ? own->wait_ns : 0;
+    }
+    m->end_ns[job] = has_ended ? core->view.now_ns : -1;
     int64_t gpus_ppm = (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     m->useful_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
     struct gsim_costs costs = core->ops->costs(core->model, slot);
     costs.stall_ns += own->stall_ns;
-    if ((costs.bytes_in | costs.bytes_out | costs.faults | costs.stall_ns) == 0)
-        return;
-    put(m->bytes_in, job, costs.bytes_in, &m->n_bytes_in);
-    put(m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
-    put(m->faults, job, costs.faults, &m->n_faults);
-    put(m->stall_ns, job, costs.stall_ns, &m->n_stall_ns);
+    if (costs.bytes_in | costs.bytes_out | costs.faults | costs.stall_ns)
+        record_costs(core, job, costs);
 }
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
-    struct gsim_metrics *m = &core->metrics;
-    m->end_ns[core->jobs.job[slot]] = core->view.now_ns;
-    m->last_end_ns = core->view.now_ns;
-    m->n_completed++;
-    m->ended_wait_ns += (uint64_t)core->jobs.core[slot].wait_ns;
+    core->metrics.last_end_ns = core->view.now_ns;
+    core->metrics.n_completed++;
     gsim_fairness_leave(core, slot);
     record(core, slot,
            core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
-                                           : core->jobs.service_ns[slot]);
+                                           : core->jobs.service_ns[slot],
+           true);
 }
 
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
-    core->metrics.end_ns[core->jobs.job[slot]] = -1;
     gsim_job_account(core, slot);
-    record(core, slot, gsim_attained_ns(&core->view, slot));
+    record(core, slot, gsim_attained_ns(&core->view, slot), false);
     if (!own->is_admitted)
         return;
     gsim_job_book_busy(core, slot);
@@ -206,10 +212,10 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
         .wait_ns = m->wait_ns,
         .preemptions = s->preemptions ? m->preemptions : NULL,
         .migrations = s->migrations ? m->migrations : NULL,
-        .faults = s->faults ? m->faults : NULL,
-        .bytes_in = s->bytes_in ? m->bytes_in : NULL,
-        .bytes_out = s->bytes_out ? m->bytes_out : NULL,
-        .stall_ns = m->n_stall_ns ? m->stall_ns : NULL,
+        .faults = m->faults,
+        .bytes_in = m->bytes_in,
+        .bytes_out = m->bytes_out,
+        .stall_ns = m->stall_ns,
     };
 }
 
@@ -234,6 +240,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     struct gsim_summary *s = &result->summary;
     *result = (struct gsim_result){.trace = core->trace};
     never_arrived(core);
+    if (core->status != GSIM_OK) /* no memory for what jobs had that were cut */
+        return core->status;
     if (!gsim_distributions_fill(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))
         return gsim_core_no_memory(core);
     gsim_fairness_fill(core, s);

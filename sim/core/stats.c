@@ -60,12 +60,18 @@ bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_m
 }
 
 /* The largest move to the front. */
-void gsim_tail_cut(struct gsim_tail *tail) {
+static void cut(struct gsim_tail *tail) {
     size_t at = tail->n_kept - tail->n_needed;
     gsim_pick_i64(tail->kept, tail->n_kept, &at, 1);
     tail->floor = gsim_key_to_f64(tail->kept[at]);
     memmove(tail->kept, tail->kept + at, tail->n_needed * sizeof *tail->kept);
     tail->n_kept = tail->n_needed;
+}
+
+void gsim_tail_keep(struct gsim_tail *tail, double value) {
+    tail->kept[tail->n_kept++] = gsim_key_of_f64(value);
+    if (tail->n_kept == tail->capacity)
+        cut(tail);
 }
 
 void gsim_tail_quantiles(struct gsim_tail *tail, size_t n, const double *p, double *quantiles,

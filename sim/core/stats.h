@@ -9,6 +9,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/pick.h"
+#include "sim/base/status.h"
 
 /* What stands at place (n - 1) p of sorted values, between two of them interpolated linearly by GSL;
  * NaN when n is 0. */
@@ -35,14 +36,11 @@ struct gsim_tail {
 /* Of up to n_most values, for quantiles from lowest_p on; false: no memory. */
 bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_most,
                     double lowest_p);
-void gsim_tail_cut(struct gsim_tail *tail);
+GSIM_APART void gsim_tail_keep(struct gsim_tail *tail, double value);
 /* Not NaN. */
 static inline void gsim_tail_add(struct gsim_tail *tail, double value) {
-    if (value <= tail->floor)
-        return;
-    tail->kept[tail->n_kept++] = gsim_key_of_f64(value);
-    if (tail->n_kept == tail->capacity)
-        gsim_tail_cut(tail);
+    if (value > tail->floor)
+        gsim_tail_keep(tail, value);
 }
 /* For each p, ascending, of all n values that were added. */
 void gsim_tail_quantiles(struct gsim_tail *tail, size_t n, const double *p, double *quantiles,
