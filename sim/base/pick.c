@@ -183,19 +183,35 @@ static bool make_room(struct gsim_pick_range *range, size_t n) {
 }
 
 /* Values are written first and kept afterwards: no branch. */
-static void keep(struct gsim_pick_range *range, const int64_t *restrict values, size_t n) {
-    int64_t *restrict kept = range->kept;
-    int64_t low = range->low;
+static void keep_from(struct gsim_pick_range *range, const int64_t *restrict values, size_t n) {
+    int64_t *restrict kept = range->kept, low = range->low;
+    size_t n_kept = range->n_kept;
+    for (size_t i = 0; i < n; i++) {
+        kept[n_kept] = values[i];
+        n_kept += values[i] >= low;
+    }
+    range->n_below += n - (n_kept - range->n_kept);
+    range->n_kept = n_kept;
+}
+
+static void keep_between(struct gsim_pick_range *range, const int64_t *restrict values, size_t n) {
+    int64_t *restrict kept = range->kept, low = range->low;
     uint64_t width = (uint64_t)range->high - (uint64_t)low;
     size_t n_kept = range->n_kept, n_below = range->n_below;
     for (size_t i = 0; i < n; i++) {
-        int64_t value = values[i];
-        kept[n_kept] = value;
-        n_kept += (uint64_t)value - (uint64_t)low <= width;
-        n_below += value < low;
+        kept[n_kept] = values[i];
+        n_kept += (uint64_t)values[i] - (uint64_t)low <= width;
+        n_below += values[i] < low;
     }
     range->n_kept = n_kept;
     range->n_below = n_below;
+}
+
+static void keep(struct gsim_pick_range *range, const int64_t *values, size_t n) {
+    if (range->high == INT64_MAX)
+        keep_from(range, values, n);
+    else
+        keep_between(range, values, n);
 }
 
 void gsim_picks_add(struct gsim_picks *picks, const int64_t *values, size_t n) {

@@ -100,19 +100,20 @@ static enum gsim_status check_memory(struct gsim_core *core) {
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
 
-/* Whether every job can run, told from the columns alone; who arrives last has the latest time. */
+/* Whether every job can run, told from the columns alone; who arrives last has the latest time, and
+ * no service is longer than all of them or-ed. */
 static bool all_can_run(const struct gsim_core *core) {
     const struct gsim_trace *trace = core->trace;
     const int64_t *share_ppm = core->cluster.is_pool ? NULL : trace->column[GSIM_COL_SHARE_PPM];
     uint32_t n = trace->n_jobs, n_gpus = core->cluster.n_gpus, n_bad = 0;
+    int64_t longest_ns = trace->submit_ns[gsim_trace_arrival(trace, n - 1)];
     for (uint32_t job = 0; job < n; job++)
-        n_bad += trace->service_ns[job] > GSIM_TIME_MAX / 2;
+        longest_ns |= trace->service_ns[job];
     for (uint32_t job = 0; trace->gpus && job < n; job++)
         n_bad += trace->gpus[job] > n_gpus;
     for (uint32_t job = 0; share_ppm && job < n; job++)
         n_bad += share_ppm[job] == 0;
-    return n_bad == 0 && (trace->gpus || n_gpus > 0) &&
-           trace->submit_ns[gsim_trace_arrival(trace, n - 1)] <= GSIM_TIME_MAX / 2;
+    return n_bad == 0 && longest_ns <= GSIM_TIME_MAX / 2 && (trace->gpus || n_gpus > 0);
 }
 
 /* Who cannot, and why, is looked up only when there is somebody. */

@@ -12,15 +12,15 @@ static int64_t count_served(const struct gsim_request_log *logs, uint32_t n_logs
     return n;
 }
 
-static double *collect(struct gsim_core *core, const struct gsim_request_log *logs, uint32_t n_logs,
-                       int64_t n, gsim_i128 *sum_ns) {
-    double *latency = gsim_arena_array(core->arena, (size_t)n, sizeof *latency);
-    for (uint32_t i = 0, at = 0; latency && i < n_logs; i++)
+static int64_t *collect(struct gsim_core *core, const struct gsim_request_log *logs,
+                        uint32_t n_logs, int64_t n, gsim_i128 *sum_ns) {
+    int64_t *latency_ns = gsim_arena_grow(core->arena, NULL, 0, (size_t)n * sizeof *latency_ns);
+    for (uint32_t i = 0, at = 0; latency_ns && i < n_logs; i++)
         for (int64_t k = 0; k < logs[i].n_served; k++) {
             *sum_ns += logs[i].latency_ns[k];
-            latency[at++] = (double)logs[i].latency_ns[k] / 1e9;
+            latency_ns[at++] = logs[i].latency_ns[k];
         }
-    return latency;
+    return latency_ns;
 }
 
 static bool fill_latency(struct gsim_core *core, struct gsim_result *result) {
@@ -31,11 +31,13 @@ static bool fill_latency(struct gsim_core *core, struct gsim_result *result) {
     if (n == 0)
         return true;
     gsim_i128 sum_ns = 0;
-    double *latency = collect(core, result->requests, result->n_request_logs, n, &sum_ns);
+    int64_t *latency_ns = collect(core, result->requests, result->n_request_logs, n, &sum_ns);
     static const double p[] = {0.50, 0.90, 0.99};
     double quantiles[sizeof p / sizeof *p];
-    if (!latency || !gsim_quantiles(latency, (size_t)n, p, quantiles, sizeof p / sizeof *p))
+    if (!latency_ns)
         return false;
+    gsim_quantiles_s(latency_ns, (size_t)n, p, quantiles, sizeof p / sizeof *p);
+    gsim_arena_drop(core->arena, latency_ns);
     s->latency_mean_s = (double)sum_ns / 1e9 / (double)n;
     s->latency_p50_s = quantiles[0];
     s->latency_p90_s = quantiles[1];

@@ -45,6 +45,16 @@ bool gsim_quantiles(const double *values, size_t n, const double *p, double *qua
     return true;
 }
 
+void gsim_quantiles_s(int64_t *times_ns, size_t n, const double *p, double *quantiles, size_t n_p) {
+    size_t at[GSIM_MAX_PICKS] = {0}, n_at = n ? 2 * n_p : 0;
+    double pairs[GSIM_MAX_PICKS];
+    gsim_quantile_places(n, p, n_p, at);
+    gsim_pick_i64(times_ns, n, at, n_at);
+    for (size_t k = 0; k < n_at; k++)
+        pairs[k] = (double)times_ns[at[k]] / 1e9;
+    gsim_quantiles_between(pairs, n, p, quantiles, n_p);
+}
+
 /* --- of values that come one by one ------------------------------------------------------------ */
 
 bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_most,

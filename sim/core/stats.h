@@ -24,6 +24,9 @@ void gsim_quantile_places(size_t n, const double *p, size_t n_p, size_t *at);
 void gsim_quantiles_between(const double *pairs, size_t n, const double *p, double *quantiles,
                             size_t n_p);
 
+/* The same of times, which are moved about, in seconds. */
+void gsim_quantiles_s(int64_t *times_ns, size_t n, const double *p, double *quantiles, size_t n_p);
+
 /* --- of values that come one by one ------------------------------------------------------------ */
 
 /* The largest of them, which is what high quantiles need. */

@@ -91,6 +91,25 @@ static void test_the_largest_of_a_stream(void **state) {
     free(values);
 }
 
+static void test_of_times(void **state) {
+    (void)state;
+    int64_t times_ns[MOST];
+    double seconds[MOST], of_times[N_P], of_seconds[N_P];
+    gsl_rng *rng = gsim_rng_stream(3, 0, "stats");
+    assert_non_null(rng);
+    for (int i = 0; i < MOST; i++) {
+        times_ns[i] = (int64_t)(gsl_rng_get(rng) % UINT64_C(1000000000000000));
+        seconds[i] = (double)times_ns[i] / 1e9;
+    }
+    assert_true(gsim_quantiles(seconds, MOST, p, of_seconds, N_P));
+    gsim_quantiles_s(times_ns, MOST, p, of_times, N_P);
+    assert_memory_equal(of_times, of_seconds, sizeof of_times);
+    gsim_quantiles_s(NULL, 0, p, of_times, N_P);
+    for (int k = 0; k < N_P; k++)
+        assert_true(isnan(of_times[k]));
+    gsl_rng_free(rng);
+}
+
 static void test_no_values(void **state) {
     (void)state;
     double quantiles[N_P];
@@ -103,6 +122,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_over_sorted_values),
         cmocka_unit_test(test_the_largest_of_a_stream),
+        cmocka_unit_test(test_of_times),
         cmocka_unit_test(test_no_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
