@@ -2,6 +2,7 @@
 /* make bench: timings as ratios to something plain measured in the same run, so that they mean the
  * same on any machine. Medians of several runs. Nothing here is a test: no time is asserted. */
 #define _DEFAULT_SOURCE /* wait4: the peak of one child, not of all so far */
+#include <gsl/gsl_randist.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,23 +132,38 @@ static double time_queue(uint32_t pending, const int64_t *steps) {
     return ns;
 }
 
+/* How far ahead of the event before it each is set. The lognormal one is how long jobs of the whole
+ * runs below take, in ns. */
+static const char *const spreads[] = {"uniform", "lognormal", "all at once"};
+enum { UNIFORM, LOGNORMAL, N_SPREADS = 3 };
+
+static int64_t draw_step(gsl_rng *rng, int spread) {
+    if (spread == UNIFORM)
+        return (int64_t)(gsl_rng_get(rng) >> 40);
+    return spread == LOGNORMAL ? (int64_t)(1e9 * gsl_ran_lognormal(rng, 7.0636, 1.5)) : 0;
+}
+
+static void bench_queue_at(uint32_t pending, int spread, const int64_t *steps) {
+    double ours[ROUNDS], plain[ROUNDS], keyed[ROUNDS];
+    for (int r = 0; r < ROUNDS; r++) {
+        ours[r] = time_queue(pending, steps);
+        plain[r] = time_plain(pending, steps);
+        keyed[r] = time_keyed(pending, steps);
+    }
+    double a = median(ours, ROUNDS), b = median(plain, ROUNDS), c = median(keyed, ROUNDS);
+    printf("event queue, pop + push at %6u pending, %s: %6.1f ns, %.2f x a plain binary heap of "
+           "times (%.1f ns), %.2f x a fused one with order and id (%.1f ns); neither can cancel\n",
+           pending, spreads[spread], a, a / b, b, a / c, c);
+}
+
 static void bench_queue(void) {
     int64_t *steps = malloc(sizeof *steps << 20);
     gsl_rng *rng = gsim_rng_stream(1, 0, "bench");
-    for (int i = 0; steps && i < 1 << 20; i++)
-        steps[i] = (int64_t)(gsl_rng_get(rng) >> 40);
-    for (uint32_t pending = 1000; steps && pending <= 100000; pending *= 100) {
-        double ours[ROUNDS], plain[ROUNDS], keyed[ROUNDS];
-        for (int r = 0; r < ROUNDS; r++) {
-            ours[r] = time_queue(pending, steps);
-            plain[r] = time_plain(pending, steps);
-            keyed[r] = time_keyed(pending, steps);
-        }
-        double a = median(ours, ROUNDS), b = median(plain, ROUNDS), c = median(keyed, ROUNDS);
-        printf("event queue, pop + push at %6u pending: %6.1f ns, %.2f x a plain binary heap of "
-               "times (%.1f ns), %.2f x a fused one with order and id (%.1f ns); neither can "
-               "cancel\n",
-               pending, a, a / b, b, a / c, c);
+    for (int spread = 0; steps && spread < N_SPREADS; spread++) {
+        for (int i = 0; i < 1 << 20; i++)
+            steps[i] = draw_step(rng, spread);
+        for (uint32_t pending = 1000; pending <= 100000; pending *= 100)
+            bench_queue_at(pending, spread, steps);
     }
     gsl_rng_free(rng);
     free(steps);
