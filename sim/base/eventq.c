@@ -10,6 +10,7 @@ enum {
     FRONT = GSIM_EVENTQ_FRONT,
     DIGIT = GSIM_EVENTQ_DIGIT,
     TIME_LEVEL = GSIM_EVENTQ_LEVELS / 2, /* the levels below are those of the order */
+    RANKED = 8,
     LIFTS = 32, /* for each call: 4 for each key that the front was given since the last */
     ARITY = 4 /* half the levels of a binary heap */
 };
@@ -245,6 +246,40 @@ static void front_insert(struct gsim_eventq *queue, struct gsim_eventq_entry ent
     queue->next_ns = entry.key.time_ns;
 }
 
+/* Each goes where its rank among them says: which of a few keys is less is noise to a predictor, and
+ * counting asks nothing. */
+static void append_ranked(struct gsim_eventq *queue, uint32_t list, uint32_t n) {
+    gsim_u128 keys[RANKED]; /* from 0 on: a comparison's carry is what is counted */
+    uint32_t number[RANKED], sum = 0;
+    for (uint32_t i = 0; i < RANKED; i++)
+        keys[i] = ~(gsim_u128)0;
+    for (uint32_t i = 0; i < n; i++, list = queue->event[list].next) {
+        keys[i] = (gsim_u128)wide_key(queue->event[list].key) ^ (gsim_u128)1 << 127;
+        number[i] = list;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t rank = 0;
+        for (uint32_t other = 0; other < RANKED; other++)
+            rank += keys[other] < keys[i];
+        queue->front[queue->end + rank] =
+            (struct gsim_eventq_entry){queue->event[number[i]].key, number[i]};
+        queue->event[number[i]].prev = IN_FRONT;
+        sum += rank;
+    }
+    assert(sum == n * (n - 1) / 2); /* no two have one key */
+    queue->end += n;
+}
+
+/* What comes after all in the front, in any order. */
+static void append(struct gsim_eventq *queue, uint32_t list, uint32_t n) {
+    if (n > 2 && n <= RANKED) {
+        append_ranked(queue, list, n);
+        return;
+    }
+    for (; list; list = queue->event[list].next)
+        sort_in(queue, (struct gsim_eventq_entry){queue->event[list].key, list});
+}
+
 /* Takes the first lists of the wheel as long as they fit. */
 static void refill_from_wheel(struct gsim_eventq *queue) {
     while (queue->levels) {
@@ -256,8 +291,7 @@ static void refill_from_wheel(struct gsim_eventq *queue) {
             deal(queue, spot);
             continue;
         }
-        for (uint32_t at = take_list(queue, spot); queue->end < n; at = queue->event[at].next)
-            sort_in(queue, (struct gsim_eventq_entry){queue->event[at].key, at});
+        append(queue, take_list(queue, spot), n - queue->end);
     }
     queue->bound = queue->end ? queue->front[queue->end - 1].key : last_key;
 }
