@@ -231,7 +231,7 @@ static void slide(struct gsim_eventq *queue, uint32_t to) {
     queue->end = to + n;
 }
 
-/* There is room behind. Where many come before all others, they do not push these about each time. */
+/* There is room. Where many come before all others, they do not push these about each time. */
 static void front_insert(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
     if (entry.key.time_ns >= queue->next_ns) {
         if (queue->end == FRONT)
