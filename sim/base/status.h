@@ -37,6 +37,8 @@ struct gsim_log {
 #define GSIM_COLD __attribute__((cold, noinline))
 /* For the long way, kept out of its caller so that the short way there stays short. */
 #define GSIM_APART __attribute__((noinline))
+/* For a short way: what it calls becomes part of it, but for what is kept apart. */
+#define GSIM_WHOLE __attribute__((flatten))
 
 /* Records an error. file may be NULL (no place), line 0 (the file as a whole). */
 __attribute__((format(printf, 5, 6))) GSIM_COLD void gsim_log_error(struct gsim_log *log,

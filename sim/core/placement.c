@@ -34,13 +34,8 @@ static inline void take_plain(struct search *s, uint32_t node, uint32_t most) {
     gsim_cluster_add_idle(c, node, -(int)n);
 }
 
-static void take_from(struct search *s, uint32_t node, uint32_t most) {
+GSIM_APART static void take_counted(struct search *s, uint32_t node, uint32_t most) {
     const struct gsim_cluster *c = s->cluster;
-    s->n_takes++;
-    if (s->is_plain) {
-        take_plain(s, node, most);
-        return;
-    }
     uint32_t end = c->node_first_gpu[node + 1], from = s->n, until = s->n + most;
     bool any_memory = s->request->mem_bytes <= 0;
     for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n < until; gpu++) {
@@ -51,8 +46,16 @@ static void take_from(struct search *s, uint32_t node, uint32_t most) {
     gsim_cluster_charge(s->cluster, s->request, s->units + from, s->n - from, true);
 }
 
+static inline void take_from(struct search *s, uint32_t node, uint32_t most) {
+    s->n_takes++;
+    if (s->is_plain)
+        take_plain(s, node, most);
+    else
+        take_counted(s, node, most);
+}
+
 /* Idle GPUs of the node that this request may use. */
-static uint32_t usable(const struct search *s, uint32_t node) {
+GSIM_APART static uint32_t usable(const struct search *s, uint32_t node) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t n = c->node_idle[node];
     if (s->is_plain)
@@ -99,7 +102,7 @@ static inline bool take_node(struct search *s, uint32_t need) {
 }
 
 /* How many nodes of a kind could ever have the request's memory on each GPU. */
-static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *kind) {
+GSIM_APART static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *kind) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpu = c->node_first_gpu[kind->first_node];
     bool has_room = s->request->mem_bytes <= c->gpu_hbm_bytes[gpu] ||
@@ -108,7 +111,7 @@ static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *k
 }
 
 /* On whole nodes, as few as the cluster has for so many, and a part of another. */
-static bool find_nodes(struct search *s, uint32_t kind, bool with_remainder) {
+GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     for (uint32_t i = kind; i < c->n_kinds; i++) {
@@ -137,7 +140,7 @@ static void start_over(struct search *s) {
 
 /* A gang of several nodes: below the switch that has the fewest idle GPUs and room for it, else
  * across switches. */
-static bool find_below_switch(struct search *s) {
+GSIM_APART static bool find_below_switch(struct search *s) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t need = s->request->shape.gpus, best = c->n_switches, least = UINT32_MAX;
     for (uint32_t i = 0; i < c->n_switches; i++) {
@@ -165,7 +168,7 @@ static inline bool find_together(struct search *s) {
                                                   : find_consolidated(s, true);
 }
 
-static bool find_any(struct search *s) {
+GSIM_APART static bool find_any(struct search *s) {
     struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
@@ -216,7 +219,7 @@ static uint32_t akin(const struct search *s) {
     return empty;
 }
 
-static bool find_akin(struct search *s) {
+GSIM_APART static bool find_akin(struct search *s) {
     uint32_t node = akin(s);
     if (node == UINT32_MAX)
         return find_together(s);
@@ -225,7 +228,7 @@ static bool find_akin(struct search *s) {
     return true;
 }
 
-static bool find_random(struct search *s) {
+GSIM_APART static bool find_random(struct search *s) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
     if (left > c->n_idle)
@@ -239,7 +242,7 @@ static bool find_random(struct search *s) {
     return left == 0;
 }
 
-static bool find_spread(struct search *s) {
+GSIM_APART static bool find_spread(struct search *s) {
     if (s->request->shape.gpus > s->cluster->n_idle)
         return false;
     while (s->n < s->request->shape.gpus) {
@@ -252,7 +255,7 @@ static bool find_spread(struct search *s) {
 }
 
 /* A share of one GPU: the partly free GPU that it fills best, else a whole one is broken. */
-static bool find_share(struct search *s) {
+GSIM_APART static bool find_share(struct search *s) {
     struct gsim_cluster *c = s->cluster;
     int64_t cpus = s->request->shape.cpus_milli;
     for (uint32_t gpu = gsim_index_seek(&c->partial, s->request->shape.share_ppm, 0);
@@ -296,8 +299,9 @@ static inline struct gsim_found found(const struct search *s) {
     return (struct gsim_found){s->n, true, is_on_one_node, has_bits ? s->on_node : 0};
 }
 
-struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
-                                    const struct gsim_request *request, struct gsim_unit *units) {
+GSIM_WHOLE struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
+                                               const struct gsim_request *request,
+                                               struct gsim_unit *units) {
     if (cluster->is_pool) {
         bool fits = gsim_cluster_fits(cluster, request, NULL, 0);
         if (fits)
