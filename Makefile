@@ -67,6 +67,8 @@ TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
 $(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 
+$(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o
+
 # Inputs that somebody might give (tests/fuzz/target.h): mutated at random by every `make check`, and by
 # what they reach for as long as one likes by `make fuzz`. What it finds belongs into tests/fuzz/corpus.
 FUZZ_S = 300

@@ -13,6 +13,7 @@
 
 #include "sim/base/eventq.h"
 #include "sim/base/rng.h"
+#include "tests/bench/bare.h"
 
 enum { ROUNDS = 5, LONG_ROUNDS = 3, POPS = 2000000 };
 
@@ -291,6 +292,13 @@ static void bench_sizes(const char *gsim, const struct files *files) {
                many[p].events / many[p].run_s / 1e6,
                (double)(many[p].peak_kib - few[p].peak_kib) * 1024 / (MANY - FEW));
     }
+    double bare[ROUNDS];
+    for (int r = 0; r < ROUNDS; r++)
+        bare[r] = bare_ns_per_job(MANY);
+    double floor_ns = median(bare, ROUNDS), fifo_ns = ns_per_job(many[0].run_s, MANY);
+    printf(
+        "fifo  simulation: %.2f x a bare loop of arrivals, a heap and best fit (%.0f ns a job)\n",
+        fifo_ns / floor_ns, floor_ns);
     struct outcome with =
         run_median(gsim, "fifo", files->trace, files->out, LONG_ROUNDS, files->db);
     printf("SQLite: %.0f rows/s (whole process with --db against without, hash included)\n",
