@@ -139,14 +139,14 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     job->sharing_gpu = UINT32_MAX;
     model->progress[slot] = (struct gsim_progress){0};
     gsim_turns_forget(model, slot);
-    if (model->setup.trace->column[GSIM_COL_ITERATIONS])
+    if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] != NULL))
         fill_boundaries(model, job, about->index);
 }
 
-static void leave(struct gsim_model *model, gsim_slot slot) {
+static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     if (model->jobs[slot].is_turning)
-        gsim_turns_leave(model, slot, false, model->now_ns);
-    gsim_turns_drop(model, slot, model->now_ns);
+        gsim_turns_leave(model, slot, false, now_ns);
+    gsim_turns_drop(model, slot, now_ns);
     gsim_traffic_forget(&model->traffic, slot);
     gsim_eventq_cancel(&model->queue, slot);
 }
@@ -205,13 +205,13 @@ static gsim_work watched_work(const struct gsim_machine_job *job,
 void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
-    if (job->phase == STOPPING && job->stop_at < job->need) {
+    if (gsim_rarely(job->phase == STOPPING && job->stop_at < job->need)) {
         gsim_machine_expect(model, slot, STOPS, reached_at(progress, job->stop_at));
         return;
     }
     int64_t end_ns = reached_at(progress, job->need);
     gsim_work watched = job->phase == RUNNING ? watched_work(job, progress) : -1;
-    if (watched >= 0 && watched < job->need) {
+    if (gsim_rarely(watched >= 0 && watched < job->need)) {
         int64_t watch_ns = reached_at(progress, watched);
         if (watch_ns < end_ns) {
             gsim_machine_expect(model, slot, IS_WATCHED, watch_ns);
@@ -288,11 +288,12 @@ static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
 static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     model->jobs[slot].phase = RUNNING;
-    if (gsim_turns_takes(model, slot)) {
+    if (gsim_rarely(gsim_turns_takes(model, slot))) {
         gsim_turns_join(model, slot, now_ns);
         return;
     }
-    if (model->has_shared && about->n_units == 1 && model->gpus[about->units[0].gpu].is_shared) {
+    if (gsim_rarely(model->has_shared && about->n_units == 1 &&
+                    model->gpus[about->units[0].gpu].is_shared)) {
         gsim_sharing_join(model, slot, about->units[0].gpu, now_ns);
         return;
     }
@@ -325,7 +326,7 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     (void)keep;
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool brings_nothing = from == GSIM_QUEUED && !model->setup.trace->column[GSIM_COL_LOAD_BYTES];
-    if (!brings_nothing || model->has_recut)
+    if (gsim_rarely(!brings_nothing || model->has_recut))
         return load(model, slot, from, now_ns);
     model->jobs[slot].home_node = gsim_carriage_node(model, about->units, about->n_units);
     run_now(model, slot, now_ns);
@@ -517,7 +518,7 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns = gsim_eventq_next(&model->queue);
     int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
     next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
-    if (model->turns.n_active == 0)
+    if (!gsim_rarely(model->turns.n_active > 0))
         return next_ns;
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
@@ -535,24 +536,29 @@ GSIM_COLD static bool grow_events(struct gsim_model *model, struct gsim_events *
 
 static inline bool report(struct gsim_model *model, struct gsim_events *events, gsim_slot slot,
                           enum gsim_event_kind kind, enum gsim_watch_kind watched) {
-    if (events->n == events->capacity && !grow_events(model, events))
+    if (gsim_rarely(events->n == events->capacity) && !grow_events(model, events))
         return false;
-    events->list[events->n++] = (struct gsim_event){kind, slot, watched};
+    events->list[events->n++] = (struct gsim_event){.kind = kind, .slot = slot, .watch = watched};
     return true;
 }
 
 static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                              struct gsim_events *events) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    if (switches_by_itself(model, slot))
+    if (gsim_rarely(switches_by_itself(model, slot)))
         stand_still(model, slot, false, now_ns);
+    gsim_turns_drop(model, slot, now_ns);
     struct gsim_progress *progress = &model->progress[slot];
     progress->done = job->need; /* what its host did last is service too */
     progress->since_ns = now_ns;
     progress->rate_q32 = 0;
-    expect_nothing(model, slot);
+    job->ahead = NOTHING;
     job->phase = IDLE;
-    return report(model, events, slot, GSIM_EVENT_COMPLETED, 0);
+    if (!report(model, events, slot, GSIM_EVENT_COMPLETED, 0))
+        return false;
+    events->list[events->n - 1].has_costs =
+        (job->bytes_in | job->bytes_out) != 0 || gsim_turns_knows_of(model, slot);
+    return true;
 }
 
 static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
@@ -596,7 +602,7 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
 
 static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                          struct gsim_events *events) {
-    if (model->jobs[slot].ahead == ENDS) /* mostly: a jump that is predicted */
+    if (!gsim_rarely(model->jobs[slot].ahead != ENDS)) /* a jump that is predicted */
         return serve_end(model, slot, now_ns, events);
     switch ((enum ahead)model->jobs[slot].ahead) {
     case STOPS:
@@ -617,10 +623,10 @@ static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_n
 }
 
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
-    model->now_ns = now_ns;
-    if (model->turns.n_active > 0)
+    if (gsim_rarely(model->turns.n_active > 0))
         gsim_turns_settle(model, now_ns);
-    if (gsim_traffic_next_time(&model->traffic) <= now_ns && !gsim_carriage_serve(model, now_ns))
+    if (gsim_rarely(gsim_traffic_next_time(&model->traffic) <= now_ns) &&
+        !gsim_carriage_serve(model, now_ns))
         return false;
     /* What an event causes at the same instant (a job with no work left after it starts) is served
      * in the same call, in the queue's order. */

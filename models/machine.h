@@ -64,7 +64,6 @@ struct gsim_machine_gpu {
 
 struct gsim_model {
     struct gsim_model_setup setup;
-    int64_t now_ns;
     struct gsim_eventq queue;
     struct gsim_machine_job *jobs;
     struct gsim_progress *progress;

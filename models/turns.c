@@ -312,18 +312,22 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
 }
 
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
-    if (slot >= model->turns.capacity)
+    if (!gsim_rarely(slot < model->turns.capacity))
         return;
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     *turner = (struct gsim_turner){.wings_left = turner->wings_left,
                                    .wings_capacity = turner->wings_capacity};
 }
 
+bool gsim_turns_knows_of(const struct gsim_model *model, gsim_slot slot) {
+    return slot < model->turns.capacity;
+}
+
 /* --- joining and leaving ---------------------------------------------------------------------- */
 
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (!model->has_turners || about->n_units == 0)
+    if (!gsim_rarely(model->has_turners && about->n_units > 0))
         return false;
     const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
     return (about->n_units == 1 && gpu->is_rotating) ||
@@ -501,7 +505,7 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
 
 void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_turns *turns = &model->turns;
-    if (slot >= turns->capacity || !turns->by_slot[slot].is_parked)
+    if (!gsim_rarely(slot < turns->capacity && turns->by_slot[slot].is_parked))
         return;
     struct gsim_turner *turner = &turns->by_slot[slot];
     turner->before.stall_ns -= turner->parked.stall_ns; /* it does not wait for that any more */

@@ -94,6 +94,8 @@ bool gsim_turns_has_worked(const struct gsim_model *model, gsim_slot slot);
 void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* A slot is given to another job. */
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
+/* Whether it may have taken turns. */
+bool gsim_turns_knows_of(const struct gsim_model *model, gsim_slot slot);
 static inline bool gsim_turns_knows(enum gsim_discipline discipline) {
     return discipline == GSIM_DISCIPLINE_RR || discipline == GSIM_DISCIPLINE_PRIORITY ||
            discipline == GSIM_DISCIPLINE_BOUNDARY || discipline == GSIM_DISCIPLINE_PADDING;

@@ -22,7 +22,5 @@ const struct gsim_policy gsim_policy_backfill = {
     .state_size = sizeof(struct gsim_line),
     .job_size = sizeof(struct gsim_link),
     .open = open_backfill,
-    .on_arrival = gsim_line_on_arrival,
-    .on_completion = gsim_line_on_completion,
     .decide = gsim_line_decide,
 };

@@ -170,6 +170,11 @@ void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsi
     gsim_queue_insert(queue, ctx, GSIM_NO_SLOT, slot);
 }
 
+void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *ctx) {
+    for (uint32_t i = 0; i < ctx->view->n_arrived; i++)
+        gsim_queue_append(queue, ctx, ctx->view->arrived[i]);
+}
+
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_link link = *link_of(ctx, slot);
     if (link.before == GSIM_NO_SLOT)
@@ -215,23 +220,13 @@ void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_
     line->is_strict = is_strict;
 }
 
-void gsim_line_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_line *line = ctx->state;
-    gsim_queue_append(&line->queue, ctx, slot);
-}
-
-void gsim_line_on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_line *line = ctx->state;
-    (void)slot;
-    line->has_freed = true;
-}
-
 /* Nothing was freed: only what has just arrived can fit. The queue stands in arrival order, so
  * that is its tail; where the head blocks, it is all of the queue or none of it. */
-static gsim_slot first_candidate(const struct gsim_ctx *ctx, const struct gsim_line *line) {
-    if (line->has_freed)
+static gsim_slot first_candidate(const struct gsim_view *view, const struct gsim_line *line,
+                                 bool has_freed) {
+    if (has_freed)
         return line->queue.first;
-    gsim_slot arrived = ctx->view->n_arrived ? ctx->view->arrived[0] : GSIM_NO_SLOT;
+    gsim_slot arrived = view->n_arrived ? view->arrived[0] : GSIM_NO_SLOT;
     return line->is_strict && arrived != line->queue.first ? GSIM_NO_SLOT : arrived;
 }
 
@@ -261,10 +256,11 @@ static void place_what_fits(struct gsim_line *line, const struct gsim_ctx *ctx,
 
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_line *line = ctx->state;
-    line->has_freed |= ctx->view->n_repairs != line->n_repairs;
-    line->n_repairs = ctx->view->n_repairs;
-    gsim_slot first = first_candidate(ctx, line);
-    line->has_freed = false;
+    const struct gsim_view *view = ctx->view;
+    bool has_freed = view->n_completed > 0 || view->n_repairs != line->n_repairs;
+    line->n_repairs = view->n_repairs;
+    gsim_queue_append_arrived(&line->queue, ctx);
+    gsim_slot first = first_candidate(view, line, has_freed);
     if (first == GSIM_NO_SLOT)
         return;
     if (line->is_strict)

@@ -89,6 +89,8 @@ struct gsim_queue {
 
 void gsim_queue_init(struct gsim_queue *queue);
 void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
+/* Those that have come since the last decide; sparing a hook for each. */
+void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *ctx);
 /* before: one of the queue, or GSIM_NO_SLOT for its end. */
 void gsim_queue_insert(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot before,
                        gsim_slot slot);
@@ -101,18 +103,15 @@ static inline gsim_slot gsim_queue_after(const struct gsim_ctx *ctx, gsim_slot s
 }
 
 /* A queue that is served in order of arrival; what does not fit blocks it (strict) or is passed
- * over. For policies whose state is nothing else, the hooks are ready made. */
+ * over. For policies whose state is nothing else, the hook is ready made. */
 struct gsim_line {
     struct gsim_queue queue;
     enum gsim_rule rule;
     bool is_strict;
-    bool has_freed; /* since the last decide */
     uint32_t n_repairs; /* that it knows of */
 };
 
 void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_strict);
-void gsim_line_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
-void gsim_line_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 
 /* Remembers the smallest whole gang that did not fit in a pass: as long as only the number of GPUs

@@ -25,7 +25,5 @@ const struct gsim_policy gsim_policy_fifo = {
     .state_size = sizeof(struct gsim_line),
     .job_size = sizeof(struct gsim_link),
     .open = open_fifo,
-    .on_arrival = gsim_line_on_arrival,
-    .on_completion = gsim_line_on_completion,
     .decide = gsim_line_decide,
 };

@@ -21,7 +21,8 @@ struct mig_gpu {
 };
 
 struct mig {
-    struct gsim_line line; /* first: its hook finds it there */
+    struct gsim_queue queue;
+    enum gsim_rule rule;
     struct mig_gpu *gpu;
     struct gsim_partition *kinds; /* that there are, by type of GPU */
     uint32_t n_types;
@@ -119,13 +120,12 @@ static bool add(const struct gsim_ctx *ctx, uint32_t gpu, char *layout, const ch
 
 /* For those that wait, in their order, as far as they fit; then large ones first. */
 static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) {
-    const struct mig *mig = ctx->state;
     const struct gsim_view *view = ctx->view;
     const struct gsim_partition *kinds = kinds_of(ctx, gpu);
     bool fits = true;
     layout[0] = '\0';
-    for (gsim_slot slot = mig->line.queue.first; fits && slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot)) {
+    gsim_slot slot = ((const struct mig *)ctx->state)->queue.first;
+    for (; fits && slot != GSIM_NO_SLOT; slot = gsim_queue_after(ctx, slot)) {
         uint32_t kind = smallest(view, kinds, view->job[slot]);
         fits = view->gpus[slot] == 1 && kind < kinds->n &&
                add(ctx, gpu, layout, kinds->instance[kind].name);
@@ -184,7 +184,7 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
     if (n_empty < view->gpus[slot])
         return false;
     for (uint32_t gpu = 0; gpu <= view->n_gpus; gpu++) {
-        if (gsim_common_place(ctx, plan, slot, mig->line.rule))
+        if (gsim_common_place(ctx, plan, slot, mig->rule))
             return true;
         while (gpu < view->n_gpus && (mig->gpu[gpu].cut.n == 0 || !is_empty(mig, view, gpu)))
             gpu++;
@@ -241,8 +241,8 @@ static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
 static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     struct mig *mig = ctx->state;
     const char *layout = gsim_param_full(ctx->params, "layout")->text;
-    gsim_queue_init(&mig->line.queue);
-    mig->line.rule = gsim_common_rule(ctx);
+    gsim_queue_init(&mig->queue);
+    mig->rule = gsim_common_rule(ctx);
     mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
     mig->gpu = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->gpu);
     mig->kinds = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->kinds);
@@ -260,16 +260,17 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mig *mig = ctx->state;
+    gsim_queue_append_arrived(&mig->queue, ctx);
     for (uint32_t gpu = 0; mig->layout && !mig->is_cut && gpu < ctx->view->n_gpus; gpu++)
         if (!cut(ctx, plan, gpu, mig->layout))
             return;
     mig->is_cut = true;
-    for (gsim_slot slot; (slot = mig->line.queue.first) != GSIM_NO_SLOT;) {
+    for (gsim_slot slot; (slot = mig->queue.first) != GSIM_NO_SLOT;) {
         bool is_placed = needs_whole(ctx, slot) ? place_whole(ctx, plan, slot)
                                                 : place_in_instance(ctx, plan, slot);
         if (!is_placed)
             return;
-        gsim_queue_remove(&mig->line.queue, ctx, slot);
+        gsim_queue_remove(&mig->queue, ctx, slot);
     }
 }
 
@@ -294,7 +295,6 @@ const struct gsim_policy gsim_policy_mig = {
     .state_size = sizeof(struct mig),
     .job_size = sizeof(struct mig_job),
     .open = open_mig,
-    .on_arrival = gsim_line_on_arrival,
     .on_completion = on_completion,
     .decide = decide,
 };

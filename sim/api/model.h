@@ -17,7 +17,7 @@
 /* What a model reports. The order is the order in which equal times are served: phases COMPLETE,
  * BOUNDARY, FAULT of the engine's order. */
 enum gsim_event_kind {
-    GSIM_EVENT_COMPLETED = 0, /* all work done; units are clear, memory freed */
+    GSIM_EVENT_COMPLETED = 0, /* all work done; units are clear, memory freed: it has left */
     GSIM_EVENT_STOPPED, /* off the SMs: STOPPING -> SAVING */
     GSIM_EVENT_CLEARED, /* saved: SAVING -> PAUSED, HELD or QUEUED; units clear */
     GSIM_EVENT_RUNNING, /* STARTING or RESUMING -> RUNNING */
@@ -28,6 +28,7 @@ struct gsim_event {
     enum gsim_event_kind kind;
     gsim_slot slot;
     enum gsim_watch_kind watch;
+    bool has_costs; /* of what is completed: there may be some to ask for */
 };
 
 /* Collects events of one instant; the model appends. */
@@ -104,9 +105,9 @@ struct gsim_model_ops {
                              struct gsim_log *log);
     /* Slots below capacity are about to be used. false: no memory. */
     bool (*reserve)(struct gsim_model *model, uint32_t capacity);
-    /* A job appears in a slot (nothing runs yet), or leaves it. */
+    /* A job appears in a slot (nothing runs yet), or leaves it without having been completed. */
     void (*enter)(struct gsim_model *model, gsim_slot slot);
-    void (*leave)(struct gsim_model *model, gsim_slot slot);
+    void (*leave)(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
     /* Start or resume on job.units, which are clear. from: QUEUED, PAUSED or HELD, and keep says
      * where the state lies. AT_ONCE: it runs now. LATER: a RUNNING event follows. */
     enum gsim_pace (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
@@ -143,7 +144,8 @@ struct gsim_model_ops {
     void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns);
     /* No later than the next thing to report, GSIM_NEVER when there is none. Nothing from outside
-     * happens before horizon_ns, so a model may work ahead until there. */
+     * happens before horizon_ns, so a model may work ahead until there; at that instant it is brought
+     * along first only if it is named here. */
     int64_t (*next_time)(struct gsim_model *model, int64_t horizon_ns);
     /* Moves to now_ns <= next_time() and appends what happens at exactly now_ns, by kind and
      * entity. advance(a) then advance(b) equals advance(b). false: no memory. */

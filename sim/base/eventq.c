@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/base/hints.h"
 #include "sim/base/wide.h"
 
 enum {
@@ -18,9 +19,6 @@ enum {
 /* What `prev` says of an event that has none before it. The numbers of events come after these. */
 enum { ABSENT, HEADS_ITS_LIST, IN_FRONT, IS_STRAY };
 _Static_assert((int)IS_STRAY < (int)GSIM_EVENTQ_NUMBERS, "a place looks like an event");
-
-/* What is rare stays out of line, so that what is common saves no registers for it. */
-#define RARE __attribute__((noinline))
 
 static const struct gsim_event_key last_key = {INT64_MAX, UINT64_MAX};
 
@@ -369,7 +367,7 @@ bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity) {
 static void insert(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key);
 
 /* Not after the bound. */
-RARE static void insert_soon(struct gsim_eventq *queue, uint32_t number) {
+GSIM_APART static void insert_soon(struct gsim_eventq *queue, uint32_t number) {
     struct gsim_eventq_entry entry = {queue->event[number].key, number};
     if (gsim_eventq_is_empty(queue))
         queue->bound = entry.key;
@@ -402,7 +400,7 @@ static void take_out(struct gsim_eventq *queue, uint32_t number) {
     queue->event[number].prev = ABSENT;
 }
 
-RARE static void move(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key) {
+GSIM_APART static void move(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key) {
     take_out(queue, number);
     insert(queue, number, key);
 }

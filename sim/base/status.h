@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/hints.h"
+
 /* The values are the program's exit codes (CLI contract). */
 enum gsim_status {
     GSIM_OK = 0,
@@ -32,13 +34,6 @@ struct gsim_log {
     struct gsim_log_entry errors[GSIM_LOG_ENTRIES];
     struct gsim_log_entry warnings[GSIM_LOG_ENTRIES];
 };
-
-/* For what hardly ever runs: its callers are laid out as if they never called it. */
-#define GSIM_COLD __attribute__((cold, noinline))
-/* For the long way, kept out of its caller so that the short way there stays short. */
-#define GSIM_APART __attribute__((noinline))
-/* For a short way: what it calls becomes part of it, but for what is kept apart. */
-#define GSIM_WHOLE __attribute__((flatten))
 
 /* Records an error. file may be NULL (no place), line 0 (the file as a whole). */
 __attribute__((format(printf, 5, 6))) GSIM_COLD void gsim_log_error(struct gsim_log *log,

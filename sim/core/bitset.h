@@ -33,6 +33,12 @@ static inline void gsim_bitset_remove(struct gsim_bitset *set, uint32_t i) {
     set->summary[i / 4096] &= ~((uint64_t)(word == 0) << (i / 64 % 64));
 }
 
+/* From one set to another of the same size, or the same. */
+static inline void gsim_bitset_move(struct gsim_bitset *from, struct gsim_bitset *to, uint32_t i) {
+    gsim_bitset_remove(from, i);
+    gsim_bitset_add(to, i);
+}
+
 static inline bool gsim_bitset_has(const struct gsim_bitset *set, uint32_t i) {
     return set->word[i / 64] >> (i % 64) & 1;
 }

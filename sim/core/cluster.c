@@ -64,11 +64,6 @@ static bool allocate(struct gsim_cluster *c) {
     return ok;
 }
 
-static void bucket_add(struct gsim_cluster *c, uint32_t idle, uint32_t node) {
-    gsim_bitset_add(&c->nodes_with[idle], node);
-    gsim_bitset_add(&c->counts, idle);
-}
-
 static void set_idle(struct gsim_cluster *c, uint32_t gpu, bool is_idle) {
     uint32_t node = c->node_of_gpu[gpu], nth = gpu - c->node_first_gpu[node];
     uint64_t *word = &c->idle_gpus[(size_t)node * c->node_words + nth / 64];
@@ -88,7 +83,8 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
             c->gpu_hbm_bytes[*gpu] = group->hbm_bytes;
             set_idle(c, *gpu, true);
         }
-        bucket_add(c, group->gpus_per_node, *node);
+        gsim_bitset_add(&c->nodes_with[group->gpus_per_node], *node);
+        gsim_bitset_add(&c->counts, group->gpus_per_node);
         c->node_idle[*node] = group->gpus_per_node;
         c->n_idle += group->gpus_per_node;
         c->n_idle_whole += group->gpus_per_node;
@@ -217,18 +213,6 @@ static int gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm)
     return is_idle - was_idle;
 }
 
-void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
-    if (by == 0)
-        return;
-    uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
-    gsim_bitset_remove(&c->nodes_with[was], node);
-    bucket_add(c, is, node);
-    c->node_idle[node] = is;
-    c->n_idle += (uint32_t)by;
-    uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
-    c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
-}
-
 int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus) {
     return shape->cpus_milli ? gsim_muldiv_ceil(shape->cpus_milli, gpus, shape->gpus) : 0;
 }
@@ -270,14 +254,9 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
     return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
 }
 
-bool gsim_cluster_is_plain(const struct gsim_cluster *c, const struct gsim_request *request) {
-    return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
-           request->shape.share_ppm == PPM && c->n_arranged == 0;
-}
-
-GSIM_APART static void charge_counted(struct gsim_cluster *c, const struct gsim_request *request,
-                                      const struct gsim_unit *units, uint32_t n_units,
-                                      bool is_taken) {
+/* Units of one node mostly stand together: its bucket is then changed once. */
+void gsim_cluster_charge(struct gsim_cluster *c, const struct gsim_request *request,
+                         const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
     uint32_t node = 0;
     int idle = 0;
     for (uint32_t u = 0; u < n_units; u++) {
@@ -290,18 +269,6 @@ GSIM_APART static void charge_counted(struct gsim_cluster *c, const struct gsim_
         idle += charge_gpu(c, request, &units[u], is_taken);
     }
     gsim_cluster_add_idle(c, node, idle);
-}
-
-/* Units of one node mostly stand together: its bucket is then changed once. */
-void gsim_cluster_charge(struct gsim_cluster *c, const struct gsim_request *request,
-                         const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
-    if (request->on_node == 0 || !gsim_cluster_is_plain(c, request)) {
-        charge_counted(c, request, units, n_units, is_taken);
-        return;
-    }
-    uint32_t node = c->node_of_gpu[units[0].gpu];
-    c->idle_gpus[node] ^= request->on_node;
-    gsim_cluster_add_idle(c, node, is_taken ? -(int)n_units : (int)n_units);
 }
 
 static int64_t pool_ppm(const struct gsim_request *request) {
@@ -317,8 +284,8 @@ void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *
     gsim_cluster_charge(cluster, request, units, n_units, true);
 }
 
-void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_request *request,
-                          const struct gsim_unit *units, uint32_t n_units) {
+void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_request *request,
+                            const struct gsim_unit *units, uint32_t n_units) {
     if (cluster->is_pool) {
         cluster->pool_free_ppm += pool_ppm(request);
         cluster->pool_cpus_free += request->shape.cpus_milli;

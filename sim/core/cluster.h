@@ -12,6 +12,7 @@
 #include "sim/core/bitset.h"
 #include "sim/api/types.h"
 #include "sim/base/arena.h"
+#include "sim/base/hints.h"
 #include "sim/base/status.h"
 
 #define GSIM_MAX_GPUS_PER_NODE 4096u
@@ -109,12 +110,8 @@ struct gsim_cluster {
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log);
-/* For placement.c: whether a request is for whole GPUs and nothing else is counted, as most of most
- * traces; wholly free GPUs that a node has more; what units carry, taken or given back (of a pool
- * nothing); the CPUs that come with so many GPUs of a gang, which are spread evenly over them;
- * whether a GPU has the memory left. */
-bool gsim_cluster_is_plain(const struct gsim_cluster *cluster, const struct gsim_request *request);
-void gsim_cluster_add_idle(struct gsim_cluster *cluster, uint32_t node, int by);
+/* For placement.c: what units carry, taken or given back (of a pool nothing); the CPUs that come with
+ * so many GPUs of a gang, which are spread evenly over them; whether a GPU has the memory left. */
 void gsim_cluster_charge(struct gsim_cluster *cluster, const struct gsim_request *request,
                          const struct gsim_unit *units, uint32_t n_units, bool is_taken);
 int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus);
@@ -135,8 +132,8 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
                        const struct gsim_unit *units, uint32_t n_units);
 void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *request,
                        const struct gsim_unit *units, uint32_t n_units);
-void gsim_cluster_release(struct gsim_cluster *cluster, const struct gsim_request *request,
-                          const struct gsim_unit *units, uint32_t n_units);
+void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_request *request,
+                            const struct gsim_unit *units, uint32_t n_units);
 /* Memory alone, for jobs that are paused in place. */
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes);
@@ -160,6 +157,38 @@ static inline uint32_t gsim_cluster_free_ppm(const struct gsim_cluster *cluster,
 static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint32_t gpu) {
     return cluster->gpu_instances && cluster->gpu_instances[gpu] &&
            cluster->gpu_instances[gpu]->n > 0;
+}
+
+/* --- what nearly every job needs ---------------------------------------------------------------- */
+
+/* Whether a request is for whole GPUs and nothing else is counted. */
+static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,
+                                         const struct gsim_request *request) {
+    return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
+           request->shape.share_ppm == GSIM_PPM && c->n_arranged == 0;
+}
+
+/* So many wholly free GPUs more has a node. */
+static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
+    uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
+    uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];
+    gsim_bitset_move(&c->nodes_with[was], &c->nodes_with[is], node);
+    gsim_bitset_add(&c->counts, is);
+    c->node_idle[node] = is;
+    c->n_idle += (uint32_t)by;
+    c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
+}
+
+/* What was found on one node is given back as it was taken. */
+static inline void gsim_cluster_release(struct gsim_cluster *c, const struct gsim_request *request,
+                                        const struct gsim_unit *units, uint32_t n_units) {
+    if (gsim_rarely(request->on_node == 0 || !gsim_cluster_is_plain(c, request))) {
+        gsim_cluster_give_back(c, request, units, n_units);
+        return;
+    }
+    uint32_t node = c->node_of_gpu[units[0].gpu];
+    c->idle_gpus[node] ^= request->on_node;
+    gsim_cluster_add_idle(c, node, (int)n_units);
 }
 
 #endif

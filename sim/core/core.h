@@ -25,6 +25,7 @@ struct gsim_core_job {
     bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
     bool is_pinned; /* paused: its memory stays on last_units */
     bool is_ending; /* done as soon as it is off its units */
+    bool has_left; /* the model, which knows that it is done */
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* on its GPUs, also while it waited for pages there */
     /* What stands above begins as zero, the rest is written before it is read. */
@@ -176,6 +177,7 @@ struct gsim_core {
     struct gsim_slots arrived, completed, settled;
     uint32_t next_arrival; /* position in arrival order */
     int64_t arrival_ns; /* when that is */
+    int64_t model_ns; /* when the model has something next */
     struct gsim_heartbeat heartbeat;
     int64_t timer_ns;
     bool has_changed; /* something a policy can see, since the last decide */
@@ -215,7 +217,7 @@ GSIM_COLD bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots)
 /* false: no memory. */
 static inline bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slots,
                                   gsim_slot slot) {
-    if (slots->n == slots->capacity && !gsim_slots_grow(core, slots))
+    if (gsim_rarely(slots->n == slots->capacity) && !gsim_slots_grow(core, slots))
         return false;
     slots->list[slots->n++] = slot;
     return true;
@@ -261,7 +263,8 @@ void gsim_plan_refresh_view(struct gsim_core *core);
 /* metrics.c */
 bool gsim_metrics_open(struct gsim_core *core);
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
-void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot);
+/* has_costs: the model may have some to tell. */
+void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before it */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 

@@ -251,7 +251,7 @@ static void look_ahead(struct gsim_core *core) {
 
 static void serve_model(struct gsim_core *core) {
     core->events.n = 0;
-    if (!core->ops->advance(core->model, core->view.now_ns, &core->events))
+    if (gsim_rarely(!core->ops->advance(core->model, core->view.now_ns, &core->events)))
         (void)gsim_core_no_memory(core);
     for (uint32_t i = 0; i < core->events.n && core->status == GSIM_OK; i++)
         gsim_job_event(core, &core->events.list[i]);
@@ -264,7 +264,7 @@ static void serve_arrivals(struct gsim_core *core) {
         look_ahead(core);
         core->has_changed = true;
         core->metrics.n_events++;
-        if (slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot)) {
+        if (gsim_rarely(slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot))) {
             (void)gsim_core_no_memory(core);
             return;
         }
@@ -272,7 +272,7 @@ static void serve_arrivals(struct gsim_core *core) {
 }
 
 static void serve_timer(struct gsim_core *core) {
-    if (core->timer_ns != core->view.now_ns)
+    if (!gsim_rarely(core->timer_ns == core->view.now_ns))
         return;
     core->timer_ns = GSIM_NEVER;
     core->has_changed = true;
@@ -299,7 +299,7 @@ static void decide(struct gsim_core *core) {
     gsim_plan_refresh_view(core);
     if (core->policy->decide)
         core->policy->decide(&core->ctx, &core->plan);
-    if (core->ctx.status != GSIM_OK && core->status == GSIM_OK)
+    if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
         core->status = core->ctx.status;
     core->settled.n = 0;
     for (uint32_t i = 0; i < core->completed.n; i++)
@@ -322,10 +322,10 @@ static int64_t horizon_ns(const struct gsim_core *core) {
     return until < horizon ? until + 1 : horizon;
 }
 
-static int64_t next_instant(const struct gsim_core *core) {
+static int64_t next_instant(struct gsim_core *core) {
     int64_t horizon = horizon_ns(core);
-    int64_t next = core->ops->next_time(core->model, horizon);
-    return next < horizon ? next : horizon;
+    core->model_ns = core->ops->next_time(core->model, horizon);
+    return core->model_ns < horizon ? core->model_ns : horizon;
 }
 
 GSIM_COLD static void never_settles(struct gsim_core *core) {
@@ -339,12 +339,13 @@ GSIM_COLD static void never_settles(struct gsim_core *core) {
 /* Returns when the next instant is; 0 after a failure. */
 static int64_t serve_instant(struct gsim_core *core) {
     for (uint32_t round = 0; core->status == GSIM_OK; round++) {
-        if (round == GSIM_MAX_ROUNDS) {
+        if (gsim_rarely(round == GSIM_MAX_ROUNDS)) {
             never_settles(core);
             return 0;
         }
-        serve_model(core);
-        if (!gsim_eventq_is_empty(&core->failures.queue))
+        if (round > 0 || core->model_ns <= core->view.now_ns)
+            serve_model(core);
+        if (gsim_rarely(!gsim_eventq_is_empty(&core->failures.queue)))
             gsim_failures_serve(core);
         serve_arrivals(core);
         serve_timer(core);
@@ -464,7 +465,7 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
         bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||
                            n % PROGRESS_EVERY == 0 ||
                            !gsim_eventq_is_empty(&core->failures.queue) || is_interrupted(core);
-        if (may_be_over && is_over(core, next, n, &status))
+        if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))
             return status;
         gsim_metrics_pass(core, next);
         core->view.now_ns = next;

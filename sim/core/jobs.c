@@ -77,7 +77,7 @@ static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
 
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
     struct gsim_jobs *jobs = &core->jobs;
-    if (jobs->n_free == 0 && !grow_slots(core))
+    if (gsim_rarely(jobs->n_free == 0) && !grow_slots(core))
         return GSIM_NO_SLOT;
     gsim_slot slot = jobs->free_list[--jobs->n_free];
     const struct gsim_trace *trace = core->trace;
@@ -127,7 +127,7 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot) {
     if (!gsim_slots_add(core, &core->arrived, slot))
         return false;
-    if (core->observer)
+    if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, GSIM_FREE, false);
     if (core->policy->on_arrival)
         core->policy->on_arrival(&core->ctx, slot);
@@ -146,7 +146,8 @@ static void clear_state(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
     struct gsim_jobs *jobs = &core->jobs;
-    core->ops->leave(core->model, slot);
+    if (gsim_rarely(!jobs->core[slot].has_left))
+        core->ops->leave(core->model, slot, core->view.now_ns);
     gsim_slot last = jobs->active[--core->view.n_active];
     jobs->active[jobs->active_at[slot]] = last;
     jobs->active_at[last] = jobs->active_at[slot];
@@ -181,7 +182,7 @@ struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n) {
     uint32_t class = gsim_units_class(n);
     assert(n > 0 && class < GSIM_UNIT_CLASSES);
     struct gsim_free_units *free_units = &core->free_units[class];
-    if (free_units->n == 0)
+    if (gsim_rarely(free_units->n == 0))
         return more_units(core, free_units, class);
     return free_units->list[--free_units->n];
 }

@@ -62,7 +62,7 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
     core->crowd.area += elapsed_ns * core->crowd.n;
-    if (cluster->n_gpus_down > 0)
+    if (gsim_rarely(cluster->n_gpus_down > 0))
         core->metrics.down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
         return;
@@ -85,14 +85,6 @@ static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t v
     *total += value;
 }
 
-static GSIM_APART void record_costs(struct gsim_core *core, uint32_t job, struct gsim_costs costs) {
-    struct gsim_metrics *m = &core->metrics;
-    put(core, &m->bytes_in, job, costs.bytes_in, &m->n_bytes_in);
-    put(core, &m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
-    put(core, &m->faults, job, costs.faults, &m->n_faults);
-    put(core, &m->stall_ns, job, costs.stall_ns, &m->n_stall_ns);
-}
-
 static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns, bool has_ended) {
     struct gsim_metrics *m = &core->metrics;
     uint32_t job = core->jobs.job[slot];
@@ -104,26 +96,36 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
     int64_t gpus_ppm = (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     m->useful_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
-    struct gsim_costs costs = core->ops->costs(core->model, slot);
-    costs.stall_ns += own->stall_ns;
-    if (costs.bytes_in | costs.bytes_out | costs.faults | costs.stall_ns)
-        record_costs(core, job, costs);
 }
 
-void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot) {
+GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_metrics *m = &core->metrics;
+    uint32_t job = core->jobs.job[slot];
+    struct gsim_costs costs = core->ops->costs(core->model, slot);
+    put(core, &m->bytes_in, job, costs.bytes_in, &m->n_bytes_in);
+    put(core, &m->bytes_out, job, costs.bytes_out, &m->n_bytes_out);
+    put(core, &m->faults, job, costs.faults, &m->n_faults);
+    put(core, &m->stall_ns, job, costs.stall_ns + core->jobs.core[slot].stall_ns, &m->n_stall_ns);
+}
+
+void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
     core->metrics.last_end_ns = core->view.now_ns;
     core->metrics.n_completed++;
     gsim_fairness_leave(core, slot);
     record(core, slot,
-           core->jobs.core[slot].is_ending ? gsim_attained_ns(&core->view, slot)
-                                           : core->jobs.service_ns[slot],
+           gsim_rarely(own->is_ending) ? gsim_attained_ns(&core->view, slot)
+                                       : core->jobs.service_ns[slot],
            true);
+    if (gsim_rarely(has_costs || own->stall_ns > 0))
+        record_costs(core, slot);
 }
 
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     gsim_job_account(core, slot);
     record(core, slot, gsim_attained_ns(&core->view, slot), false);
+    record_costs(core, slot);
     if (!own->is_admitted)
         return;
     gsim_job_book_busy(core, slot);

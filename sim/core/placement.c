@@ -48,7 +48,7 @@ GSIM_APART static void take_counted(struct search *s, uint32_t node, uint32_t mo
 
 static inline void take_from(struct search *s, uint32_t node, uint32_t most) {
     s->n_takes++;
-    if (s->is_plain)
+    if (!gsim_rarely(!s->is_plain))
         take_plain(s, node, most);
     else
         take_counted(s, node, most);
@@ -88,7 +88,7 @@ static inline uint32_t best_fit(const struct search *s, uint32_t need) {
          k = gsim_bitset_next(&c->counts, k + 1))
         for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node;
              node = next_node(c, k, node + 1))
-            if (s->is_plain || usable(s, node) >= need)
+            if (!gsim_rarely(!s->is_plain) || usable(s, node) >= need)
                 return node;
     return UINT32_MAX;
 }
@@ -127,7 +127,7 @@ GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_rem
 static inline bool find_consolidated(struct search *s, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpus = s->request->shape.gpus, i = 0;
-    while (i + 1 < c->n_kinds && nodes_for(s, &c->kinds[i]) == 0)
+    while (gsim_rarely(i + 1 < c->n_kinds) && nodes_for(s, &c->kinds[i]) == 0)
         i++;
     return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
 }
@@ -272,7 +272,7 @@ GSIM_APART static bool find_share(struct search *s) {
 
 static inline bool find_by_rule(struct search *s) {
     const struct gsim_shape *shape = &s->request->shape;
-    if (shape->gpus == 1 && shape->share_ppm < PPM)
+    if (gsim_rarely(shape->gpus == 1 && shape->share_ppm < PPM))
         return find_share(s);
     switch (shape->rule) {
     case GSIM_RULE_ANY:
@@ -302,7 +302,7 @@ static inline struct gsim_found found(const struct search *s) {
 GSIM_WHOLE struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                                const struct gsim_request *request,
                                                struct gsim_unit *units) {
-    if (cluster->is_pool) {
+    if (gsim_rarely(cluster->is_pool)) {
         bool fits = gsim_cluster_fits(cluster, request, NULL, 0);
         if (fits)
             gsim_cluster_take(cluster, request, NULL, 0);

@@ -28,7 +28,7 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
 void gsim_plan_refresh_view(struct gsim_core *core) {
     const struct gsim_cluster *cluster = &core->cluster;
     core->view.n_idle_gpus = cluster->n_idle;
-    if (!cluster->is_pool)
+    if (!gsim_rarely(cluster->is_pool))
         return;
     core->view.n_idle_gpus = (uint32_t)(cluster->pool_free_ppm / GSIM_PPM);
     core->view.pool_free_ppm = cluster->pool_free_ppm;
@@ -69,7 +69,7 @@ GSIM_COLD static bool grow_ops(struct gsim_plan *plan) {
 /* NULL only when there is no memory. What its kind has besides, the caller sets. */
 static inline struct gsim_op *append(struct gsim_plan *plan, enum gsim_op_kind kind,
                                      gsim_slot slot) {
-    if (plan->n == plan->capacity && !grow_ops(plan))
+    if (gsim_rarely(plan->n == plan->capacity) && !grow_ops(plan))
         return NULL;
     struct gsim_op *op = &plan->ops[plan->n++];
     op->kind = (uint8_t)kind;
@@ -144,14 +144,14 @@ static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
     uint32_t most = own->request.shape.gpus;
     struct gsim_found found = {0};
     *units = NULL;
-    if (core->cluster.is_pool)
+    if (gsim_rarely(core->cluster.is_pool))
         return gsim_cluster_find(&core->cluster, &own->request, NULL);
     struct gsim_unit *list = gsim_units_new(core, most);
-    if (!list) {
+    if (gsim_rarely(!list)) {
         (void)gsim_core_no_memory(core);
         return found;
     }
-    if (core->jobs.state[slot] == GSIM_PAUSED)
+    if (gsim_rarely(core->jobs.state[slot] == GSIM_PAUSED))
         found.fits = takes_back(core, slot, list, &found.n_units);
     if (!found.fits)
         found = gsim_cluster_find(&core->cluster, &own->request, list);
@@ -174,18 +174,19 @@ static inline void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_p
 
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
     const char *why = cannot_place(plan, job);
-    if (why)
+    if (gsim_rarely(why != NULL))
         return broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     bool is_cpu_only = shape->share_ppm == 0 && core->cluster.is_pool;
-    if (shape->gpus == 0 || shape->share_ppm > GSIM_PPM || (shape->share_ppm == 0 && !is_cpu_only))
+    if (gsim_rarely(shape->gpus == 0 || shape->share_ppm > GSIM_PPM ||
+                    (shape->share_ppm == 0 && !is_cpu_only)))
         return broke(plan, job, "placing", "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
     own->request.on_node = 0;
     bool was_pinned = own->is_pinned;
     struct gsim_job *info = &core->jobs.info[job];
-    if (was_pinned)
+    if (gsim_rarely(was_pinned))
         unpin(core, job, false);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
@@ -628,7 +629,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
 }
 
 void gsim_plan_apply(struct gsim_plan *plan) {
-    if (plan->is_broken)
+    if (gsim_rarely(plan->is_broken))
         gsim_plan_rollback(plan, 0);
     for (uint32_t i = 0; i < plan->n; i++) {
         if (plan->ops[i].slot != GSIM_NO_SLOT)

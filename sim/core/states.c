@@ -56,7 +56,7 @@ static inline void change_state(struct gsim_core *core, gsim_slot slot, enum gsi
     core->jobs.changed_ns[slot] = core->view.now_ns;
     if (core->jobs.core[slot].is_wanting != gsim_job_waits(state))
         gsim_metrics_wants(core, slot, gsim_job_waits(state));
-    if (core->observer)
+    if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, from, core->jobs.core[slot].is_admitted);
 }
 
@@ -71,7 +71,7 @@ static enum gsim_state towards(enum gsim_state from) {
 }
 
 static inline void settle(struct gsim_core *core, gsim_slot slot) {
-    if (!gsim_slots_add(core, &core->settled, slot))
+    if (gsim_rarely(!gsim_slots_add(core, &core->settled, slot)))
         (void)gsim_core_no_memory(core);
 }
 
@@ -144,9 +144,9 @@ void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
     int64_t held_ns = core->view.now_ns - own->held_since_ns;
-    if (core->cluster.is_pool)
+    if (gsim_rarely(core->cluster.is_pool))
         core->metrics.busy_ppm_ns += (gsim_i128)held_ns * job->gpus * job->share_ppm;
-    else if (own->is_sharing || job->share_ppm != GSIM_PPM)
+    else if (gsim_rarely(own->is_sharing || job->share_ppm != GSIM_PPM))
         book_shared(core, job, own->is_sharing, held_ns);
     else
         book_whole(core->metrics.gpu_busy_ns, job, held_ns);
@@ -168,7 +168,7 @@ static inline void note_admission(struct gsim_core *core, struct gsim_core_job *
     own->held_since_ns = core->view.now_ns;
     own->is_sharing = core->cluster.n_arranged > 0 && job->n_units > 0 &&
                       core->cluster.gpu_is_arranged[job->units[0].gpu];
-    if (own->is_sharing)
+    if (gsim_rarely(own->is_sharing))
         hold_shared(core, job);
     if (core->metrics.start_ns[job->index] < 0)
         core->metrics.start_ns[job->index] = core->view.now_ns;
@@ -191,7 +191,7 @@ static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state
     struct gsim_core_job *own = &core->jobs.core[slot];
     account_now(core, slot);
     note_admission(core, own, &core->jobs.info[slot]);
-    if (core->observer)
+    if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, core->jobs.state[slot], false);
     if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
         change_state(core, slot, GSIM_RUNNING);
@@ -258,9 +258,9 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
     assert(own->is_admitted);
     own->is_admitted = false;
     gsim_job_book_busy(core, slot);
-    if (own->is_vacating)
+    if (gsim_rarely(own->is_vacating))
         end_vacating(core, slot);
-    if (core->waiting_first != GSIM_NO_SLOT)
+    if (gsim_rarely(core->waiting_first != GSIM_NO_SLOT))
         admit_waiting(core);
 }
 
@@ -269,9 +269,9 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
 void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state from = core->jobs.state[slot];
     bool is_clear_now = core->n_vacating == 0; /* nobody is in the way */
-    if (!is_clear_now || core->observer)
+    if (gsim_rarely(!is_clear_now || core->observer))
         set_state(core, slot, towards(from));
-    if (is_clear_now) {
+    if (!gsim_rarely(!is_clear_now)) {
         admit(core, slot, from);
         return;
     }
@@ -279,7 +279,7 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     admit_waiting(core);
 }
 
-static void completed(struct gsim_core *core, gsim_slot slot);
+static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs);
 
 /* Off its units: remember where it was, then go where `keep` says. */
 static void cleared(struct gsim_core *core, gsim_slot slot) {
@@ -291,7 +291,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
     if (own->is_ending) {
-        completed(core, slot);
+        completed(core, slot, true);
         return;
     }
     set_state(core, slot, next_state[own->keep]);
@@ -341,14 +341,14 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
 static inline void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
-    if (was_running)
+    if (!gsim_rarely(!was_running))
         gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
     else if (own->is_pinned && job->units)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
     else if (own->is_pinned)
         gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units,
                          -own->request.mem_bytes);
-    if (own->next_units)
+    if (gsim_rarely(own->next_units))
         gsim_cluster_release(&core->cluster, &own->request, own->next_units, own->n_next_units);
     gsim_units_free(core, own->next_units, own->n_next_units);
     gsim_units_free(core, job->units, job->n_units);
@@ -362,21 +362,21 @@ static inline void release_reservation(struct gsim_core *core, gsim_slot slot, b
 /* Gone, with whatever it holds; has_units: those that it is on, or waits for, are reserved by it. */
 static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units) {
     set_state(core, slot, GSIM_DONE);
-    if (core->jobs.core[slot].is_admitted)
+    if (!gsim_rarely(!core->jobs.core[slot].is_admitted))
         vacate(core, slot);
     release_reservation(core, slot, has_units);
 }
 
 static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {
-    if (!gsim_slots_add(core, &core->completed, slot))
+    if (gsim_rarely(!gsim_slots_add(core, &core->completed, slot)))
         (void)gsim_core_no_memory(core);
     if (core->policy->on_completion)
         core->policy->on_completion(&core->ctx, slot);
 }
 
-static void completed(struct gsim_core *core, gsim_slot slot) {
+static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     depart(core, slot, core->jobs.state[slot] == GSIM_RUNNING && !core->jobs.core[slot].is_ending);
-    gsim_metrics_job_done(core, slot);
+    gsim_metrics_job_done(core, slot, has_costs);
     tell_completed(core, slot);
 }
 
@@ -453,7 +453,7 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
     core->has_changed = true;
     own->is_ending = true;
     if (!own->is_admitted) {
-        completed(core, slot);
+        completed(core, slot, true);
         return;
     }
     gsim_job_preempt(core, slot, GSIM_STOP_SAVE, 0, GSIM_KEEP_DISCARD);
@@ -486,10 +486,11 @@ GSIM_APART static void other_event(struct gsim_core *core, const struct gsim_eve
 
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
     core->metrics.n_events++;
-    if (event->kind != GSIM_EVENT_COMPLETED) {
+    if (gsim_rarely(event->kind != GSIM_EVENT_COMPLETED)) {
         other_event(core, event);
         return;
     }
-    completed(core, event->slot);
+    core->jobs.core[event->slot].has_left = true;
+    completed(core, event->slot, event->has_costs);
     core->has_changed = true;
 }
