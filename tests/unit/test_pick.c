@@ -10,28 +10,9 @@
 #include <stdlib.h>
 
 #include "sim/base/pick.h"
-#include "sim/base/rng.h"
+#include "tests/support/numbers.h"
 
 enum { N = 20000 };
-
-static int compare_i64(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* range 0: all 64 bits. */
-static int64_t *draw(uint64_t range, uint64_t seed) {
-    gsl_rng *rng = gsim_rng_stream(seed, 0, "pick");
-    int64_t *values = malloc(N * sizeof *values);
-    assert_non_null(rng);
-    assert_non_null(values);
-    for (int i = 0; i < N; i++) {
-        uint64_t bits = gsl_rng_get(rng);
-        values[i] = range ? (int64_t)(bits % range) - (int64_t)(range / 2) : (int64_t)bits;
-    }
-    gsl_rng_free(rng);
-    return values;
-}
 
 static int64_t *sorted_copy(const int64_t *values, size_t n) {
     int64_t *sorted = malloc(n * sizeof *sorted);
@@ -66,7 +47,7 @@ static void test_of_an_array(void **state) {
     static const size_t sizes[] = {6, 16, 17, 100, N};
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            int64_t *values = draw(ranges[r], r + 1);
+            int64_t *values = draw_i64(N, ranges[r], r + 1);
             values[0] = INT64_MIN;
             values[1] = INT64_MAX;
             check_picks(values, sizes[s]);
@@ -76,7 +57,7 @@ static void test_of_an_array(void **state) {
 
 static void test_of_what_is_in_order(void **state) {
     (void)state;
-    int64_t *values = draw(0, 1);
+    int64_t *values = draw_i64(N, 0, 1);
     for (int64_t i = 0; i < N; i++)
         values[i] = i;
     check_picks(values, N);
@@ -90,7 +71,7 @@ static void test_of_doubles(void **state) {
     (void)state;
     size_t at[PLACES];
     double values[100], were[100], picked[PLACES];
-    int64_t *drawn = draw(0, 2), keys[100];
+    int64_t *drawn = draw_i64(N, 0, 2), keys[100];
     for (int i = 0; i < 100; i++)
         values[i] = were[i] = (double)drawn[i] * 1e-9;
     values[33] = were[33] = (double)INFINITY;
@@ -141,7 +122,7 @@ static void test_of_a_stream(void **state) {
     const size_t at[] = {0, N / 4, N / 4 + 1, N / 2, N - N / 20, N - 2, N - 1};
     enum { N_AT = sizeof at / sizeof *at };
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
-        int64_t *values = draw(ranges[r], 10 + r), *sorted = sorted_copy(values, N), *sample;
+        int64_t *values = draw_i64(N, ranges[r], 10 + r), *sorted = sorted_copy(values, N), *sample;
         int64_t picked[N_AT], again[N_AT];
         size_t n_sample = draw_sample(values, &sample), n_kept;
         assert_int_equal(pass(values, at, N_AT, sample, n_sample, picked, &n_kept), GSIM_PICKED);
@@ -162,7 +143,7 @@ static void test_of_a_stream(void **state) {
 static void test_little_is_kept(void **state) {
     (void)state;
     const size_t at = N / 2;
-    int64_t *values = draw(0, 3), *sample, picked;
+    int64_t *values = draw_i64(N, 0, 3), *sample, picked;
     size_t n_sample = draw_sample(values, &sample), n_kept;
     assert_int_equal(n_sample, 1024);
     assert_int_equal(pass(values, &at, 1, sample, n_sample, &picked, &n_kept), GSIM_PICKED);
@@ -175,7 +156,7 @@ static void test_little_is_kept(void **state) {
 static void test_a_sample_that_misleads_is_found_out(void **state) {
     (void)state;
     const size_t at[] = {N / 2, N / 2 + 1};
-    int64_t *values = draw(0, 4), *sorted = sorted_copy(values, N), *sample, picked[2];
+    int64_t *values = draw_i64(N, 0, 4), *sorted = sorted_copy(values, N), *sample, picked[2];
     size_t n_sample = draw_sample(values, &sample), n_kept;
     memcpy(sample, sorted + N - n_sample, n_sample * sizeof *sample);
     assert_int_equal(pass(values, at, 2, sample, n_sample, picked, &n_kept), GSIM_PICK_MISSED);

@@ -7,35 +7,16 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "sim/base/rng.h"
 #include "sim/base/sort.h"
+#include "tests/support/numbers.h"
 
 enum { N = 20000 };
-
-static int compare_i64(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* range 0: all 64 bits. */
-static int64_t *draw(uint64_t range, uint64_t seed) {
-    gsl_rng *rng = gsim_rng_stream(seed, 0, "sort");
-    int64_t *values = malloc(N * sizeof *values);
-    assert_non_null(rng);
-    assert_non_null(values);
-    for (int i = 0; i < N; i++) {
-        uint64_t bits = gsl_rng_get(rng);
-        values[i] = range ? (int64_t)(bits % range) - (int64_t)(range / 2) : (int64_t)bits;
-    }
-    gsl_rng_free(rng);
-    return values;
-}
 
 static void test_whole_numbers(void **state) {
     (void)state;
     static const uint64_t ranges[] = {1, 3, 5000, UINT64_C(1) << 40, 0};
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
-        int64_t *values = draw(ranges[r], 1), *expected = draw(ranges[r], 1);
+        int64_t *values = draw_i64(N, ranges[r], 1), *expected = draw_i64(N, ranges[r], 1);
         values[0] = expected[0] = INT64_MAX;
         values[1] = expected[1] = INT64_MIN;
         qsort(expected, N, sizeof *expected, compare_i64);
@@ -48,7 +29,7 @@ static void test_whole_numbers(void **state) {
 
 static void test_order_keeps_equal_keys_in_place(void **state) {
     (void)state;
-    int64_t *keys = draw(50, 3);
+    int64_t *keys = draw_i64(N, 50, 3);
     uint32_t *order = malloc(N * sizeof *order);
     assert_non_null(order);
     assert_true(gsim_sort_order(keys, order, N));
