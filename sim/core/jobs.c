@@ -137,11 +137,10 @@ bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot) {
 /* Of the policy. A size that the compiler knows saves a call: that of most of them. */
 static void clear_state(struct gsim_core *core, gsim_slot slot) {
     size_t job_size = core->policy->job_size;
-    char *state = core->ctx.job_states + slot * job_size;
     if (job_size == sizeof(uint64_t))
-        memset(state, 0, sizeof(uint64_t));
+        memset(core->ctx.job_states + slot * sizeof(uint64_t), 0, sizeof(uint64_t));
     else if (job_size)
-        memset(state, 0, job_size);
+        memset(core->ctx.job_states + slot * job_size, 0, job_size);
 }
 
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
