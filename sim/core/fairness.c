@@ -52,12 +52,12 @@ void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     crowd->n--;
     if (jobs->service_ns[slot] <= 0 || jct_ns <= 0)
         return;
-    double n = real(met) / (double)jct_ns;
-    /* No less than 1, as no less than all before the division: without a branch, which would often be
-     * mispredicted and known late. */
-    double all = crowd->gpus, crowded = gpus_of(jobs, slot) * n;
-    double slower = (crowded > all ? crowded : all) / all;
-    double rho = (double)jct_ns / ((double)jobs->service_ns[slot] * slower);
+    /* jct / (service max(1, gpus (met / jct) / all)), with one division, and a maximum of the machine: a
+     * branch would often be mispredicted, and known late. */
+    double jct = (double)jct_ns, alone = crowd->gpus * jct,
+           crowded = gpus_of(jobs, slot) * real(met);
+    double most = crowded > alone ? crowded : alone;
+    double rho = alone * jct / ((double)jobs->service_ns[slot] * most);
     crowd->n_rho++;
     crowd->rho_sum += rho;
     gsim_tail_add(&crowd->rho, rho);
