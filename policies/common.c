@@ -220,53 +220,44 @@ void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_
     line->is_strict = is_strict;
 }
 
-/* Nothing was freed: only what has just arrived can fit. The queue stands in arrival order, so
- * that is its tail; where the head blocks, it is all of the queue or none of it. */
-static gsim_slot first_candidate(const struct gsim_view *view, const struct gsim_line *line,
-                                 bool has_freed) {
-    if (has_freed)
-        return line->queue.first;
-    gsim_slot arrived = view->n_arrived ? view->arrived[0] : GSIM_NO_SLOT;
-    return line->is_strict && arrived != line->queue.first ? GSIM_NO_SLOT : arrived;
+static inline bool place_of_line(const struct gsim_line *line, struct gsim_misfits *misfits,
+                                 const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                                 gsim_slot slot) {
+    if (gsim_common_is_full(ctx->view))
+        return false;
+    return line->is_strict ? gsim_common_place(ctx, plan, slot, line->rule)
+                           : gsim_misfits_place(misfits, ctx, plan, slot, line->rule);
 }
 
-static void place_in_order(struct gsim_line *line, const struct gsim_ctx *ctx,
-                           struct gsim_plan *plan, gsim_slot first) {
+/* Those that wait, when something was freed, or is back from repair: nothing else lets them fit. */
+static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
+                          const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot after;
-    for (gsim_slot slot = first; slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view);
-         slot = after) {
+    for (gsim_slot slot = line->queue.first;
+         slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
         after = gsim_queue_after(ctx, slot);
-        if (!gsim_common_place(ctx, plan, slot, line->rule))
-            return;
-        gsim_queue_remove(&line->queue, ctx, slot);
-    }
-}
-
-static void place_what_fits(struct gsim_line *line, const struct gsim_ctx *ctx,
-                            struct gsim_plan *plan, gsim_slot first) {
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, line->rule, false);
-    gsim_slot after;
-    for (gsim_slot slot = first; slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view);
-         slot = after) {
-        after = gsim_queue_after(ctx, slot);
-        if (gsim_misfits_place(&misfits, ctx, plan, slot, line->rule))
+        if (place_of_line(line, misfits, ctx, plan, slot))
             gsim_queue_remove(&line->queue, ctx, slot);
+        else if (line->is_strict)
+            return;
     }
 }
 
+/* Who is placed as soon as it comes never stands in the line. */
 void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_line *line = ctx->state;
     const struct gsim_view *view = ctx->view;
-    bool has_freed = view->n_completed > 0 || view->n_repairs != line->n_repairs;
+    struct gsim_misfits misfits = {0};
+    if (!line->is_strict)
+        misfits = gsim_misfits_none(view, line->rule, false);
+    if (view->n_completed > 0 || view->n_repairs != line->n_repairs)
+        place_waiting(line, &misfits, ctx, plan);
     line->n_repairs = view->n_repairs;
-    gsim_queue_append_arrived(&line->queue, ctx);
-    gsim_slot first = first_candidate(view, line, has_freed);
-    if (first == GSIM_NO_SLOT)
-        return;
-    if (line->is_strict)
-        place_in_order(line, ctx, plan, first);
-    else
-        place_what_fits(line, ctx, plan, first);
+    for (uint32_t i = 0; i < view->n_arrived; i++) {
+        bool is_blocked = line->is_strict && line->queue.first != GSIM_NO_SLOT;
+        if (is_blocked || !place_of_line(line, &misfits, ctx, plan, view->arrived[i]))
+            gsim_queue_append(&line->queue, ctx, view->arrived[i]);
+    }
 }
 
 /* --- rankings --------------------------------------------------------------------------------- */
