@@ -236,6 +236,8 @@ static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
     for (gsim_slot slot = line->queue.first;
          slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
         after = gsim_queue_after(ctx, slot);
+        if (!line->is_strict && gsim_misfits_has(misfits, ctx->view, slot))
+            continue; /* most of a long line */
         if (place_of_line(line, misfits, ctx, plan, slot))
             gsim_queue_remove(&line->queue, ctx, slot);
         else if (line->is_strict)
