@@ -39,10 +39,6 @@ static inline void gsim_bitset_move(struct gsim_bitset *from, struct gsim_bitset
     gsim_bitset_add(to, i);
 }
 
-static inline bool gsim_bitset_has(const struct gsim_bitset *set, uint32_t i) {
-    return set->word[i / 64] >> (i % 64) & 1;
-}
-
 /* The smallest member, or UINT32_MAX. */
 static inline uint32_t gsim_bitset_first(const struct gsim_bitset *set) {
     for (uint32_t s = 0; s < set->n_summary; s++)

@@ -306,7 +306,7 @@ static void decide(struct gsim_core *core) {
         gsim_jobs_leave(core, core->completed.list[i]);
     core->completed.n = 0;
     core->has_changed = false;
-    if (core->plan.n > 0)
+    if (core->plan.n > 0 || gsim_rarely(core->plan.scratch)) /* what was rolled back has some */
         gsim_plan_apply(&core->plan);
     count_those_left(core);
 }
