@@ -223,8 +223,6 @@ void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_
 static inline bool place_of_line(const struct gsim_line *line, struct gsim_misfits *misfits,
                                  const struct gsim_ctx *ctx, struct gsim_plan *plan,
                                  gsim_slot slot) {
-    if (gsim_common_is_full(ctx->view))
-        return false;
     return line->is_strict ? gsim_common_place(ctx, plan, slot, line->rule)
                            : gsim_misfits_place(misfits, ctx, plan, slot, line->rule);
 }
@@ -256,8 +254,9 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         place_waiting(line, &misfits, ctx, plan);
     line->n_repairs = view->n_repairs;
     for (uint32_t i = 0; i < view->n_arrived; i++) {
-        bool is_blocked = line->is_strict && line->queue.first != GSIM_NO_SLOT;
-        if (is_blocked || !place_of_line(line, &misfits, ctx, plan, view->arrived[i]))
+        bool is_behind = line->is_strict && line->queue.first != GSIM_NO_SLOT;
+        if (is_behind || gsim_common_is_full(view) ||
+            !place_of_line(line, &misfits, ctx, plan, view->arrived[i]))
             gsim_queue_append(&line->queue, ctx, view->arrived[i]);
     }
 }
