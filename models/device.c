@@ -518,7 +518,7 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     int64_t next_ns = gsim_eventq_next(&model->queue);
     int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
     next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
-    if (!gsim_rarely(model->turns.n_active > 0))
+    if (gsim_mostly(model->turns.n_active == 0))
         return next_ns;
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
@@ -545,8 +545,11 @@ static inline bool report(struct gsim_model *model, struct gsim_events *events, 
 static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                              struct gsim_events *events) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    if (gsim_rarely(switches_by_itself(model, slot)))
+    if (gsim_rarely(switches_by_itself(model, slot))) {
         stand_still(model, slot, false, now_ns);
+        gsim_eventq_cancel(&model->queue, slot);
+    }
+    assert(!gsim_eventq_has(&model->queue, slot)); /* it is what was served */
     gsim_turns_drop(model, slot, now_ns);
     struct gsim_progress *progress = &model->progress[slot];
     progress->done = job->need; /* what its host did last is service too */
@@ -602,7 +605,7 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
 
 static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                          struct gsim_events *events) {
-    if (!gsim_rarely(model->jobs[slot].ahead != ENDS)) /* a jump that is predicted */
+    if (gsim_mostly(model->jobs[slot].ahead == ENDS)) /* a jump that is predicted */
         return serve_end(model, slot, now_ns, events);
     switch ((enum ahead)model->jobs[slot].ahead) {
     case STOPS:

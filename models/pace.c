@@ -80,7 +80,7 @@ uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
     bool is_together = about->is_on_one_node || about->n_units == 1;
-    if (!gsim_rarely(!is_together || !is_uniform || about->n_units > about->gpus))
+    if (gsim_mostly(is_together && is_uniform && about->n_units <= about->gpus))
         return GSIM_RATE_ONE;
     uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about);
     enum gsim_key key = is_together ? GSIM_KEY_COUNT : span_key(model, about);

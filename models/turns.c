@@ -312,7 +312,7 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
 }
 
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
-    if (!gsim_rarely(slot < model->turns.capacity))
+    if (gsim_mostly(slot >= model->turns.capacity))
         return;
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     *turner = (struct gsim_turner){.wings_left = turner->wings_left,
@@ -327,7 +327,7 @@ bool gsim_turns_knows_of(const struct gsim_model *model, gsim_slot slot) {
 
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    if (!gsim_rarely(model->has_turners && about->n_units > 0))
+    if (gsim_mostly(!model->has_turners || about->n_units == 0))
         return false;
     const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
     return (about->n_units == 1 && gpu->is_rotating) ||
@@ -505,7 +505,7 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
 
 void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_turns *turns = &model->turns;
-    if (!gsim_rarely(slot < turns->capacity && turns->by_slot[slot].is_parked))
+    if (gsim_mostly(slot >= turns->capacity || !turns->by_slot[slot].is_parked))
         return;
     struct gsim_turner *turner = &turns->by_slot[slot];
     turner->before.stall_ns -= turner->parked.stall_ns; /* it does not wait for that any more */

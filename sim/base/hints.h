@@ -11,6 +11,11 @@ static inline bool gsim_rarely(bool holds) {
     return __builtin_expect(holds, 0);
 }
 
+/* One that holds for nearly all. */
+static inline bool gsim_mostly(bool holds) {
+    return __builtin_expect(holds, 1);
+}
+
 /* For what hardly ever runs: its callers are laid out as if they never called it. */
 #define GSIM_COLD __attribute__((cold, noinline))
 /* For the long way, kept out of its caller so that the short way there stays short. */

@@ -272,7 +272,7 @@ static void serve_arrivals(struct gsim_core *core) {
 }
 
 static void serve_timer(struct gsim_core *core) {
-    if (!gsim_rarely(core->timer_ns == core->view.now_ns))
+    if (gsim_mostly(core->timer_ns != core->view.now_ns))
         return;
     core->timer_ns = GSIM_NEVER;
     core->has_changed = true;

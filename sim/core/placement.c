@@ -48,7 +48,7 @@ GSIM_APART static void take_counted(struct search *s, uint32_t node, uint32_t mo
 
 static inline void take_from(struct search *s, uint32_t node, uint32_t most) {
     s->n_takes++;
-    if (!gsim_rarely(!s->is_plain))
+    if (gsim_mostly(s->is_plain))
         take_plain(s, node, most);
     else
         take_counted(s, node, most);
@@ -88,7 +88,7 @@ static inline uint32_t best_fit(const struct search *s, uint32_t need) {
          k = gsim_bitset_next(&c->counts, k + 1))
         for (uint32_t node = next_node(c, k, s->first_node); node < s->end_node;
              node = next_node(c, k, node + 1))
-            if (!gsim_rarely(!s->is_plain) || usable(s, node) >= need)
+            if (gsim_mostly(s->is_plain) || usable(s, node) >= need)
                 return node;
     return UINT32_MAX;
 }

@@ -28,7 +28,7 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
 void gsim_plan_refresh_view(struct gsim_core *core) {
     const struct gsim_cluster *cluster = &core->cluster;
     core->view.n_idle_gpus = cluster->n_idle;
-    if (!gsim_rarely(cluster->is_pool))
+    if (gsim_mostly(!cluster->is_pool))
         return;
     core->view.n_idle_gpus = (uint32_t)(cluster->pool_free_ppm / GSIM_PPM);
     core->view.pool_free_ppm = cluster->pool_free_ppm;

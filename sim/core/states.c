@@ -271,7 +271,7 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     bool is_clear_now = core->n_vacating == 0; /* nobody is in the way */
     if (gsim_rarely(!is_clear_now || core->observer))
         set_state(core, slot, towards(from));
-    if (!gsim_rarely(!is_clear_now)) {
+    if (gsim_mostly(is_clear_now)) {
         admit(core, slot, from);
         return;
     }
@@ -341,7 +341,7 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
 static inline void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
-    if (!gsim_rarely(!was_running))
+    if (gsim_mostly(was_running))
         gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
     else if (own->is_pinned && job->units)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
@@ -362,7 +362,7 @@ static inline void release_reservation(struct gsim_core *core, gsim_slot slot, b
 /* Gone, with whatever it holds; has_units: those that it is on, or waits for, are reserved by it. */
 static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units) {
     set_state(core, slot, GSIM_DONE);
-    if (!gsim_rarely(!core->jobs.core[slot].is_admitted))
+    if (gsim_mostly(core->jobs.core[slot].is_admitted))
         vacate(core, slot);
     release_reservation(core, slot, has_units);
 }

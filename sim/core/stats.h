@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/hints.h"
 #include "sim/base/pick.h"
-#include "sim/base/status.h"
 
 /* What stands at place (n - 1) p of sorted values, between two of them interpolated linearly by GSL;
  * NaN when n is 0. */
