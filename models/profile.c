@@ -355,6 +355,10 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
             l->profile->title = entry->value;
         return GSIM_OK;
     }
+    if (is_device && strcmp(entry->key, "products") == 0) {
+        l->profile->products = entry->value;
+        return GSIM_OK;
+    }
     const char *name =
         is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
     if (!name)

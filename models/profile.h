@@ -3,7 +3,8 @@
  *
  * A profile is models/devices/NAME.ini (built into the program) or a file of the user's. Lines are
  *     key = value | tag | source
- * under [section]; the full key is "section.key", [device] adds no prefix. The tag is measured,
+ * under [section]; the full key is "section.key", [device] adds no prefix, and has a plain `title`
+ * and the `products` that a driver may call the device. The tag is measured,
  * published, fitted or assumed. What the device's file lacks is taken from assumed.ini.
  * Values are plain numbers in the key's unit (units are read too); a rate may be `unlimited`. A
  * value may also be a share of another key of the same kind, `88% of pcie.peak_bytes_per_s`, and a
@@ -42,6 +43,7 @@ struct gsim_curve_point {
 struct gsim_profile {
     const char *name; /* "h200" */
     const char *title; /* "NVIDIA H200 SXM 141 GB" */
+    const char *products; /* what drivers call it, "NVIDIA H200, ..."; NULL: not said */
     int64_t value[GSIM_KEY_COUNT]; /* base units; of a curve: the number of its points */
     const struct gsim_curve_point *curve[GSIM_KEY_COUNT]; /* NULL for plain values */
     const char *text[GSIM_KEY_COUNT]; /* as written; of a share: the number it came to */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times are wall-clock medians; what runs on the GPU is in calibrate.ptx. */
+/* One round of each part, by the wall clock; what runs on the GPU is in calibrate.ptx. Rounds are
+ * gathered by calibrate_rounds.c. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "sim/app/calibrate.h"
 #include "sim/base/sort.h"
 
-enum { ROUNDS = 5, MOST_ROUNDS = 256, MIB = 1024 * 1024 };
+enum { IN_A_ROW = 3, MIB = 1024 * 1024 };
 #define GIB (1024.0 * MIB)
 
 enum kernel { EMPTY, STAMP, WATCH, CHASE, COPY, KERNELS };
@@ -35,13 +36,6 @@ static double median(double *values, int n) {
     return gsim_sort_f64(values, (size_t)n) ? values[n / 2] : (double)NAN;
 }
 
-void gsim_measured_put(struct gsim_measurement *m, enum gsim_key key, double value,
-                       const char *how) {
-    if (!(value > 0) || isinf(value)) /* NaN: a call failed */
-        return;
-    m->of[key] = (struct gsim_measured){gsim_arena_printf(m->arena, "%.0f", value), how};
-}
-
 /* --- launching ---------------------------------------------------------------------------------- */
 
 static int launch(const struct bench *b, enum kernel kernel, unsigned blocks, unsigned threads,
@@ -52,7 +46,7 @@ static int launch(const struct bench *b, enum kernel kernel, unsigned blocks, un
 }
 
 /* Per kernel: queued, or each waited for. NaN when a call fails. */
-static double launches_ns(const struct bench *b, int n, bool is_waited_for) {
+static double launches_once_ns(const struct bench *b, int n, bool is_waited_for) {
     double begin = now_ns();
     int error = 0;
     for (int i = 0; i < n && error == 0; i++) {
@@ -65,9 +59,17 @@ static double launches_ns(const struct bench *b, int n, bool is_waited_for) {
     return error == 0 ? (now_ns() - begin) / n : (double)NAN;
 }
 
+/* The median of a few times in a row: what disturbs one of them only. */
+static double launches_ns(const struct bench *b, int n, bool is_waited_for) {
+    double took[IN_A_ROW];
+    for (int i = 0; i < IN_A_ROW; i++)
+        took[i] = launches_once_ns(b, n, is_waited_for);
+    return median(took, IN_A_ROW);
+}
+
 /* From the end of a queued kernel to the start of the next. */
 static double between_ns(const struct bench *b) {
-    enum { N = MOST_ROUNDS, LENGTH_NS = 30000 };
+    enum { N = 256, LENGTH_NS = 30000 };
     uint64_t stamps[N][2];
     double gaps[N - 1];
     int error = 0;
@@ -82,16 +84,12 @@ static double between_ns(const struct bench *b) {
     return median(gaps, N - 1);
 }
 
-static void measure_launches(struct bench *b) {
-    double queued[ROUNDS], waited_for[ROUNDS];
+static void measure_launches(struct bench *b, size_t free_bytes) {
+    (void)free_bytes;
     (void)launches_ns(b, 1000, false); /* warm */
-    for (int i = 0; i < ROUNDS; i++) {
-        queued[i] = launches_ns(b, 20000, false);
-        waited_for[i] = launches_ns(b, 2000, true);
-    }
-    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_NS, median(queued, ROUNDS),
+    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_NS, launches_ns(b, 20000, false),
                       "20 000 empty kernels queued");
-    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_GAP_NS, median(waited_for, ROUNDS),
+    gsim_measured_put(b->m, GSIM_KEY_LAUNCH_GAP_NS, launches_ns(b, 2000, true),
                       "2000 empty kernels, each waited for");
     gsim_measured_put(b->m, GSIM_KEY_LAUNCH_BETWEEN_NS, between_ns(b),
                       "256 queued kernels of 30 us by the GPU's clock, median");
@@ -112,10 +110,10 @@ static int copy_once(const struct bench *b, enum copies kind, size_t bytes, int 
     return error;
 }
 
-/* Per copy, or pair of copies; the median of some rounds. */
+/* Per copy, or pair of copies; the median of a few times in a row. */
 static double copy_ns(const struct bench *b, enum copies kind, size_t bytes, int n) {
-    double took[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
+    double took[IN_A_ROW];
+    for (int time = 0; time < IN_A_ROW; time++) {
         int error = b->cuda->synchronize();
         double begin = now_ns();
         for (int i = 0; i < n && error == 0; i++)
@@ -124,23 +122,23 @@ static double copy_ns(const struct bench *b, enum copies kind, size_t bytes, int
             error = b->cuda->synchronize();
         if (error != 0)
             return (double)NAN;
-        took[round] = (now_ns() - begin) / n;
+        took[time] = (now_ns() - begin) / n;
     }
-    return median(took, ROUNDS);
+    return median(took, IN_A_ROW);
 }
 
-static void measure_copies(struct bench *b) {
+static void measure_copies(struct bench *b, size_t free_bytes) {
     enum { SMALL = 4096, CHUNK = 2 * MIB, MANY = 2000 };
     size_t pair = b->big < 64u * MIB ? b->big : 64u * MIB;
     struct gsim_measurement *m = b->m;
+    (void)free_bytes;
+    (void)copy_ns(b, BOTH, b->big, 1); /* both engines and all pages have been used once */
     double in = (double)b->big / copy_ns(b, IN, b->big, 3) * 1e9;
     double out = (double)b->big / copy_ns(b, OUT, b->big, 3) * 1e9;
     double both = 2.0 * (double)pair / copy_ns(b, BOTH, pair, 16) * 1e9;
-    gsim_measured_put(m, GSIM_KEY_PCIE_H2D, in,
-                      "copies of 1 GiB at most from pinned memory, median of 5");
-    gsim_measured_put(m, GSIM_KEY_PCIE_D2H, out,
-                      "copies of 1 GiB at most to pinned memory, median of 5");
-    gsim_measured_put(m, GSIM_KEY_PCIE_DUPLEX, both, "64 MiB each way at once, median of 5");
+    gsim_measured_put(m, GSIM_KEY_PCIE_H2D, in, "copies of 1 GiB at most from pinned memory");
+    gsim_measured_put(m, GSIM_KEY_PCIE_D2H, out, "copies of 1 GiB at most to pinned memory");
+    gsim_measured_put(m, GSIM_KEY_PCIE_DUPLEX, both, "64 MiB each way at once");
     double small_in = copy_ns(b, IN, SMALL, MANY), small_out = copy_ns(b, OUT, SMALL, MANY);
     gsim_measured_put(m, GSIM_KEY_PCIE_H2D_COPY_NS, small_in - SMALL / in * 1e9,
                       "2000 queued copies of 4 KiB, less their bytes");
@@ -168,40 +166,30 @@ static void measure_copies(struct bench *b) {
 /* What a copy on so many blocks reads and writes. */
 static double bandwidth(const struct bench *b, unsigned blocks) {
     enum { THREADS = 1024, REPEATS = 3 };
-    double rates[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
-        double begin = now_ns();
-        int error = 0;
-        for (int i = 0; i < REPEATS && error == 0; i++)
-            error = launch(b, COPY, blocks, THREADS, b->device[1], b->device[0], b->big / 16);
-        if (error != 0 || b->cuda->synchronize() != 0)
-            return (double)NAN;
-        rates[round] = 2.0 * (double)b->big * REPEATS / (now_ns() - begin) * 1e9;
-    }
-    return median(rates, ROUNDS);
+    double begin = now_ns();
+    int error = 0;
+    for (int i = 0; i < REPEATS && error == 0; i++)
+        error = launch(b, COPY, blocks, THREADS, b->device[1], b->device[0], b->big / 16);
+    if (error != 0 || b->cuda->synchronize() != 0)
+        return (double)NAN;
+    return 2.0 * (double)b->big * REPEATS / (now_ns() - begin) * 1e9;
 }
 
-static void measure_memory(struct bench *b, unsigned sms) {
+static void measure_memory(struct bench *b, size_t free_bytes) {
     static const unsigned parts[] = {32, 16, 8, 4,
                                      2}; /* of the SMs; then three quarters, and all */
-    struct gsim_measurement *m = b->m;
-    char curve[512] = "";
-    unsigned before = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts + 2; i++) {
-        size_t n_parts = sizeof parts / sizeof *parts;
-        unsigned n = i < n_parts ? sms / parts[i] : i == n_parts ? sms * 3 / 4 : sms;
-        double rate = n > before ? bandwidth(b, n) : 0;
-        size_t used = strlen(curve);
-        if (rate > 0)
-            (void)snprintf(curve + used, sizeof curve - used, "%s%u:%.0f", used ? "," : "", n,
-                           rate);
+    enum { PARTS = sizeof parts / sizeof *parts };
+    unsigned sms = (unsigned)gsim_cuda_attribute(b->cuda, GSIM_CUDA_SMS), before = 0;
+    (void)free_bytes;
+    (void)bandwidth(b, sms); /* warm */
+    for (unsigned i = 0; i < PARTS + 2; i++) {
+        unsigned n = i < PARTS ? sms / parts[i] : i == PARTS ? sms * 3 / 4 : sms;
+        if (n > before)
+            gsim_measured_put_point(b->m, n, bandwidth(b, n), "a copy by one block an SM");
         before = n;
     }
-    gsim_measured_put(m, GSIM_KEY_HBM_BYTES_PER_S, bandwidth(b, 2 * sms),
+    gsim_measured_put(b->m, GSIM_KEY_HBM_BYTES_PER_S, bandwidth(b, 2 * sms),
                       "a copy by two blocks an SM");
-    if (*curve)
-        m->of[GSIM_KEY_HBM_BY_SMS] =
-            (struct gsim_measured){gsim_arena_strdup(m->arena, curve), "a copy by one block an SM"};
 }
 
 /* --- paging --------------------------------------------------------------------------------------- */
@@ -230,75 +218,59 @@ static double lone_faults_ns(const struct bench *b, gsim_cuda_mem mem) {
                                                      : (double)NAN;
 }
 
-static void measure_paging(struct bench *b) {
-    double fault[ROUNDS], in[ROUNDS], out[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
-        gsim_cuda_mem mem = managed(b);
-        fault[round] = mem ? lone_faults_ns(b, mem) : (double)NAN;
-        if (mem)
-            (void)b->cuda->mem_free(mem);
-        mem = managed(b);
-        in[round] = mem ? prefetch_ns(b, mem, b->cuda->device) : (double)NAN;
-        out[round] = mem ? prefetch_ns(b, mem, HOST) : (double)NAN;
-        if (mem)
-            (void)b->cuda->mem_free(mem);
-        if (isnan(fault[round]) || isnan(in[round]) || isnan(out[round]))
-            return;
-    }
-    gsim_measured_put(b->m, GSIM_KEY_UVM_FAULT_NS, median(fault, ROUNDS),
+static void measure_paging(struct bench *b, size_t free_bytes) {
+    (void)free_bytes;
+    if (!gsim_cuda_attribute(b->cuda, GSIM_CUDA_MANAGED))
+        return;
+    gsim_cuda_mem mem = managed(b);
+    gsim_measured_put(b->m, GSIM_KEY_UVM_FAULT_NS, mem ? lone_faults_ns(b, mem) : (double)NAN,
                       "256 reads 2 MiB apart, each after the one before, of pages on the host");
-    gsim_measured_put(b->m, GSIM_KEY_UVM_PREFETCH_IN, PAGED / median(in, ROUNDS) * 1e9,
+    if (mem)
+        (void)b->cuda->mem_free(mem);
+    mem = managed(b);
+    gsim_measured_put(b->m, GSIM_KEY_UVM_PREFETCH_IN,
+                      mem ? PAGED / prefetch_ns(b, mem, b->cuda->device) * 1e9 : (double)NAN,
                       "prefetch of 512 MiB");
-    gsim_measured_put(b->m, GSIM_KEY_UVM_PREFETCH_OUT, PAGED / median(out, ROUNDS) * 1e9,
+    gsim_measured_put(b->m, GSIM_KEY_UVM_PREFETCH_OUT,
+                      mem ? PAGED / prefetch_ns(b, mem, HOST) * 1e9 : (double)NAN,
                       "prefetch of 512 MiB");
+    if (mem)
+        (void)b->cuda->mem_free(mem);
 }
 
 /* --- contexts, allocations ------------------------------------------------------------------------ */
 
-static void measure_contexts(struct bench *b) {
-    double create[ROUNDS], destroy[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
-        void *context;
-        double begin = now_ns();
-        if (b->cuda->context_create(&context, 0, b->cuda->device) != 0)
-            return;
-        create[round] = now_ns() - begin;
-        begin = now_ns();
-        if (b->cuda->context_destroy(context) != 0)
-            return;
-        destroy[round] = now_ns() - begin;
-    }
-    gsim_measured_put(b->m, GSIM_KEY_CONTEXT_CREATE_NS, median(create, ROUNDS),
+static void measure_contexts(struct bench *b, size_t free_bytes) {
+    void *context;
+    double begin = now_ns();
+    (void)free_bytes;
+    if (b->cuda->context_create(&context, 0, b->cuda->device) != 0)
+        return;
+    gsim_measured_put(b->m, GSIM_KEY_CONTEXT_CREATE_NS, now_ns() - begin,
                       "a further one in a process");
-    gsim_measured_put(b->m, GSIM_KEY_CONTEXT_DESTROY_NS, median(destroy, ROUNDS),
-                      "a further one in a process");
+    begin = now_ns();
+    if (b->cuda->context_destroy(context) == 0)
+        gsim_measured_put(b->m, GSIM_KEY_CONTEXT_DESTROY_NS, now_ns() - begin,
+                          "a further one in a process");
 }
 
 static void measure_allocations(struct bench *b, size_t free_bytes) {
     size_t bytes = free_bytes / 4 / MIB * MIB;
-    double took[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
-        gsim_cuda_mem mem;
-        if (b->cuda->mem_alloc(&mem, bytes) != 0)
-            return;
-        double begin = now_ns();
-        if (b->cuda->mem_free(mem) != 0)
-            return;
-        took[round] = now_ns() - begin;
-    }
-    gsim_measured_put(b->m, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB,
-                      median(took, ROUNDS) / ((double)bytes / GIB),
-                      "freeing a quarter of the memory in one piece");
-    for (int round = 0; round < ROUNDS; round++) {
-        void *host = NULL;
-        double begin = now_ns();
-        if (b->cuda->host_alloc(&host, 1024u * MIB, 0) != 0)
-            return;
-        took[round] = now_ns() - begin;
-        (void)b->cuda->host_free(host);
-    }
-    gsim_measured_put(b->m, GSIM_KEY_SUSPEND_PIN_NS_PER_GIB, median(took, ROUNDS),
+    gsim_cuda_mem mem;
+    void *host = NULL;
+    if (b->cuda->mem_alloc(&mem, bytes) != 0)
+        return;
+    double begin = now_ns();
+    if (b->cuda->mem_free(mem) == 0)
+        gsim_measured_put(b->m, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB,
+                          (now_ns() - begin) / ((double)bytes / GIB),
+                          "freeing a quarter of the memory in one piece");
+    begin = now_ns();
+    if (b->cuda->host_alloc(&host, 1024u * MIB, 0) != 0)
+        return;
+    gsim_measured_put(b->m, GSIM_KEY_SUSPEND_PIN_NS_PER_GIB, now_ns() - begin,
                       "allocating 1 GiB pinned");
+    (void)b->cuda->host_free(host);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------ */
@@ -317,11 +289,11 @@ static void ask_device(struct gsim_measurement *m) {
     };
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        gsim_measured_put(m, facts[i].key,
+        gsim_measured_say(m, facts[i].key,
                           (double)gsim_cuda_attribute(m->cuda, facts[i].attribute) * facts[i].times,
                           "said by the driver");
     if (m->cuda->device_mem(&bytes, m->cuda->device) == 0)
-        gsim_measured_put(m, GSIM_KEY_HBM_BYTES, (double)bytes, "said by the driver");
+        gsim_measured_say(m, GSIM_KEY_HBM_BYTES, (double)bytes, "said by the driver");
 }
 
 static const char *ptx(void) {
@@ -360,17 +332,6 @@ static void close_bench(struct bench *b) {
     }
     if (b->module)
         (void)b->cuda->module_unload(b->module);
-}
-
-static void measure_all(struct bench *b, size_t free_bytes) {
-    unsigned sms = (unsigned)gsim_cuda_attribute(b->cuda, GSIM_CUDA_SMS);
-    measure_launches(b);
-    measure_copies(b);
-    measure_memory(b, sms);
-    measure_allocations(b, free_bytes);
-    if (gsim_cuda_attribute(b->cuda, GSIM_CUDA_MANAGED))
-        measure_paging(b);
-    measure_contexts(b);
 }
 
 /* Runs the work in a context of its own. */
@@ -417,7 +378,27 @@ enum gsim_status gsim_watch_turns(struct gsim_measurement *m) {
     return in_context(m, watch_turns);
 }
 
+/* One round of each part that is not steady yet, in a context of its own, with buffers of its own:
+ * where pinned memory lies differs from one to the next. */
+static void measure_round(struct bench *b, size_t free_bytes) {
+    static void (*const parts[])(struct bench * b, size_t free_bytes) = {
+        measure_launches,    measure_copies, measure_memory,
+        measure_allocations, measure_paging, measure_contexts};
+    b->m->is_steady = true;
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        b->m->part = (int)part + 1; /* 0: what the driver says */
+        if (b->m->n_rounds > 0 && gsim_part_is_steady(b->m, b->m->part))
+            continue;
+        parts[part](b, free_bytes);
+        b->m->is_steady = false;
+    }
+}
+
 enum gsim_status gsim_measure(struct gsim_measurement *m) {
+    enum gsim_status status = GSIM_OK;
     ask_device(m);
-    return in_context(m, measure_all);
+    for (; m->n_rounds < GSIM_ROUNDS_MOST && status == GSIM_OK && !m->is_steady; m->n_rounds++)
+        status = in_context(m, measure_round);
+    gsim_measured_settle(m);
+    return status;
 }

@@ -53,6 +53,13 @@ static void listen_to(struct child *child, struct turns *turns) {
     (void)waitpid(child->pid, NULL, 0);
 }
 
+/* The times are in order. */
+static const char *how(const struct gsim_measurement *m, const char *what, const double *ns,
+                       size_t n) {
+    return gsim_arena_printf(m->arena, "%s; median of %zu turns, middle half within %.1f %%", what,
+                             n, 100 * (ns[3 * n / 4] - ns[n / 4]) / ns[n / 2]);
+}
+
 static void take_medians(struct gsim_measurement *m, struct turns *turns) {
     if (turns->n < FEWEST_TURNS || !gsim_sort_f64(turns->on_ns, turns->n) ||
         !gsim_sort_f64(turns->off_ns, turns->n)) {
@@ -61,10 +68,12 @@ static void take_medians(struct gsim_measurement *m, struct turns *turns) {
         return;
     }
     double slice_ns = turns->on_ns[turns->n / 2], off_ns = turns->off_ns[turns->n / 2];
-    gsim_measured_put(m, GSIM_KEY_SLICE_QUANTUM_NS, slice_ns,
-                      "two processes of one thread each, median time on the GPU");
-    gsim_measured_put(m, GSIM_KEY_SWITCH_PREEMPT_NS, (off_ns - slice_ns) / 2,
-                      "the same, median time off the GPU less a slice, halved");
+    gsim_measured_say(
+        m, GSIM_KEY_SLICE_QUANTUM_NS, slice_ns,
+        how(m, "two processes of one thread each, time on the GPU", turns->on_ns, turns->n));
+    gsim_measured_say(m, GSIM_KEY_SWITCH_PREEMPT_NS, (off_ns - slice_ns) / 2,
+                      how(m, "the same processes, half of the time off the GPU less a slice",
+                          turns->off_ns, turns->n));
 }
 
 void gsim_measure_turns(struct gsim_measurement *m) {

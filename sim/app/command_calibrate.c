@@ -2,8 +2,8 @@
 /* gsim calibrate: a device profile of this machine's GPU. What is not measured (switches of full state,
  * driver checkpoints, what datasheets promise) comes from a listed device, line by line with its own tag
  * and source. `gsim calibrate turns` is what it starts to see two processes share the GPU. */
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "models/profile.h"
 #include "sim/app/calibrate.h"
@@ -12,50 +12,49 @@
 
 enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
 
-/* Letters and digits of a name, in small letters. */
-static void simplify(char *to, const char *from, size_t size) {
-    size_t n = 0;
-    for (; *from && n + 1 < size; from++)
-        if (isalnum((unsigned char)*from))
-            to[n++] = (char)tolower((unsigned char)*from);
-    to[n] = '\0';
+/* A product's name without its maker, which drivers before 450 left out. */
+static const char *without_maker(const char *name) {
+    static const char maker[] = "NVIDIA ";
+    return strncasecmp(name, maker, sizeof maker - 1) == 0 ? name + sizeof maker - 1 : name;
 }
 
-/* Every part of "a100-80" is in "NVIDIA A100-SXM4-80GB"; the part before is that of another chip when more
- * letters or digits follow ("a10" in "A100"). */
-static bool is_named(const char *gpu, const char *device) {
-    char simple[128], part[DEVICE_NAME];
-    simplify(simple, gpu, sizeof simple);
-    for (const char *at = device; *at; at += strcspn(at, "-"), at += *at == '-') {
-        size_t n = strcspn(at, "-");
-        memcpy(part, at, n);
-        part[n] = '\0';
-        const char *there = strstr(simple, part);
-        if (!there || (at == device && isdigit((unsigned char)there[n]) &&
-                       isdigit((unsigned char)part[n - 1])))
-            return false;
+/* Whether a GPU is one of the products of a profile, which stand between commas. */
+static bool is_product(const char *gpu, const char *products) {
+    const char *own = without_maker(gpu);
+    while (products && *products) {
+        const char *name = without_maker(products);
+        size_t n = strcspn(name, ",");
+        if (strlen(own) == n && strncasecmp(own, name, n) == 0)
+            return true;
+        products = name + n;
+        products += strspn(products, ", ");
     }
-    return true;
+    return false;
 }
 
-/* The listed device that this GPU is; NULL: none, or several. */
-static const char *find_base(const char *gpu, struct gsim_arena *arena) {
+/* The listed device that this GPU is by the name that its driver gives it; NULL: none. */
+static enum gsim_status find_base(struct gsim_cli *cli, const char *gpu, const char **found) {
     char names[MOST_DEVICES][DEVICE_NAME];
-    const char *found = NULL;
-    int n = gsim_profile_names(names, MOST_DEVICES), n_found = 0;
-    for (int i = 0; i < n; i++)
-        if (is_named(gpu, names[i])) {
-            found = gsim_arena_strdup(arena, names[i]);
-            n_found++;
-        }
-    return n_found == 1 ? found : NULL;
+    int n = gsim_profile_names(names, MOST_DEVICES);
+    for (int i = 0; i < n && !*found; i++) {
+        struct gsim_profile profile;
+        enum gsim_status status = gsim_profile_load(names[i], cli->arena, &profile, cli->log);
+        if (status != GSIM_OK)
+            return status;
+        if (is_product(gpu, profile.products))
+            *found = profile.name;
+    }
+    return GSIM_OK;
 }
 
 static enum gsim_status load_base(struct gsim_cli *cli, const char *gpu, const char **name,
                                   struct gsim_profile *base) {
+    enum gsim_status status = GSIM_OK;
     *name = cli->value[GSIM_OPT_DEVICE];
     if (!*name)
-        *name = find_base(gpu, cli->arena);
+        status = find_base(cli, gpu, name);
+    if (status != GSIM_OK)
+        return status;
     if (!*name)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "'%s' is no listed device; say --device NAME ('gsim list devices'), from "

@@ -73,6 +73,8 @@ static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
     if (status != GSIM_OK)
         return status;
     fprintf(cli->io->out, "%s: %s\n", name, profile.title);
+    if (profile.products)
+        fprintf(cli->io->out, "products: %s\n", profile.products);
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
         fprintf(cli->io->out, "%s = %s | %s | %s\n    %s\n", gsim_key_name((enum gsim_key)k),
                 profile.text[k], gsim_tag_name((enum gsim_tag)profile.tag[k]), profile.source[k],

@@ -31,8 +31,11 @@ export LD_LIBRARY_PATH
 expect "a profile" 0 "NVIDIA A100-SXM4-40GB: [0-9]* keys measured, the others are those of a100-40" \
     "$gsim" calibrate -o "$tmp/my.ini"
 has "what the driver says" "^sms = 4 | measured | said by the driver$"
-has "a time slice by two processes" "^quantum_ns = 2080000 | measured | two processes"
+has "a time slice by two processes" \
+    "^quantum_ns = 2080000 | measured | two processes .*; median of 240 turns, middle half within 0.0 %$"
 has "a switch" "^preempt_ns = 165000 | measured | "
+has "rounds and their spread" "^kernel_ns = .* | measured | .*; median of [5-9] rounds, middle half within [0-9.]* %$"
+has "of a curve too" "^hbm_curve_bytes_per_s = 1:.* | measured | .*; medians of [5-9] rounds, middle half within "
 has "by the GPU's clock" "^between_ns = 1300 | measured | "
 has "what is not measured says where it is from" "^fp16_flops_per_s = .* | published | a100-40: "
 if grep -q "256 reads" "$tmp/my.ini"; then echo "not ok faults without managed memory"; else
@@ -50,5 +53,13 @@ expect "a GPU that is not listed" 2 "'NVIDIA H20' is no listed device; say --dev
 expect "on the base of another" 0 "| h200: " env FAKE_GPU='NVIDIA H20' "$gsim" calibrate --device h200
 expect "a listed one by its name" 0 "those of rtx4090" \
     env FAKE_GPU='NVIDIA GeForce RTX 4090' "$gsim" calibrate
+expect "an H100 by what its driver calls it" 0 "those of h100-sxm$" \
+    env FAKE_GPU='NVIDIA H100 80GB HBM3' "$gsim" calibrate
+expect "and an A100 on a card" 0 "those of a100-80$" \
+    env FAKE_GPU='NVIDIA A100 80GB PCIe' "$gsim" calibrate
+expect "old drivers leave the maker out" 0 "those of a100-40$" \
+    env FAKE_GPU='A100-SXM4-40GB' "$gsim" calibrate
+expect "a laptop's chip is another one" 2 "'NVIDIA GeForce RTX 4090 Laptop GPU' is no listed device" \
+    env FAKE_GPU='NVIDIA GeForce RTX 4090 Laptop GPU' "$gsim" calibrate
 expect "A100 is not A10" 0 "those of a10$" env FAKE_GPU='NVIDIA A10' "$gsim" calibrate
 expect "nothing to read" 2 "takes no file" "$gsim" calibrate something.csv
