@@ -13,7 +13,6 @@ struct gsim_scene {
     const struct gsim_trace *trace;
     uint32_t n_gpus;
     const uint32_t *node_of_gpu;
-    const bool *gpu_is_arranged; /* by GPU, as it is now: busy while anybody is on it */
     bool is_pool; /* placements name no GPUs */
 };
 
@@ -24,6 +23,7 @@ struct gsim_change {
     enum gsim_state from, to; /* from GSIM_FREE: it arrives; equal: only is_on changes */
     bool was_on, is_on; /* on its units; a job that waits for them to clear is not */
     bool is_moving; /* on its way to other units */
+    bool is_sharing; /* its GPUs are busy as a whole while it is on them, else for its share */
     uint32_t gpus, share_ppm; /* as placed */
     const struct gsim_unit *units; /* those it is on, or was until now; valid during the call */
     uint32_t n_units; /* 0 in a pool */

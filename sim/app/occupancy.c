@@ -10,12 +10,11 @@ void gsim_occupancy_begin(struct gsim_occupancy *occupancy, const struct gsim_sc
     occupancy->has_failed = !occupancy->gpu;
 }
 
-/* What is in use of a GPU, as the run itself books it. */
+/* What is in use of a GPU, as the run itself books it: by what a job did when it came there. A policy
+ * may arrange the GPU anew meanwhile. */
 static int64_t busy_ppm(const struct gsim_occupancy *occupancy, uint32_t gpu) {
     const struct gsim_gpu_lanes *lanes = &occupancy->gpu[gpu];
-    if (occupancy->scene.gpu_is_arranged[gpu])
-        return lanes->n_jobs ? GSIM_PPM : 0;
-    return lanes->held_ppm;
+    return lanes->held_ppm + (lanes->n_sharing ? GSIM_PPM : 0);
 }
 
 static bool add_lane(struct gsim_occupancy *occupancy, struct gsim_gpu_lanes *lanes) {
@@ -36,18 +35,20 @@ static uint32_t find_lane(const struct gsim_gpu_lanes *lanes, uint32_t job) {
     return lane;
 }
 
-static void set_lane(struct gsim_occupancy *occupancy, uint32_t gpu, uint32_t from, uint32_t to,
-                     int64_t share_ppm) {
+static void set_lane(struct gsim_occupancy *occupancy, uint32_t gpu,
+                     const struct gsim_change *change) {
     struct gsim_gpu_lanes *lanes = &occupancy->gpu[gpu];
-    uint32_t lane = find_lane(lanes, from);
+    uint32_t own = change->job + 1, lane = find_lane(lanes, change->is_on ? 0 : own);
     if (lane == lanes->n && !add_lane(occupancy, lanes)) {
         occupancy->has_failed = true;
         return;
     }
     occupancy->busy_ppm -= busy_ppm(occupancy, gpu);
-    lanes->job[lane] = to;
-    lanes->n_jobs += to ? 1u : 0u - 1u;
-    lanes->held_ppm += to ? share_ppm : -share_ppm;
+    lanes->job[lane] = change->is_on ? own : 0;
+    if (change->is_sharing)
+        lanes->n_sharing += change->is_on ? 1u : 0u - 1u;
+    else
+        lanes->held_ppm += change->is_on ? change->share_ppm : -(int64_t)change->share_ppm;
     occupancy->busy_ppm += busy_ppm(occupancy, gpu);
 }
 
@@ -59,8 +60,7 @@ void gsim_occupancy_apply(struct gsim_occupancy *occupancy, const struct gsim_ch
     if (change->was_on == change->is_on)
         return;
     for (uint32_t u = 0; u < change->n_units; u++)
-        set_lane(occupancy, change->units[u].gpu, change->is_on ? 0 : change->job + 1,
-                 change->is_on ? change->job + 1 : 0, change->share_ppm);
+        set_lane(occupancy, change->units[u].gpu, change);
     if (occupancy->scene.is_pool)
         occupancy->busy_ppm += (change->is_on ? 1 : -1) * (int64_t)change->gpus * change->share_ppm;
     occupancy->n_placed += change->is_on ? 1u : 0u - 1u;

@@ -9,8 +9,8 @@
 struct gsim_gpu_lanes {
     uint32_t *job; /* by lane: position in the trace + 1, or 0 */
     uint32_t n;
-    uint32_t n_jobs;
-    int64_t held_ppm;
+    uint32_t n_sharing; /* jobs that share it by an arrangement */
+    int64_t held_ppm; /* by jobs that do not */
 };
 
 struct gsim_occupancy {
@@ -19,7 +19,7 @@ struct gsim_occupancy {
     struct gsim_gpu_lanes *gpu;
     uint32_t n_waiting; /* jobs that arrived and are on no unit */
     uint32_t n_placed;
-    int64_t busy_ppm; /* GPUs in use, of an arranged one all of it */
+    int64_t busy_ppm; /* GPUs in use, of one that jobs share all of it */
     bool has_failed; /* no memory: what is here is not to be used */
 };
 

@@ -20,6 +20,7 @@ void gsim_observe_change(const struct gsim_core *core, gsim_slot slot, enum gsim
         .was_on = was_on,
         .is_on = own->is_admitted && !is_off(to),
         .is_moving = own->next_units || (to == GSIM_RESUMING && own->is_admitted && job->is_moved),
+        .is_sharing = own->is_sharing,
         .gpus = job->gpus,
         .share_ppm = job->share_ppm,
         .units = job->units,
@@ -32,7 +33,6 @@ void gsim_observe_begin(const struct gsim_core *core) {
     struct gsim_scene scene = {.trace = core->trace,
                                .n_gpus = core->cluster.n_gpus,
                                .node_of_gpu = core->cluster.node_of_gpu,
-                               .gpu_is_arranged = core->cluster.gpu_is_arranged,
                                .is_pool = core->cluster.is_pool};
     for (const struct gsim_observer *o = core->observer; o; o = o->next)
         o->begin(o->arg, &scene);

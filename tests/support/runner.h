@@ -28,6 +28,7 @@ struct test_run {
     int64_t pool_cpus_milli;
     int64_t seed;
     int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* of nodes that fail */
+    const struct gsim_observer *observer; /* may be NULL */
 };
 
 /* Everything lives in arena; asserts that the run succeeds. */

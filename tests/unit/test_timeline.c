@@ -30,7 +30,6 @@ static const char ids[] = "a\0\"\\\n\0\xff\xc3\xa4\xed\xa0\x80\0d";
 static const uint32_t id_at[N_JOBS] = {0, 2, 6, 13};
 static const int64_t submit_ns[N_JOBS] = {0, 0, 0, 0};
 static const uint32_t node_of_gpu[2] = {0, 0};
-static const bool is_arranged[2] = {false, true};
 
 static int open_fixture(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
@@ -59,8 +58,7 @@ static void begin(struct fixture *f, int64_t most) {
     struct gsim_timeline_options options = {.path = f->path, .to_ns = GSIM_NEVER, .most = most};
     struct gsim_scene scene = {.trace = &f->trace,
                                .n_gpus = 2,
-                               .node_of_gpu = node_of_gpu,
-                               .gpu_is_arranged = is_arranged};
+                               .node_of_gpu = node_of_gpu};
     assert_int_equal(gsim_timeline_open(&options, f->arena, &f->timeline, &f->log), GSIM_OK);
     f->observer = gsim_timeline_observer(f->timeline);
     f->observer->begin(f->observer->arg, &scene);
