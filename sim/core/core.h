@@ -102,6 +102,13 @@ struct gsim_plan {
 };
 
 /* Results under way, in trace order, and the sums of the summary. */
+/* GPU time in which nobody computes. */
+struct gsim_unused {
+    gsim_i128 down_ns; /* nodes are down */
+    gsim_i128 fragmented_ns; /* idle on nodes that are partly in use */
+    gsim_i128 wanted_ns; /* idle while a job waits that asks for no more */
+};
+
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns;
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
@@ -118,9 +125,9 @@ struct gsim_metrics {
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
-    gsim_i128 down_ns; /* GPU time of nodes that are down */
-    gsim_i128 fragmented_ns; /* GPU time idle on nodes that are partly in use */
-    gsim_i128 wanted_ns; /* GPU time idle while a job waits that asks for no more */
+    struct gsim_unused unused; /* since the first submission */
+    struct gsim_unused
+        unused_at_end; /* the part of it until last_end_ns, over which shares are taken */
     int64_t first_submit_ns, last_end_ns;
 };
 

@@ -60,15 +60,16 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
 
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     const struct gsim_cluster *cluster = &core->cluster;
+    struct gsim_unused *unused = &core->metrics.unused;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
     core->crowd.area += elapsed_ns * core->crowd.n;
-    if (gsim_rarely(cluster->n_gpus_down > 0))
-        core->metrics.down_ns += elapsed_ns * cluster->n_gpus_down;
+    if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
+        unused->down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
         return;
-    core->metrics.fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
+    unused->fragmented_ns += elapsed_ns * (cluster->n_idle - cluster->n_idle_whole);
     if (core->wanting.n > 0 && gsim_bitset_first(&core->wanting.sizes) <= cluster->n_idle)
-        core->metrics.wanted_ns += elapsed_ns * cluster->n_idle;
+        unused->wanted_ns += elapsed_ns * cluster->n_idle;
 }
 
 /* A column that stays zero is never made. */
@@ -108,9 +109,15 @@ GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
     put(core, &m->stall_ns, job, costs.stall_ns + core->jobs.core[slot].stall_ns, &m->n_stall_ns);
 }
 
+/* Nodes may fail, and jobs wait in vain, until long after the last end. */
+static inline void note_end(struct gsim_core *core) {
+    core->metrics.last_end_ns = core->view.now_ns;
+    core->metrics.unused_at_end = core->metrics.unused;
+}
+
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
-    core->metrics.last_end_ns = core->view.now_ns;
+    note_end(core);
     core->metrics.n_completed++;
     gsim_fairness_leave(core, slot);
     record(core, slot,
@@ -129,8 +136,7 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     if (!own->is_admitted)
         return;
     gsim_job_book_busy(core, slot);
-    if (core->view.now_ns > core->metrics.last_end_ns)
-        core->metrics.last_end_ns = core->view.now_ns;
+    note_end(core);
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */
@@ -160,10 +166,10 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     s->switch_s = seconds(m->switch_ns);
     bool has_nodes = span > 0 && !core->cluster.is_pool;
     double gpu_ns = (double)span * (double)core->cluster.n_gpus;
-    s->gpu_down = span > 0 ? (double)m->down_ns / gpu_ns : (double)NAN;
+    s->gpu_down = span > 0 ? (double)m->unused_at_end.down_ns / gpu_ns : (double)NAN;
     s->lost_s = seconds(m->lost_ppm_ns / GSIM_PPM);
-    s->fragmented = has_nodes ? (double)m->fragmented_ns / gpu_ns : (double)NAN;
-    s->idle_wanted = has_nodes ? (double)m->wanted_ns / gpu_ns : (double)NAN;
+    s->fragmented = has_nodes ? (double)m->unused_at_end.fragmented_ns / gpu_ns : (double)NAN;
+    s->idle_wanted = has_nodes ? (double)m->unused_at_end.wanted_ns / gpu_ns : (double)NAN;
 }
 
 static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {

@@ -50,6 +50,14 @@ static struct test_run failing(struct gsim_trace *trace, const char *policy, int
                              .checkpoint_ns = 60 * S};
 }
 
+static void check_shares(const struct gsim_summary *summary) {
+    const double share[] = {summary->gpu_busy, summary->gpu_down, summary->fragmented,
+                            summary->idle_wanted};
+    for (size_t i = 0; i < sizeof share / sizeof *share; i++)
+        assert_true(share[i] >= 0 && share[i] <= 1 + 1e-12);
+    assert_true(summary->gpu_busy + summary->gpu_down <= 1 + 1e-12);
+}
+
 static void test_every_policy(void **state) {
     (void)state;
     for (size_t p = 0; p < N_POLICIES; p++)
@@ -60,7 +68,7 @@ static void test_every_policy(void **state) {
             struct gsim_result result = test_run(&how, arena);
             assert_int_equal(result.summary.unfinished, 0);
             assert_true(result.summary.node_failures > 0);
-            assert_true(result.summary.gpu_down > 0);
+            check_shares(&result.summary);
             if (!test_policy(policies[p])->shares_gpus)
                 check_times(&result, how.checkpoint_ns);
             struct gsim_result again = test_run(&how, arena);
@@ -115,6 +123,39 @@ static struct gsim_result alone(int64_t seed, int64_t checkpoint_ns, struct gsim
     return test_run(&how, arena);
 }
 
+/* Two jobs of 1 s, and one that comes when all is over for them; the run ends before it does, on a
+ * cluster that is mostly down. Shares are of the time until the last end, so they stay below 1. */
+static void test_shares_of_a_run_that_is_cut(void **state) {
+    static const int64_t submit[] = {5 * S, 5 * S, 4000 * S}, service[] = {S, S, S};
+    static const uint32_t ids[] = {0, 0, 0}, order[] = {0, 1, 2};
+    static struct gsim_trace trace;
+    (void)state;
+    trace = (struct gsim_trace){.path = "by hand",
+                                .format = "test",
+                                .n_jobs = 3,
+                                .id_text = "",
+                                .id_at = ids,
+                                .order = order,
+                                .submit_ns = submit,
+                                .service_ns = service};
+    for (int64_t seed = 1; seed <= 50; seed++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct test_run how = failing(&trace, "fifo", seed);
+        trace.n_jobs = 3;
+        how.mtbf_ns = 4 * S;
+        how.mttr_ns = 20 * S;
+        how.until_ns = 3000 * S;
+        struct gsim_result result;
+        struct gsim_log log = {0};
+        (void)test_try(&how, arena, &result, &log); /* it is cut short */
+        assert_int_equal(log.n_errors, 0);
+        assert_int_equal(result.summary.completed, 2);
+        assert_true(result.summary.gpu_down <= 1);
+        check_shares(&result.summary);
+        gsim_arena_free(arena);
+    }
+}
+
 /* Failures are the same with checkpoints and without, as far as both run. A job that begins anew
  * needs 100 s without a failure; with checkpoints of 10 s it never loses more than that. */
 static void test_checkpoints(void **state) {
@@ -157,9 +198,8 @@ static void test_nobody_is_placed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_policy),
-        cmocka_unit_test(test_managed_memory),
-        cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_every_policy),     cmocka_unit_test(test_managed_memory),
+        cmocka_unit_test(test_checkpoints),      cmocka_unit_test(test_shares_of_a_run_that_is_cut),
         cmocka_unit_test(test_nobody_is_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                                        .mtbf_ns = run->mtbf_ns,
                                        .mttr_ns = run->mttr_ns,
                                        .checkpoint_ns = run->checkpoint_ns,
-                                       .until_ns = GSIM_NEVER,
+                                       .until_ns = run->until_ns ? run->until_ns : GSIM_NEVER,
                                        .observer = run->observer};
     return gsim_run(&options, arena, result, log);
 }

@@ -28,6 +28,7 @@ struct test_run {
     int64_t pool_cpus_milli;
     int64_t seed;
     int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* of nodes that fail */
+    int64_t until_ns; /* 0: to the end */
     const struct gsim_observer *observer; /* may be NULL */
 };
 
