@@ -233,12 +233,19 @@ static void begin_gpu_state(struct gsim_timeline *t, uint32_t gpu, uint32_t job)
         t->has_failed = true;
 }
 
+/* Where so many events find no room, the timeline is full: a gang is on all of its GPUs or ends before. */
+static void make_room(struct gsim_timeline *t, int64_t n_events) {
+    if (t->n_events + n_events > t->options.most)
+        t->options.most = t->n_events;
+}
+
 static void change(void *arg, const struct gsim_change *change) {
     struct gsim_timeline *t = arg;
     t->now_ns = change->now_ns;
     if (t->has_failed)
         return;
     count_until(t, change->now_ns);
+    make_room(t, 1 + (change->was_on ? change->n_units : 0));
     for (uint32_t u = 0; u < change->n_units && change->was_on; u++) {
         uint32_t gpu = change->units[u].gpu;
         end_gpu_state(t, gpu, gsim_occupancy_lane(&t->occupancy, gpu, change->job), change->job,
@@ -328,6 +335,10 @@ static void end(void *arg, int64_t now_ns) {
     t->now_ns = now_ns;
     count_until(t, now_ns);
     count_until(t, GSIM_NEVER); /* what changed at the very end */
+    int64_t n_lanes = 0;
+    for (uint32_t gpu = 0; gpu < t->occupancy.scene.n_gpus; gpu++)
+        n_lanes += t->occupancy.gpu[gpu].n;
+    make_room(t, n_lanes);
     for (uint32_t gpu = 0; gpu < t->occupancy.scene.n_gpus; gpu++)
         for (uint32_t lane = 0; lane < t->occupancy.gpu[gpu].n; lane++)
             if (t->occupancy.gpu[gpu].job[lane])
@@ -468,7 +479,11 @@ enum gsim_status gsim_timeline_close(struct gsim_timeline *t, struct gsim_log *l
         return gsim_no_memory(log, "writing a timeline");
     }
     name_all(t);
-    put(t, "\n]}\n");
+    put(t, "\n]");
+    if (t->n_left_out)
+        put(t, ",\"otherData\":{\"events_left_out\":%lld,\"from_ns\":%lld}",
+            (long long)t->n_left_out, (long long)t->full_ns);
+    put(t, "}\n");
     errno = 0;
     bool is_bad = gzclose(t->gz) != Z_OK || t->cannot_write;
     t->gz = NULL;

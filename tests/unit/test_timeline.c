@@ -56,9 +56,7 @@ static int close_fixture(void **state) {
 
 static void begin(struct fixture *f, int64_t most) {
     struct gsim_timeline_options options = {.path = f->path, .to_ns = GSIM_NEVER, .most = most};
-    struct gsim_scene scene = {.trace = &f->trace,
-                               .n_gpus = 2,
-                               .node_of_gpu = node_of_gpu};
+    struct gsim_scene scene = {.trace = &f->trace, .n_gpus = 2, .node_of_gpu = node_of_gpu};
     assert_int_equal(gsim_timeline_open(&options, f->arena, &f->timeline, &f->log), GSIM_OK);
     f->observer = gsim_timeline_observer(f->timeline);
     f->observer->begin(f->observer->arg, &scene);
@@ -141,9 +139,25 @@ static void test_cap(void **state) {
     finish(f, 9000);
     expect(f, "queued a");
     assert_null(strstr(f->text, "queued d"));
-    expect(f, "\n]}\n");
+    expect(f, "\n],\"otherData\":{\"events_left_out\":1,\"from_ns\":9000}}\n");
     assert_int_equal(f->log.n_warnings, 1);
     assert_non_null(strstr(f->log.warnings[0].text, "3 events and no more: 1 that ended from 9us"));
+}
+
+/* A gang's end is there on all of its GPUs, or not at all: two counters and its waiting fit, its end on
+ * two GPUs does not. */
+static void test_full_between_gangs(void **state) {
+    struct fixture *f = *state;
+    struct gsim_unit units[2] = {{.gpu = 0}, {.gpu = 1}};
+    begin(f, 6);
+    tell(f, 0, 3, GSIM_FREE, GSIM_QUEUED, NULL, 0);
+    tell(f, 1000, 3, GSIM_QUEUED, GSIM_RUNNING, units, 2);
+    tell(f, 2000, 3, GSIM_RUNNING, GSIM_DONE, units, 2);
+    finish(f, 3000);
+    expect(f, "\"name\":\"queued d\"");
+    assert_null(strstr(f->text, "\"pid\":10,\"tid\":1,\"ts\""));
+    assert_null(strstr(f->text, "\"pid\":11,\"tid\":1,\"ts\""));
+    expect(f, "\"events_left_out\"");
 }
 
 static void test_spans(void **state) {
@@ -175,6 +189,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_cut, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_names, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_cap, open_fixture, close_fixture),
+        cmocka_unit_test_setup_teardown(test_full_between_gangs, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_spans, open_fixture, close_fixture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
