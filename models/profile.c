@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "models/mig.h"
+#include "models/validated.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/base/wide.h"
@@ -50,7 +51,7 @@ const char *gsim_tag_name(enum gsim_tag tag) {
     return names[tag];
 }
 
-static int find_key(const char *name) {
+int gsim_profile_find_key(const char *name) {
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
         if (strcmp(keys[k].name, name) == 0)
             return k;
@@ -119,7 +120,7 @@ static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
     const char *at = strstr(text, of);
     if (!at || keys[key].kind == KIND_BOOL)
         return false;
-    *base = find_key(at + sizeof of - 1);
+    *base = gsim_profile_find_key(at + sizeof of - 1);
     return *base >= 0 && *base != key && keys[*base].kind == keys[key].kind &&
            gsim_parse_decimal(text, (size_t)(at - text), GSIM_PPM / 100, ppm) == GSIM_PARSE_OK &&
            *ppm >= 0;
@@ -348,8 +349,8 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
 
 static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entry *entry) {
     bool is_device = strcmp(entry->section, "device") == 0;
-    if (strcmp(entry->section, "mig") == 0) /* read by gsim_mig_read */
-        return GSIM_OK;
+    if (strcmp(entry->section, "mig") == 0 || strcmp(entry->section, "validated") == 0)
+        return GSIM_OK; /* read by gsim_mig_read, gsim_validated_read */
     if (is_device && strcmp(entry->key, "title") == 0) {
         if (!l->profile->title)
             l->profile->title = entry->value;
@@ -359,7 +360,7 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
         is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
     if (!name)
         return gsim_no_memory(l->log, "reading a device profile");
-    int key = find_key(name);
+    int key = gsim_profile_find_key(name);
     return key < 0 ? unknown_key(l, entry->line, name) : take_key(l, key, entry);
 }
 
@@ -472,12 +473,12 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
         status = derive_all(out, l.path, GSIM_BAD_INPUT, arena, log);
     if (!out->title)
         out->title = out->name;
-    return status;
+    return status == GSIM_OK ? gsim_validated_read(&ini, out, arena, log) : status;
 }
 
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log) {
-    int k = find_key(key);
+    int k = gsim_profile_find_key(key);
     *known = k >= 0;
     if (k < 0)
         return GSIM_OK;

@@ -49,6 +49,7 @@ struct gsim_profile {
     uint8_t tag[GSIM_KEY_COUNT]; /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
     const struct gsim_mig *mig; /* models/mig.h; NULL: it cannot be cut into instances */
+    const struct gsim_validated *validated; /* models/validated.h; by mechanism */
 };
 
 /* A file built into the program (made by the build from models/devices and traces/samples). */
@@ -73,6 +74,8 @@ int gsim_profile_names(char (*out)[48], int most);
 /* Cuts "value | tag | source" into its three parts, without spaces around them. false: one is empty,
  * or there is no memory. */
 bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena *arena);
+/* enum gsim_key of "section.key", or -1. */
+int gsim_profile_find_key(const char *name);
 const char *gsim_key_name(enum gsim_key key);
 const char *gsim_key_help(enum gsim_key key);
 const char *gsim_tag_name(enum gsim_tag tag);
