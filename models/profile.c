@@ -417,18 +417,26 @@ static enum gsim_status fill_gaps(struct loading *l) {
     return status;
 }
 
+/* Another number is another device, however close its name: b300 is no typo of b200. So only a name
+ * that was begun, or written in capitals, is suggested, and else all of them are listed. */
 static enum gsim_status unknown_device(const char *name, struct gsim_log *log) {
-    const char *names[128];
-    char texts[128][48];
-    int n = gsim_profile_names(texts, 128);
-    for (int i = 0; i < n; i++)
-        names[i] = texts[i];
-    int close = gsim_text_suggest(name, names, n);
-    return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'%s%s%s", name,
-                     close >= 0 ? "; did you mean '"
-                                : "; 'gsim list devices' shows them, and a "
-                                  "file of your own ends in .ini",
-                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+    char names[128][48], listed[GSIM_LOG_TEXT - 128] = "", meant[GSIM_LOG_TEXT - 128] = "";
+    size_t n_listed = 0, n_meant = 0;
+    int n = gsim_profile_names(names, 128);
+    for (int i = 0; i < n; i++) {
+        if (n_listed < sizeof listed)
+            n_listed += (size_t)snprintf(listed + n_listed, sizeof listed - n_listed, "%s%s",
+                                         n_listed ? ", " : "", names[i]);
+        if (n_meant < sizeof meant && gsim_text_abbreviates(name, names[i]))
+            n_meant += (size_t)snprintf(meant + n_meant, sizeof meant - n_meant, "%s'%s'",
+                                        n_meant ? " or " : "", names[i]);
+    }
+    if (n_meant)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'; did you mean %s?",
+                         name, meant);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "no device is called '%s'; listed are %s, and a file of your own ends in .ini",
+                     name, listed);
 }
 
 int gsim_profile_names(char (*out)[48], int most) {

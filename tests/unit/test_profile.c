@@ -384,9 +384,27 @@ static void an_unknown_device_gets_a_suggestion(void **state) {
     struct fixture *f = *state;
     assert_int_equal(load(f, "h20"), GSIM_USAGE);
     assert_error(f, "did you mean 'h200'?");
+    assert_int_equal(load(f, "a100"), GSIM_USAGE);
+    assert_error(f, "did you mean 'a100-40' or 'a100-80'?");
+    assert_int_equal(load(f, "H100"), GSIM_USAGE);
+    assert_error(f, "did you mean 'h100-pcie' or 'h100-sxm'?");
+    assert_int_equal(load(f, "H200"), GSIM_USAGE);
+    assert_error(f, "did you mean 'h200'?");
     assert_int_equal(load(f, "assumed"), GSIM_USAGE);
     assert_int_equal(load(f, "./nosuch.ini"), GSIM_BAD_INPUT);
     assert_error(f, "./nosuch.ini: cannot read it");
+}
+
+/* One letter off, and another device. */
+static void another_device_is_no_typo(void **state) {
+    struct fixture *f = *state;
+    static const char *const others[] = {"gh200", "b300", "gb200", "h20x", "x"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(load(f, others[i]), GSIM_USAGE);
+        assert_null(strstr(f->log.errors[0].text, "did you mean"));
+        assert_error(f, "; listed are a10, a100-40, ");
+        assert_error(f, "v100, and a file of your own ends in .ini");
+    }
 }
 
 /* --- --set ------------------------------------------------------------------------------------ */
@@ -456,6 +474,7 @@ int main(void) {
         TEST(a_chip_s_own_facts_are_never_assumed),
         TEST(shares_must_start_from_a_number),
         TEST(an_unknown_device_gets_a_suggestion),
+        TEST(another_device_is_no_typo),
         TEST(set_takes_units_and_is_tagged),
         TEST(shares_follow_what_is_set),
         TEST(set_refuses_what_makes_no_device),
