@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/derived.h"
 #include "models/mig.h"
 #include "models/validated.h"
 #include "sim/base/text.h"
@@ -126,6 +127,12 @@ static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
            *ppm >= 0;
 }
 
+/* "sm state over 90% of KEY", of a time. */
+static bool parse_state(int key, const char *text, struct gsim_state_rule *rule) {
+    return keys[key].kind == KIND_NS && gsim_state_rule_parse(text, rule) &&
+           keys[rule->rate].kind == KIND_RATE;
+}
+
 static bool parse_plain(struct gsim_profile *profile, int key, const char *text,
                         struct gsim_arena *arena) {
     int64_t *out = &profile->value[key];
@@ -155,6 +162,8 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
     int64_t ppm;
     int base;
     profile->rule[key] = is_share(text) ? text : NULL;
+    if (is_share(text) && gsim_state_rule_is(text))
+        return parse_state(key, text, &(struct gsim_state_rule){0});
     if (is_share(text) && keys[key].kind != KIND_CURVE)
         return parse_share(key, text, &ppm, &base);
     return parse_plain(profile, key, text, arena);
@@ -238,10 +247,32 @@ static bool derive_curve(struct gsim_profile *profile, int key, struct gsim_aren
     return points != NULL;
 }
 
-/* false: a chain of shares that does not end. */
-static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena);
+
+static bool derive_state(struct gsim_profile *profile, int key, int depth,
+                         struct gsim_arena *arena) {
+    struct gsim_state_rule rule;
+    if (!parse_state(key, profile->rule[key], &rule) || !derive(profile, rule.rate, depth, arena) ||
+        !derive(profile, GSIM_KEY_SMS, depth, arena) ||
+        !derive(profile, GSIM_KEY_SM_REGISTER_BYTES, depth, arena) ||
+        !derive(profile, GSIM_KEY_SM_SHARED_BYTES, depth, arena))
+        return false;
+    profile->value[key] = gsim_state_rule_ns(&rule, profile);
+    return true;
+}
+
+static bool derive_share(struct gsim_profile *profile, int key, int depth,
+                         struct gsim_arena *arena) {
     int64_t ppm;
     int base;
+    if (!parse_share(key, profile->rule[key], &ppm, &base) || !derive(profile, base, depth, arena))
+        return false;
+    profile->value[key] = share_of(profile->value[base], ppm);
+    return true;
+}
+
+/* false: a chain of shares that does not end. */
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
     if (!profile->rule[key])
         return true;
     if (depth == 0)
@@ -250,10 +281,9 @@ static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim
         return derive(profile, GSIM_KEY_SMS, depth - 1, arena) &&
                derive(profile, GSIM_KEY_HBM_BYTES_PER_S, depth - 1, arena) &&
                derive_curve(profile, key, arena);
-    if (!parse_share(key, profile->rule[key], &ppm, &base) ||
-        !derive(profile, base, depth - 1, arena))
+    bool is_state = gsim_state_rule_is(profile->rule[key]);
+    if (!(is_state ? derive_state : derive_share)(profile, key, depth - 1, arena))
         return false;
-    profile->value[key] = share_of(profile->value[base], ppm);
     profile->text[key] = profile->value[key] == INT64_MAX
                              ? "unlimited"
                              : gsim_arena_printf(arena, "%lld", (long long)profile->value[key]);
@@ -493,6 +523,7 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     const char *own = gsim_arena_strdup(arena, text);
     if (!own)
         return gsim_no_memory(log, "setting a device key");
+    int64_t before = profile->value[k];
     if (!parse_value(profile, k, own, arena))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
                          forms[keys[k].kind]);
@@ -502,5 +533,8 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     profile->text[k] = own;
     profile->source[k] = "--set";
     profile->tag[k] = GSIM_TAG_GIVEN;
+    if (k == GSIM_KEY_PCIE_PEAK && profile->value[k] != before &&
+        !gsim_derived_follow_link(profile, before, arena))
+        return gsim_no_memory(log, "setting a device key");
     return derive_all(profile, NULL, GSIM_USAGE, arena, log);
 }

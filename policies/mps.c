@@ -89,7 +89,8 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
                                            .n_lanes = gpu->n_lanes,
                                            .entries = &entry,
                                            .n_entries = 1,
-                                           .max_clients = MOST_CLIENTS};
+                                           .max_clients = MOST_CLIENTS,
+                                           .is_served = true};
     if (!gsim_plan_arrange(plan, &unit, 1, &arrangement))
         return false;
     gpu->taken |= UINT64_C(1) << n;

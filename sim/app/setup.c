@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "models/derived.h"
 #include "models/device.h"
 #include "sim/app/apps.h"
 #include "sim/app/devices.h"
@@ -169,7 +170,7 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
             status = set_profile(cli, profile, key, value);
     }
     *out = profile;
-    return status;
+    return status == GSIM_OK ? gsim_profile_check(profile, cli->log) : status;
 }
 
 /* --- policies, cluster, trace --------------------------------------------------------------------

@@ -43,3 +43,27 @@ check "an h200's eviction was never measured" 1 \
     "$(outside --policy uvm "$tmp/large.csv" | grep -c '^eviction under faults: never measured')"
 check "the keys of a mechanism are listed" 1 \
     "$("$gsim" list devices h200 | grep -A1 '^validated.suspension = h200 on h200' | grep -c 'pcie.h2d_reused_bytes_per_s')"
+
+# a limit of MPS is none of processes that take turns
+awk 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"; for (i = 0; i < 49; i++) print i ",0,20,1,0.05" }' >"$tmp/many.csv"
+waiting() { # arguments of gsim: how many jobs wait to start
+    "$gsim" --quiet --jobs-csv "$tmp/jobs.csv" "$@" >/dev/null 2>&1
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { n += $at["start_s"] > 0 } END { print n + 0 }' "$tmp/jobs.csv"
+}
+for policy in timeslice msched uvm; do
+    check "49 processes under $policy" 0 "$(waiting --policy $policy --device h200 "$tmp/many.csv")"
+done
+check "of 49 clients of MPS one waits" 1 "$(waiting --policy mps --device h200 "$tmp/many.csv")"
+check "before Volta there are 16" 33 "$(waiting --policy mps --device p100 "$tmp/many.csv")"
+
+# the link's generation is a what-if
+check "half the link: half of what was measured on the whole" 1 \
+    "$(outside --policy msched --set pcie.peak_bytes_per_s=31507692308 "$tmp/large.csv" \
+        | grep -c 'migrate.out_bytes_per_s=52.73e9 (h200), not 26365')"
+refused() { # arguments of gsim: exit code and message
+    "$gsim" --quiet --policy uvm "$@" "$tmp/two.csv" 2>&1 >/dev/null
+    echo "exit $?"
+}
+check "memory below one chunk" \
+    "gsim: device 'rtx4090': hbm_bytes=25769803776 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
+    "$(refused --device rtx4090 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"

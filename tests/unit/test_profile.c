@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/profile.h"
+#include "models/derived.h"
 #include "sim/base/units.h"
 
 struct fixture {
@@ -436,6 +436,89 @@ static void shares_follow_what_is_set(void **state) {
     assert_true(f->profile.value[GSIM_KEY_PCIE_H2D_REUSED] == 8851000000);
 }
 
+/* Registers and shared memory of all SMs over 90.15 % of what copies reach: of an A100 with 40 GB
+ * 108 x 430 080 bytes at 1 288 GB/s, which is the published 40 us; of others, by hand:
+ * T4 40 x 327 680 = 13.107 MB at 0.9015 x 0.8283 x 320e9 = 238.95 GB/s, 54.85 us;
+ * B200 148 x 495 616 = 73.351 MB at 0.9015 x 0.8283 x 7672e9 = 5728.8 GB/s, 12.80 us;
+ * H200 132 x 495 616 = 65.421 MB at 0.9015 x 3975.8e9 = 3584.2 GB/s, 18.25 us. */
+static void saving_follows_the_state_and_the_memory(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *device;
+        int64_t save_ns;
+    } rows[] = {{"t4", 54854}, {"b200", 12804}, {"h200", 18253}, {"a100-40", 40000}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(load(f, rows[i].device), GSIM_OK);
+        assert_int_equal(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], rows[i].save_ns);
+        assert_int_equal(f->profile.value[GSIM_KEY_PREEMPT_RESTORE_NS], rows[i].save_ns);
+    }
+    assert_int_equal(load(f, "t4"), GSIM_OK);
+    int64_t before = f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS];
+    assert_int_equal(set(f, "sms", "80"), GSIM_OK); /* twice the state */
+    assert_in_range(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], 2 * before - 1, 2 * before);
+    assert_int_equal(load(f, "a100-40"), GSIM_OK); /* the rule makes what is published */
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 90.15% of hbm_bytes_per_s"), GSIM_OK);
+    assert_in_range(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], 39990, 40010);
+}
+
+static void a_state_rule_is_of_a_time_and_a_rate(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 5% of sms"), GSIM_USAGE);
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 0% of hbm_bytes_per_s"), GSIM_USAGE);
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 5% of nothing"), GSIM_USAGE);
+    assert_int_equal(set(f, "pcie.h2d_bytes_per_s", "sm state over 5% of hbm_bytes_per_s"),
+                     GSIM_USAGE);
+    assert_int_equal(load(f, "ideal"), GSIM_OK); /* no state, no end to the rate */
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 5% of hbm_bytes_per_s"), GSIM_OK);
+    assert_int_equal(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], 0);
+}
+
+/* A quarter of the H200's 63.015 GB/s: rates that were measured at the whole are a quarter, too, within
+ * the millionth to which the share is kept. */
+static void measured_rates_follow_a_given_peak(void **state) {
+    struct fixture *f = *state;
+    static const enum gsim_key keys[] = {GSIM_KEY_PCIE_H2D,     GSIM_KEY_PCIE_D2H,
+                                         GSIM_KEY_PCIE_DUPLEX,  GSIM_KEY_UVM_COPY,
+                                         GSIM_KEY_MIGRATE_BOTH, GSIM_KEY_MIGRATE_IN};
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    struct gsim_profile before = f->profile;
+    assert_int_equal(set(f, "pcie.d2h_bytes_per_s", "9e9"), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "15753846154"), GSIM_OK);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (keys[i] == GSIM_KEY_PCIE_D2H)
+            continue;
+        double ratio = (double)f->profile.value[keys[i]] / (double)before.value[keys[i]];
+        assert_true(ratio > 0.249999 && ratio < 0.250001);
+        assert_int_equal(f->profile.tag[keys[i]], GSIM_TAG_ASSUMED);
+    }
+    assert_true(f->profile.value[GSIM_KEY_PCIE_D2H] == 9000000000); /* given by hand */
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "63015384615"), GSIM_OK); /* what it was */
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_true(f->profile.value[keys[i]] == before.value[keys[i]]);
+    assert_int_equal(load(f, "ideal"), GSIM_OK); /* unlimited: all of it */
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "10e9"), GSIM_OK);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_H2D] == 10000000000);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_DUPLEX] == 20000000000);
+}
+
+static void what_is_given_must_fit_together(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    assert_int_equal(set(f, "hbm_bytes", "1MiB"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_USAGE);
+    assert_error(f, "hbm_bytes=1MiB is less than one chunk of memory, uvm.chunk_bytes=2097152");
+    assert_int_equal(set(f, "hbm_bytes", "2MiB"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_OK);
+    assert_int_equal(set(f, "pcie.duplex_bytes_per_s", "21e9"), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "10e9"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_USAGE);
+    assert_error(f, "pcie.duplex_bytes_per_s=21e9 is more than the link carries");
+    assert_int_equal(set(f, "pcie.duplex_bytes_per_s", "20e9"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_OK);
+}
+
 static void set_refuses_what_makes_no_device(void **state) {
     struct fixture *f = *state;
     bool known = true;
@@ -477,6 +560,10 @@ int main(void) {
         TEST(another_device_is_no_typo),
         TEST(set_takes_units_and_is_tagged),
         TEST(shares_follow_what_is_set),
+        TEST(saving_follows_the_state_and_the_memory),
+        TEST(a_state_rule_is_of_a_time_and_a_rate),
+        TEST(measured_rates_follow_a_given_peak),
+        TEST(what_is_given_must_fit_together),
         TEST(set_refuses_what_makes_no_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
