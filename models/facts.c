@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "models/mig.h"
 #include "models/suspend.h"
 #include "models/validated.h"
 
@@ -138,8 +139,24 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }
 
+/* Instances whose size nobody has published, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
+static uint32_t add_instances(const struct gsim_model *model, const struct gsim_profile *profile,
+                              const char **list, uint32_t n) {
+    for (int p = 0; model->has_cut && profile->mig && p < profile->mig->n; p++) {
+        char text[128];
+        if (!profile->mig->profile[p].is_assumed)
+            continue;
+        (void)gsim_mig_format(&profile->mig->profile[p], text, sizeof text);
+        list[n++] = gsim_arena_printf(model->setup.arena, "mig.%s=%s (%s)",
+                                      profile->mig->profile[p].name, text, profile->name);
+    }
+    return n;
+}
+
 const char *const *gsim_facts_assumed(const struct gsim_model *model) {
-    uint32_t n = 0, most = (uint32_t)model->setup.n_profiles * GSIM_KEY_COUNT + 1;
+    uint32_t n = 0,
+             most =
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 1;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -151,6 +168,7 @@ const char *const *gsim_facts_assumed(const struct gsim_model *model) {
                 list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
                                               gsim_key_name((enum gsim_key)key), profile->text[key],
                                               profile->name);
+        n = add_instances(model, profile, list, n);
     }
     return list;
 }

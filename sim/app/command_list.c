@@ -101,7 +101,8 @@ static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
     for (int p = 0; profile.mig && p < profile.mig->n; p++) {
         char text[128];
         (void)gsim_mig_format(&profile.mig->profile[p], text, sizeof text);
-        fprintf(cli->io->out, "mig.%s = %s | %s\n    %s\n", profile.mig->profile[p].name, text,
+        fprintf(cli->io->out, "mig.%s = %s | %s%s\n    %s\n", profile.mig->profile[p].name, text,
+                profile.mig->profile[p].is_assumed ? "assumed | " : "",
                 profile.mig->profile[p].source, "SMs:memory:slices of the memory:first slice");
     }
     print_validated(cli->io->out, &profile);

@@ -65,5 +65,5 @@ refused() { # arguments of gsim: exit code and message
     echo "exit $?"
 }
 check "memory below one chunk" \
-    "gsim: device 'rtx4090': hbm_bytes=25769803776 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
-    "$(refused --device rtx4090 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"
+    "gsim: device 'p100': hbm_bytes=17179869184 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
+    "$(refused --device p100 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"
