@@ -135,6 +135,11 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
     bool has_migrated = model->turns.has_managed[GSIM_MEMORY_PROACTIVE];
     for (size_t i = 0; has_migrated && i < sizeof migration_keys / sizeof *migration_keys; i++)
         is_used[migration_keys[i]] |= profile->tag[migration_keys[i]] == GSIM_TAG_ASSUMED;
+    bool is_beside = model->turns.most_members > 1 || model->turns.most_beside > 1;
+    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
+        is_beside &= !model->turns.has_managed[memory];
+    if (model->setup.context_bytes > 0 && is_beside)
+        is_used[GSIM_KEY_CONTEXT_BYTES] |= profile->tag[GSIM_KEY_CONTEXT_BYTES] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }

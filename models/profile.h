@@ -50,7 +50,7 @@ struct gsim_profile {
     uint8_t tag[GSIM_KEY_COUNT]; /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
     const struct gsim_mig *mig; /* models/mig.h; NULL: it cannot be cut into instances */
-    const struct gsim_validated *validated; /* models/validated.h; by mechanism */
+    const struct gsim_validated *validated; /* models/validated.h; by mechanism. NULL: it claims nothing */
 };
 
 /* A file built into the program (made by the build from models/devices and traces/samples). */

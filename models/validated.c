@@ -205,7 +205,7 @@ static const char *unclaimed(const struct gsim_profile *profile, enum gsim_mecha
     int n = 0, first = -1;
     for (const enum gsim_key *key = mechanisms[mechanism].keys; *key != GSIM_KEY_COUNT; key++) {
         if (profile->tag[*key] != GSIM_TAG_ASSUMED && profile->tag[*key] != GSIM_TAG_GIVEN)
-            continue;
+            continue; /* its source says where it is from */
         if (first < 0 ||
             (profile->tag[*key] == GSIM_TAG_GIVEN && profile->tag[first] != GSIM_TAG_GIVEN))
             first = (int)*key;
@@ -254,8 +254,8 @@ static const char *assumed(enum gsim_mechanism mechanism, const struct gsim_vali
 
 const char *gsim_validated_doubt(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
                                  int64_t n_at_once, struct gsim_arena *arena) {
-    const struct gsim_validated *claim = &profile->validated[mechanism];
-    if (!claim->text)
+    const struct gsim_validated *claim = profile->validated ? &profile->validated[mechanism] : NULL;
+    if (!claim || !claim->text)
         return unclaimed(profile, mechanism, arena);
     const char *doubt = changed(profile, mechanism, claim, arena);
     if (!doubt)

@@ -290,6 +290,7 @@ const struct gsim_policy gsim_policy_gandiva = {
     .deviations =
         "one round robin for the cluster; with grow=on all jobs can; variants by description",
     .shares_gpus = true,
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct job),
