@@ -224,7 +224,7 @@ static const char *changed(const struct gsim_profile *profile, enum gsim_mechani
                            const struct gsim_validated *claim, struct gsim_arena *arena) {
     int n = 0, first = -1;
     for (const enum gsim_key *key = mechanisms[mechanism].keys; *key != GSIM_KEY_COUNT; key++)
-        if (!is_same(profile, claim->reference, *key)) {
+        if (!is_same(profile, claim->reference, (int)*key)) {
             first = first < 0 ? (int)*key : first;
             n++;
         }
