@@ -59,20 +59,29 @@ static int64_t share_ppm(int64_t rate, int64_t peak, int ways) {
     return ppm < 1 ? 1 : (int64_t)ppm;
 }
 
-bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before,
+static int64_t carried(int64_t peak, int ways) {
+    return peak > INT64_MAX / ways ? INT64_MAX : ways * peak;
+}
+
+bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before, bool was_assumed,
                               struct gsim_arena *arena) {
     for (int i = 0; i < N_LINK_RATES; i++) {
         enum gsim_key key = link_rates[i].key;
-        if (profile->rule[key] || profile->tag[key] == GSIM_TAG_GIVEN)
+        int64_t most = carried(profile->value[GSIM_KEY_PCIE_PEAK], link_rates[i].ways);
+        if (profile->rule[key] || profile->tag[key] == GSIM_TAG_GIVEN ||
+            (was_assumed && profile->value[key] <= most))
             continue;
-        int64_t ppm = share_ppm(profile->value[key], peak_before, link_rates[i].ways);
+        int64_t ppm = was_assumed ? (int64_t)link_rates[i].ways * GSIM_PPM
+                                  : share_ppm(profile->value[key], peak_before, link_rates[i].ways);
         profile->rule[key] =
             gsim_arena_printf(arena, "%lld.%04lld%% of %s", (long long)(ppm / 10000),
                               (long long)(ppm % 10000), gsim_key_name(GSIM_KEY_PCIE_PEAK));
         if (!profile->rule[key])
             return false;
         profile->tag[key] = GSIM_TAG_ASSUMED;
-        profile->source[key] = "as large a share of the given peak as of the device's own";
+        profile->source[key] = was_assumed ? "as much as the given peak carries"
+                                           : "as large a share of the given peak as of the "
+                                             "device's own";
     }
     return true;
 }
@@ -86,8 +95,7 @@ static enum gsim_status check_link(const struct gsim_profile *profile, struct gs
         return GSIM_OK;
     for (int i = 0; i < N_LINK_RATES; i++) {
         enum gsim_key key = link_rates[i].key;
-        int64_t most =
-            peak > INT64_MAX / link_rates[i].ways ? INT64_MAX : link_rates[i].ways * peak;
+        int64_t most = carried(peak, link_rates[i].ways);
         if (profile->tag[key] == GSIM_TAG_GIVEN && profile->value[key] > most)
             return gsim_fail(log, GSIM_USAGE, NULL, 0,
                              "--set %s=%s is more than the link carries: pcie.peak_bytes_per_s=%s "

@@ -17,9 +17,10 @@ bool gsim_state_rule_parse(const char *text, struct gsim_state_rule *out);
 /* Rounded up; the keys that it rests on have their values. */
 int64_t gsim_state_rule_ns(const struct gsim_state_rule *rule, const struct gsim_profile *profile);
 
-/* The link's peak is another than the one at which its rates were measured: those that were not given
- * by hand keep their share of it, as rules. false: no memory. */
-bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before,
+/* The link's peak is another than before. Rates that were measured at a known peak and not given by hand
+ * keep their share of it, as rules; where the peak had only been assumed from them they stay, as far as
+ * the new one carries them. false: no memory. */
+bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before, bool was_assumed,
                               struct gsim_arena *arena);
 
 /* Whether the values make a device together, once all of them are set. */

@@ -524,6 +524,7 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     if (!own)
         return gsim_no_memory(log, "setting a device key");
     int64_t before = profile->value[k];
+    bool was_assumed = profile->tag[k] == GSIM_TAG_ASSUMED;
     if (!parse_value(profile, k, own, arena))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
                          forms[keys[k].kind]);
@@ -533,8 +534,9 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     profile->text[k] = own;
     profile->source[k] = "--set";
     profile->tag[k] = GSIM_TAG_GIVEN;
-    if (k == GSIM_KEY_PCIE_PEAK && profile->value[k] != before &&
-        !gsim_derived_follow_link(profile, before, arena))
+    bool is_peak = k == GSIM_KEY_PCIE_PEAK && derive(profile, k, LONGEST_CHAIN, arena);
+    if (is_peak && profile->value[k] != before &&
+        !gsim_derived_follow_link(profile, before, was_assumed, arena))
         return gsim_no_memory(log, "setting a device key");
     return derive_all(profile, NULL, GSIM_USAGE, arena, log);
 }

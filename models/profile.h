@@ -3,7 +3,8 @@
  *
  * A profile is models/devices/NAME.ini (built into the program) or a file of the user's. Lines are
  *     key = value | tag | source
- * under [section]; the full key is "section.key", [device] adds no prefix. The tag is measured,
+ * under [section]; the full key is "section.key", [device] adds no prefix; [mig] and [validated] have
+ * lines of their own (models/mig.h, models/validated.h). The tag is measured,
  * published, fitted or assumed. What the device's file lacks is taken from assumed.ini.
  * Values are plain numbers in the key's unit (units are read too); a rate may be `unlimited`. A
  * value may also be a share of another key of the same kind, `88% of pcie.peak_bytes_per_s`, and a

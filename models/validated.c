@@ -84,6 +84,8 @@ static enum gsim_status take_reference(struct reading *r, struct gsim_validated 
             claim->reference = r->claims[m].reference;
     if (claim->reference)
         return GSIM_OK;
+    if (strpbrk(claim->device, "/.")) /* files could refer to each other for ever */
+        return wrong(r, "the device after 'on' is a file", "name a listed one, or 'itself'");
     struct gsim_profile *reference = gsim_arena_alloc(r->arena, sizeof *reference);
     if (!reference)
         return gsim_no_memory(r->log, "reading a device profile");

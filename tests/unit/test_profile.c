@@ -503,6 +503,20 @@ static void measured_rates_follow_a_given_peak(void **state) {
     assert_true(f->profile.value[GSIM_KEY_PCIE_DUPLEX] == 20000000000);
 }
 
+/* Here the peak was only assumed from the rate that was measured: 113.87 % of 50e9. */
+static void a_measured_rate_stays_where_the_peak_was_assumed(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(load_text(f, chip, ""), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "60e9"), GSIM_OK);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_H2D] == 50000000000);
+    assert_int_equal(f->profile.tag[GSIM_KEY_PCIE_H2D], GSIM_TAG_MEASURED);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_D2H] == 52716000000); /* 87.86 % of 60e9 */
+    assert_int_equal(load_text(f, chip, ""), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "40e9"), GSIM_OK);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_H2D] == 40000000000); /* it carries no more */
+    assert_int_equal(f->profile.tag[GSIM_KEY_PCIE_H2D], GSIM_TAG_ASSUMED);
+}
+
 static void what_is_given_must_fit_together(void **state) {
     struct fixture *f = *state;
     assert_int_equal(load(f, "h200"), GSIM_OK);
@@ -563,6 +577,7 @@ int main(void) {
         TEST(saving_follows_the_state_and_the_memory),
         TEST(a_state_rule_is_of_a_time_and_a_rate),
         TEST(measured_rates_follow_a_given_peak),
+        TEST(a_measured_rate_stays_where_the_peak_was_assumed),
         TEST(what_is_given_must_fit_together),
         TEST(set_refuses_what_makes_no_device),
     };
