@@ -271,13 +271,14 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
     }
 }
 
-/* Ideal processor sharing is nobody's hardware, and has no limit. */
+/* Ideal processor sharing is nobody's hardware, and has no limit. Of processes that take turns none is
+ * documented; what there is here is how many a lane can hold. */
 static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
                              const struct gsim_arrangement *arrangement) {
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PS)
         return UINT32_MAX;
-    int64_t limit = profile->value[GSIM_KEY_MAX_CLIENTS];
+    int64_t limit = arrangement->is_served ? profile->value[GSIM_KEY_MAX_CLIENTS] : GSIM_RING_MAX;
     if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
         limit = arrangement->max_clients;
     return limit < GSIM_RING_MAX ? (uint32_t)limit : GSIM_RING_MAX;

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "models/mig.h"
 #include "models/suspend.h"
-
-enum { VALIDATED_CONTEXTS = 8, VALIDATED_BESIDE = 2 };
+#include "models/validated.h"
 
 /* Keys that moving memory was computed from. */
 static const enum gsim_key migration_keys[] = {
@@ -23,23 +23,6 @@ static bool has_faulted(const struct gsim_model *model) {
     return model->turns.has_managed[GSIM_MEMORY_UVM] || model->turns.has_managed[GSIM_MEMORY_LRU];
 }
 
-/* Copying what goes out under faults was measured nowhere; for these two it follows from published
- * results of the whole. */
-static bool is_paging_known(const struct gsim_profile *profile) {
-    return strcmp(profile->name, "rtx5080") == 0 || strcmp(profile->name, "p100") == 0 ||
-           strcmp(profile->name, "ideal") == 0;
-}
-
-static bool is_migrating_known(const struct gsim_profile *profile) {
-    return strcmp(profile->name, "rtx5080") == 0 || strcmp(profile->name, "h200") == 0 ||
-           strcmp(profile->name, "ideal") == 0;
-}
-
-static bool is_validated(const struct gsim_profile *profile) {
-    /* What was measured was measured on an H200; `ideal` is true by definition. */
-    return strcmp(profile->name, "h200") == 0 || strcmp(profile->name, "ideal") == 0;
-}
-
 /* Locks that are held for so short a time that most of it goes into paging. */
 static bool is_thrashing(const struct gsim_model *model) {
     for (uint32_t i = 0; i < model->turns.n_active; i++) {
@@ -51,48 +34,85 @@ static bool is_thrashing(const struct gsim_model *model) {
     return false;
 }
 
-const char *gsim_facts_outside_validated(const struct gsim_model *model) {
-    bool is_charged = model->has_loaded;
+/* Stops that cost something and keep the memory there. */
+static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
+    bool is_charged = false;
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
-        for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++)
-            is_charged |= model->is_charged[stop][keep];
-    bool is_known = true, is_ideal = true, is_paging = true, is_migrating = true;
-    for (uint16_t type = 0; type < model->setup.n_profiles; type++) {
-        is_known &= is_validated(model->setup.profiles[type]);
-        is_paging &= is_paging_known(model->setup.profiles[type]);
-        is_migrating &= is_migrating_known(model->setup.profiles[type]);
-        is_ideal &= strcmp(model->setup.profiles[type]->name, "ideal") == 0;
+        is_charged |= model->is_charged[stop][keep];
+    return is_charged;
+}
+
+/* Whether the result rests on a mechanism; *n_at_once: of how many contexts, where that matters. */
+static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
+                     int64_t *n_at_once) {
+    const struct gsim_turns *turns = &model->turns;
+    *n_at_once = 0;
+    switch (mechanism) {
+    case GSIM_MECHANISM_SLICES:
+        *n_at_once = turns->most_members;
+        return turns->most_members > 1 || has_kept(model, GSIM_KEEP_RESIDENT) ||
+               has_kept(model, GSIM_KEEP_PAGEABLE);
+    case GSIM_MECHANISM_SETTINGS:
+        return turns->has_key[GSIM_KEY_SLICE_SHORT_NS] || turns->has_key[GSIM_KEY_SLICE_LONG_NS];
+    case GSIM_MECHANISM_VGPUS:
+        return turns->has_vgpus;
+    case GSIM_MECHANISM_PREEMPTION:
+        return turns->has_halted;
+    case GSIM_MECHANISM_SHARING:
+        *n_at_once = turns->most_beside;
+        return turns->most_beside > 1;
+    case GSIM_MECHANISM_INSTANCES:
+        return model->has_cut;
+    case GSIM_MECHANISM_FAULTS:
+    case GSIM_MECHANISM_EVICTION:
+        return has_faulted(model);
+    case GSIM_MECHANISM_MIGRATION:
+    case GSIM_MECHANISM_PLANNING:
+        return turns->has_managed[GSIM_MEMORY_PROACTIVE];
+    case GSIM_MECHANISM_OVERFLOW:
+        return turns->has_overflown;
+    case GSIM_MECHANISM_LOADING:
+        return model->has_loaded;
+    case GSIM_MECHANISM_SUSPENSION:
+        return has_kept(model, GSIM_KEEP_HOST);
+    case GSIM_MECHANISM_IMAGES:
+        return has_kept(model, GSIM_KEEP_IMAGE);
+    case GSIM_MECHANISM_RESTARTS:
+        return has_kept(model, GSIM_KEEP_STORAGE);
+    case GSIM_MECHANISM_ENDING:
+        return has_kept(model, GSIM_KEEP_DISCARD);
+    case GSIM_MECHANISM_PS:
+        return model->has_shared;
+    case GSIM_MECHANISM_COUNT:
+        break;
     }
-    if (model->turns.most_members > VALIDATED_CONTEXTS && !is_ideal)
-        return "time slices were validated with up to 4 contexts, and are trusted to 8";
+    return false;
+}
+
+/* "a; b", each reason once. */
+static const char *add_reason(const struct gsim_model *model, const char *so_far,
+                              const char *reason) {
+    if (!reason || (so_far && strstr(so_far, reason)))
+        return so_far;
+    return so_far ? gsim_arena_printf(model->setup.arena, "%s; %s", so_far, reason) : reason;
+}
+
+const char *gsim_facts_outside_validated(const struct gsim_model *model) {
+    const char *all = NULL;
     if (is_thrashing(model))
-        return "thrashing: most quanta end before their pages are there; with a quantum no longer "
-               "than paging in, real processes may make no progress at all";
-    if (has_faulted(model) && !is_paging)
-        return "eviction under faults was never measured; it was held against published results of "
-               "an RTX 5080 and a P100 only";
-    if (model->turns.has_managed[GSIM_MEMORY_PROACTIVE] && !is_migrating)
-        return "proactive migration was validated on an H200 and an RTX 5080 only";
-    if (model->turns.has_overflown && !is_ideal)
-        return "kernels that work on the host's memory were held against plain copies by kernels "
-               "only";
-    if (model->turns.has_halted && !is_ideal)
-        return "preemption of kernels was held against published ranges and orderings only";
-    if (model->turns.has_vgpus && !is_ideal)
-        return "vGPUs were held against the documented shares of their schedulers only";
-    if (model->has_cut && !is_ideal)
-        return "instances (MIG) were held against published tables only";
-    if (model->turns.most_beside > VALIDATED_BESIDE && !is_ideal)
-        return "sharing SMs was validated with two kernels beside each other";
-    if (model->turns.most_beside > 1 && !is_known)
-        return "sharing SMs was validated on an H200 only";
-    if (model->turns.most_members > 1 && !is_known)
-        return "time slices were validated on an H200 only";
-    if (is_charged && !is_known)
-        return "switching and loading costs were validated on an H200 only";
-    if (model->has_shared && !is_ideal)
-        return "processor sharing without switching costs is an idealisation";
-    return NULL;
+        all = "thrashing: most quanta end before their pages are there, and with a quantum no "
+              "longer than paging in, real processes may make no progress at all";
+    for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
+        int64_t n_at_once;
+        if (!rests_on(model, (enum gsim_mechanism)m, &n_at_once))
+            continue;
+        for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+            all =
+                add_reason(model, all,
+                           gsim_validated_doubt(model->setup.profiles[type], (enum gsim_mechanism)m,
+                                                n_at_once, model->setup.arena));
+    }
+    return all;
 }
 
 /* Marks the assumed keys of a profile that some charged stop was computed from. */
@@ -115,12 +135,33 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
     bool has_migrated = model->turns.has_managed[GSIM_MEMORY_PROACTIVE];
     for (size_t i = 0; has_migrated && i < sizeof migration_keys / sizeof *migration_keys; i++)
         is_used[migration_keys[i]] |= profile->tag[migration_keys[i]] == GSIM_TAG_ASSUMED;
+    bool is_beside = model->turns.most_members > 1 || model->turns.most_beside > 1;
+    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
+        is_beside &= !model->turns.has_managed[memory];
+    if (model->setup.context_bytes > 0 && is_beside)
+        is_used[GSIM_KEY_CONTEXT_BYTES] |= profile->tag[GSIM_KEY_CONTEXT_BYTES] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }
 
+/* Instances whose size nobody has published, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
+static uint32_t add_instances(const struct gsim_model *model, const struct gsim_profile *profile,
+                              const char **list, uint32_t n) {
+    for (int p = 0; model->has_cut && profile->mig && p < profile->mig->n; p++) {
+        char text[128];
+        if (!profile->mig->profile[p].is_assumed)
+            continue;
+        (void)gsim_mig_format(&profile->mig->profile[p], text, sizeof text);
+        list[n++] = gsim_arena_printf(model->setup.arena, "mig.%s=%s (%s)",
+                                      profile->mig->profile[p].name, text, profile->name);
+    }
+    return n;
+}
+
 const char *const *gsim_facts_assumed(const struct gsim_model *model) {
-    uint32_t n = 0, most = (uint32_t)model->setup.n_profiles * GSIM_KEY_COUNT + 1;
+    uint32_t n = 0,
+             most =
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 1;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -132,6 +173,7 @@ const char *const *gsim_facts_assumed(const struct gsim_model *model) {
                 list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
                                               gsim_key_name((enum gsim_key)key), profile->text[key],
                                               profile->name);
+        n = add_instances(model, profile, list, n);
     }
     return list;
 }

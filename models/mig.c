@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/profile.h"
+#include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/base/wide.h"
 
@@ -87,6 +88,10 @@ static enum gsim_status take(struct reading *r, const struct gsim_ini_entry *ent
     if (!gsim_profile_split(entry->value, part, r->arena))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, entry->line,
                          "mig.%s: expected 'value | tag | source', each not empty", entry->key);
+    if (gsim_text_choice(part[1], "measured|published|fitted|assumed") < 0)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, entry->line,
+                         "mig.%s: '%s' is no tag; accepted: measured, published, fitted, assumed",
+                         entry->key, part[1]);
     if (strcmp(entry->key, "slices") == 0)
         return take_slices(r, entry, part[0]);
     if (r->mig->n == GSIM_MIG_PROFILES_MAX || gsim_mig_find(r->mig, entry->key) >= 0)
@@ -101,6 +106,7 @@ static enum gsim_status take(struct reading *r, const struct gsim_ini_entry *ent
                          "mig.%s: '%s' is not SMs:memory:slices:starts, such as 42:19.5GiB:4:0,4",
                          entry->key, part[0]);
     profile.source = part[2];
+    profile.is_assumed = strcmp(part[1], "assumed") == 0;
     insert(r->mig, &profile);
     return GSIM_OK;
 }

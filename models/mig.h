@@ -13,6 +13,7 @@
 #ifndef GSIM_MODELS_MIG_H
 #define GSIM_MODELS_MIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct gsim_mig_profile {
     uint32_t slices;
     uint32_t starts; /* a bit for each position where one may begin */
     const char *source;
+    bool is_assumed; /* in part at least: nobody has published it */
 };
 
 /* What one device can be cut into, the largest first. */

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/derived.h"
 #include "models/mig.h"
+#include "models/validated.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/base/wide.h"
@@ -50,7 +52,7 @@ const char *gsim_tag_name(enum gsim_tag tag) {
     return names[tag];
 }
 
-static int find_key(const char *name) {
+int gsim_profile_find_key(const char *name) {
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
         if (strcmp(keys[k].name, name) == 0)
             return k;
@@ -119,10 +121,16 @@ static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
     const char *at = strstr(text, of);
     if (!at || keys[key].kind == KIND_BOOL)
         return false;
-    *base = find_key(at + sizeof of - 1);
+    *base = gsim_profile_find_key(at + sizeof of - 1);
     return *base >= 0 && *base != key && keys[*base].kind == keys[key].kind &&
            gsim_parse_decimal(text, (size_t)(at - text), GSIM_PPM / 100, ppm) == GSIM_PARSE_OK &&
            *ppm >= 0;
+}
+
+/* "sm state over 90% of KEY", of a time. */
+static bool parse_state(int key, const char *text, struct gsim_state_rule *rule) {
+    return keys[key].kind == KIND_NS && gsim_state_rule_parse(text, rule) &&
+           keys[rule->rate].kind == KIND_RATE;
 }
 
 static bool parse_plain(struct gsim_profile *profile, int key, const char *text,
@@ -154,6 +162,8 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
     int64_t ppm;
     int base;
     profile->rule[key] = is_share(text) ? text : NULL;
+    if (is_share(text) && gsim_state_rule_is(text))
+        return parse_state(key, text, &(struct gsim_state_rule){0});
     if (is_share(text) && keys[key].kind != KIND_CURVE)
         return parse_share(key, text, &ppm, &base);
     return parse_plain(profile, key, text, arena);
@@ -237,10 +247,32 @@ static bool derive_curve(struct gsim_profile *profile, int key, struct gsim_aren
     return points != NULL;
 }
 
-/* false: a chain of shares that does not end. */
-static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena);
+
+static bool derive_state(struct gsim_profile *profile, int key, int depth,
+                         struct gsim_arena *arena) {
+    struct gsim_state_rule rule;
+    if (!parse_state(key, profile->rule[key], &rule) || !derive(profile, rule.rate, depth, arena) ||
+        !derive(profile, GSIM_KEY_SMS, depth, arena) ||
+        !derive(profile, GSIM_KEY_SM_REGISTER_BYTES, depth, arena) ||
+        !derive(profile, GSIM_KEY_SM_SHARED_BYTES, depth, arena))
+        return false;
+    profile->value[key] = gsim_state_rule_ns(&rule, profile);
+    return true;
+}
+
+static bool derive_share(struct gsim_profile *profile, int key, int depth,
+                         struct gsim_arena *arena) {
     int64_t ppm;
     int base;
+    if (!parse_share(key, profile->rule[key], &ppm, &base) || !derive(profile, base, depth, arena))
+        return false;
+    profile->value[key] = share_of(profile->value[base], ppm);
+    return true;
+}
+
+/* false: a chain of shares that does not end. */
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
     if (!profile->rule[key])
         return true;
     if (depth == 0)
@@ -249,10 +281,9 @@ static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim
         return derive(profile, GSIM_KEY_SMS, depth - 1, arena) &&
                derive(profile, GSIM_KEY_HBM_BYTES_PER_S, depth - 1, arena) &&
                derive_curve(profile, key, arena);
-    if (!parse_share(key, profile->rule[key], &ppm, &base) ||
-        !derive(profile, base, depth - 1, arena))
+    bool is_state = gsim_state_rule_is(profile->rule[key]);
+    if (!(is_state ? derive_state : derive_share)(profile, key, depth - 1, arena))
         return false;
-    profile->value[key] = share_of(profile->value[base], ppm);
     profile->text[key] = profile->value[key] == INT64_MAX
                              ? "unlimited"
                              : gsim_arena_printf(arena, "%lld", (long long)profile->value[key]);
@@ -348,8 +379,8 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
 
 static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entry *entry) {
     bool is_device = strcmp(entry->section, "device") == 0;
-    if (strcmp(entry->section, "mig") == 0) /* read by gsim_mig_read */
-        return GSIM_OK;
+    if (strcmp(entry->section, "mig") == 0 || strcmp(entry->section, "validated") == 0)
+        return GSIM_OK; /* read by gsim_mig_read, gsim_validated_read */
     if (is_device && strcmp(entry->key, "title") == 0) {
         if (!l->profile->title)
             l->profile->title = entry->value;
@@ -363,7 +394,7 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
         is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
     if (!name)
         return gsim_no_memory(l->log, "reading a device profile");
-    int key = find_key(name);
+    int key = gsim_profile_find_key(name);
     return key < 0 ? unknown_key(l, entry->line, name) : take_key(l, key, entry);
 }
 
@@ -420,18 +451,26 @@ static enum gsim_status fill_gaps(struct loading *l) {
     return status;
 }
 
+/* Another number is another device, however close its name: b300 is no typo of b200. So only a name
+ * that was begun, or written in capitals, is suggested, and else all of them are listed. */
 static enum gsim_status unknown_device(const char *name, struct gsim_log *log) {
-    const char *names[128];
-    char texts[128][48];
-    int n = gsim_profile_names(texts, 128);
-    for (int i = 0; i < n; i++)
-        names[i] = texts[i];
-    int close = gsim_text_suggest(name, names, n);
-    return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'%s%s%s", name,
-                     close >= 0 ? "; did you mean '"
-                                : "; 'gsim list devices' shows them, and a "
-                                  "file of your own ends in .ini",
-                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+    char names[128][48], listed[GSIM_LOG_TEXT - 128] = "", meant[GSIM_LOG_TEXT - 128] = "";
+    size_t n_listed = 0, n_meant = 0;
+    int n = gsim_profile_names(names, 128);
+    for (int i = 0; i < n; i++) {
+        if (n_listed < sizeof listed)
+            n_listed += (size_t)snprintf(listed + n_listed, sizeof listed - n_listed, "%s%s",
+                                         n_listed ? ", " : "", names[i]);
+        if (n_meant < sizeof meant && gsim_text_abbreviates(name, names[i]))
+            n_meant += (size_t)snprintf(meant + n_meant, sizeof meant - n_meant, "%s'%s'",
+                                        n_meant ? " or " : "", names[i]);
+    }
+    if (n_meant)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'; did you mean %s?",
+                         name, meant);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "no device is called '%s'; listed are %s, and a file of your own ends in .ini",
+                     name, listed);
 }
 
 int gsim_profile_names(char (*out)[48], int most) {
@@ -476,18 +515,20 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
         status = derive_all(out, l.path, GSIM_BAD_INPUT, arena, log);
     if (!out->title)
         out->title = out->name;
-    return status;
+    return status == GSIM_OK ? gsim_validated_read(&ini, out, arena, log) : status;
 }
 
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log) {
-    int k = find_key(key);
+    int k = gsim_profile_find_key(key);
     *known = k >= 0;
     if (k < 0)
         return GSIM_OK;
     const char *own = gsim_arena_strdup(arena, text);
     if (!own)
         return gsim_no_memory(log, "setting a device key");
+    int64_t before = profile->value[k];
+    bool was_assumed = profile->tag[k] == GSIM_TAG_ASSUMED;
     if (!parse_value(profile, k, own, arena))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
                          forms[keys[k].kind]);
@@ -497,5 +538,9 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     profile->text[k] = own;
     profile->source[k] = "--set";
     profile->tag[k] = GSIM_TAG_GIVEN;
+    bool is_peak = k == GSIM_KEY_PCIE_PEAK && derive(profile, k, LONGEST_CHAIN, arena);
+    if (is_peak && profile->value[k] != before &&
+        !gsim_derived_follow_link(profile, before, was_assumed, arena))
+        return gsim_no_memory(log, "setting a device key");
     return derive_all(profile, NULL, GSIM_USAGE, arena, log);
 }

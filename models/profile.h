@@ -4,12 +4,14 @@
  * A profile is models/devices/NAME.ini (built into the program) or a file of the user's. Lines are
  *     key = value | tag | source
  * under [section]; the full key is "section.key", [device] adds no prefix, and has a plain `title`
- * and the `products` that a driver may call the device. The tag is measured,
+ * and the `products` that a driver may call the device; [mig] and [validated] have lines of their own
+ * (models/mig.h, models/validated.h). The tag is measured,
  * published, fitted or assumed. What the device's file lacks is taken from assumed.ini.
  * Values are plain numbers in the key's unit (units are read too); a rate may be `unlimited`. A
  * value may also be a share of another key of the same kind, `88% of pcie.peak_bytes_per_s`, and a
- * curve may give its points as shares of `sms` and of `hbm_bytes_per_s` (`3%:8%,100%:98%`): so
- * assumed.ini scales with the device. A ';' after a space starts a comment: keep it out of sources. */
+ * curve may give its points as shares of `sms` and of `hbm_bytes_per_s` (`3%:8%,100%:98%`), and a time
+ * may be what the SMs' registers and shared memory take at a share of a rate, `sm state over 90% of
+ * hbm_bytes_per_s`: so assumed.ini scales with the device. A ';' after a space starts a comment: keep it out of sources. */
 #ifndef GSIM_MODELS_PROFILE_H
 #define GSIM_MODELS_PROFILE_H
 
@@ -51,6 +53,7 @@ struct gsim_profile {
     uint8_t tag[GSIM_KEY_COUNT]; /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
     const struct gsim_mig *mig; /* models/mig.h; NULL: it cannot be cut into instances */
+    const struct gsim_validated *validated; /* models/validated.h; by mechanism. NULL: it claims nothing */
 };
 
 /* A file built into the program (made by the build from models/devices and traces/samples). */
@@ -75,6 +78,8 @@ int gsim_profile_names(char (*out)[48], int most);
 /* Cuts "value | tag | source" into its three parts, without spaces around them. false: one is empty,
  * or there is no memory. */
 bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena *arena);
+/* enum gsim_key of "section.key", or -1. */
+int gsim_profile_find_key(const char *name);
 const char *gsim_key_name(enum gsim_key key);
 const char *gsim_key_help(enum gsim_key key);
 const char *gsim_tag_name(enum gsim_tag tag);

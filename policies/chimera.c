@@ -68,6 +68,7 @@ const struct gsim_policy gsim_policy_chimera = {
     .deviations = "thread blocks are equally long and SMs evenly out of step; costs are known, not "
                   "estimated from earlier blocks; an urgent job gets all SMs",
     .shares_gpus = true,
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),
     .job_size = sizeof(struct gsim_sharing_job),

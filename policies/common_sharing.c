@@ -105,11 +105,6 @@ void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsi
             leave(sharing, ctx, plan, view->settled[i]);
 }
 
-static int64_t mem_bytes(const struct gsim_view *view, gsim_slot slot) {
-    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
-    return bytes > 0 ? bytes : 0;
-}
-
 static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view *view, uint32_t gpu,
                      gsim_slot slot) {
     bool is_idle = gsim_gpu_is_idle(view, gpu);
@@ -117,7 +112,7 @@ static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view 
         view->gpu_clients[gpu] > 0 && view->gpu_clients[gpu] < view->gpu_client_limit[gpu];
     return (is_idle || is_shared) &&
            (sharing->how.memory != GSIM_MEMORY_RESIDENT ||
-            view->gpu_mem_used[gpu] + mem_bytes(view, slot) <= view->gpu_hbm_bytes[gpu]);
+            view->gpu_mem_used[gpu] + gsim_job_memory(view, slot) <= view->gpu_hbm_bytes[gpu]);
 }
 
 /* The GPU with the fewest jobs that has room; the cluster's size when there is none. */
@@ -159,7 +154,7 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
                           sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY ||
                           sharing->lane.discipline == GSIM_DISCIPLINE_PADDING;
     return !says_something || arrange(sharing, ctx, plan, unit.gpu, &entry, n_jobs,
-                                      view->gpu_mem_used[unit.gpu] + mem_bytes(view, slot));
+                                      view->gpu_mem_used[unit.gpu] + gsim_job_memory(view, slot));
 }
 
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,

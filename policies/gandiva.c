@@ -56,11 +56,10 @@ static bool share(const struct state *s, const struct gsim_ctx *ctx, struct gsim
     const struct gsim_lane lanes[2] = {lane, lane};
     const struct gsim_entry entries[2] = {{.job = one}, {.job = other, .lane = s->is_spatial}};
     struct gsim_unit unit = {.gpu = gpu};
-    struct gsim_arrangement how = {0};
-    if (ctx->devices)
-        how = *ctx->devices;
+    struct gsim_arrangement how = ctx->devices ? *ctx->devices : (struct gsim_arrangement){0};
     how.lanes = lanes;
     how.n_lanes = s->is_spatial ? 2 : 1;
+    how.is_served = s->is_spatial;
     how.entries = entries;
     how.n_entries = 2;
     return gsim_plan_arrange(plan, &unit, 1, &how);
@@ -291,6 +290,7 @@ const struct gsim_policy gsim_policy_gandiva = {
     .deviations =
         "one round robin for the cluster; with grow=on all jobs can; variants by description",
     .shares_gpus = true,
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct job),

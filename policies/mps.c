@@ -47,7 +47,7 @@ static enum gsim_status check_limit(const struct gsim_ctx *ctx) {
 /* A process that starts beside others finds what they left. */
 static bool runs_out(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    int64_t bytes = gsim_job_memory(view, slot);
     for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
         if (bytes <= 0 || view->gpu_mem_used[gpu] + bytes <= view->gpu_hbm_bytes[gpu])
             return false;
@@ -89,7 +89,8 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
                                            .n_lanes = gpu->n_lanes,
                                            .entries = &entry,
                                            .n_entries = 1,
-                                           .max_clients = MOST_CLIENTS};
+                                           .max_clients = MOST_CLIENTS,
+                                           .is_served = true};
     if (!gsim_plan_arrange(plan, &unit, 1, &arrangement))
         return false;
     gpu->taken |= UINT64_C(1) << n;
@@ -167,6 +168,7 @@ const struct gsim_policy gsim_policy_mps = {
         "gangs of several GPUs have them to themselves; a job's kernels are all alike, of "
         "its average demand; what the server costs on the host is not modelled",
     .shares_gpus = true,
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct mps),
     .job_size = sizeof(struct mps_job),

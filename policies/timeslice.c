@@ -22,6 +22,7 @@ const struct gsim_policy gsim_policy_timeslice = {
     .paper = "NVIDIA's time-sliced scheduling of contexts, as measured on an H200",
     .deviations = "gangs of several GPUs have them to themselves",
     .shares_gpus = true,
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),
     .job_size = sizeof(struct gsim_sharing_job),

@@ -38,6 +38,7 @@ const struct gsim_policy gsim_policy_xsched = {
     .deviations = "jobs of equal priority take turns by the driver's quantum; the cost of its "
                   "queues on the host is not modelled",
     .shares_gpus = true,
+    .has_contexts = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),
     .job_size = sizeof(struct gsim_sharing_job),

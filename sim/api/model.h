@@ -72,6 +72,7 @@ struct gsim_model_setup {
     struct gsim_wiring wiring;
     struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
     uint64_t seed, replication; /* of what is drawn at random */
+    int64_t context_bytes; /* what a process's context takes beside others; 0: nothing */
     int64_t slice_budget; /* slices without recurrence before anything is extrapolated */
     bool is_exact; /* nothing may be extrapolated */
     bool is_plain; /* nothing may be skipped: the reference that shortcuts are held against */

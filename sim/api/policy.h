@@ -120,6 +120,9 @@ static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot s
     return gsim_progress_ns(&view->progress[slot], view->now_ns);
 }
 
+/* What a job takes of a GPU's memory, its context included where that counts; 0: unknown. */
+int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot);
+
 /* How long a job has run, also while it waited for pages; of one that failed, what it has kept. */
 int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
 
@@ -136,6 +139,7 @@ struct gsim_policy {
     const char *deviations; /* known differences from that, or "none known" */
     bool is_oracle; /* sees true durations */
     bool shares_gpus; /* jobs run beside others on a GPU, and longer there than alone */
+    bool has_contexts; /* jobs that share a GPU are processes of their own, all of them resident */
     bool
         oversubscribes; /* unless memory= says otherwise, jobs may have more memory than their GPU */
     unsigned references; /* bits 1 << enum gsim_reference */

@@ -209,7 +209,8 @@ struct gsim_arrangement {
     bool evicts_lru; /* GSIM_MEMORY_PROACTIVE: else what is used again last goes out */
     bool predict_by_template; /* else by allocation granularity */
     int64_t missed_ppm, spare_ppm; /* of the working set: not predicted, or predicted in vain */
-    uint16_t max_clients; /* 0: the device's limit */
+    uint16_t max_clients; /* 0: as many as there may be */
+    bool is_served; /* clients of one server of MPS, of which the device has a limit */
 };
 
 /* What an action would cost on an idle machine. */

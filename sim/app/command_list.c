@@ -4,6 +4,7 @@
 
 #include "models/mig.h"
 #include "models/profile.h"
+#include "models/validated.h"
 #include "sim/app/apps.h"
 #include "sim/app/cli.h"
 #include "sim/app/figure.h"
@@ -67,6 +68,26 @@ static enum gsim_status list_devices(struct gsim_cli *cli) {
     return GSIM_OK;
 }
 
+/* What of the device was held against what, and the keys that this rests on. */
+static void print_validated(FILE *out, const struct gsim_profile *profile) {
+    for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
+        enum gsim_mechanism mechanism = (enum gsim_mechanism)m;
+        const struct gsim_validated *claim = &profile->validated[m];
+        if (claim->text)
+            fprintf(out, "validated.%s = %s | %s\n", gsim_mechanism_name(mechanism), claim->text,
+                    claim->source);
+        else
+            fprintf(out, "validated.%s: not claimed; %s\n", gsim_mechanism_name(mechanism),
+                    gsim_mechanism_otherwise(mechanism));
+        fprintf(out, "    %s:", gsim_mechanism_title(mechanism));
+        const enum gsim_key *key = gsim_mechanism_keys(mechanism);
+        fputs(*key == GSIM_KEY_COUNT ? " no key" : "", out);
+        for (; *key != GSIM_KEY_COUNT; key++)
+            fprintf(out, " %s", gsim_key_name(*key));
+        fputc('\n', out);
+    }
+}
+
 static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
     struct gsim_profile profile;
     enum gsim_status status = gsim_profile_load(name, cli->arena, &profile, cli->log);
@@ -82,9 +103,11 @@ static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
     for (int p = 0; profile.mig && p < profile.mig->n; p++) {
         char text[128];
         (void)gsim_mig_format(&profile.mig->profile[p], text, sizeof text);
-        fprintf(cli->io->out, "mig.%s = %s | %s\n    %s\n", profile.mig->profile[p].name, text,
+        fprintf(cli->io->out, "mig.%s = %s | %s%s\n    %s\n", profile.mig->profile[p].name, text,
+                profile.mig->profile[p].is_assumed ? "assumed | " : "",
                 profile.mig->profile[p].source, "SMs:memory:slices of the memory:first slice");
     }
+    print_validated(cli->io->out, &profile);
     return GSIM_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "models/derived.h"
 #include "models/device.h"
 #include "sim/app/apps.h"
 #include "sim/app/devices.h"
@@ -169,7 +170,7 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
             status = set_profile(cli, profile, key, value);
     }
     *out = profile;
-    return status;
+    return status == GSIM_OK ? gsim_profile_check(profile, cli->log) : status;
 }
 
 /* --- policies, cluster, trace --------------------------------------------------------------------
@@ -475,6 +476,19 @@ static void show_progress(void *arg, uint32_t n_done, uint32_t n_jobs) {
     (void)fflush(io->err);
 }
 
+/* Of the device where it takes the most; jobs whose memory nobody knows take none of it. */
+static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_policy *policy,
+                             const struct gsim_trace *trace) {
+    int64_t most = 0;
+    if (!policy->has_contexts || !trace->column[GSIM_COL_MEM_BYTES])
+        return 0;
+    for (uint16_t p = 0; p < setup->cluster.n_profiles; p++) {
+        int64_t bytes = setup->cluster.profiles[p]->value[GSIM_KEY_CONTEXT_BYTES];
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
                                 bool shows_progress, struct gsim_arena *arena,
@@ -483,23 +497,25 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
     enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
     if (status != GSIM_OK)
         return status;
-    struct gsim_run_options options = {.trace = trace,
-                                       .cluster = &setup->cluster,
-                                       .policy = setup->contender[contender].policy,
-                                       .policy_params = &setup->contender[contender].params,
-                                       .model = &gsim_model_device,
-                                       .reference = setup->reference,
-                                       .device_name = setup->device_name,
-                                       .seed = setup->seed,
-                                       .replication = setup->replication,
-                                       .mtbf_ns = setup->mtbf_ns,
-                                       .mttr_ns = setup->mttr_ns,
-                                       .checkpoint_ns = setup->checkpoint_ns,
-                                       .until_ns = setup->until_ns,
-                                       .slice_budget = setup->slice_budget,
-                                       .is_exact = setup->is_exact,
-                                       .stop = io->stop,
-                                       .observer = setup->observer};
+    struct gsim_run_options options = {
+        .trace = trace,
+        .cluster = &setup->cluster,
+        .policy = setup->contender[contender].policy,
+        .policy_params = &setup->contender[contender].params,
+        .model = &gsim_model_device,
+        .reference = setup->reference,
+        .device_name = setup->device_name,
+        .seed = setup->seed,
+        .replication = setup->replication,
+        .mtbf_ns = setup->mtbf_ns,
+        .mttr_ns = setup->mttr_ns,
+        .checkpoint_ns = setup->checkpoint_ns,
+        .context_bytes = context_bytes(setup, setup->contender[contender].policy, trace),
+        .until_ns = setup->until_ns,
+        .slice_budget = setup->slice_budget,
+        .is_exact = setup->is_exact,
+        .stop = io->stop,
+        .observer = setup->observer};
     struct gsim_samples *samples = NULL;
     if (setup->n_samples) {
         samples = gsim_samples_new(arena, setup->n_samples);

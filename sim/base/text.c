@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Typos: the closest name wins when it is close enough to be meant. */
+/* Typos: a name that begins so wins, then the closest one when it is close enough to be meant. */
 #include "sim/base/text.h"
 
 #include <stdbool.h>
@@ -33,17 +33,43 @@ int gsim_text_distance(const char *a, const char *b) {
     return row[1][m];
 }
 
+static char lower(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+/* In lower case, cut after as much as a distance looks at. */
+static void lower_copy(char out[LONGEST + 2], const char *text) {
+    size_t n = 0;
+    for (; text[n] && n <= LONGEST; n++)
+        out[n] = lower(text[n]);
+    out[n] = '\0';
+}
+
+bool gsim_text_abbreviates(const char *word, const char *name) {
+    size_t n = 0;
+    while (word[n] && lower(word[n]) == lower(name[n]))
+        n++;
+    return n >= 2 && !word[n];
+}
+
 int gsim_text_suggest(const char *word, const char *const *names, int count) {
-    int found = -1, closest = 255;
+    char small[LONGEST + 2], name[LONGEST + 2];
+    int found = -1, closest = 255, length = (int)strlen(word);
+    bool is_begun = false;
+    lower_copy(small, word);
     for (int i = 0; i < count; i++) {
-        int distance = gsim_text_distance(word, names[i]);
-        if (distance < closest) {
+        bool begins = gsim_text_abbreviates(word, names[i]);
+        lower_copy(name, names[i]);
+        int distance = gsim_text_distance(small, name);
+        if (begins > is_begun || (begins == is_begun && distance < closest)) {
             closest = distance;
             found = i;
+            is_begun = begins;
         }
     }
-    int tolerance = (int)strlen(word) / 3; /* a third of the letters may be wrong, two at least */
-    return closest <= (tolerance < 2 ? 2 : tolerance) && closest < (int)strlen(word) ? found : -1;
+    int tolerance = length / 3; /* a third of the letters may be wrong, two at least */
+    bool is_close = closest <= (tolerance < 2 ? 2 : tolerance) && closest < length;
+    return is_begun || is_close ? found : -1;
 }
 
 int gsim_text_choice(const char *word, const char *choices) {
@@ -73,8 +99,7 @@ int gsim_text_utf8_length(const char *text) {
 
 bool gsim_text_begins(const char *text, const char *prefix) {
     for (; *prefix; text++, prefix++) {
-        char lower = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
-        if (lower != *prefix)
+        if (lower(*text) != *prefix)
             return false;
     }
     return true;

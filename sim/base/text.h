@@ -9,8 +9,10 @@
 
 /* Optimal string alignment distance (a swap of neighbours counts one), capped at 255. */
 int gsim_text_distance(const char *a, const char *b);
-/* Index of the closest of names (count of them) to word if it is close enough to be a typo of it,
- * else -1. */
+/* Whether name begins with word, which has two letters at least; upper and lower case are one. */
+bool gsim_text_abbreviates(const char *word, const char *name);
+/* Index of the name (of count) that word is short for, else of the closest one if it is close enough to
+ * be a typo of it, else -1; upper and lower case are one. */
 int gsim_text_suggest(const char *word, const char *const *names, int count);
 /* Bytes of the UTF-8 character that text begins with; 0 when it is none. */
 int gsim_text_utf8_length(const char *text);

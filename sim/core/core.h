@@ -182,6 +182,8 @@ struct gsim_core {
     struct gsim_failures failures;
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
+    int64_t context_bytes; /* that a job takes besides its memory; 0: that is not counted */
+    int64_t largest_bytes; /* of the GPUs' memory, then */
     uint32_t next_arrival; /* position in arrival order */
     int64_t arrival_ns; /* when that is */
     int64_t model_ns; /* when the model has something next */

@@ -66,6 +66,7 @@ static enum gsim_room room_of(const struct gsim_core *core) {
         largest = mem[job] > largest ? mem[job] : largest;
     if (!mem || is_ample)
         return GSIM_ROOM_AMPLE;
+    largest += core->context_bytes;
     return largest <= smallest ? GSIM_ROOM_BUT_FOR_PAUSED : GSIM_ROOM_SCARCE;
 }
 
@@ -87,7 +88,7 @@ static enum gsim_status check_memory(struct gsim_core *core) {
         if (mem[job] <= most)
             continue;
         gsim_format_bytes(needs, mem[job]);
-        gsim_format_bytes(has, most);
+        gsim_format_bytes(has, most - most % GSIM_MIB);
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
                         gsim_trace_line(core->trace, job),
                         is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
@@ -162,6 +163,7 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                      .jobs = &core->jobs.info,
                                      .seed = (uint64_t)core->options->seed,
                                      .replication = core->options->replication,
+                                     .context_bytes = core->options->context_bytes,
                                      .slice_budget = core->options->slice_budget > 0
                                                          ? core->options->slice_budget
                                                          : GSIM_SLICE_BUDGET,
@@ -181,6 +183,12 @@ static bool open_gpu_columns(struct gsim_core *core) {
     core->waiting_first = core->waiting_last = GSIM_NO_SLOT;
     return core->vacating_ppm && core->waiting_ppm && core->leaving_alone && core->shared_clients &&
            core->shared_since_ns;
+}
+
+/* Contexts are memory that nothing moves: they count where jobs stay resident beside each other. */
+static void count_contexts(struct gsim_core *core) {
+    core->largest_bytes = most_memory(core);
+    core->context_bytes = may_page(core) ? 0 : core->options->context_bytes;
 }
 
 static enum gsim_status open_policy(struct gsim_core *core) {
@@ -236,6 +244,7 @@ static enum gsim_status open_run(struct gsim_core *core) {
         status = open_policy(core);
     if (status == GSIM_OK)
         status = check_memory(core);
+    count_contexts(core);
     core->view.room = room_of(core);
     return status == GSIM_OK ? arrange_devices(core) : status;
 }

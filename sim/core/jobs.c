@@ -68,11 +68,25 @@ bool gsim_jobs_open(struct gsim_core *core) {
     return grow_slots(core);
 }
 
+/* With its context; who fills the largest GPU ran there alone, and goes on doing so. */
+static int64_t with_context(const struct gsim_core *core, int64_t bytes) {
+    int64_t room = core->largest_bytes - bytes;
+    int64_t context = core->context_bytes < room ? core->context_bytes : room;
+    return bytes > 0 && context > 0 ? bytes + context : bytes;
+}
+
+int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot) {
+    int64_t bytes = view->core->jobs.core[slot].request.mem_bytes;
+    return bytes > 0 ? bytes : 0;
+}
+
 static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     memset(own, 0, offsetof(struct gsim_core_job, last_ns));
     own->last_ns = core->view.now_ns;
     own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
+    if (gsim_rarely(core->context_bytes > 0))
+        own->request.mem_bytes = with_context(core, own->request.mem_bytes);
 }
 
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {

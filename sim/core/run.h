@@ -29,6 +29,7 @@ struct gsim_run_options {
     /* Mean time of a node between a repair and the next failure (0: none fails), and until it is
      * repaired; how much work a job does between two checkpoints (0: it begins anew). */
     int64_t mtbf_ns, mttr_ns, checkpoint_ns;
+    int64_t context_bytes; /* of a process, where the policy lets several share a GPU's memory */
     int64_t until_ns; /* GSIM_NEVER: until the last job ends */
     /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
      * and its result counts the unfinished jobs. */

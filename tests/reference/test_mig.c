@@ -40,7 +40,7 @@ static void a_job_has_the_sms_of_its_instance(void **state) {
     expect_jct(f, &result, 2, 7.0); /* 13.5 SMs */
     result = run_mig(f, "a100-40", "job_id,submit_s,duration_s,mem_gib\na,0,7,39\n", NULL);
     expect_jct(f, &result, 0, 7.0 * 108 / 98); /* 10 SMs are lost to cutting at all */
-    result = run_mig(f, "a100-40", "job_id,submit_s,duration_s,mem_gib\na,0,7,39.5\n", NULL);
+    result = run_mig(f, "a100-40", "job_id,submit_s,duration_s,mem_gib\na,0,7,39.3\n", NULL);
     expect_jct(f, &result, 0, 7.0); /* no instance holds it: the GPU is not cut */
 }
 

@@ -49,6 +49,8 @@ static void as_many_instances_fit_as_nvidia_smi_says(void **state) {
         {"h100-sxm", "2g.20gb", 3, 32, 19.62}, {"h100-sxm", "3g.40gb", 2, 60, 39.38},
         {"h100-sxm", "4g.40gb", 1, 64, 39.38}, {"h100-sxm", "7g.80gb", 1, 132, 79.12},
         {"h200", "2g.35gb", 3, 32, 32.25},     {"h200", "3g.71gb", 2, 60, 69.8},
+        {"b200", "1g.23gb", 7, 18, 20.5},      {"b200", "1g.45gb", 4, 30, 44.25},
+        {"b200", "2g.45gb", 3, 36, 44.25},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct gsim_mig *mig = load(rows[i].device, *state);
@@ -64,6 +66,29 @@ static void as_many_instances_fit_as_nvidia_smi_says(void **state) {
         assert_null(gsim_mig_check(mig, &layout));
     }
     assert_null(load("v100", *state));
+}
+
+/* The MIG user guide lists both with up to seven instances, but not how many SMs they have: what is
+ * assumed fits into the device, and says that it is. */
+static void what_nobody_published_of_instances_is_assumed(void **state) {
+    static const struct {
+        const char *device, *one, *half;
+        int64_t sms, hbm_bytes;
+    } rows[] = {{"h100-pcie", "1g.10gb", "3g.40gb", 114, 85017493504},
+                {"b200", "1g.23gb", "3g.90gb", 148, 191501854310}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gsim_mig *mig = load(rows[i].device, *state);
+        assert_non_null(mig);
+        assert_int_equal(mig->n, 6);
+        for (int p = 0; p < mig->n; p++) {
+            int64_t most = mig->slices / mig->profile[p].slices;
+            assert_true(mig->profile[p].sms <= rows[i].sms);
+            assert_true(most * mig->profile[p].mem_bytes <= rows[i].hbm_bytes);
+        }
+        assert_true(mig->profile[gsim_mig_find(mig, rows[i].half)].is_assumed);
+        assert_true(2 * mig->profile[gsim_mig_find(mig, rows[i].half)].sms <= rows[i].sms);
+        assert_true(7 * mig->profile[gsim_mig_find(mig, rows[i].one)].sms <= rows[i].sms);
+    }
 }
 
 static void an_instance_has_its_eighths(void **state) {
@@ -192,6 +217,7 @@ static void a_bad_table_is_named_by_its_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_instances_fit_as_nvidia_smi_says),
+        cmocka_unit_test(what_nobody_published_of_instances_is_assumed),
         cmocka_unit_test(an_instance_has_its_eighths),
         cmocka_unit_test(layouts_that_the_driver_makes),
         cmocka_unit_test(layouts_that_the_driver_refuses),

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/profile.h"
+#include "models/derived.h"
 #include "sim/base/units.h"
 
 struct fixture {
@@ -384,9 +384,27 @@ static void an_unknown_device_gets_a_suggestion(void **state) {
     struct fixture *f = *state;
     assert_int_equal(load(f, "h20"), GSIM_USAGE);
     assert_error(f, "did you mean 'h200'?");
+    assert_int_equal(load(f, "a100"), GSIM_USAGE);
+    assert_error(f, "did you mean 'a100-40' or 'a100-80'?");
+    assert_int_equal(load(f, "H100"), GSIM_USAGE);
+    assert_error(f, "did you mean 'h100-pcie' or 'h100-sxm'?");
+    assert_int_equal(load(f, "H200"), GSIM_USAGE);
+    assert_error(f, "did you mean 'h200'?");
     assert_int_equal(load(f, "assumed"), GSIM_USAGE);
     assert_int_equal(load(f, "./nosuch.ini"), GSIM_BAD_INPUT);
     assert_error(f, "./nosuch.ini: cannot read it");
+}
+
+/* One letter off, and another device. */
+static void another_device_is_no_typo(void **state) {
+    struct fixture *f = *state;
+    static const char *const others[] = {"gh200", "b300", "gb200", "h20x", "x"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(load(f, others[i]), GSIM_USAGE);
+        assert_null(strstr(f->log.errors[0].text, "did you mean"));
+        assert_error(f, "; listed are a10, a100-40, ");
+        assert_error(f, "v100, and a file of your own ends in .ini");
+    }
 }
 
 /* --- --set ------------------------------------------------------------------------------------ */
@@ -416,6 +434,103 @@ static void shares_follow_what_is_set(void **state) {
     assert_int_equal(f->profile.tag[GSIM_KEY_PCIE_H2D], GSIM_TAG_ASSUMED);
     assert_int_equal(set(f, "pcie.h2d_bytes_per_s", "10GB/s"), GSIM_OK);
     assert_true(f->profile.value[GSIM_KEY_PCIE_H2D_REUSED] == 8851000000);
+}
+
+/* Registers and shared memory of all SMs over 90.15 % of what copies reach: of an A100 with 40 GB
+ * 108 x 430 080 bytes at 1 288 GB/s, which is the published 40 us; of others, by hand:
+ * T4 40 x 327 680 = 13.107 MB at 0.9015 x 0.8283 x 320e9 = 238.95 GB/s, 54.85 us;
+ * B200 148 x 495 616 = 73.351 MB at 0.9015 x 0.8283 x 7672e9 = 5728.8 GB/s, 12.80 us;
+ * H200 132 x 495 616 = 65.421 MB at 0.9015 x 3975.8e9 = 3584.2 GB/s, 18.25 us. */
+static void saving_follows_the_state_and_the_memory(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *device;
+        int64_t save_ns;
+    } rows[] = {{"t4", 54854}, {"b200", 12804}, {"h200", 18253}, {"a100-40", 40000}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(load(f, rows[i].device), GSIM_OK);
+        assert_int_equal(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], rows[i].save_ns);
+        assert_int_equal(f->profile.value[GSIM_KEY_PREEMPT_RESTORE_NS], rows[i].save_ns);
+    }
+    assert_int_equal(load(f, "t4"), GSIM_OK);
+    int64_t before = f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS];
+    assert_int_equal(set(f, "sms", "80"), GSIM_OK); /* twice the state */
+    assert_in_range(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], 2 * before - 1, 2 * before);
+    assert_int_equal(load(f, "a100-40"), GSIM_OK); /* the rule makes what is published */
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 90.15% of hbm_bytes_per_s"), GSIM_OK);
+    assert_in_range(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], 39990, 40010);
+}
+
+static void a_state_rule_is_of_a_time_and_a_rate(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 5% of sms"), GSIM_USAGE);
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 0% of hbm_bytes_per_s"), GSIM_USAGE);
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 5% of nothing"), GSIM_USAGE);
+    assert_int_equal(set(f, "pcie.h2d_bytes_per_s", "sm state over 5% of hbm_bytes_per_s"),
+                     GSIM_USAGE);
+    assert_int_equal(load(f, "ideal"), GSIM_OK); /* no state, no end to the rate */
+    assert_int_equal(set(f, "preempt.save_ns", "sm state over 5% of hbm_bytes_per_s"), GSIM_OK);
+    assert_int_equal(f->profile.value[GSIM_KEY_PREEMPT_SAVE_NS], 0);
+}
+
+/* A quarter of the H200's 63.015 GB/s: rates that were measured at the whole are a quarter, too, within
+ * the millionth to which the share is kept. */
+static void measured_rates_follow_a_given_peak(void **state) {
+    struct fixture *f = *state;
+    static const enum gsim_key keys[] = {GSIM_KEY_PCIE_H2D,     GSIM_KEY_PCIE_D2H,
+                                         GSIM_KEY_PCIE_DUPLEX,  GSIM_KEY_UVM_COPY,
+                                         GSIM_KEY_MIGRATE_BOTH, GSIM_KEY_MIGRATE_IN};
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    struct gsim_profile before = f->profile;
+    assert_int_equal(set(f, "pcie.d2h_bytes_per_s", "9e9"), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "15753846154"), GSIM_OK);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (keys[i] == GSIM_KEY_PCIE_D2H)
+            continue;
+        double ratio = (double)f->profile.value[keys[i]] / (double)before.value[keys[i]];
+        assert_true(ratio > 0.249999 && ratio < 0.250001);
+        assert_int_equal(f->profile.tag[keys[i]], GSIM_TAG_ASSUMED);
+    }
+    assert_true(f->profile.value[GSIM_KEY_PCIE_D2H] == 9000000000); /* given by hand */
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "63015384615"), GSIM_OK); /* what it was */
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_true(f->profile.value[keys[i]] == before.value[keys[i]]);
+    assert_int_equal(load(f, "ideal"), GSIM_OK); /* unlimited: all of it */
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "10e9"), GSIM_OK);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_H2D] == 10000000000);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_DUPLEX] == 20000000000);
+}
+
+/* Here the peak was only assumed from the rate that was measured: 113.87 % of 50e9. */
+static void a_measured_rate_stays_where_the_peak_was_assumed(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(load_text(f, chip, ""), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "60e9"), GSIM_OK);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_H2D] == 50000000000);
+    assert_int_equal(f->profile.tag[GSIM_KEY_PCIE_H2D], GSIM_TAG_MEASURED);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_D2H] == 52716000000); /* 87.86 % of 60e9 */
+    assert_int_equal(load_text(f, chip, ""), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "40e9"), GSIM_OK);
+    assert_true(f->profile.value[GSIM_KEY_PCIE_H2D] == 40000000000); /* it carries no more */
+    assert_int_equal(f->profile.tag[GSIM_KEY_PCIE_H2D], GSIM_TAG_ASSUMED);
+}
+
+static void what_is_given_must_fit_together(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(load(f, "h200"), GSIM_OK);
+    assert_int_equal(set(f, "hbm_bytes", "1MiB"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_USAGE);
+    assert_error(f, "hbm_bytes=1MiB is less than one chunk of memory, uvm.chunk_bytes=2097152");
+    assert_int_equal(set(f, "hbm_bytes", "2MiB"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_OK);
+    assert_int_equal(set(f, "pcie.duplex_bytes_per_s", "21e9"), GSIM_OK);
+    assert_int_equal(set(f, "pcie.peak_bytes_per_s", "10e9"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_USAGE);
+    assert_error(f, "pcie.duplex_bytes_per_s=21e9 is more than the link carries");
+    assert_int_equal(set(f, "pcie.duplex_bytes_per_s", "20e9"), GSIM_OK);
+    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_OK);
 }
 
 static void set_refuses_what_makes_no_device(void **state) {
@@ -456,8 +571,14 @@ int main(void) {
         TEST(a_chip_s_own_facts_are_never_assumed),
         TEST(shares_must_start_from_a_number),
         TEST(an_unknown_device_gets_a_suggestion),
+        TEST(another_device_is_no_typo),
         TEST(set_takes_units_and_is_tagged),
         TEST(shares_follow_what_is_set),
+        TEST(saving_follows_the_state_and_the_memory),
+        TEST(a_state_rule_is_of_a_time_and_a_rate),
+        TEST(measured_rates_follow_a_given_peak),
+        TEST(a_measured_rate_stays_where_the_peak_was_assumed),
+        TEST(what_is_given_must_fit_together),
         TEST(set_refuses_what_makes_no_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,19 @@ static void test_only_what_is_close_is_suggested(void **state) {
     assert_int_equal(gsim_text_suggest("fifo", names, 0), -1);
 }
 
+/* "a10" is one letter from "a100", but "a100-40" begins so; of two that do, the shorter. */
+static void test_a_name_that_begins_so_beats_a_closer_one(void **state) {
+    (void)state;
+    static const char *const names[] = {"a10", "a100-80x", "a100-40", "p100", "h100-pcie"};
+    assert_int_equal(gsim_text_suggest("a100", names, 5), 2);
+    assert_int_equal(gsim_text_suggest("H100", names, 5), 4);
+    assert_int_equal(gsim_text_suggest("P10O", names, 5), 3);
+    assert_int_equal(gsim_text_suggest("a", names, 5), -1); /* a letter begins too much */
+    assert_true(gsim_text_abbreviates("A100", "a100-40"));
+    assert_false(gsim_text_abbreviates("a100-40x", "a100-40"));
+    assert_false(gsim_text_abbreviates("", "a100-40"));
+}
+
 static void test_choices_are_whole_words(void **state) {
     (void)state;
     assert_int_equal(gsim_text_choice("short", "short|medium|long"), 0);
@@ -52,6 +65,7 @@ int main(void) {
         cmocka_unit_test(test_distance_counts_edits),
         cmocka_unit_test(test_long_words_are_far_from_everything),
         cmocka_unit_test(test_only_what_is_close_is_suggested),
+        cmocka_unit_test(test_a_name_that_begins_so_beats_a_closer_one),
         cmocka_unit_test(test_choices_are_whole_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

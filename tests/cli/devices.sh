@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a result says about the device that it was computed for: which mechanisms lie outside what was
+# validated, and which constants it rests on. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+check() { # name, expected, what came
+    if [ "$2" = "$3" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        echo "# expected: $2"
+        echo "# got: $3"
+    fi
+}
+outside() { # arguments of gsim: the field
+    "$gsim" --quiet --format json "$@" 2>&1 | sed -n 's/.*"outside_validated": *"\([^"]*\)".*/\1/p'
+}
+
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib\na,0,1000,10,4\nb,0,1000,10,4\n' >"$tmp/two.csv"
+sed 's/,4$/,100/' "$tmp/two.csv" >"$tmp/large.csv"
+cp models/devices/h200.ini "$tmp/mine.ini"
+
+# what was validated follows from constants, not from names
+for run in "timeslice two" "mps two" "vgpu two" "xsched two" "suspend two" "uvm large" "msched large"; do
+    policy=${run% *} trace=$tmp/${run#* }.csv
+    check "$policy: a copy says what the device says" \
+        "$(outside --policy "$policy" "$trace" | sed 's/h200: /X: /g')" \
+        "$(outside --policy "$policy" --device "$tmp/mine.ini" "$trace" | sed "s|$tmp/mine.ini: |X: |g")"
+done
+check "two time slices on an h200" "" "$(outside --policy timeslice "$tmp/two.csv")"
+check "a constant given by hand" \
+    "time slices and switches: validated with switch.preempt_ns=165000 (h200), not 50ms (given)" \
+    "$(outside --policy timeslice --set switch.preempt_ns=50ms "$tmp/two.csv")"
+check "given, but what it was" "" \
+    "$(outside --policy timeslice --set switch.preempt_ns=165us "$tmp/two.csv")"
+check "all reasons, not the first" 2 \
+    "$(outside --policy msched --device t4 "$tmp/two.csv" | tr ';' '\n' | grep -c 'migration')"
+check "an h200's eviction was never measured" 1 \
+    "$(outside --policy uvm "$tmp/large.csv" | grep -c '^eviction under faults: never measured')"
+check "the keys of a mechanism are listed" 1 \
+    "$("$gsim" list devices h200 | grep -A1 '^validated.suspension = h200 on h200' | grep -c 'pcie.h2d_reused_bytes_per_s')"
+
+# a limit of MPS is none of processes that take turns
+awk 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"; for (i = 0; i < 49; i++) print i ",0,20,1,0.05" }' >"$tmp/many.csv"
+waiting() { # arguments of gsim: how many jobs wait to start
+    "$gsim" --quiet --jobs-csv "$tmp/jobs.csv" "$@" >/dev/null 2>&1
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { n += $at["start_s"] > 0 } END { print n + 0 }' "$tmp/jobs.csv"
+}
+for policy in timeslice msched uvm; do
+    check "49 processes under $policy" 0 "$(waiting --policy $policy --device h200 "$tmp/many.csv")"
+done
+check "of 49 clients of MPS one waits" 1 "$(waiting --policy mps --device h200 "$tmp/many.csv")"
+check "before Volta there are 16" 33 "$(waiting --policy mps --device p100 "$tmp/many.csv")"
+
+# the link's generation is a what-if
+check "half the link: half of what was measured on the whole" 1 \
+    "$(outside --policy msched --set pcie.peak_bytes_per_s=31507692308 "$tmp/large.csv" \
+        | grep -c 'migrate.out_bytes_per_s=52.73e9 (h200), not 26365')"
+refused() { # arguments of gsim: exit code and message
+    "$gsim" --quiet --policy uvm "$@" "$tmp/two.csv" 2>&1 >/dev/null
+    echo "exit $?"
+}
+check "memory below one chunk" \
+    "gsim: device 'p100': hbm_bytes=17179869184 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
+    "$(refused --device p100 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"
+
+# each process has a context besides its memory: two of 70 GiB do not fit into 140.4 GiB
+sed 's/,4$/,70/' "$tmp/two.csv" >"$tmp/halves.csv"
+sed '3d; s/,4$/,140.3/' "$tmp/two.csv" >"$tmp/whole.csv"
+for policy in timeslice mps xsched; do
+    check "$policy: contexts take memory" 1 "$(waiting --policy $policy --device h200 "$tmp/halves.csv")"
+    check "$policy: without contexts both fit" 0 \
+        "$(waiting --policy $policy --device h200 --set context.bytes=0 "$tmp/halves.csv")"
+    check "$policy: who filled the GPU alone does so still" 0 "$(waiting --policy $policy --device h200 "$tmp/whole.csv")"
+done
+check "where memory pages nothing waits" 0 "$(waiting --policy uvm --device h200 "$tmp/halves.csv")"
+assumes() { # arguments of gsim: whether context.bytes is among what is assumed
+    "$gsim" --quiet --format json "$@" 2>&1 | grep -c '"assumed":"[^"]*context.bytes=335544320 (h200)'
+}
+check "it is listed" 1 "$(assumes --policy timeslice "$tmp/two.csv")"
+check "where it was not counted it is not" 0 "$(assumes --policy timeslice --set memory=uvm "$tmp/two.csv")"
+check "nor where jobs are alone" 0 "$(assumes --policy fifo "$tmp/two.csv")"
