@@ -56,6 +56,7 @@ static const struct gsim_param_def params[] = {
     {.name = "slice",
      .type = GSIM_PARAM_CHOICE_TIME,
      .fallback = "default",
+     .usual = "2ms",
      .min = 1000000,
      .max = 30000000,
      .choices = "default",

@@ -48,3 +48,40 @@ expect "a device file of one's own" 0 "^kernel,k,1,100,$tmp/mine.ini" "$gsim" im
 printf 'kind,name,time_us,device\ntitle,t,,\nkernel,a,0,h200\nkernel,b,0,h200\n' >"$tmp/zero.csv"
 printf 'job_id,submit_s,app,iterations\na,0,%s,10\n' "$tmp/zero.csv" >"$tmp/zero_trace.csv"
 expect "an application that takes no time" 3 "zero.csv:3: kernel 'a' and all others last 0" "$gsim" --policy fifo "$tmp/zero_trace.csv"
+
+# --- numbers whose unit was left out --------------------------------------------------------------
+t=tests/golden/two.csv
+expect "5 of memory" 2 "'5' has no unit; say 5GiB or 5B" "$gsim" --policy uvm --host-mem 5 --assume mem_gib=1 $t
+expect "5 bytes, if one means it" 3 "host" "$gsim" --policy uvm --device rtx5080 --host-mem 5B --assume mem_gib=20 --assume iterations=5 --assume gpu_ms=1 $t
+expect "bytes in full" 0 "JCT" "$gsim" --policy fifo --host-mem 549755813888 $t
+expect "a quantum of 5" 2 "timeslice.quantum: '5' has no unit; say 5ms, 5s or 5min" "$gsim" --policy timeslice --set quantum=5 $t
+expect "a quantum of 3600 beside milliseconds" 2 "has no unit" "$gsim" --policy timeslice --set quantum=3600 $t
+expect "a quantum of 5 where minutes are usual" 2 "las.quantum: '5' has no unit" "$gsim" --policy las --set quantum=5 $t
+expect "a quantum of 3600 there" 0 "JCT" "$gsim" --policy las --set quantum=3600 $t
+expect "a quantum with its unit" 0 "JCT" "$gsim" --policy las --set quantum=5s $t
+expect "a half life of 7" 2 "the default is 7d" "$gsim" --policy fairshare --set half_life=7 $t
+expect "a bound of 0 needs no unit" 0 "JCT" "$gsim" --policy fifo --set switch.preempt_ns=0 $t
+expect "a limit of 5 per client" 2 "mem_limit: '5' has no unit; say 5GiB or 5B" "$gsim" --policy mps --set mem_limit=5 $t
+expect "--mtbf 30" 2 "mtbf: '30' has no unit; say 30s, 30min or 30d" "$gsim" --policy fifo --mtbf 30 $t
+expect "--mttr 30" 2 "mttr: '30' has no unit; say 30s, 30min or 30d" "$gsim" --policy fifo --mtbf 30d --mttr 30 $t
+expect "--checkpoint 30" 2 "checkpoint: '30' has no unit; say 30s, 30min or 30d" "$gsim" --policy fifo --mtbf 30d --checkpoint 30 $t
+expect "--mtbf in seconds" 0 "JCT" "$gsim" --policy fifo --mtbf 3600 $t
+expect "--until in seconds of the trace" 0 "JCT" "$gsim" --policy fifo --until 30 $t
+expect "a warm-up of 20" 2 "'20' has no unit; say 20% of the jobs, or 20s or 20h" "$gsim" compare --policies fifo,srtf --warmup 20 $t
+expect "queues are seconds" 0 "JCT" "$gsim" --policy tiresias --set tiresias.queues=3250,7200 $t
+expect "a device of 80 bytes" 2 "hbm_bytes: '80' has no unit and is far below .*; say 80GiB or 80B" "$gsim" --policy fifo --set hbm_bytes=80 $t
+expect "a link of 25 bytes a second" 2 "say 25GB/s or 25B/s" "$gsim" --policy fifo --set pcie.h2d_bytes_per_s=25 $t
+expect "a switch of 50" 2 "switch.preempt_ns: '50' has no unit .*50us" "$gsim" --policy fifo --set switch.preempt_ns=50 $t
+expect "a switch of 50 us in full" 0 "JCT" "$gsim" --policy fifo --set switch.preempt_ns=50000 $t
+expect "a share of 1" 2 "gang.nodes_ppm: '1' has no unit .*100%" "$gsim" --policy fifo --set gang.nodes_ppm=1 $t
+gang() { "$gsim" --quiet --policy fifo --gpus-per-node 1 --nodes 2 --set gang.nodes_ppm="$1" tests/golden/gang.csv | grep JCT; }
+gang 90% >"$tmp/percent"
+gang 900000 >"$tmp/ppm"
+gang 1000000 >"$tmp/all"
+expect "a share in percent" 0 "JCT" sh -c "cmp '$tmp/percent' '$tmp/ppm' && ! cmp -s '$tmp/percent' '$tmp/all' && cat '$tmp/ppm'"
+printf '[node a]\ngpus = 8\nhost_mem = 512\n' >"$tmp/c.ini"
+expect "a host of 512 bytes" 3 "c.ini:3: host_mem: '512' has no unit; say 512GiB or 512B" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
+printf '[node a]\ngpus = 8\nnetwork_bytes_per_s = 12.5\n' >"$tmp/c.ini"
+expect "a network of 12.5" 3 "c.ini:3: network_bytes_per_s: '12.5' has no unit; say 12.5GB/s or 12.5B/s" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
+printf 'trace = tests/golden/two.csv\npolicy = las\nset.las.quantum = 10ms, 5\n' >"$tmp/g.ini"
+expect "a grid with 5" 3 "combination 2: las.quantum: '5' has no unit" "$gsim" sweep "$tmp/g.ini" -o "$tmp/g.db"
