@@ -290,7 +290,9 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         while (c < N_COLUMNS && strcmp(names[i], column_names[c]) != 0)
             c++;
         if (c == N_COLUMNS || is_there[c]) {
-            int close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
+            int close = gsim_text_near_miss(names[i], column_names, N_COLUMNS);
+            if (close < 0)
+                close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
                              "column '%.64s' stands twice or is unknown%s%s%s", names[i],
                              close >= 0 ? "; did you mean '" : "",

@@ -85,3 +85,38 @@ printf '[node a]\ngpus = 8\nnetwork_bytes_per_s = 12.5\n' >"$tmp/c.ini"
 expect "a network of 12.5" 3 "c.ini:3: network_bytes_per_s: '12.5' has no unit; say 12.5GB/s or 12.5B/s" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
 printf 'trace = tests/golden/two.csv\npolicy = las\nset.las.quantum = 10ms, 5\n' >"$tmp/g.ini"
 expect "a grid with 5" 3 "combination 2: las.quantum: '5' has no unit" "$gsim" sweep "$tmp/g.ini" -o "$tmp/g.db"
+
+# --- columns nearly of a known name ----------------------------------------------------------------
+column() { # name of the column, the known one
+    printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' "$1" >"$tmp/column.csv"
+    expect "a column $1" 3 "column.csv:1: unknown column '$1'; did you mean '$2'? .*begins with x_" "$gsim" --policy fifo "$tmp/column.csv"
+}
+column gpu gpus
+column GPUs gpus
+column gups gpus
+column mem mem_gib
+column mem_mb mem_gib
+column "GPU ms" gpu_ms
+column iterationns iterations
+column cpu cpus
+column users user
+column prio priority
+for own in node hostname color start_s x_gpu partition id; do
+    printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' "$own" >"$tmp/column.csv"
+    expect "a column $own of one's own" 0 "JCT" "$gsim" --policy fifo "$tmp/column.csv"
+    [ $own = x_gpu ] || expect "is said to be passed over: $own" 0 "unknown column '$own' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
+done
+expect "no word about x_gpu" 0 "^0$" sh -c "printf 'job_id,submit_s,duration_s,x_gpu\na,0,10,2\n' >'$tmp/column.csv'; '$gsim' --policy fifo '$tmp/column.csv' 2>&1 | grep -c x_gpu; true"
+printf 'job_id,submit_s,duration_s,gpus,gpu,user,users\na,0,10,2,7,b,c\n' >"$tmp/column.csv"
+expect "a column beside the one that it is like" 0 "unknown column 'gpu' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
+printf 'job_id,submit_time,duration_s\na,0,10\n' >"$tmp/column.csv"
+expect "a column that is needed" 3 "did you mean 'submit_s'" "$gsim" --policy fifo "$tmp/column.csv"
+printf 'model,mem_mib\nvgg,2\n' >"$tmp/models.csv"
+expect "a table of models" 3 "models.csv:1: a trace has no column 'mem_mib'; did you mean 'mem_gib'" "$gsim" --policy fifo --by-model "$tmp/models.csv" $t
+expect "--assume" 2 "no column 'mem'; did you mean 'mem_gib'" "$gsim" --policy fifo --assume mem=2 $t
+printf 'kind,name,time,device\nkernel,a,1,h200\n' >"$tmp/app.csv"
+printf 'job_id,submit_s,app,iterations\na,0,%s,10\n' "$tmp/app.csv" >"$tmp/app_trace.csv"
+expect "a profile" 3 "app.csv:1: column 'time' .*did you mean 'time_us'" "$gsim" --policy fifo "$tmp/app_trace.csv"
+for sample in traces/samples/*.csv; do
+    expect "$sample" 0 "jobs" "$gsim" --quiet --policy fifo --device ideal --until 0.001 "$sample"
+done
