@@ -14,15 +14,20 @@
 
 enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
 
+enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path) {
+    if (gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0 ||
+        strncmp(path, "/dev/", 5) == 0)
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
+}
+
 enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out) {
     const char *path = cli->value[GSIM_OPT_OUTPUT];
     *out = (struct gsim_outfile){.file = cli->io->out};
     if (!path || strcmp(path, "-") == 0)
         return GSIM_OK;
-    if (!gsim_option_is_on(cli, GSIM_OPT_FORCE) && access(path, F_OK) == 0 &&
-        strncmp(path, "/dev/", 5) != 0)
-        return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
-    return gsim_outfile_open(out, path, cli->arena, cli->log);
+    enum gsim_status status = gsim_check_new(cli, path);
+    return status == GSIM_OK ? gsim_outfile_open(out, path, cli->arena, cli->log) : status;
 }
 
 enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out) {

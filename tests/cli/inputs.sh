@@ -120,3 +120,19 @@ expect "a profile" 3 "app.csv:1: column 'time' .*did you mean 'time_us'" "$gsim"
 for sample in traces/samples/*.csv; do
     expect "$sample" 0 "jobs" "$gsim" --quiet --policy fifo --device ideal --until 0.001 "$sample"
 done
+
+# --- files beside the result -----------------------------------------------------------------------
+for option in --jobs-csv --timeline; do
+    echo mine >"$tmp/mine.json"
+    expect "$option does not overwrite" 2 "mine.json: it is there already; --force overwrites" "$gsim" --policy fifo $option "$tmp/mine.json" $t
+    [ "$(cat "$tmp/mine.json")" = mine ]
+    expect "$option left it as it was" 0 mine cat "$tmp/mine.json"
+    expect "$option overwrites with --force" 0 "JCT" "$gsim" --policy fifo $option "$tmp/mine.json" --force $t
+    # Before the run: nothing of a result is on standard output.
+    expect "$option finds a missing folder before the run" 1 "^gsim: $tmp/no/where.json: cannot write it: No such file" "$gsim" --quiet --policy fifo $option "$tmp/no/where.json" $t
+    cp "$tmp/out" "$tmp/said"
+    expect "$option: nothing was run" 0 "^1$" grep -c '' "$tmp/said"
+done
+for left in "$tmp"/*.part; do
+    if [ -e "$left" ]; then echo "not ok $left is left"; else echo "ok nothing half written is left"; fi
+done
