@@ -136,3 +136,15 @@ done
 for left in "$tmp"/*.part; do
     if [ -e "$left" ]; then echo "not ok $left is left"; else echo "ok nothing half written is left"; fi
 done
+
+# --- the languages of specs and grids ----------------------------------------------------------------
+"$gsim" generate --help | sed -n '/^a spec is/,$p' >"$tmp/language"
+sed -n '/^a spec is/,/^```$/p' docs/specs.md | sed '$d' >"$tmp/documented"
+expect "docs/specs.md has what generate --help says" 0 "distribution" sh -c "cmp '$tmp/language' '$tmp/documented' && cat '$tmp/language'"
+sed -n '/^    \[trace\]/,/^    choice = amara/p' docs/specs.md | sed 's/^    //' >"$tmp/spec.ini"
+expect "the spec of docs/specs.md" 0 "^job_id,submit_s" "$gsim" generate "$tmp/spec.ini"
+sed 's/^mu = .*/&\nmue = 3/' "$tmp/spec.ini" >"$tmp/wrong.ini"
+expect "a key nearly right" 3 "no key 'mue'; did you mean 'mu'" "$gsim" generate "$tmp/wrong.ini"
+expect "a key of another section" 3 "\[arrival\] has no key 'jobs'" sh -c "sed 's/^rate = .*/&\njobs = 5/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
+expect "sweep --help has the keys of a grid" 0 "gpus-per-node" "$gsim" sweep --help
+expect "and ranges" 0 "1\.\.10" "$gsim" sweep --help
