@@ -293,3 +293,14 @@ int gsim_format_bytes(char *buffer, int64_t bytes) {
 int gsim_format_ppm(char *buffer, int64_t ppm) {
     return format_in(buffer, ppm, &ratio_units[0]);
 }
+
+int gsim_format_size(char *buffer, int64_t bytes) {
+    static const struct unit *const best[] = {&byte_units[8], &byte_units[7], &byte_units[6],
+                                              &byte_units[5], &byte_units[0], NULL};
+    int at = 0;
+    while (best[at + 1] && bytes < best[at]->scale)
+        at++;
+    int64_t scale = best[at]->scale;
+    int64_t milli = (int64_t)(((gsim_i128)bytes * 1000 + scale / 2) / scale);
+    return format_in(buffer, milli, &(struct unit){best[at]->name, 1000});
+}

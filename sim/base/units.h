@@ -59,5 +59,7 @@ int gsim_format_seconds(char *buffer, int64_t time_ns, int digits);
 int gsim_format_time(char *buffer, int64_t time_ns);
 int gsim_format_bytes(char *buffer, int64_t bytes);
 int gsim_format_ppm(char *buffer, int64_t ppm);
+/* For people: three decimals at most of the largest binary unit, "80.1GiB"; not exact. */
+int gsim_format_size(char *buffer, int64_t bytes);
 
 #endif

@@ -212,9 +212,32 @@ static void test_numbers_without_a_unit(void **state) {
     }
 }
 
+/* 86006720102 / 2^30 = 80.1000... */
+static void test_sizes_for_people(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *text;
+    } cases[] = {{86006720102, "80.1GiB"},
+                 {85899345920, "80GiB"},
+                 {1, "1B"},
+                 {0, "0B"},
+                 {1023, "1023B"},
+                 {1024, "1KiB"},
+                 {1536, "1.5KiB"},
+                 {1048577, "1MiB"},
+                 {INT64_MAX, "8388608TiB"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        assert_int_equal(gsim_format_size(text, cases[i].bytes), strlen(cases[i].text));
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_without_a_unit),
+        cmocka_unit_test(test_sizes_for_people),
         cmocka_unit_test(test_decimals_are_exact),
         cmocka_unit_test(test_halves_round_away_from_zero),
         cmocka_unit_test(test_exponents),
