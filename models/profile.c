@@ -30,7 +30,7 @@ static const struct key_def keys[GSIM_KEY_COUNT] = {
 
 static const char *const forms[] = {
     [KIND_INT] = "a whole number",
-    [KIND_PPM] = "parts per million, a whole number",
+    [KIND_PPM] = "parts per million, a whole number, or a share such as 50%",
     [KIND_BYTES] = "a number of bytes, such as 16e9 or 16GB",
     [KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
     [KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
@@ -164,6 +164,10 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
     profile->rule[key] = is_share(text) ? text : NULL;
     if (is_share(text) && gsim_state_rule_is(text))
         return parse_state(key, text, &(struct gsim_state_rule){0});
+    if (keys[key].kind == KIND_PPM && is_share(text) && !strstr(text, "% of ")) {
+        profile->rule[key] = NULL;
+        return gsim_parse_ppm(text, &profile->value[key]) == GSIM_PARSE_OK;
+    }
     if (is_share(text) && keys[key].kind != KIND_CURVE)
         return parse_share(key, text, &ppm, &base);
     return parse_plain(profile, key, text, arena);
@@ -518,6 +522,39 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
     return status == GSIM_OK ? gsim_validated_read(&ini, out, arena, log) : status;
 }
 
+/* How the same digits would be typed with a unit; NULL: keys of that kind have none. */
+static const char *with_units(int key, const char *text, struct gsim_arena *arena) {
+    switch (keys[key].kind) {
+    case KIND_BYTES:
+        return gsim_arena_printf(arena, "%sGiB or %sB", text, text);
+    case KIND_RATE:
+        return strstr(keys[key].name, "bytes")
+                   ? gsim_arena_printf(arena, "%sGB/s or %sB/s", text, text)
+                   : gsim_arena_printf(arena, "%se12, written out", text);
+    case KIND_NS:
+        return gsim_arena_printf(arena, "%sus, %sms or %sns", text, text, text);
+    case KIND_PPM:
+        return gsim_arena_printf(arena, "%s%%, or 100%% for all of it", text);
+    default:
+        return NULL;
+    }
+}
+
+/* Units of one kind are a thousand apart: a bare number that is so far below what the device has looks
+ * like one in another unit, 80 for 80 GiB or 1 for a ratio of 1. */
+static enum gsim_status refuse_bare(const struct gsim_profile *profile, int key, const char *text,
+                                    struct gsim_arena *arena, struct gsim_log *log) {
+    enum { FAR = 1000 };
+    int64_t value, before = profile->value[key];
+    const char *likely = with_units(key, text, arena);
+    if (!likely || !gsim_is_bare(text) || before == INT64_MAX ||
+        gsim_parse_decimal(text, strlen(text), 1, &value) != GSIM_PARSE_OK || value > before / FAR)
+        return GSIM_OK;
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "%s: '%s' has no unit and is far below the device's %s; say %s",
+                     keys[key].name, text, profile->text[key], likely);
+}
+
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log) {
     int k = gsim_profile_find_key(key);
@@ -529,6 +566,9 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
         return gsim_no_memory(log, "setting a device key");
     int64_t before = profile->value[k];
     bool was_assumed = profile->tag[k] == GSIM_TAG_ASSUMED;
+    enum gsim_status status = refuse_bare(profile, k, own, arena, log);
+    if (status != GSIM_OK)
+        return status;
     if (!parse_value(profile, k, own, arena))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
                          forms[keys[k].kind]);

@@ -34,6 +34,11 @@ SELECT row_number() OVER (ORDER BY min(run_id)) AS series, full, count(*) AS run
        CASE count(*) OVER (PARTITION BY min(brief)) WHEN 1 THEN min(brief) ELSE full END AS label
 FROM labelled GROUP BY full;
 
+-- The page that is drawn, by the program: its series, and whether it is two columns wide; how many
+-- series it has at most, for heights.
+CREATE TEMP TABLE sheet (page INTEGER, first INTEGER, last INTEGER, is_double INTEGER);
+CREATE TEMP VIEW on_sheet AS SELECT count(*) AS n FROM series JOIN sheet ON series BETWEEN first AND last;
+
 CREATE TEMP TABLE member AS
 SELECT run_id, series, label FROM labelled JOIN series USING (full);
 CREATE INDEX temp.member_of_run ON member (run_id);

@@ -1,7 +1,7 @@
 -- share of jobs slowed down by more than a factor; Jain's index of slowdowns in the key
 -- needs: finished jobs
 -- lines
-SELECT 1.9 + 0.07 * count(*) AS var_height FROM series;
+SELECT 1.9 + 0.07 * n AS var_height FROM on_sheet;
 CREATE TEMP TABLE slowed AS
 SELECT series, (end_ns - submit_ns) * 1.0 / service_ns AS slowdown,
        row_number() OVER (PARTITION BY series ORDER BY (end_ns - submit_ns) * 1.0 / service_ns) AS rank,

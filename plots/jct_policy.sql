@@ -2,7 +2,7 @@
 -- needs: finished jobs
 -- bars
 SELECT unit AS var_unit, (SELECT max(runs) > 1 FROM series) AS var_has_intervals,
-       0.55 + 0.2 * (SELECT count(*) FROM series) AS var_height FROM time_unit;
+       0.55 + 0.2 * (SELECT n FROM on_sheet) AS var_height FROM time_unit;
 SELECT series, label, sum(jct_mean_s) / count(*) / seconds AS mean,
        half_width(jct_mean_s) / seconds AS half
 FROM chosen JOIN member USING (run_id), time_unit

@@ -1,7 +1,7 @@
 -- where GPU time goes: own work, switching and migration, waiting for pages, idle
 -- needs: runs that end
 -- bars
-SELECT 0.95 + 0.2 * count(*) AS var_height FROM series;
+SELECT 0.95 + 0.2 * n AS var_height FROM on_sheet;
 -- Switching is waiting for memory as well where jobs are copied: what is left of it is paging.
 SELECT series, label, avg(gpu_useful) AS useful, avg(switching) AS switching,
        avg(min(max(gpu_busy - gpu_useful - switching, 0), coalesce(stall_s, 0) / (makespan_s * gpus))) AS paging,

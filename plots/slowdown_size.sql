@@ -1,17 +1,25 @@
 -- slowdown of small and large jobs: median and quartiles by GPU time
 -- needs: finished jobs
 -- lines
+-- Limits between sizes, in seconds of a GPU; those that jobs reach are on the axis.
+CREATE TEMP TABLE size_limit AS
+SELECT row_number() OVER (ORDER BY column1) AS size, column1 AS below_s, column2 AS name
+FROM (VALUES (0.001, '1 ms'), (0.01, '10 ms'), (0.1, '100 ms'), (1, '1 s'), (10, '10 s'), (60, '1 min'), (600, '10 min'),
+             (3600, '1 h'), (36000, '10 h'), (360000, '100 h'), (3600000, '1000 h'));
 CREATE TEMP TABLE sized AS
 SELECT series, label, size, slowdown,
        row_number() OVER (PARTITION BY series, size ORDER BY slowdown) AS rank,
        count(*) OVER (PARTITION BY series, size) AS n
 FROM (
     SELECT series, label, (end_ns - submit_ns) * 1.0 / service_ns AS slowdown,
-           CASE WHEN gpu_s < 60 THEN 1 WHEN gpu_s < 600 THEN 2 WHEN gpu_s < 3600 THEN 3
-                WHEN gpu_s < 36000 THEN 4 WHEN gpu_s < 360000 THEN 5 ELSE 6 END AS size
+           coalesce((SELECT min(size) FROM size_limit WHERE below_s > gpu_s), (SELECT 1 + max(size) FROM size_limit)) AS size
     FROM (SELECT *, service_ns / 1e9 * gpus_ppm / 1e6 AS gpu_s FROM job) JOIN member USING (run_id)
     WHERE end_ns IS NOT NULL AND service_ns > 0);
+SELECT min(size) - 0.5 AS var_first, max(size) + 0.5 AS var_last FROM sized;
 SELECT series, label, size, min(CASE WHEN rank * 2 >= n THEN slowdown END) AS median,
        min(CASE WHEN rank * 4 >= n THEN slowdown END) AS low,
        min(CASE WHEN rank * 4 >= 3 * n THEN slowdown END) AS high
 FROM sized GROUP BY series, size ORDER BY series, size;
+-- Tics are the limits, each at the end of its size.
+SELECT size + 0.5 AS at, name FROM size_limit WHERE size BETWEEN (SELECT min(size) - 1 FROM sized) AND (SELECT max(size) FROM sized)
+ORDER BY size;

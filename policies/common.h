@@ -367,13 +367,14 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
     {.name = "quantum",                                                                            \
      .type = GSIM_PARAM_CHOICE_TIME,                                                               \
      .fallback = "medium",                                                                         \
+     .usual = "2ms",                                                                               \
      .min = 1000,                                                                                  \
      .max = GSIM_TIME_MAX,                                                                         \
      .choices = "short|medium|long",                                                               \
      .help = "a context's turn: a setting of the driver, or a time of 1us or more"},               \
     {                                                                                              \
-        .name = "slice", .type = GSIM_PARAM_CHOICE_TIME, .fallback = "as-quantum", .min = 1000,    \
-        .max = GSIM_TIME_MAX, .choices = "short|medium|long|as-quantum",                           \
+        .name = "slice", .type = GSIM_PARAM_CHOICE_TIME, .fallback = "as-quantum", .usual = "2ms", \
+        .min = 1000, .max = GSIM_TIME_MAX, .choices = "short|medium|long|as-quantum",              \
         .help = "another name for quantum"                                                         \
     }
 

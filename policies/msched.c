@@ -49,6 +49,7 @@ static const struct gsim_param_def params[] = {
     {.name = "slice",
      .type = GSIM_PARAM_CHOICE_TIME,
      .fallback = "period",
+     .usual = "900ms",
      .min = 1000,
      .max = GSIM_TIME_MAX,
      .choices = "period",

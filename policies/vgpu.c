@@ -15,7 +15,7 @@ static enum gsim_status check_memory(const struct gsim_ctx *ctx, int64_t per_gpu
     for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
         if (ctx->view->gpu_hbm_bytes[gpu] / per_gpu < least)
             least = ctx->view->gpu_hbm_bytes[gpu] / per_gpu;
-    (void)gsim_param_format(has, GSIM_PARAM_BYTES, least);
+    (void)gsim_format_size(has, least);
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (gsim_trace_gpus(trace, job) == 1 &&
             gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job) > least)
@@ -56,6 +56,7 @@ static const struct gsim_param_def params[] = {
     {.name = "slice",
      .type = GSIM_PARAM_CHOICE_TIME,
      .fallback = "default",
+     .usual = "2ms",
      .min = 1000000,
      .max = 30000000,
      .choices = "default",

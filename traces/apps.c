@@ -290,7 +290,9 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         while (c < N_COLUMNS && strcmp(names[i], column_names[c]) != 0)
             c++;
         if (c == N_COLUMNS || is_there[c]) {
-            int close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
+            int close = gsim_text_near_miss(names[i], column_names, N_COLUMNS);
+            if (close < 0)
+                close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
                              "column '%.64s' stands twice or is unknown%s%s%s", names[i],
                              close >= 0 ? "; did you mean '" : "",
@@ -330,6 +332,16 @@ static enum gsim_status finish(struct reader *r) {
     if (app->n_kernels == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
                          "an application profile has a row of kind kernel at least");
+    bool takes_time = app->host_ns > 0 || app->gap_ns > 0;
+    for (uint32_t k = 0; k < app->n_kernels; k++)
+        takes_time |=
+            app->kernels[k].time_ns > 0 || app->kernels[k].flops > 0 || app->kernels[k].bytes > 0;
+    if (!takes_time)
+        return gsim_fail(
+            r->log, GSIM_BAD_INPUT, r->path, app->kernels[0].line,
+            "kernel '%.64s' and all others last 0, so an iteration would take no time; "
+            "a kernel has time_us, flops or bytes above 0",
+            app->kernels[0].name);
     for (uint32_t k = 0; k < app->n_kernels; k++) {
         enum gsim_status status = resolve_touches(r, &r->kernels[k], r->touches[k]);
         if (status != GSIM_OK)

@@ -22,7 +22,9 @@ static enum gsim_status unknown(struct gsim_builder *b, const char *name) {
     const char *names[GSIM_COL_COUNT];
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         names[c] = gsim_columns[c].name;
-    int close = gsim_text_suggest(name, names, GSIM_COL_COUNT);
+    int close = gsim_text_near_miss(name, names, GSIM_COL_COUNT);
+    if (close < 0)
+        close = gsim_text_suggest(name, names, GSIM_COL_COUNT);
     return gsim_fail(b->log, GSIM_USAGE, NULL, 0, "--assume: a trace has no column '%s'%s%s%s",
                      name,
                      close >= 0 ? "; did you mean '" : "; 'gsim list formats native' shows them",

@@ -46,15 +46,27 @@ static int find_target(const char *name) {
     return GSIM_COL_COUNT;
 }
 
+static enum gsim_status refuse_column(const struct gsim_by_model *t, int64_t line,
+                                      const char *name) {
+    const char *names[GSIM_COL_COUNT + 1] = {"duration_s"};
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        names[c + 1] = gsim_columns[c].name;
+    int close = gsim_text_near_miss(name, names, GSIM_COL_COUNT + 1);
+    if (close < 0)
+        close = gsim_text_suggest(name, names, GSIM_COL_COUNT + 1);
+    return gsim_fail(t->b->log, GSIM_BAD_INPUT, t->path, line,
+                     "a trace has no column '%.64s'%s%s%s", name,
+                     close >= 0 ? "; did you mean '" : " ('gsim list formats native' shows them)",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
     struct gsim_by_model *t = arg;
     bool has_model = false;
     for (uint32_t i = 0; i < n; i++) {
         int target = find_target(names[i]);
         if (target == GSIM_COL_COUNT)
-            return gsim_fail(
-                t->b->log, GSIM_BAD_INPUT, t->path, line,
-                "a trace has no column '%.64s' ('gsim list formats native' shows them)", names[i]);
+            return refuse_column(t, line, names[i]);
         for (uint32_t j = 0; j < i; j++)
             if (t->target[j] == target)
                 return gsim_fail(t->b->log, GSIM_BAD_INPUT, t->path, line,

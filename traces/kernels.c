@@ -25,7 +25,7 @@ const struct gsim_profiler *const gsim_profilers[] = {
 enum { MAX_KERNELS = 4096 };
 #define MAX_ITERATION_NS (86400 * GSIM_NS_PER_S) /* nor longer times */
 
-static uint32_t n_kernels(const struct gsim_kernels *kernels) {
+uint32_t gsim_kernels_n(const struct gsim_kernels *kernels) {
     return kernels->names->names[GSIM_COL_APP].n;
 }
 
@@ -44,6 +44,8 @@ enum gsim_status gsim_kernels_add(struct gsim_kernels *kernels, const char *name
         return gsim_fail(b->log, GSIM_BAD_INPUT, kernels->path, line,
                          "kernel '%.64s': the time lies past the end of the clock (146 years)",
                          name);
+    if (kernels->first_line == 0)
+        kernels->first_line = line;
     kernels->sum[at].n += n;
     kernels->sum[at].total_ns += total_ns;
     kernels->total_ns += total_ns;
@@ -52,14 +54,44 @@ enum gsim_status gsim_kernels_add(struct gsim_kernels *kernels, const char *name
 
 static enum gsim_status check(const struct gsim_kernels *kernels, int64_t *iterations,
                               struct gsim_log *log) {
-    if (n_kernels(kernels) == 0)
+    if (gsim_kernels_n(kernels) == 0)
         return gsim_fail(log, GSIM_BAD_INPUT, kernels->path, 0, "no kernel ran on a GPU");
+    if (kernels->total_ns == 0)
+        return gsim_fail(
+            log, GSIM_BAD_INPUT, kernels->path, kernels->first_line,
+            "this kernel and all others last 0 ns, so an iteration would take no time; "
+            "a profile has the kernels' durations");
     if (*iterations == 0)
         *iterations = kernels->n_steps;
     if (*iterations > 0)
         return GSIM_OK;
     return gsim_fail(log, GSIM_BAD_INPUT, kernels->path, 0,
                      "it does not say how many iterations it covers; give --iterations N");
+}
+
+static bool ends_with(const char *text, const char *ending) {
+    size_t n = strlen(text), length = strlen(ending);
+    return n >= length && strcmp(text + n - length, ending) == 0;
+}
+
+/* Nsight Systems' own files are for its tools: it says which of them makes a table. */
+static enum gsim_status refuse_nsight(struct gsim_input *input, struct gsim_log *log) {
+    static const char magic[] = "SQLite format 3";
+    const char *path = gsim_input_path(input), *bytes;
+    size_t n;
+    enum gsim_status status = gsim_input_peek(input, &bytes, &n, log);
+    if (status != GSIM_OK)
+        return status;
+    bool is_sqlite = n >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+    if (!is_sqlite && !ends_with(path, ".nsys-rep") && !ends_with(path, ".qdrep"))
+        return GSIM_OK;
+    return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
+                     "%s; what is read is its summary: nsys stats --quiet --report "
+                     "cuda_gpu_kern_sum --format csv %s >kernels.csv && gsim import nsys "
+                     "kernels.csv --device NAME --iterations N -o app.csv",
+                     is_sqlite ? "a database, as Nsight Systems exports it"
+                               : "a report of Nsight Systems",
+                     path);
 }
 
 enum gsim_status gsim_kernels_read(const char *path, const struct gsim_profiler *profiler,
@@ -73,8 +105,12 @@ enum gsim_status gsim_kernels_read(const char *path, const struct gsim_profiler 
     *out = (struct gsim_kernels){.names = names, .path = path};
     enum gsim_status status = gsim_input_open(path, arena, &input, log);
     if (status == GSIM_OK)
+        status = refuse_nsight(input, log);
+    if (status == GSIM_OK)
         status = profiler->read(input, out, arena, log);
     gsim_input_close(input);
+    if (status == GSIM_OK)
+        status = gsim_kernels_charge(out, log);
     return status == GSIM_OK ? check(out, iterations, log) : status;
 }
 
@@ -100,19 +136,33 @@ static void put_kernel(const struct gsim_kernels *kernels, uint32_t k, const cha
     fprintf(out, ",%s\n", device);
 }
 
-/* Time by the clock in which no kernel ran, as far as kernels do not overlap. */
-static void put_gap(const struct gsim_kernels *kernels, FILE *out) {
-    int64_t gap_ns = kernels->steps_ns - kernels->total_ns;
-    if (kernels->n_steps == 0 || gap_ns <= 0 || gap_ns / kernels->n_steps > MAX_ITERATION_NS)
+/* Time by the clock in which no kernel ran. Without steps it is known from the first kernel to the
+ * last. */
+static void put_gap(const struct gsim_kernels *kernels, int64_t iterations, FILE *out,
+                    struct gsim_log *log) {
+    int64_t clock_ns = kernels->n_steps ? kernels->steps_ns : kernels->span_ns;
+    int64_t gap_ns = clock_ns - kernels->total_ns;
+    if (kernels->n_steps && gap_ns < 0)
+        gsim_warn(
+            log, kernels->path, 0,
+            "its kernels were busy for longer than its %lld steps lasted, so some ran outside "
+            "of them; the host's gap is not known and left out",
+            (long long)kernels->n_steps);
+    else if (kernels->n_steps == 0 && kernels->n_runs)
+        gsim_warn(
+            log, kernels->path, 0,
+            "it has no steps (prof.step()): the host's gap is the time in which no kernel ran "
+            "between the first and the last");
+    if (gap_ns <= 0 || gap_ns / iterations > MAX_ITERATION_NS)
         return;
     fputs("host,gap,,", out);
-    put_us(gap_ns, kernels->n_steps, out);
+    put_us(gap_ns, iterations, out);
     fputs(",\n", out);
 }
 
 /* The longest in all first. */
 static uint32_t *order(const struct gsim_kernels *kernels) {
-    uint32_t n = n_kernels(kernels);
+    uint32_t n = gsim_kernels_n(kernels);
     int64_t *keys = gsim_arena_array(kernels->names->arena, n, sizeof *keys);
     uint32_t *order = gsim_arena_array(kernels->names->arena, n, sizeof *order);
     for (uint32_t k = 0; keys && k < n; k++)
@@ -133,16 +183,15 @@ enum gsim_status gsim_kernels_write(const struct gsim_kernels *kernels, const ch
             device, (long long)iterations);
     gsim_csv_put(kernels->path, out);
     fputs(",,,\n", out);
-    for (uint32_t i = 0; i < n_kernels(kernels); i++) {
+    for (uint32_t i = 0; i < gsim_kernels_n(kernels); i++) {
         put_kernel(kernels, nth[i], device, iterations, out);
         n_uneven += kernels->sum[nth[i]].n % iterations != 0;
     }
-    if (iterations == kernels->n_steps)
-        put_gap(kernels, out);
+    put_gap(kernels, iterations, out, log);
     if (n_uneven)
         gsim_warn(log, kernels->path, 0,
                   "%u of %u kernels do not run a whole number of times an iteration; their counts "
                   "are rounded, their time is kept",
-                  n_uneven, n_kernels(kernels));
+                  n_uneven, gsim_kernels_n(kernels));
     return GSIM_OK;
 }

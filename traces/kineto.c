@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* PyTorch's profiler (Kineto): a Chrome trace, an object with a list traceEvents, or that list.
  * Events of the category "kernel" are what ran on the GPU; an annotation called ProfilerStep#3 is
- * an iteration. What lies between them and the sum of kernels is the host's gap. Copies and
- * memsets are left out and counted. */
+ * an iteration. What lies between them and the time in which kernels ran is the host's gap. Copies
+ * and memsets are left out and counted. deviceProperties has the GPUs' names. */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -11,8 +11,8 @@
 #include "traces/kernels.h"
 
 /* How deep the innermost bracket is that is of interest. */
-enum place { FILE_, ROOT, EVENTS, EVENT, IGNORED };
-enum { MAX_PLACES = 66, MAX_CATEGORY = 32 };
+enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, DEVICES, DEVICE, IGNORED };
+enum { MAX_PLACES = 66, MAX_CATEGORY = 32, MAX_DEVICES = 64 };
 
 struct kineto {
     struct gsim_kernels *kernels;
@@ -22,9 +22,35 @@ struct kineto {
     char name[GSIM_MAX_FIELD_BYTES + 1]; /* of the event under way */
     size_t length;
     char category[MAX_CATEGORY];
-    int64_t dur_ns;
+    int64_t dur_ns, begin_ns;
+    int64_t device; /* -1: not said */
+    bool has_begin;
+    int64_t used; /* the device of all kernels; -1: none has said one */
+    struct {
+        int64_t id;
+        const char *name;
+    } gpu[MAX_DEVICES]; /* the last one is that under way */
+    int n_gpus;
+    struct gsim_arena *arena;
     uint32_t n_copies;
 };
+
+static enum gsim_status begin_device(struct kineto *k, int64_t line) {
+    if (k->n_gpus == MAX_DEVICES)
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
+                         "deviceProperties: more than %d GPUs", MAX_DEVICES);
+    k->gpu[k->n_gpus].id = k->n_gpus;
+    k->gpu[k->n_gpus++].name = NULL;
+    return GSIM_OK;
+}
+
+static void begin_event(struct kineto *k) {
+    k->length = 0;
+    k->name[0] = '\0';
+    k->category[0] = '\0';
+    k->dur_ns = k->device = -1;
+    k->has_begin = false;
+}
 
 static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char *key,
                                 int64_t line) {
@@ -35,19 +61,21 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
         next = is_list ? EVENTS : ROOT;
     else if (here == ROOT && is_list && strcmp(key, "traceEvents") == 0)
         next = EVENTS;
+    else if (here == ROOT && is_list && strcmp(key, "deviceProperties") == 0)
+        next = DEVICES;
+    else if (here == DEVICES && !is_list)
+        next = DEVICE;
+    else if (here == EVENT && !is_list && strcmp(key, "args") == 0)
+        next = ARGS;
     else if (here == EVENTS && !is_list)
         next = EVENT;
     else if (here == EVENTS)
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
                          "in the list of events stands a list");
     k->place[++k->depth] = next;
-    if (next == EVENT) {
-        k->length = 0;
-        k->name[0] = '\0';
-        k->category[0] = '\0';
-        k->dur_ns = -1;
-    }
-    return GSIM_OK;
+    if (next == EVENT)
+        begin_event(k);
+    return next == DEVICE ? begin_device(k, line) : GSIM_OK;
 }
 
 /* As the host saw it; the GPU's copy of the annotation (gpu_user_annotation) is not counted again.
@@ -57,6 +85,20 @@ static bool is_step(const struct kineto *k) {
     return gsim_text_choice(k->category, "user_annotation|Operator") >= 0 &&
            strncmp(k->name, prefix, sizeof prefix - 1) == 0 && k->dur_ns >= 0 &&
            k->dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns;
+}
+
+/* A profile is of one GPU: kernels of two at the same time are no iteration of either. */
+static enum gsim_status check_device(struct kineto *k, int64_t line) {
+    if (k->device < 0 || k->device == k->used)
+        return GSIM_OK;
+    if (k->used >= 0)
+        return gsim_fail(
+            k->log, GSIM_BAD_INPUT, k->kernels->path, line,
+            "a kernel of GPU %lld after kernels of GPU %lld; an application profile is "
+            "of one GPU: profile a process that uses one, such as one rank",
+            (long long)k->device, (long long)k->used);
+    k->used = k->device;
+    return GSIM_OK;
 }
 
 static enum gsim_status end_event(struct kineto *k, int64_t line) {
@@ -70,6 +112,11 @@ static enum gsim_status end_event(struct kineto *k, int64_t line) {
     if (k->dur_ns < 0 || k->length == 0)
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
                          "a kernel without a name or a duration");
+    enum gsim_status status = check_device(k, line);
+    if (status != GSIM_OK)
+        return status;
+    if (k->has_begin)
+        return gsim_kernels_add_run(k->kernels, k->name, k->length, k->begin_ns, k->dur_ns, line);
     return gsim_kernels_add(k->kernels, k->name, k->length, 1, k->dur_ns, line);
 }
 
@@ -78,21 +125,23 @@ static enum gsim_status on_close(void *arg, int64_t line) {
     return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
 }
 
-static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
-                                 const char *text, size_t length, int64_t line) {
-    struct kineto *k = arg;
-    enum place here = k->place[k->depth];
-    if (here == FILE_ || here == EVENTS)
-        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line, "%s where events stand",
-                         gsim_json_kind_name(kind));
-    if (here != EVENT)
-        return GSIM_OK;
-    if (strcmp(key, "dur") == 0 &&
-        (kind != GSIM_JSON_NUMBER ||
-         gsim_parse_decimal(text, length, GSIM_NS_PER_US, &k->dur_ns) != GSIM_PARSE_OK ||
-         k->dur_ns < 0))
+static enum gsim_status take_time(struct kineto *k, enum gsim_json_kind kind, const char *key,
+                                  const char *text, size_t length, int64_t line) {
+    bool is_begin = strcmp(key, "ts") == 0;
+    int64_t *out = is_begin ? &k->begin_ns : &k->dur_ns;
+    if (kind != GSIM_JSON_NUMBER ||
+        gsim_parse_decimal(text, length, GSIM_NS_PER_US, out) != GSIM_PARSE_OK ||
+        (!is_begin && *out < 0))
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
-                         "key 'dur': '%.40s' is not a time in microseconds", text);
+                         "key '%s': '%.40s' is not a time in microseconds", key, text);
+    k->has_begin |= is_begin;
+    return GSIM_OK;
+}
+
+static enum gsim_status take_value(struct kineto *k, enum gsim_json_kind kind, const char *key,
+                                   const char *text, size_t length, int64_t line) {
+    if (strcmp(key, "dur") == 0 || strcmp(key, "ts") == 0)
+        return take_time(k, kind, key, text, length, line);
     if (strcmp(key, "cat") == 0 && kind == GSIM_JSON_TEXT)
         (void)snprintf(k->category, sizeof k->category, "%s", length < MAX_CATEGORY ? text : "");
     if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT) {
@@ -102,6 +151,39 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     return GSIM_OK;
 }
 
+/* A device's number, of a kernel or of a line of deviceProperties. */
+static void take_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
+    int64_t value;
+    if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)
+        *out = value;
+}
+
+static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
+                                 const char *text, size_t length, int64_t line) {
+    struct kineto *k = arg;
+    enum place here = k->place[k->depth];
+    if (here == FILE_ || here == EVENTS)
+        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line, "%s where events stand",
+                         gsim_json_kind_name(kind));
+    if (here == EVENT)
+        return take_value(k, kind, key, text, length, line);
+    if (here == ARGS && strcmp(key, "device") == 0)
+        take_number(kind, text, &k->device);
+    if (here == DEVICE && strcmp(key, "id") == 0)
+        take_number(kind, text, &k->gpu[k->n_gpus - 1].id);
+    if (here == DEVICE && strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT)
+        k->gpu[k->n_gpus - 1].name = gsim_arena_strdup(k->arena, text);
+    return GSIM_OK;
+}
+
+/* The name of the GPU on which the kernels ran; of the only one, where they do not say. */
+static const char *gpu_of(const struct kineto *k) {
+    for (int i = 0; i < k->n_gpus; i++)
+        if (k->gpu[i].id == k->used || (k->used < 0 && k->n_gpus == 1))
+            return k->gpu[i].name;
+    return NULL;
+}
+
 static enum gsim_status read_kineto(struct gsim_input *input, struct gsim_kernels *out,
                                     struct gsim_arena *arena, struct gsim_log *log) {
     struct kineto *k = gsim_arena_alloc(arena, sizeof *k);
@@ -109,9 +191,12 @@ static enum gsim_status read_kineto(struct gsim_input *input, struct gsim_kernel
         return gsim_no_memory(log, "reading a profile");
     k->kernels = out;
     k->log = log;
+    k->arena = arena;
+    k->used = -1;
     struct gsim_json_user user = {
         .arg = k, .open = on_open, .close = on_close, .value = on_value, .cuts_texts = true};
     enum gsim_status status = gsim_json_read(input, &user, arena, log);
+    out->gpu = gpu_of(k);
     if (status == GSIM_OK && k->n_copies)
         gsim_warn(log, out->path, 0, "left out %u copies and memsets; a profile has kernels",
                   k->n_copies);

@@ -50,17 +50,33 @@ static int find_target(const char *name) {
     return TO_NOTHING;
 }
 
-static void warn_unknown(struct native *n, int64_t line, const char *name) {
+/* A column that nobody knows is the user's own, and is said to be passed over, unless its name is
+ * nearly one that is known and not there: then all jobs would get that one's default. */
+static enum gsim_status pass_over(struct native *n, const char *const *all, uint32_t n_all,
+                                  int64_t line, const char *name) {
+    static const char own[] = "x_";
     const char *names[GSIM_COL_COUNT + 4];
     int count = 0;
-    for (int c = 0; c < GSIM_COL_COUNT; c++)
-        names[count++] = gsim_columns[c].name;
+    if (strncmp(name, own, sizeof own - 1) == 0)
+        return GSIM_OK;
     for (size_t i = 0; i < sizeof required / sizeof *required; i++)
         names[count++] = required[i].name;
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        names[count++] = gsim_columns[c].name;
+    int near = gsim_text_near_miss(name, names, count);
+    bool is_there = false;
+    for (uint32_t i = 0; i < n_all && near >= 0; i++)
+        is_there |= strcmp(all[i], names[near]) == 0;
+    if (near >= 0 && !is_there)
+        return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
+                         "unknown column '%.64s'; did you mean '%s'? A column of your own that is "
+                         "to be passed over has a name that begins with x_",
+                         name, names[near]);
     int close = gsim_text_suggest(name, names, count);
     gsim_warn(n->b->log, n->b->path, line, "unknown column '%.64s' is ignored%s%s%s", name,
               close >= 0 ? "; did you mean '" : "", close >= 0 ? names[close] : "",
               close >= 0 ? "'?" : "");
+    return GSIM_OK;
 }
 
 static enum gsim_status missing(struct native *n, int64_t line, const char *what) {
@@ -82,7 +98,9 @@ static enum gsim_status check_header(struct native *n, int64_t line) {
     return GSIM_OK;
 }
 
-static enum gsim_status take_name(struct native *n, uint32_t i, const char *name, int64_t line) {
+static enum gsim_status take_name(struct native *n, const char *const *names, uint32_t count,
+                                  uint32_t i, int64_t line) {
+    const char *name = names[i];
     int target = find_target(name);
     for (uint32_t j = 0; j < i && target != TO_NOTHING; j++)
         if (n->target[j] == target)
@@ -96,9 +114,7 @@ static enum gsim_status take_name(struct native *n, uint32_t i, const char *name
         n->b->has_column[target] = true;
     if (target == TO_GPUS)
         n->b->has_column[GSIM_COL_SHARE_PPM] = true;
-    if (target == TO_NOTHING)
-        warn_unknown(n, line, name);
-    return GSIM_OK;
+    return target == TO_NOTHING ? pass_over(n, names, count, line, name) : GSIM_OK;
 }
 
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t count,
@@ -106,7 +122,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
     struct native *n = arg;
     enum gsim_status status = GSIM_OK;
     for (uint32_t i = 0; i < count && status == GSIM_OK; i++)
-        status = take_name(n, i, names[i], line);
+        status = take_name(n, names, count, i, line);
     if (status == GSIM_OK)
         status = gsim_rows_begin(&n->rows, n->b, n->options);
     return status == GSIM_OK ? check_header(n, line) : status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nsight Systems' summary of kernels (cuda_gpu_kern_sum) as CSV: a row a kernel. It has no host
- * times, and does not know iterations. */
+ * times, does not know iterations, and does not say when kernels ran: those of several streams that
+ * overlapped are added up. */
 #include <string.h>
 
 #include "sim/base/units.h"
@@ -80,6 +81,9 @@ const struct gsim_profiler gsim_profiler_nsys = {
         "profile some iterations, say 20, and sum them up,\n"
         "  nsys stats --quiet --report cuda_gpu_kern_sum --format csv run.nsys-rep >kernels.csv\n"
         "  gsim import nsys kernels.csv --device h200 --iterations 20 -o app.csv\n"
-        "Host times are not in it: add rows host,launch and host,gap if you know them.\n",
+        "Host times are not in it: add rows host,launch and host,gap if you know them. Nor does it "
+        "say\n"
+        "when kernels ran: those that overlapped on several streams are added up, which kineto "
+        "avoids.\n",
     .read = read_nsys,
 };

@@ -101,25 +101,32 @@ static void set_quantity(struct gsim_generate_spec *spec, uint32_t kind,
     }
 }
 
+const struct gsim_spec_key gsim_spec_keys[] = {
+#define GSIM_SPEC_KEY(place, name, help) {GSIM_SPEC_##place, name, help},
+#include "traces/spec.def"
+#undef GSIM_SPEC_KEY
+    {0}};
+
 static enum gsim_status check_key(const struct gsim_spec_reader *r,
                                   const struct gsim_ini_entry *entry) {
-    static const char *const keys[] = {
-        "jobs", "seed",         "kinds",       "kind_weights", "process", "rate",   "load",
-        "gpus", "distribution", "choice",      "weights",      "file",    "column", "min",
-        "max",  "round",        "probability", "times",        "after",   "value",  "lo",
-        "hi",   "mean",         "mu",          "sigma",        "scale",   "shape",  "alpha"};
-    enum { TRACE = 4, ARRIVAL = 4, ALL = sizeof keys / sizeof *keys };
+    enum { MOST = 64 };
+    const char *keys[MOST];
+    int n = 0;
     bool is_trace = strcmp(entry->section, "trace") == 0;
     bool is_arrival = strcmp(entry->section, "arrival") == 0;
-    int first = is_trace ? 0 : is_arrival ? TRACE : TRACE + ARRIVAL;
-    int end = is_trace ? TRACE : ALL;
-    for (int i = first; i < end; i++)
-        if (strcmp(entry->key, keys[i]) == 0)
+    for (const struct gsim_spec_key *key = gsim_spec_keys; key->name; key++) {
+        bool is_here = is_trace ? key->place == GSIM_SPEC_TRACE
+                                : key->place == GSIM_SPEC_ANY ||
+                                      (is_arrival && key->place == GSIM_SPEC_ARRIVAL);
+        if (is_here && strcmp(entry->key, key->name) == 0)
             return GSIM_OK;
-    int close = gsim_text_suggest(entry->key, keys + first, end - first);
+        if (is_here && n < MOST)
+            keys[n++] = key->name;
+    }
+    int close = gsim_text_suggest(entry->key, keys, n);
     return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line,
                      "[%s] has no key '%.40s'%s%s%s", entry->section, entry->key,
-                     close >= 0 ? "; did you mean '" : "", close >= 0 ? keys[first + close] : "",
+                     close >= 0 ? "; did you mean '" : "", close >= 0 ? keys[close] : "",
                      close >= 0 ? "'?" : "");
 }
 

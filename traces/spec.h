@@ -56,6 +56,13 @@ struct gsim_generate_spec {
     double mean_gap_s; /* that arrivals are scaled to; 0: not scaled */
 };
 
+enum gsim_spec_place { GSIM_SPEC_TRACE, GSIM_SPEC_ARRIVAL, GSIM_SPEC_ANY };
+struct gsim_spec_key {
+    enum gsim_spec_place place;
+    const char *name, *help;
+};
+extern const struct gsim_spec_key gsim_spec_keys[]; /* ends with a NULL name */
+
 /* "duration", "gpus", "arrival" or a column's name. */
 const char *gsim_quantity_name(int target);
 /* Values of a file: one a line, or a CSV's column. */

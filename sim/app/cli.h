@@ -91,6 +91,8 @@ enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, 
 /* A command of one file, of which there is one: what it is ("grid"), and how the command goes. */
 enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const char *usage);
 struct gsim_outfile;
+/* A usage error where the file is there already and --force is not said; devices always are. */
+enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path);
 /* -o FILE, which is not there unless --force is said, or standard output. */
 enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out);
 enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out);

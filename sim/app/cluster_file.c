@@ -38,9 +38,19 @@ static enum gsim_status take_number(struct reading *r, const struct gsim_ini_ent
                      (long long)most);
 }
 
+static enum gsim_status refuse_bare(const struct reading *r, const struct gsim_ini_entry *entry,
+                                    const char *likely, const char *literal) {
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' has no unit; say %s%s or %s%s", entry->key, entry->value,
+                     entry->value, likely, entry->value, literal);
+}
+
 static enum gsim_status take_bytes(struct reading *r, const struct gsim_ini_entry *entry,
                                    int64_t *out) {
-    if (gsim_parse_bytes(entry->value, out) == GSIM_PARSE_OK && *out >= 1)
+    enum gsim_parse parsed = gsim_parse_size(entry->value, out);
+    if (parsed == GSIM_PARSE_BARE)
+        return refuse_bare(r, entry, "GiB", "B");
+    if (parsed == GSIM_PARSE_OK && *out >= 1)
         return GSIM_OK;
     return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
                      "%s: '%s' is not a size above 0, such as 512GiB", entry->key, entry->value);
@@ -48,7 +58,10 @@ static enum gsim_status take_bytes(struct reading *r, const struct gsim_ini_entr
 
 static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry *entry,
                                   int64_t *out) {
-    if (gsim_parse_rate(entry->value, out) == GSIM_PARSE_OK && *out >= 1)
+    enum gsim_parse parsed = gsim_parse_speed(entry->value, out);
+    if (parsed == GSIM_PARSE_BARE)
+        return refuse_bare(r, entry, "GB/s", "B/s");
+    if (parsed == GSIM_PARSE_OK && *out >= 1)
         return GSIM_OK;
     return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
                      "%s: '%s' is not a rate above 0, such as 12.5 GB/s or 63e9", entry->key,

@@ -171,6 +171,10 @@ static void list_columns(FILE *out) {
         fprintf(out, "%-18s %s\n", name, help);
 #include "sim/api/columns.def"
 #undef GSIM_COLUMN
+    fputs("x_...              columns of your own, which are passed over; other names are passed "
+          "over\n"
+          "                   with a warning, and refused where they are nearly one of these\n",
+          out);
 }
 
 static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {

@@ -135,10 +135,10 @@ struct page {
     struct gsim_folder folder;
     FILE *out;
     int n_figures;
-    bool is_without; /* gnuplot cannot be had */
 };
 
-/* Why a figure is not there: its runs have nothing to show in it, or too much. */
+/* Why a figure is not there: its runs have nothing to show in it, or too much, or its drawing
+ * failed; the others are drawn. */
 static void put_absence(struct page *page, const struct gsim_figure *figure,
                         const struct gsim_log *log) {
     fprintf(page->out, "<p class=\"absent\">%s: ", figure->name);
@@ -146,41 +146,62 @@ static void put_absence(struct page *page, const struct gsim_figure *figure,
     fputs("</p>\n", page->out);
 }
 
-static void put_figure(struct page *page, const struct gsim_figure *figure) {
-    struct gsim_figure_request request = {.format = GSIM_FIGURE_SVG, .output = picture};
-    struct gsim_log log = {0};
-    enum gsim_status status = gsim_gnuplot_draw(&page->folder, figure, page->db, &request, &log);
-    if (status == GSIM_FAILED) {
-        page->is_without = true;
-        gsim_warn(page->cli->log, NULL, 0, "the report is without figures: %s", log.errors[0].text);
-        fputs("<p>There are no figures: ", page->out);
-        put_html(page->out, log.errors[0].text);
-        fputs("</p>\n", page->out);
-    }
-    if (status == GSIM_USAGE || status == GSIM_BAD_INPUT)
-        put_absence(page, figure, &log);
-    if (status != GSIM_OK)
-        return;
+static void put_picture(struct page *page, const struct gsim_figure *figure, int number,
+                        int n_pages) {
     char *svg = read_text(gsim_folder_path(&page->folder, picture), page->cli->arena);
     if (!svg)
         return;
     fputs("<figure>\n", page->out);
     put_svg(page->out, svg, ++page->n_figures);
-    fprintf(page->out, "\n<figcaption>%s: %s</figcaption>\n</figure>\n", figure->name,
-            figure->summary);
+    fprintf(page->out, "\n<figcaption>%s: %s", figure->name, figure->summary);
+    if (n_pages > 1)
+        fprintf(page->out, " (%d of %d)", number, n_pages);
+    fputs("</figcaption>\n</figure>\n", page->out);
+}
+
+static enum gsim_status put_figure(struct page *page, const struct gsim_figure *figure) {
+    struct gsim_figure_request request = {.format = GSIM_FIGURE_SVG, .output = picture};
+    int n_pages = 1;
+    for (request.page = 1; request.page <= n_pages; request.page++) {
+        struct gsim_log log = {0};
+        enum gsim_status status = gsim_gnuplot_draw(&page->folder, figure, page->db, &request,
+                                                    page->cli->io->stop, &n_pages, &log);
+        if (status == GSIM_INCOMPLETE)
+            return gsim_fail(page->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                             "interrupted: no report is written");
+        if (status == GSIM_FAILED)
+            gsim_warn(page->cli->log, NULL, 0, "the report is without figure '%s': %s",
+                      figure->name, log.errors[0].text);
+        if (status == GSIM_OK)
+            put_picture(page, figure, request.page, n_pages);
+        else
+            put_absence(page, figure, &log);
+        if (status != GSIM_OK && request.page == 1)
+            break;
+    }
+    return GSIM_OK;
 }
 
 static enum gsim_status put_figures(struct page *page) {
+    static const char missing[] = "gnuplot is not installed and draws them";
     struct gsim_figure figure;
+    fputs("<h2>Figures</h2>\n", page->out);
+    if (!gsim_gnuplot_is_there()) {
+        gsim_warn(page->cli->log, NULL, 0,
+                  "the report is without figures: %s: apt-get install gnuplot-nox (Debian, "
+                  "Ubuntu), dnf install gnuplot, brew install gnuplot",
+                  missing);
+        fprintf(page->out, "<p>There are no figures: %s.</p>\n", missing);
+        return GSIM_OK;
+    }
     enum gsim_status status = gsim_folder_open(&page->folder, page->cli->value[GSIM_OPT_OUTPUT],
                                                page->cli->arena, page->cli->log);
     if (status != GSIM_OK)
         return status;
-    fputs("<h2>Figures</h2>\n", page->out);
-    for (int at = 0; !page->is_without && gsim_figure_at(at, page->cli->arena, &figure); at++)
-        put_figure(page, &figure);
+    for (int at = 0; status == GSIM_OK && gsim_figure_at(at, page->cli->arena, &figure); at++)
+        status = put_figure(page, &figure);
     gsim_folder_close(&page->folder);
-    return GSIM_OK;
+    return status;
 }
 
 /* --- the page --------------------------------------------------------------------------------- */
@@ -242,7 +263,15 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
         return status;
     if (!cli->value[GSIM_OPT_OUTPUT])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
+    const char *ending = strrchr(cli->value[GSIM_OPT_OUTPUT], '.');
+    if (gsim_text_choice(ending ? ending + 1 : "", "html|htm") < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "-o: '%s' does not end in .html or .htm, and a report is a page; gsim "
+                         "plot writes single figures",
+                         cli->value[GSIM_OPT_OUTPUT]);
     status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        gsim_db_heed(db, cli->io->stop);
     if (status == GSIM_OK)
         status = gsim_db_choose(db, &choice, cli->log);
     if (status == GSIM_OK)

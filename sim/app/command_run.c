@@ -24,12 +24,32 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
         &(struct gsim_results){.result = result, .n = 1, .n_reps = 1, .n_skipped = &(uint32_t){0}});
 }
 
+/* What is written after the run is tried before it: an hour's result is not lost to a missing folder.
+ */
+static enum gsim_status open_files(struct gsim_cli *cli, struct gsim_outfile *jobs) {
+    const char *path = cli->value[GSIM_OPT_JOBS_CSV], *timeline = cli->value[GSIM_OPT_TIMELINE];
+    enum gsim_status status = timeline ? gsim_check_new(cli, timeline) : GSIM_OK;
+    *jobs = (struct gsim_outfile){0};
+    if (status == GSIM_OK && path)
+        status = gsim_check_new(cli, path);
+    return status == GSIM_OK && path ? gsim_outfile_open(jobs, path, cli->arena, cli->log) : status;
+}
+
+static enum gsim_status write_jobs(struct gsim_cli *cli, const struct gsim_result *result,
+                                   struct gsim_outfile *jobs) {
+    if (!jobs->path)
+        return GSIM_OK;
+    gsim_write_jobs_csv(jobs->file, result);
+    return gsim_outfile_close(jobs, cli->log);
+}
+
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
-                               const struct gsim_result *result, enum gsim_status ran) {
+                               const struct gsim_result *result, struct gsim_outfile *jobs,
+                               enum gsim_status ran) {
     gsim_report_notes(cli, &result->summary);
     enum gsim_status status = write_result(cli, setup, result);
-    if (status == GSIM_OK && cli->value[GSIM_OPT_JOBS_CSV])
-        status = gsim_write_jobs_csv(cli->value[GSIM_OPT_JOBS_CSV], result, cli->arena, cli->log);
+    enum gsim_status written = write_jobs(cli, result, jobs);
+    status = status == GSIM_OK ? written : status;
     if (ran == GSIM_INCOMPLETE && status == GSIM_OK)
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
                          "interrupted: the result above is of what had happened by then%s",
@@ -95,9 +115,15 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
                 cli->value[GSIM_OPT_DB]);
         return GSIM_OK;
     }
+    struct gsim_outfile jobs = {0};
     if (status == GSIM_OK)
-        status = simulate(cli, setup, &result);
-    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
+        status = open_files(cli, &jobs);
+    if (status != GSIM_OK)
         return status;
-    return finish(cli, setup, &result, status);
+    status = simulate(cli, setup, &result);
+    if (status == GSIM_OK || status == GSIM_INCOMPLETE)
+        return finish(cli, setup, &result, &jobs, status);
+    if (jobs.path)
+        gsim_outfile_abandon(&jobs);
+    return status;
 }

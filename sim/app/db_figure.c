@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/db_figure.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/app/db_private.h"
@@ -244,9 +245,29 @@ enum gsim_status gsim_db_query(struct gsim_db *db, const char **sql, gsim_db_row
             if (row)
                 hand_over(statement, row, arg);
     enum gsim_status status = GSIM_OK;
-    if (code != SQLITE_DONE)
+    if (code == SQLITE_INTERRUPT)
+        status = gsim_fail(log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is drawn");
+    else if (code != SQLITE_DONE)
         status = gsim_fail(log, GSIM_FAILED, db->path, 0, "cannot read it: %s",
                            sqlite3_errmsg(db->handle));
     (void)sqlite3_finalize(statement);
     return status;
+}
+
+void gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size) {
+    sqlite3_stmt *statement = NULL;
+    *out = '\0';
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) == SQLITE_OK && statement &&
+        sqlite3_column_count(statement) > 0)
+        (void)snprintf(out, size, "%s", sqlite3_column_name(statement, 0));
+    (void)sqlite3_finalize(statement);
+}
+
+static int is_stopped(void *arg) {
+    return *(const volatile sig_atomic_t *)arg != 0;
+}
+
+void gsim_db_heed(struct gsim_db *db, const volatile sig_atomic_t *stop) {
+    enum { STEPS = 100000 }; /* of SQLite's machine between two looks: some milliseconds */
+    sqlite3_progress_handler(db->handle, stop ? STEPS : 0, is_stopped, (void *)(uintptr_t)stop);
 }

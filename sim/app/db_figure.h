@@ -3,6 +3,8 @@
 #ifndef GSIM_APP_DB_FIGURE_H
 #define GSIM_APP_DB_FIGURE_H
 
+#include <signal.h>
+
 #include "sim/app/db.h"
 
 struct gsim_db_value {
@@ -28,5 +30,9 @@ enum gsim_status gsim_db_choose(struct gsim_db *db, const struct gsim_db_choice 
 /* Runs the first statement of *sql and moves *sql past it, and past what is blank behind it. */
 enum gsim_status gsim_db_query(struct gsim_db *db, const char **sql, gsim_db_row *row, void *arg,
                                struct gsim_log *log);
+/* Statements end as GSIM_INCOMPLETE when stop (may be NULL) becomes true. */
+void gsim_db_heed(struct gsim_db *db, const volatile sig_atomic_t *stop);
+/* The name of the first column that its first statement returns; empty when that returns none. */
+void gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size);
 
 #endif

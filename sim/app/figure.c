@@ -11,7 +11,7 @@
 #include "sim/app/db_private.h"
 #include "sim/base/text.h"
 
-enum { MAX_FIGURES = 64, MAX_CHARACTERS = 60, MAX_LINES = 8, MAX_BARS = 24 };
+enum { MAX_FIGURES = 64, MAX_CHARACTERS = 60, MAX_LINES = 8, MAX_BARS = 24, MAX_PAGES = 6 };
 
 /* Column widths of journals, and the height of a figure without var_height, in inches. */
 static const double single_in = 3.33, double_in = 6.9, height_in = 2.2;
@@ -152,8 +152,13 @@ struct writing {
     const struct gsim_figure *figure;
     const struct gsim_figure_request *request;
     FILE *out;
+    int64_t first, last; /* series of this page */
     int block; /* of data, from 1 */
-    int64_t n_rows, n_series, n_most; /* of the block; of all */
+    int64_t n_rows, n_series, n_bars; /* of the block */
+    int64_t n_all; /* series of all pages */
+    int n_pages; /* as the figure's own statements say, or 1 */
+    bool is_first_look; /* it is not yet known how many pages there are */
+    uint64_t filled; /* blocks that have rows, a bit each */
     double series; /* the present one */
     int longest; /* label */
     double height_in;
@@ -193,6 +198,8 @@ static void put_value(const struct writing *w, const struct gsim_db_value *value
 
 static void put_variable(struct writing *w, const struct gsim_db_value *value) {
     const char *name = value->name + strlen("var_");
+    if (strcmp(name, "pages") == 0)
+        w->n_pages = (int)value->number;
     if (strcmp(name, "height") == 0)
         w->height_in = value->number < most_height_in ? value->number : most_height_in;
     fprintf(w->out, "%s = ", name);
@@ -201,7 +208,7 @@ static void put_variable(struct writing *w, const struct gsim_db_value *value) {
     else if (value->is_null)
         fputs("NaN", w->out);
     else
-        fprintf(w->out, "%.10g", value->number);
+        fprintf(w->out, "%.10g", strcmp(name, "height") == 0 ? w->height_in : value->number);
     fputc('\n', w->out);
 }
 
@@ -218,6 +225,35 @@ static void begin_series(struct writing *w, const struct gsim_db_value *values) 
     w->longest = length > w->longest ? length : w->longest;
 }
 
+static bool is_curve(const struct gsim_figure *figure, const struct gsim_db_value *values, int n) {
+    return figure->most_series == MAX_LINES && n > 2 && strcmp(values[0].name, "series") == 0 &&
+           strcmp(values[1].name, "label") == 0;
+}
+
+/* Bars are numbered by their rows, curves by their series; 0 where the figure has no limit. */
+static int64_t place_of(struct writing *w, const struct gsim_db_value *values, int n) {
+    if (is_curve(w->figure, values, n))
+        return (int64_t)values[0].number;
+    return w->figure->most_series == MAX_BARS ? ++w->n_bars : 0;
+}
+
+static void put_cells(struct writing *w, const struct gsim_db_value *values, int n, int64_t place) {
+    bool has_series = is_curve(w->figure, values, n), is_first = true;
+    if (has_series && (w->n_series == 0 || values[0].number != w->series))
+        begin_series(w, values);
+    for (int i = 0; i < n; i++) {
+        if (has_series && i == 1)
+            continue;
+        fputs(is_first ? "" : "\t", w->out);
+        if (is_first && w->figure->most_series == MAX_BARS)
+            fprintf(w->out, "%lld", (long long)(place - w->first + 1));
+        else
+            put_value(w, &values[i]);
+        is_first = false;
+    }
+    fputc('\n', w->out);
+}
+
 static void put_row(void *arg, const struct gsim_db_value *values, int n) {
     struct writing *w = arg;
     bool is_variable = strncmp(values[0].name, "var_", 4) == 0;
@@ -226,47 +262,57 @@ static void put_row(void *arg, const struct gsim_db_value *values, int n) {
     if (is_variable)
         return;
     assert(!values[0].is_text); /* a row begins with a number: no text can end the block */
+    int64_t place = place_of(w, values, n);
+    w->n_all = place > w->n_all ? place : w->n_all;
+    if (place && (place < w->first || place > w->last))
+        return;
     if (w->n_rows++ == 0)
-        fprintf(w->out, "$data%d << END_OF_DATA\n", ++w->block);
-    bool has_series = w->figure->most_series == MAX_LINES && n > 2 &&
-                      strcmp(values[0].name, "series") == 0 && strcmp(values[1].name, "label") == 0;
-    if (has_series && (w->n_series == 0 || values[0].number != w->series))
-        begin_series(w, values);
-    bool is_first = true;
-    for (int i = 0; i < n; i++) {
-        if (has_series && i == 1)
-            continue;
-        fputs(is_first ? "" : "\t", w->out);
-        put_value(w, &values[i]);
-        is_first = false;
+        fprintf(w->out, "$data%d << END_OF_DATA\n", w->block);
+    put_cells(w, values, n, place);
+}
+
+/* A statement of rows has its number whether or not it finds any: another's rows never stand where
+ * the drawing looks for its own. */
+static enum gsim_status write_block(struct writing *w, struct gsim_db *db, const char **sql,
+                                    struct gsim_log *log) {
+    char first[64];
+    gsim_db_first_column(db, *sql, first, sizeof first);
+    w->block += *first && strncmp(first, "var_", 4) != 0;
+    w->n_rows = w->n_series = w->n_bars = 0;
+    enum gsim_status status = gsim_db_query(db, sql, put_row, w, log);
+    if (w->n_rows == 0)
+        return status;
+    fprintf(w->out, "END_OF_DATA\nrows%d = %lld\n", w->block, (long long)w->n_rows);
+    if (w->n_series)
+        fprintf(w->out, "series%d = %lld\n", w->block, (long long)w->n_series);
+    w->filled |= UINT64_C(1) << w->block;
+    return status;
+}
+
+/* Whether each block that the drawing uses is there; those that may be missing it asks for first, by
+ * exists('rowsN'). */
+static bool has_what_it_draws(const struct writing *w) {
+    const char *gp = w->figure->gp;
+    for (int block = 1; block <= w->block; block++) {
+        char data[24], rows[40];
+        (void)snprintf(data, sizeof data, "$data%d", block);
+        (void)snprintf(rows, sizeof rows, "exists('rows%d')", block);
+        if (!(w->filled >> block & 1) && strstr(gp, data) && !strstr(gp, rows))
+            return false;
     }
-    fputc('\n', w->out);
+    return w->filled & 2; /* the first is what the figure is of */
 }
 
 static enum gsim_status write_data(struct writing *w, struct gsim_db *db, struct gsim_log *log) {
     const char *sql = w->figure->sql;
-    int64_t n_rows = 0;
     enum gsim_status status = GSIM_OK;
-    while (*sql && status == GSIM_OK) {
-        w->n_rows = w->n_series = 0;
-        status = gsim_db_query(db, &sql, put_row, w, log);
-        if (w->n_rows == 0)
-            continue;
-        fprintf(w->out, "END_OF_DATA\nrows%d = %lld\n", w->block, (long long)w->n_rows);
-        if (w->n_series)
-            fprintf(w->out, "series%d = %lld\n", w->block, (long long)w->n_series);
-        int64_t n = w->n_series ? w->n_series : w->n_rows;
-        w->n_most = n > w->n_most ? n : w->n_most;
-        n_rows += w->n_rows;
-    }
-    if (status == GSIM_OK && n_rows == 0)
-        return gsim_fail(log, GSIM_BAD_INPUT, NULL, 0, "figure '%s' has nothing to show; it %s",
-                         w->figure->name, w->figure->needs);
-    if (status == GSIM_OK && w->figure->most_series && w->n_most > w->figure->most_series)
-        return gsim_fail(log, GSIM_USAGE, NULL, 0,
-                         "figure '%s' can show %d series and these runs have %lld; choose with "
-                         "--where, such as --where \"policy IN ('fifo', 'srtf')\"",
-                         w->figure->name, w->figure->most_series, (long long)w->n_most);
+    while (*sql && status == GSIM_OK)
+        status = write_block(w, db, &sql, log);
+    bool is_to_be_cut = w->is_first_look && w->n_all > w->last;
+    if (status == GSIM_OK && !is_to_be_cut && !has_what_it_draws(w))
+        return gsim_fail(log, GSIM_BAD_INPUT, NULL, 0, "figure '%s' has nothing to show%s; it %s",
+                         w->figure->name, w->request->page > 1 ? " on this page" : "",
+                         w->figure->needs);
     return status;
 }
 
@@ -315,7 +361,8 @@ static void put_key(const struct writing *w, FILE *out) {
     double width = w->request->is_double ? double_in : single_in, margin = 0.75;
     int columns = (int)((width - margin) / (0.38 + 0.062 * w->longest));
     double excess = w->request->format == GSIM_FIGURE_SVG ? 0.25 : 0.1; /* of a letter */
-    fprintf(out, "set key width %.1f maxcols %d\n", -excess * w->longest, columns > 1 ? columns : 1);
+    fprintf(out, "set key width %.1f maxcols %d\n", -excess * w->longest,
+            columns > 1 ? columns : 1);
 }
 
 static void put_script(const struct writing *w, FILE *out, const char *data,
@@ -325,6 +372,7 @@ static void put_script(const struct writing *w, FILE *out, const char *data,
             "set encoding utf8\n",
             w->figure->name, w->figure->summary);
     put_terminal(w, out);
+    fprintf(out, "width = %.2f\n", w->request->is_double ? double_in : single_in);
     fprintf(out, "\n%s\n%s\n", gsim_figure_file("common.gp", arena), data);
     if (w->longest)
         put_key(w, out);
@@ -354,23 +402,96 @@ enum gsim_status gsim_figure_prepare(struct gsim_db *db, struct gsim_arena *aren
     return status;
 }
 
+/* --- pages ------------------------------------------------------------------------------------ */
+
+/* What statements may ask about the page: which it is, its series, and how wide it is. */
+static enum gsim_status set_page(const struct writing *w, struct gsim_db *db,
+                                 struct gsim_log *log) {
+    char sql[200];
+    (void)snprintf(sql, sizeof sql, "INSERT INTO sheet VALUES (%d, %lld, %lld, %d)",
+                   w->request->page, (long long)w->first, (long long)w->last,
+                   w->request->is_double);
+    return gsim_db_execute(db, sql, log);
+}
+
+/* The tables that a figure makes go with it, whatever became of it. */
+static enum gsim_status write_page(struct writing *w, struct gsim_db *db, char **data,
+                                   struct gsim_log *log) {
+    size_t size;
+    enum gsim_status status = gsim_db_execute(db, "SAVEPOINT figure", log);
+    if (status != GSIM_OK)
+        return status;
+    w->out = open_memstream(data, &size);
+    status = w->out ? set_page(w, db, log) : gsim_no_memory(log, "drawing");
+    if (status == GSIM_OK)
+        status = write_data(w, db, log);
+    if (w->out && fclose(w->out) != 0 && status == GSIM_OK)
+        status = gsim_no_memory(log, "drawing");
+    struct gsim_log unheard = {0};
+    enum gsim_status undone = gsim_db_execute(db, "ROLLBACK TO figure; RELEASE figure",
+                                              status == GSIM_OK ? log : &unheard);
+    return status == GSIM_OK ? undone : status;
+}
+
+static struct writing begin_page(const struct gsim_figure *figure,
+                                 const struct gsim_figure_request *request, int64_t a_page) {
+    int64_t before = request->page > 1 ? (request->page - 1) * a_page : 0;
+    return (struct writing){.figure = figure,
+                            .request = request,
+                            .height_in = height_in,
+                            .n_pages = 1,
+                            .first = before + 1,
+                            .last = a_page ? before + a_page : INT32_MAX};
+}
+
+static enum gsim_status check_pages(const struct writing *w, struct gsim_log *log) {
+    if (w->n_pages <= MAX_PAGES)
+        return GSIM_OK;
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "figure '%s' would be of %d pages, and %d is the most; choose with --where, "
+                     "such as --where \"policy IN ('fifo', 'srtf')\"",
+                     w->figure->name, w->n_pages, MAX_PAGES);
+}
+
+/* As many series on each page, at most as many as can be told apart. */
+static enum gsim_status write_pages(struct writing *w, struct gsim_db *db, char **data,
+                                    struct gsim_log *log) {
+    int most = w->figure->most_series;
+    struct gsim_figure_request first = *w->request;
+    const struct gsim_figure_request *request = w->request;
+    first.page = 1;
+    *w = begin_page(w->figure, &first, most);
+    w->is_first_look = true;
+    enum gsim_status status = write_page(w, db, data, log);
+    if (most && w->n_all > most)
+        w->n_pages = (int)((w->n_all - 1) / most + 1);
+    if (status == GSIM_OK)
+        status = check_pages(w, log);
+    if (status != GSIM_OK || (request->page <= 1 && (!most || w->n_pages == 1)))
+        return status;
+    free(*data);
+    *data = NULL;
+    int n_pages = w->n_pages;
+    int64_t a_page = most ? (w->n_all - 1) / n_pages + 1 : 0;
+    *w = begin_page(w->figure, request, a_page);
+    status = write_page(w, db, data, log);
+    w->n_pages = n_pages;
+    return status;
+}
+
 enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,
                                    const struct gsim_figure_request *request,
-                                   struct gsim_arena *arena, FILE *out, struct gsim_log *log) {
+                                   struct gsim_arena *arena, FILE *out, int *n_pages,
+                                   struct gsim_log *log) {
     char *data = NULL;
-    size_t size;
     enum gsim_status status = check_runs(figure, db, log);
     if (status != GSIM_OK)
         return status;
-    struct writing w = {.figure = figure, .request = request, .height_in = height_in};
-    w.out = open_memstream(&data, &size);
-    if (!w.out)
-        return gsim_no_memory(log, "drawing");
-    status = write_data(&w, db, log);
-    if (fclose(w.out) != 0)
-        status = gsim_no_memory(log, "drawing");
+    struct writing w = {.figure = figure, .request = request};
+    status = write_pages(&w, db, &data, log);
     if (status == GSIM_OK)
         put_script(&w, out, data, arena);
+    *n_pages = w.n_pages;
     free(data);
     return status;
 }

@@ -3,13 +3,19 @@
  * share, the data, and the drawing; it needs nothing else, so that it can be kept and changed.
  *
  * The lines that open a .sql say what the figure shows, what it `needs:`, and what limits it:
- *     lines     at most 8 series, which is as many as can be told apart
- *     bars      at most 24 series
+ *     lines     at most 8 series a page, which is as many as can be told apart
+ *     bars      at most 24 rows a page
  *     one run
  *     any
- * Each statement that returns rows becomes a block $data1, $data2, ... of numbers and texts between
- * tabs. Columns `series` and `label` cut it into indexes with the label as header; series1 and rows1
- * count them. A statement with columns var_NAME sets variables; var_height is the height in inches.
+ * Each statement that asks for rows is a block $data1, $data2, ... of numbers and texts between tabs,
+ * which is there when it found some; a drawing that can do without one asks exists('rows2') first.
+ * Columns `series` and `label` cut it into indexes with the label as header; series1 and rows1 count
+ * them. A statement with columns var_NAME sets variables; var_height is the height in inches.
+ *
+ * What is too much for a page goes on on the next: series and bars by themselves, alike many on each,
+ * and a figure that cuts itself up says by var_pages how many there are. Statements see the table
+ * `sheet` (page, first, last, is_double), a row: the page, its series, and whether it is two columns
+ * wide. Axes are of all pages.
  *
  * Texts come from users: job names, policies, files. They stand in data and in single quotes only,
  * with what gnuplot or TeX would read as something else taken out, and the terminals do not
@@ -40,6 +46,7 @@ struct gsim_figure {
 struct gsim_figure_request {
     enum gsim_figure_format format;
     bool is_double; /* two columns wide */
+    int page; /* from 1; 0 is the first too */
     const char *output; /* a plain file name, in the folder where the script is run */
 };
 
@@ -53,11 +60,12 @@ enum gsim_status gsim_figure_find(const char *name, struct gsim_arena *arena,
 /* Once for a connection on which gsim_db_choose was called: the tables that figures share. */
 enum gsim_status gsim_figure_prepare(struct gsim_db *db, struct gsim_arena *arena,
                                      struct gsim_log *log);
-/* GSIM_USAGE when the chosen runs are too many for it, GSIM_BAD_INPUT when they have nothing to
- * show. */
+/* The script of one page, and how many there are. GSIM_USAGE when the chosen runs are too many for
+ * it, GSIM_BAD_INPUT when they have nothing to show. */
 enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,
                                    const struct gsim_figure_request *request,
-                                   struct gsim_arena *arena, FILE *out, struct gsim_log *log);
+                                   struct gsim_arena *arena, FILE *out, int *n_pages,
+                                   struct gsim_log *log);
 /* A text without what is no character, its middle left out when it is longer than `most` characters,
  * with what TeX would interpret written out where the format is TeX. Writes at most GSIM_FIGURE_TEXT
  * bytes. */

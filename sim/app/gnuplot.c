@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -70,8 +71,40 @@ static void read_message(const struct gsim_folder *folder, char *out, size_t siz
             out[i] = ' ';
 }
 
+bool gsim_gnuplot_is_there(void) {
+    const char *path = getenv("PATH");
+    char file[4096];
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        int length = snprintf(file, sizeof file, "%.*s/gnuplot", (int)n, n ? path : ".");
+        if (length > 0 && (size_t)length < sizeof file && access(file, X_OK) == 0)
+            return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+/* Until it ends. Asked to stop, it is ended: a terminal's Ctrl-C reaches both, a `kill` only gsim. */
+static enum gsim_status wait_for(pid_t pid, const volatile sig_atomic_t *stop, int *state,
+                                 struct gsim_log *log) {
+    bool is_stopped = false;
+    for (;;) {
+        if (stop && *stop && !is_stopped) {
+            is_stopped = true;
+            (void)kill(pid, SIGTERM);
+        }
+        if (waitpid(pid, state, 0) >= 0)
+            break;
+        if (errno != EINTR)
+            return gsim_fail(log, GSIM_FAILED, NULL, 0, "lost gnuplot: %s", strerror(errno));
+    }
+    if (is_stopped || (stop && *stop))
+        return gsim_fail(log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is drawn");
+    return GSIM_OK;
+}
+
 static enum gsim_status run(const struct gsim_folder *folder, const char *output,
-                            struct gsim_log *log) {
+                            const volatile sig_atomic_t *stop, struct gsim_log *log) {
     pid_t pid;
     int state = 0, error = start(folder, &pid);
     if (error == ENOENT)
@@ -80,9 +113,9 @@ static enum gsim_status run(const struct gsim_folder *folder, const char *output
                          "gnuplot-nox (Debian, Ubuntu), dnf install gnuplot, brew install gnuplot");
     if (error)
         return gsim_fail(log, GSIM_FAILED, NULL, 0, "cannot start gnuplot: %s", strerror(error));
-    while (waitpid(pid, &state, 0) < 0)
-        if (errno != EINTR)
-            return gsim_fail(log, GSIM_FAILED, NULL, 0, "lost gnuplot: %s", strerror(errno));
+    enum gsim_status status = wait_for(pid, stop, &state, log);
+    if (status != GSIM_OK)
+        return status;
     struct stat about;
     const char *path = gsim_folder_path(folder, output);
     bool is_there = path && stat(path, &about) == 0 && about.st_size > 0;
@@ -96,14 +129,16 @@ static enum gsim_status run(const struct gsim_folder *folder, const char *output
 
 enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim_figure *figure,
                                    struct gsim_db *db, const struct gsim_figure_request *request,
+                                   const volatile sig_atomic_t *stop, int *n_pages,
                                    struct gsim_log *log) {
     const char *path = gsim_folder_path(folder, script_name);
     FILE *script = path ? fopen(path, "wb") : NULL;
     if (!script)
         return gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    enum gsim_status status = gsim_figure_write(figure, db, request, folder->arena, script, log);
+    enum gsim_status status =
+        gsim_figure_write(figure, db, request, folder->arena, script, n_pages, log);
     bool is_bad = ferror(script) != 0;
     if ((fclose(script) != 0 || is_bad) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    return status == GSIM_OK ? run(folder, request->output, log) : status;
+    return status == GSIM_OK ? run(folder, request->output, stop, log) : status;
 }

@@ -8,6 +8,7 @@
 #include "sim/base/units.h"
 #include "traces/kernels.h"
 #include "traces/read.h"
+#include "traces/spec.h"
 
 const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help)                         \
@@ -197,6 +198,65 @@ static void print_formats(FILE *out) {
         fprintf(out, "\n%s: %s", gsim_profilers[i]->name, gsim_profilers[i]->notes);
 }
 
+static void print_keys(FILE *out, enum gsim_spec_place place) {
+    for (const struct gsim_spec_key *key = gsim_spec_keys; key->name; key++)
+        if (key->place == place && strncmp(key->help, "likewise", 8) != 0 &&
+            strcmp(key->name, "value") != 0)
+            fprintf(out, "    %-14s %s\n", key->name, key->help);
+}
+
+static void print_distribution(FILE *out, const struct gsim_dist_def *def) {
+    fprintf(out, "    %-14s ", def->name);
+    for (int i = 0; i < GSIM_DIST_PARAMS && def->param[i]; i++)
+        fprintf(out, "%s%s", i ? ", " : "", def->param[i]);
+    fprintf(out, "%s%s\n", def->param[0] ? ": " : "", def->accepts);
+}
+
+/* The language of specs, from the lists that the reader uses. */
+static void print_spec_language(FILE *out) {
+    fputs("\na spec is an INI file with a section for each quantity of a job (docs/specs.md):\n"
+          "  [trace]\n",
+          out);
+    print_keys(out, GSIM_SPEC_TRACE);
+    fputs("  [arrival]\n", out);
+    print_keys(out, GSIM_SPEC_ARRIVAL);
+    fputs("  [duration] in seconds, [gpus], and [COLUMN] for any optional column of a native "
+          "trace, in "
+          "its\n  unit ('gsim list formats native'); [KIND/duration] and so on for one kind of "
+          "jobs\n",
+          out);
+    print_keys(out, GSIM_SPEC_ANY);
+    fputs("  distributions and their parameters\n", out);
+    for (int i = 0; i < GSIM_DIST_COUNT; i++)
+        if (i != GSIM_DIST_CHOICE)
+            print_distribution(out, &gsim_dists[i]);
+}
+
+/* The language of grids: the options that are keys of one. */
+static void print_grid_language(FILE *out) {
+    int width = 2;
+    fputs(
+        "\na grid is an INI file of keys with a value, a list (a, b) or a range (1..10, "
+        "10..100/10) "
+        "each\n(docs/sweeps.md). Every combination is a run, but for those for which all keys of a "
+        "section\n[skip REASON] hold. Keys are trace, set.[POLICY.]KEY, assume.COLUMN and options "
+        "of "
+        "gsim run:\n ",
+        out);
+    for (int o = 0; o < GSIM_OPT_COUNT; o++) {
+        const struct gsim_option_def *def = &gsim_option_defs[o];
+        if (!(def->commands & GSIM_IN_GRID) || def->is_repeatable)
+            continue;
+        width += 1 + (int)strlen(def->name);
+        if (width > 96) {
+            fputs("\n ", out);
+            width = 3 + (int)strlen(def->name);
+        }
+        fprintf(out, " %s", def->name);
+    }
+    fputc('\n', out);
+}
+
 void gsim_print_help(FILE *out, const struct gsim_command *command) {
     if (command) {
         fprintf(out, "gsim %s [options]%s%s\n  %s\n\noptions:\n", command->name,
@@ -204,6 +264,10 @@ void gsim_print_help(FILE *out, const struct gsim_command *command) {
         print_options(out, (unsigned)command->bit);
         if (command->bit == GSIM_IN_IMPORT)
             print_formats(out);
+        if (command->bit == GSIM_IN_GENERATE)
+            print_spec_language(out);
+        if (command->bit == GSIM_IN_SWEEP)
+            print_grid_language(out);
         return;
     }
     fputs("gsim: a trace-driven simulator of how jobs share GPUs\n\n"

@@ -307,16 +307,10 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     fputc('\n', out);
 }
 
-enum gsim_status gsim_write_jobs_csv(const char *path, const struct gsim_result *result,
-                                     struct gsim_arena *arena, struct gsim_log *log) {
-    struct gsim_outfile out;
-    enum gsim_status status = gsim_outfile_open(&out, path, arena, log);
-    if (status != GSIM_OK)
-        return status;
+void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
     fputs("job_id,submit_s,start_s,end_s,jct_s,wait_s,service_s,slowdown,gpus,preemptions,"
           "migrations,faults,bytes_in,bytes_out,stall_s\n",
-          out.file);
+          out);
     for (uint32_t job = 0; job < result->jobs.n; job++)
-        put_job(out.file, result, job);
-    return gsim_outfile_close(&out, log);
+        put_job(out, result, job);
 }

@@ -39,7 +39,7 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
 void gsim_outfile_abandon(struct gsim_outfile *out);
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
 
-enum gsim_status gsim_write_jobs_csv(const char *path, const struct gsim_result *result,
-                                     struct gsim_arena *arena, struct gsim_log *log);
+/* One row a job, in trace order; the caller checks the stream. */
+void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result);
 
 #endif

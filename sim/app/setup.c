@@ -294,7 +294,11 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
 static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
     const char *text = cli->value[GSIM_OPT_HOST_MEM];
     *bytes = 0;
-    if (!text || (gsim_parse_bytes(text, bytes) == GSIM_PARSE_OK && *bytes > 0))
+    enum gsim_parse parsed = text ? gsim_parse_size(text, bytes) : GSIM_PARSE_OK;
+    if (parsed == GSIM_PARSE_BARE)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--host-mem: '%s' has no unit; say %sGiB or %sB", text, text, text);
+    if (!text || (parsed == GSIM_PARSE_OK && *bytes > 0))
         return GSIM_OK;
     return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                      "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
@@ -366,14 +370,24 @@ static enum gsim_status take_time(struct gsim_cli *cli, enum gsim_option option,
                      gsim_option_defs[option].name, text);
 }
 
+/* A time that is no point of the trace's clock: a small number may be of any unit. */
+static enum gsim_status take_span(struct gsim_cli *cli, enum gsim_option option, int64_t *out) {
+    const char *text = cli->value[option];
+    enum gsim_status status = take_time(cli, option, out);
+    if (status != GSIM_OK || !text || !gsim_is_bare(text) || *out >= GSIM_LEAST_BARE_NS)
+        return status;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--%s: '%s' has no unit; say %ss, %smin or %sd",
+                     gsim_option_defs[option].name, text, text, text, text);
+}
+
 /* --mtbf, --mttr, --checkpoint */
 static enum gsim_status load_failures(struct gsim_cli *cli, struct gsim_setup *setup) {
     setup->mttr_ns = 3600 * GSIM_NS_PER_S;
-    enum gsim_status status = take_time(cli, GSIM_OPT_MTBF, &setup->mtbf_ns);
+    enum gsim_status status = take_span(cli, GSIM_OPT_MTBF, &setup->mtbf_ns);
     if (status == GSIM_OK)
-        status = take_time(cli, GSIM_OPT_MTTR, &setup->mttr_ns);
+        status = take_span(cli, GSIM_OPT_MTTR, &setup->mttr_ns);
     if (status == GSIM_OK)
-        status = take_time(cli, GSIM_OPT_CHECKPOINT, &setup->checkpoint_ns);
+        status = take_span(cli, GSIM_OPT_CHECKPOINT, &setup->checkpoint_ns);
     if (status == GSIM_OK && setup->mtbf_ns == 0 &&
         (cli->value[GSIM_OPT_MTTR] || cli->value[GSIM_OPT_CHECKPOINT]))
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,

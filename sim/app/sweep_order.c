@@ -17,6 +17,7 @@ struct batch {
     int64_t next, end; /* places in todo->position */
     uint32_t trace;
     uint32_t policy, kind; /* kind: policy and file or spec */
+    int64_t n_running;
 };
 
 struct learned {
@@ -34,6 +35,8 @@ struct gsim_sweep_order {
     int64_t *n_left; /* of a trace: runs that have not begun */
     bool *is_open; /* a drawn trace of which some have */
     int n_open;
+    int64_t *batch_of; /* each position */
+    double ended_s; /* all that have ended, together */
 };
 
 static int policy_key(const struct gsim_grid *grid) {
@@ -67,6 +70,7 @@ static void cut_batches(struct gsim_sweep_order *order) {
             last->end++;
         else
             order->batch[order->n_batches++] = batch;
+        order->batch_of[todo->position[i] - 1] = order->n_batches - 1;
     }
 }
 
@@ -89,7 +93,10 @@ struct gsim_sweep_order *gsim_sweep_order_new(const struct gsim_sweep_todo *todo
     order->by_kind = gsim_arena_array(arena, n_policies * grid->key[0].n, sizeof *order->by_kind);
     order->n_left = gsim_arena_array(arena, n_traces, sizeof *order->n_left);
     order->is_open = gsim_arena_array(arena, n_traces, sizeof *order->is_open);
-    if (!order->batch || !order->by_policy || !order->by_kind || !order->n_left || !order->is_open)
+    order->batch_of = gsim_arena_array(arena, todo->n ? (size_t)todo->position[todo->n - 1] : 0,
+                                       sizeof *order->batch_of);
+    if (!order->batch || !order->by_policy || !order->by_kind || !order->n_left ||
+        !order->is_open || !order->batch_of)
         return NULL;
     cut_batches(order);
     (void)pthread_mutex_init(&order->lock, NULL);
@@ -144,6 +151,7 @@ int64_t gsim_sweep_order_take(struct gsim_sweep_order *order, bool by_length) {
     (void)pthread_mutex_lock(&order->lock);
     struct batch *batch = by_length ? longest_batch(order) : first_batch(order);
     int64_t place = batch->next++;
+    batch->n_running++;
     uint32_t trace = batch->trace;
     bool is_last = --order->n_left[trace] == 0;
     if (n_jobs_of(order, batch) == 0)
@@ -160,13 +168,31 @@ static void add(struct learned *learned, double wall_s, double jobs) {
 }
 
 void gsim_sweep_order_note(struct gsim_sweep_order *order, int64_t position, double wall_s) {
-    const struct gsim_sweep *sweep = order->todo->sweep;
-    struct batch batch = {0};
-    name_batch(&sweep->grid, &sweep->run[position - 1], &batch);
-    uint32_t n_jobs = n_jobs_of(order, &batch);
+    struct batch *batch = &order->batch[order->batch_of[position - 1]];
+    uint32_t n_jobs = n_jobs_of(order, batch);
     (void)pthread_mutex_lock(&order->lock);
-    add(&order->by_kind[batch.kind], wall_s, n_jobs);
-    if (n_jobs > 0)
-        add(&order->by_policy[batch.policy], wall_s, n_jobs);
+    batch->n_running--;
+    if (wall_s >= 0) {
+        order->ended_s += wall_s;
+        add(&order->by_kind[batch->kind], wall_s, n_jobs);
+        if (n_jobs > 0)
+            add(&order->by_policy[batch->policy], wall_s, n_jobs);
+    }
     (void)pthread_mutex_unlock(&order->lock);
+}
+
+double gsim_sweep_order_left(struct gsim_sweep_order *order, bool *is_least) {
+    double left_s = 0;
+    *is_least = false;
+    (void)pthread_mutex_lock(&order->lock);
+    for (int64_t b = 0; b < order->n_batches; b++) {
+        const struct batch *batch = &order->batch[b];
+        int64_t n = batch->end - batch->next + batch->n_running;
+        double each_s = n > 0 ? expected_s(order, batch) : 0;
+        *is_least |= isinf(each_s);
+        left_s += isinf(each_s) ? 0 : (double)n * each_s;
+    }
+    double ended_s = order->ended_s;
+    (void)pthread_mutex_unlock(&order->lock);
+    return ended_s > 0 ? left_s / ended_s : -1;
 }

@@ -126,8 +126,9 @@ static void do_piece(void *arg, int64_t piece) {
         outcome->arena = arena;
         outcome->position = gsim_sweep_order_take(e->order, begins_with_longest(e));
         outcome->status = run_one(e, outcome);
-        if (outcome->status == GSIM_OK)
-            gsim_sweep_order_note(e->order, outcome->position, outcome->result.summary.wall_s);
+        bool is_good = outcome->status == GSIM_OK;
+        gsim_sweep_order_note(e->order, outcome->position,
+                              is_good ? outcome->result.summary.wall_s : -1);
     } else {
         gsim_arena_free(arena);
     }
@@ -136,14 +137,19 @@ static void do_piece(void *arg, int64_t piece) {
 
 /* --- the thread that writes ------------------------------------------------------------------- */
 
-/* "12.3 min left", from a second on. */
-static void format_left(char text[40], double seconds) {
-    if (seconds < 1) {
-        strcpy(text, "less than 1 s left");
+/* "12.3 min left", from a second on: the runs that are left take so much as their like took, threads
+ * and the writing as they went until now. A plus where some are of a kind of which none has ended. */
+static void put_left(struct execution *e, double now, char text[48]) {
+    bool is_least;
+    double share = gsim_sweep_order_left(e->order, &is_least);
+    double seconds = share * (now - e->begin_s);
+    *text = '\0';
+    if (share < 0)
         return;
-    }
-    gsim_format_humane(text, seconds);
-    (void)strcat(text, " left");
+    if (seconds < 1 && !is_least)
+        strcpy(text, "less than 1 s left");
+    else
+        strcpy(text + gsim_format_humane(text, seconds), is_least ? "+ left" : " left");
 }
 
 /* What stands there as done is in the database, whatever happens next. */
@@ -156,12 +162,12 @@ static void show_progress(struct execution *e) {
     e->shown_s = now;
     int64_t n = e->todo->n, n_over = e->sure.n + e->todo->n_failed;
     int filled = (int)(n_over * WIDTH / n);
-    char bar[WIDTH + 1], left[40] = "";
+    char bar[WIDTH + 1], left[48] = "";
     memset(bar, '-', WIDTH);
     memset(bar, '#', (size_t)filled);
     bar[WIDTH] = '\0';
     if (n_over > 0)
-        format_left(left, (now - e->begin_s) / (double)n_over * (double)(n - n_over));
+        put_left(e, now, left);
     fprintf(io->err, "\r[%s] %lld/%lld %.20s\033[K", bar, (long long)n_over, (long long)n, left);
     (void)fflush(io->err);
 }

@@ -12,6 +12,10 @@ enum gsim_status gsim_warmup_read(struct gsim_cli *cli, struct gsim_warmup *out)
     *out = (struct gsim_warmup){0};
     if (!text)
         return GSIM_OK;
+    if (gsim_is_bare(text))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--warmup: '%s' has no unit; say %s%% of the jobs, or %ss or %sh", text,
+                         text, text, text);
     bool is_share = strchr(text, '%') != NULL;
     enum gsim_parse parsed = is_share ? gsim_parse_ppm(text, &out->share_ppm)
                                       : gsim_parse_time(text, GSIM_NS_PER_S, &out->time_ns);

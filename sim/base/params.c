@@ -174,6 +174,36 @@ static enum gsim_status unknown_key(struct gsim_params *const *owners, int n_own
                      key);
 }
 
+/* Whether a bare number is seconds: of what lasts seconds and longer by default, from a minute on, as
+ * batch systems write it. quantum=5 may be 5 ms of a driver or 5 min of a cluster, and is hardly the 5 s
+ * that it would be taken for. */
+static bool is_in_seconds(const struct gsim_param_def *def, const char *text) {
+    const char *usual = def->usual ? def->usual : def->fallback;
+    int64_t usual_ns, value;
+    if (gsim_parse_time(usual, GSIM_NS_PER_S, &usual_ns) == GSIM_PARSE_OK &&
+        usual_ns < GSIM_NS_PER_S)
+        return false;
+    return gsim_parse_time(text, GSIM_NS_PER_S, &value) == GSIM_PARSE_OK &&
+           value >= GSIM_LEAST_BARE_NS;
+}
+
+/* A time or a size whose unit was left out. */
+static enum gsim_status refuse_bare(const struct gsim_params *params,
+                                    const struct gsim_param_def *def, const char *text,
+                                    struct gsim_log *log) {
+    const char *name = def->name;
+    int64_t bytes;
+    bool is_time = def->type == GSIM_PARAM_TIME || def->type == GSIM_PARAM_CHOICE_TIME;
+    if (is_time && gsim_is_bare(text) && !is_in_seconds(def, text))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "%s.%s: '%s' has no unit; say %sms, %ss or %smin (the default is %s)",
+                         params->owner, name, text, text, text, text, def->fallback);
+    if (def->type == GSIM_PARAM_BYTES && gsim_parse_size(text, &bytes) == GSIM_PARSE_BARE)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s.%s: '%s' has no unit; say %sGiB or %sB",
+                         params->owner, name, text, text, text);
+    return GSIM_OK;
+}
+
 enum gsim_status gsim_params_set(struct gsim_params *params, const char *key, const char *text,
                                  struct gsim_arena *arena, struct gsim_log *log) {
     int i = gsim_params_find(params, key);
@@ -182,6 +212,9 @@ enum gsim_status gsim_params_set(struct gsim_params *params, const char *key, co
     struct gsim_param_value value = {.text = gsim_arena_strdup(arena, text), .is_set = true};
     if (!value.text)
         return gsim_no_memory(log, "reading parameters");
+    enum gsim_status status = refuse_bare(params, &params->defs[i], text, log);
+    if (status != GSIM_OK)
+        return status;
     if (parse_value(&params->defs[i], text, &value, arena) != GSIM_PARSE_OK ||
         !is_in_range(&params->defs[i], &value))
         return refuse(params, &params->defs[i], text, log);

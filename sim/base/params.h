@@ -15,8 +15,8 @@ enum gsim_param_type {
     GSIM_PARAM_END = 0, /* ends a table */
     GSIM_PARAM_BOOL,    /* on|off (also true|false, yes|no, 1|0) -> 1 or 0 */
     GSIM_PARAM_INT,
-    GSIM_PARAM_TIME,  /* ns; a bare number is seconds */
-    GSIM_PARAM_BYTES,
+    GSIM_PARAM_TIME,  /* ns; a bare number is seconds, or refused (is_in_seconds) */
+    GSIM_PARAM_BYTES, /* a bare number from GSIM_LEAST_BARE_BYTES on */
     GSIM_PARAM_RATE,  /* bytes per second */
     GSIM_PARAM_PPM,   /* "5%" or a bare ratio */
     GSIM_PARAM_CHOICE,/* `choices` is "a|b|c"; the value is the position */
@@ -30,6 +30,7 @@ struct gsim_param_def {
     const char *name; /* without the owner: "quantum", used as las.quantum= or quantum= */
     enum gsim_param_type type;
     const char *fallback; /* the default, as the user would type it */
+    const char *usual; /* of a time whose default is a name: about how long; only bare numbers ask */
     int64_t min, max;     /* base units, inclusive; both 0: no limits beyond the type's */
     const char *choices;
     const char *help; /* one line, no full stop */

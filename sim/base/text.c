@@ -72,6 +72,66 @@ int gsim_text_suggest(const char *word, const char *const *names, int count) {
     return is_begun || is_close ? found : -1;
 }
 
+enum { MOST_PLAIN = 64 };
+
+/* Letters and digits, in small letters; false: too long to be a slip of any name. */
+static bool plain(char *out, const char *text, size_t length) {
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        bool is_kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 128;
+        if (n == MOST_PLAIN - 1)
+            return false;
+        if (is_kept)
+            out[n++] = c;
+    }
+    out[n] = '\0';
+    return true;
+}
+
+/* Without a unit behind the last '_'. */
+static size_t stem_length(const char *text) {
+    static const char units[] =
+        "ns|us|ms|s|sec|secs|second|seconds|m|min|mins|minutes|h|hr|hours|d|days|"
+        "time|b|bytes|kb|kib|mb|mib|gb|gib|tb|tib|gbps|mbps|fraction|ppm|pct";
+    const char *last = strrchr(text, '_');
+    return last && gsim_text_choice(last + 1, units) >= 0 ? (size_t)(last - text) : strlen(text);
+}
+
+/* How near, 1 the nearest; 0: no near miss. */
+static int nearness(const char *word, const char *name) {
+    char a[MOST_PLAIN], b[MOST_PLAIN], a_stem[MOST_PLAIN], b_stem[MOST_PLAIN];
+    if (!plain(a, word, strlen(word)) || !plain(b, name, strlen(name)) ||
+        !plain(a_stem, word, stem_length(word)) || !plain(b_stem, name, stem_length(name)))
+        return 0;
+    size_t n = strlen(a), m = strlen(b);
+    if (strcmp(a, b) == 0)
+        return 1;
+    bool is_plural = (n == m + 1 && a[m] == 's' && strncmp(a, b, m) == 0) ||
+                     (m == n + 1 && b[n] == 's' && strncmp(a, b, n) == 0);
+    if (is_plural && n > 1)
+        return 2;
+    if (*a_stem && strcmp(a_stem, b_stem) == 0)
+        return 3;
+    int distance = gsim_text_distance(a, b);
+    if ((n >= 4 && distance == 1) || (n >= 8 && distance == 2))
+        return 4;
+    return n >= 3 && strncmp(a, b, n) == 0 ? 5 : 0;
+}
+
+int gsim_text_near_miss(const char *word, const char *const *names, int count) {
+    int found = -1, nearest = 6;
+    for (int i = 0; i < count; i++) {
+        int near = nearness(word, names[i]);
+        if (near > 0 && near < nearest) {
+            nearest = near;
+            found = i;
+        }
+    }
+    return found;
+}
+
 int gsim_text_choice(const char *word, const char *choices) {
     size_t n = strlen(word);
     for (int i = 0; *choices; i++) {

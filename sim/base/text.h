@@ -14,6 +14,10 @@ bool gsim_text_abbreviates(const char *word, const char *name);
 /* Index of the name (of count) that word is short for, else of the closest one if it is close enough to
  * be a typo of it, else -1; upper and lower case are one. */
 int gsim_text_suggest(const char *word, const char *const *names, int count);
+/* The name that the word almost surely stands for, or -1: but for case and separators, a plural, a
+ * unit behind the last '_' or what was cut off, it is that name, or one letter is wrong (two of eight
+ * and more). "gpu" is "gpus", "mem_mb" is "mem_gib", "node" is not "model". */
+int gsim_text_near_miss(const char *word, const char *const *names, int count);
 /* Bytes of the UTF-8 character that text begins with; 0 when it is none. */
 int gsim_text_utf8_length(const char *text);
 /* Whether text begins with prefix, which is in lower case; its own case does not matter. */

@@ -196,6 +196,32 @@ enum gsim_parse gsim_parse_ppm(const char *text, int64_t *out) {
     return parse_with_units(text, ratio_units, "", GSIM_PPM, out);
 }
 
+bool gsim_is_bare(const char *text) {
+    int64_t value;
+    const char *first = text + strspn(text, " ");
+    size_t n = strlen(first);
+    while (n > 0 && first[n - 1] == ' ')
+        n--;
+    enum gsim_parse parsed = gsim_parse_decimal(first, n, 1000000, &value);
+    return parsed == GSIM_PARSE_RANGE || (parsed == GSIM_PARSE_OK && value != 0);
+}
+
+static enum gsim_parse not_bare_below(int64_t least, const char *text, enum gsim_parse parsed,
+                                      int64_t value) {
+    bool is_small = parsed == GSIM_PARSE_OK && value < least && gsim_is_bare(text);
+    return is_small ? GSIM_PARSE_BARE : parsed;
+}
+
+enum gsim_parse gsim_parse_size(const char *text, int64_t *out) {
+    enum gsim_parse parsed = gsim_parse_bytes(text, out);
+    return not_bare_below(GSIM_LEAST_BARE_BYTES, text, parsed, *out);
+}
+
+enum gsim_parse gsim_parse_speed(const char *text, int64_t *out) {
+    enum gsim_parse parsed = gsim_parse_rate(text, out);
+    return not_bare_below(GSIM_LEAST_BARE_RATE, text, parsed, *out);
+}
+
 /* --- formatting ------------------------------------------------------------------------------- */
 
 int gsim_format_seconds(char *buffer, int64_t time_ns, int digits) {
@@ -266,4 +292,15 @@ int gsim_format_bytes(char *buffer, int64_t bytes) {
 
 int gsim_format_ppm(char *buffer, int64_t ppm) {
     return format_in(buffer, ppm, &ratio_units[0]);
+}
+
+int gsim_format_size(char *buffer, int64_t bytes) {
+    static const struct unit *const best[] = {&byte_units[8], &byte_units[7], &byte_units[6],
+                                              &byte_units[5], &byte_units[0], NULL};
+    int at = 0;
+    while (best[at + 1] && bytes < best[at]->scale)
+        at++;
+    int64_t scale = best[at]->scale;
+    int64_t milli = (int64_t)(((gsim_i128)bytes * 1000 + scale / 2) / scale);
+    return format_in(buffer, milli, &(struct unit){best[at]->name, 1000});
 }

@@ -22,6 +22,7 @@ enum gsim_parse {
     GSIM_PARSE_OK = 0,
     GSIM_PARSE_SYNTAX, /* not a number, or an unknown unit */
     GSIM_PARSE_RANGE, /* does not fit in 63 bits after scaling */
+    GSIM_PARSE_BARE, /* a number whose unit was left out, almost surely */
 };
 
 /* Plain decimal (sign, digits, optional fraction and exponent; no unit, no spaces, no "inf"),
@@ -37,6 +38,18 @@ enum gsim_parse gsim_parse_time(const char *text, int64_t default_ns, int64_t *o
 enum gsim_parse gsim_parse_bytes(const char *text, int64_t *out);
 enum gsim_parse gsim_parse_rate(const char *text, int64_t *out);
 enum gsim_parse gsim_parse_ppm(const char *text, int64_t *out);
+/* A number without a unit, other than 0. Where the unit is not part of the name, a user who leaves it
+ * out mostly means another one than the base unit. */
+bool gsim_is_bare(const char *text);
+/* Bytes, and bytes per second, for what a user types: a bare number is taken from
+ * GSIM_LEAST_BARE_BYTES and GSIM_LEAST_BARE_RATE on, which no memory and no link is below; less is
+ * GSIM_PARSE_BARE. */
+#define GSIM_LEAST_BARE_BYTES GSIM_MIB
+#define GSIM_LEAST_BARE_RATE INT64_C(1000000)
+/* Seconds, where other units are as likely: from a minute on nobody would have left out another. */
+#define GSIM_LEAST_BARE_NS (60 * GSIM_NS_PER_S)
+enum gsim_parse gsim_parse_size(const char *text, int64_t *out);
+enum gsim_parse gsim_parse_speed(const char *text, int64_t *out);
 /* Whole numbers only; a fraction is a syntax error. */
 enum gsim_parse gsim_parse_int(const char *text, int64_t *out);
 
@@ -46,5 +59,7 @@ int gsim_format_seconds(char *buffer, int64_t time_ns, int digits);
 int gsim_format_time(char *buffer, int64_t time_ns);
 int gsim_format_bytes(char *buffer, int64_t bytes);
 int gsim_format_ppm(char *buffer, int64_t ppm);
+/* For people: three decimals at most of the largest binary unit, "80.1GiB"; not exact. */
+int gsim_format_size(char *buffer, int64_t bytes);
 
 #endif

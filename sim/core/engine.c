@@ -87,8 +87,12 @@ static enum gsim_status check_memory(struct gsim_core *core) {
         char has[32], needs[32];
         if (mem[job] <= most)
             continue;
-        gsim_format_bytes(needs, mem[job]);
-        gsim_format_bytes(has, most - most % GSIM_MIB);
+        gsim_format_size(needs, mem[job]);
+        gsim_format_size(has, most);
+        if (strcmp(needs, has) == 0) { /* they differ in what is rounded away */
+            gsim_format_bytes(needs, mem[job]);
+            gsim_format_bytes(has, most);
+        }
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
                         gsim_trace_line(core->trace, job),
                         is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "

@@ -16,7 +16,7 @@ check() { # name, expected, what came
     fi
 }
 ends() { # arguments of gsim: when each job ended, in trace order
-    "$gsim" --quiet --policy "${policy:-fifo}" --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
+    "$gsim" --quiet --policy "${policy:-fifo}" --force --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
     awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv"
     rm -f "$tmp/jobs.csv"
 }

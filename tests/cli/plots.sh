@@ -20,6 +20,13 @@ fails() { # name, code, pattern, command
     ok "$name" $?
 }
 
+fine() { # name, command
+    name=$1
+    shift
+    "$@" >"$tmp/out" 2>&1
+    ok "$name" $?
+}
+
 # --- what needs no gnuplot ---------------------------------------------------------------------
 fails "list figures" 0 "^jct_cdf " "$gsim" list figures
 fails "list a figure" 0 "needs" "$gsim" list figures gantt
@@ -36,6 +43,7 @@ fails "two statements" 2 "no condition" "$gsim" plot "$tmp/a.db" --figure jct_cd
 fails "no run is chosen" 2 "no run is chosen" "$gsim" plot "$tmp/a.db" --figure jct_cdf --where "gpus = 17" -o "$tmp/x.svg"
 fails "an unknown key" 2 "did you mean 'policy'" "$gsim" plot "$tmp/a.db" --figure heatmap --x polcy -o "$tmp/x.svg"
 fails "several runs for one" 2 "of one run" "$gsim" plot "$tmp/a.db" --figure gantt -o "$tmp/x.svg"
+fails "a report is a page" 2 "does not end in .html" "$gsim" report "$tmp/a.db" -o "$tmp/r.tex"
 fails "nothing to show" 3 "needs" "$gsim" plot "$tmp/a.db" --figure oversubscription -o "$tmp/x.svg"
 fails "without gnuplot" 1 "apt-get install" env PATH=/nowhere "$gsim" plot "$tmp/a.db" --figure jct_cdf --keep -o "$tmp/kept.svg"
 [ -s "$tmp/kept.gp" ]
@@ -70,7 +78,7 @@ for figure in $("$gsim" list figures | cut -d' ' -f1); do
     esac
     for ending in svg pdf png tex; do
         rm -f "$tmp/$figure.$ending"
-        "$gsim" plot "$db" --figure "$figure" --where "$where" -o "$tmp/$figure.$ending" >"$tmp/out" 2>&1 && [ -s "$tmp/$figure.$ending" ]
+        "$gsim" plot "$db" --figure "$figure" --where "$where" --force -o "$tmp/$figure.$ending" >"$tmp/out" 2>&1 && [ -s "$tmp/$figure.$ending" ]
         ok "$figure as $ending" $?
     done
     cp "$tmp/$figure.svg" "$tmp/first.svg"
@@ -110,6 +118,70 @@ for figure in jct_cdf fairness slowdown_size; do
     ok "$figure of 400000 jobs is a small file" $?
 done
 
+# --- pages ------------------------------------------------------------------------------------------
+# As many traces, and policies, as there may be: each figure is drawn on pages, or says why not.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp tests/golden/three.csv "$tmp/t$i.csv"; done
+for sweep in 'trace = t1.csv, t2.csv, t3.csv, t4.csv, t5.csv, t6.csv, t7.csv, t8.csv, t9.csv, t10.csv, t11.csv, t12.csv\npolicy = fifo, srtf\ngpus-per-node = 2' \
+    'trace = t1.csv\npolicy = fifo, exclusive, backfill, easy-backfill, fairshare, sjf, srtf, srsf, las, tiresias, gandiva, gang-rr\ngpus-per-node = 2' \
+    'trace = t1.csv\npolicy = fifo, srtf\nnodes = 1, 2, 3, 4, 5, 6\ngpus-per-node = 2'; do
+    rm -f "$tmp/p.db"
+    # shellcheck disable=SC2059
+    printf "$sweep\n" >"$tmp/p.ini"
+    (cd "$tmp" && "$gsim" sweep --quiet --samples 8 p.ini -o p.db) >"$tmp/out" 2>&1
+    ok "a sweep for pages" $?
+    for n in 2 4 8 12 24; do
+        fine "a report of $n runs" "$gsim" report "$tmp/p.db" --where "run_id <= $n" -o "$tmp/p.html"
+        [ "$(grep -c 'without figure' "$tmp/out")" -eq 0 ] && [ "$(grep -c '<figcaption>overview' "$tmp/p.html")" -ge 1 ]
+        ok "all figures of $n runs" $?
+    done
+done
+# six values: two pages of three, and all series of other figures on two pages
+for n in 1 2; do
+    grep -q "<figcaption>overview: .* ($n of 2)" "$tmp/p.html" && grep -q "<figcaption>jct_cdf: .* ($n of 2)" "$tmp/p.html"
+    ok "page $n in the report" $?
+done
+fails "a figure of two pages" 0 "has 2 pages" "$gsim" plot "$tmp/p.db" --figure overview --keep -o "$tmp/pages.svg"
+[ -s "$tmp/pages.svg" ] && [ -s "$tmp/pages-2.svg" ] && grep -q '"*nodes 1' "$tmp/pages.gp" && grep -q 'nodes 6' "$tmp/pages-2.gp"
+ok "each page is a file" $?
+if grep -q 'nodes 4' "$tmp/pages.gp"; then echo "not ok a value is on one page"; else echo "ok a value is on one page"; fi
+# What a figure writes beside the file that was named is not taken from somebody.
+echo mine >"$tmp/mine.pdf"
+fails "a .tex does not replace a .pdf" 2 "mine.pdf: it exists" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/mine.tex"
+[ "$(cat "$tmp/mine.pdf")" = mine ] && [ ! -e "$tmp/mine.tex" ]
+ok "the .pdf is as it was" $?
+fine "a .tex replaces a .pdf with --force" "$gsim" plot "$tmp/a.db" --figure jct_cdf --force -o "$tmp/mine.tex"
+fine "a .tex is drawn again" "$gsim" plot "$tmp/a.db" --figure jct_cdf -o "$tmp/mine.tex"
+# A gnuplot that fails at one figure: the report names it and has the others.
+mkdir "$tmp/bin"
+printf '#!/bin/sh\nif grep -q "^# overview:" script.gp; then echo "it is a bad day"; exit 1; fi\nexec %s "$@"\n' "$(command -v gnuplot)" >"$tmp/bin/gnuplot"
+chmod +x "$tmp/bin/gnuplot"
+fails "a report where a figure fails" 0 "without figure 'overview': gnuplot failed: it is a bad day" env PATH="$tmp/bin:$PATH" "$gsim" report "$tmp/g.db" -o "$tmp/day.html"
+grep -q 'absent">overview: gnuplot failed: it is a bad day' "$tmp/day.html" && [ "$(grep -c '<figure>' "$tmp/day.html")" -ge 6 ] &&
+    grep -q '<figcaption>slowdown_size' "$tmp/day.html"
+ok "the page names it and has the others" $?
+# A signal to gsim alone ends the figure that is under way.
+printf '#!/bin/sh\necho $PPID >%s\nexec sleep 60\n' "$tmp/ppid" >"$tmp/bin/gnuplot"
+for command in plot report; do
+    rm -f "$tmp/ppid"
+    ending=svg
+    [ $command = report ] && ending=html
+    set -- -o "$tmp/stopped.$ending"
+    [ $command = plot ] && set -- --figure jct_cdf "$@"
+    PATH="$tmp/bin:$PATH" "$gsim" $command "$tmp/g.db" "$@" >"$tmp/out" 2>&1 &
+    job=$!
+    tries=0
+    while [ ! -s "$tmp/ppid" ] && [ $tries -lt 600 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -TERM "$(cat "$tmp/ppid")"
+    wait $job
+    got=$?
+    [ $got -eq 4 ] && [ ! -e "$tmp/stopped.$ending" ] && grep -q interrupted "$tmp/out"
+    ok "$command stops when asked to ($got)" $?
+done
+for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind after that" $?; done
+
 # --- names that would like to be code -------------------------------------------------------------
 sqlite3 "$tmp/a.db" "
     CREATE TEMP TABLE bad (run_id, text);
@@ -123,7 +195,7 @@ sqlite3 "$tmp/a.db" "
 mkdir "$tmp/in"
 for figure in jct_cdf jct_policy fairness utilisation slowdown_size paging_migration gantt heatmap overview; do
     for ending in svg tex png; do
-        (cd "$tmp/in" && "$gsim" plot ../a.db --figure $figure --x policy --y policy \
+        (cd "$tmp/in" && "$gsim" plot ../a.db --force --figure $figure --x policy --y policy \
             --where "$([ $figure = gantt ] && echo 'run_id = 2' || echo 1)" -o "f.$ending") >"$tmp/out" 2>&1
         ok "$figure of hostile names as $ending" $?
     done

@@ -28,7 +28,7 @@ ask() { # SQL over `event`, `span` (X), both with times in ns, and over the data
 timeline() {
     name=$1
     shift
-    "$gsim" --quiet --timeline "$tmp/$name.json" --db "$tmp/$name.db" "$@" >"$tmp/out" 2>&1 ||
+    "$gsim" --quiet --force --timeline "$tmp/$name.json" --db "$tmp/$name.db" "$@" >"$tmp/out" 2>&1 ||
         { echo "not ok $name runs"; sed 's/^/# /' "$tmp/out"; }
     check "$name: valid JSON" 1 "$(sqlite3 :memory: "SELECT json_valid(CAST(readfile('$tmp/$name.json') AS TEXT))")"
     check "$name: nothing overlaps in a row" 0 "$(ask "$tmp/$name.json" '' 'SELECT count(*) FROM (SELECT
@@ -87,20 +87,20 @@ for name in fifo suspended shared fractions; do
 done
 check "at most so many steps" 1 "$(sqlite3 "$tmp/fifo.db" "SELECT count(*) BETWEEN 128 AND 257 FROM sample WHERE name = 'queue'")"
 
-"$gsim" --quiet --policy fifo --nodes 2 --gpus-per-node 8 --timeline "$tmp/again.json.gz" $t >/dev/null 2>&1
+"$gsim" --quiet --policy fifo --nodes 2 --gpus-per-node 8 --force --timeline "$tmp/again.json.gz" $t >/dev/null 2>&1
 gzip -dc "$tmp/again.json.gz" >"$tmp/again.json"
 if cmp -s "$tmp/again.json" "$tmp/fifo.json"; then echo "ok compressed, and the same again"; else echo "not ok compressed, and the same again"; fi
 "$gsim" --quiet --policy fifo --nodes 2 --gpus-per-node 8 --timeline "$tmp/window.json" --timeline-window 1h:90min $t >/dev/null 2>&1
 check "a window" "3600000000000 5400000000000" "$(ask "$tmp/window.json" '' "SELECT min(begin_ns) || ' ' || max(end_ns) FROM span")"
 check "counters in a window" 3600000000000 "$(ask "$tmp/window.json" '' "SELECT CAST(1000 * min(json_extract(e, '\$.ts')) AS INTEGER) FROM event WHERE json_extract(e, '\$.ph') = 'C'")"
 for window in 2h:1h 5 a:b : -1:5; do
-    "$gsim" --quiet --policy fifo --timeline "$tmp/x.json" --timeline-window "$window" $t >"$tmp/out" 2>&1
+    "$gsim" --quiet --policy fifo --force --timeline "$tmp/x.json" --timeline-window "$window" $t >"$tmp/out" 2>&1
     got=$?
     [ "$window" = : ] && want=0 || want=2
     check "window $window" $want $got
 done
 rm -f "$tmp/x.json"
-"$gsim" --quiet --policy fifo --gpus-per-node 1 --timeline "$tmp/x.json" $t >/dev/null 2>&1
+"$gsim" --quiet --policy fifo --gpus-per-node 1 --force --timeline "$tmp/x.json" $t >/dev/null 2>&1
 check "a run that fails leaves no timeline" 0 "$(find "$tmp" -name 'x.json*' | wc -l)"
 "$gsim" --quiet --policy fifo --timeline /dev/full $t >"$tmp/out" 2>&1
 check "a full disk" 1 $?

@@ -2,6 +2,7 @@
 /* Application profiles from profilers: an iteration costs what was measured, and the profile that
  * is written is one that can be read. */
 #define _POSIX_C_SOURCE 200809L
+#include "sim/base/wide.h"
 #include "tests/support/trace_file.h"
 #include "traces/apps.h"
 #include "traces/kernels.h"
@@ -67,8 +68,9 @@ static void test_nsys(void **state) {
     expect_error(f, " it does not say how many iterations it covers; give --iterations N");
 }
 
-#define EVENT(cat, name, dur)                                                                      \
-    "{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name "\", \"ts\": 5.5, \"dur\": " dur     \
+#define EVENT(cat, name, dur) EVENT_AT("5.5", cat, name, dur)
+#define EVENT_AT(ts, cat, name, dur)                                                               \
+    "{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name "\", \"ts\": " ts ", \"dur\": " dur  \
     ", \"args\": {\"device\": 0, \"name\": \"no\", \"dims\": [[1, 2], []]}}"
 #define STEPS                                                                                      \
     EVENT("user_annotation", "ProfilerStep#3", "1000.5")                                           \
@@ -80,13 +82,17 @@ static void test_nsys(void **state) {
 static void test_kineto(void **state) {
     struct fixture *f = *state;
     struct gsim_app app;
-    static const char events[] =
-        "[" EVENT("kernel", "gemm", "600") ", " EVENT("kernel", "gemm", "600.000") ",\n" EVENT(
-            "kernel", "relu",
-            "100") ", " EVENT("kernel", "relu",
-                              "100") ", " EVENT("gpu_memcpy", "Memcpy HtoD",
-                                                "3") ", " EVENT("cpu_op", "aten::mm",
-                                                                "9") ", " STEPS "]";
+    static const char events[] = "[" EVENT_AT("0", "kernel", "gemm", "600") ", " EVENT_AT(
+        "1000", "kernel", "gemm",
+        "600.000") ",\n" EVENT_AT("700", "kernel", "relu",
+                                  "100") ", " EVENT_AT("1600", "kernel", "relu",
+                                                       "100") ", " EVENT("gpu_memcpy",
+                                                                         "Memcpy HtoD",
+                                                                         "3") ", " EVENT("cpu_op",
+                                                                                         "aten::mm",
+                                                                                         "9") ","
+                                                                                              " " STEPS
+                                                                                              "]";
     char text[4096];
     (void)snprintf(text, sizeof text,
                    "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0}],\n"
@@ -102,7 +108,102 @@ static void test_kineto(void **state) {
     }
     assert_int_equal(convert(f, "kineto", events, 4, &app), GSIM_OK);
     expect_kernel(&app, 0, "gemm", 1, 300000);
+    assert_int_equal(app.gap_ns, 150000); /* (2000 - 1400) us / 4 */
+}
+
+/* A step of 1000 us. gemm runs from 0 to 400 us, nccl beside it from 100 to 700 us, a second nccl from
+ * 200 to 300 us, and relu from 800 to 900 us: the GPU is busy for 800 us. From 100 to 200 and from 300
+ * to 400 us two run, from 200 to 300 us three: gemm is charged 100 + 50 + 33.3 + 50 us, nccl the 300 us
+ * that it is alone, 50 + 50 us of two thirds, and 2 x 33.3 us, 466.7 us in two launches. */
+#define STREAMS                                                                                    \
+    EVENT_AT("700000000000800", "kernel", "relu", "100")                                           \
+    ", " EVENT_AT("700000000000000", "kernel", "gemm", "400") ", " EVENT_AT(                       \
+        "700000000000100", "kernel", "nccl", "600") ", " EVENT_AT("700000000000200", "kernel",     \
+                                                                  "nccl", "100")
+static void test_streams_that_overlap(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    static const char with_step[] =
+        "[" STREAMS ", " EVENT("user_annotation", "ProfilerStep#1", "1000") "]";
+    assert_int_equal(convert(f, "kineto", with_step, 0, &app), GSIM_OK);
+    assert_int_equal(app.n_kernels, 3);
+    expect_kernel(&app, 0, "nccl", 2,
+                  233334); /* of one launch: 466667 ns, with what rounding left */
+    expect_kernel(&app, 1, "gemm", 1, 233333);
+    expect_kernel(&app, 2, "relu", 1, 100000);
+    assert_int_equal(app.gap_ns, 200000);
+    assert_non_null(strstr(f->log.warnings[0].text, "3 of 4 kernels ran beside others"));
+    assert_non_null(strstr(f->log.warnings[0].text, "for 0.3 ms of the 0.8 ms"));
+    /* Without a step: from 0 to 900 us the GPU has nothing to do for 100 us. */
+    assert_int_equal(convert(f, "kineto", "[" STREAMS "]", 1, &app), GSIM_OK);
+    assert_int_equal(app.gap_ns, 100000);
+    assert_non_null(strstr(f->log.warnings[1].text, "it has no steps"));
+    /* Kernels outside of the steps. */
+    assert_int_equal(convert(f, "kineto",
+                             "[" STREAMS ", " EVENT("user_annotation", "ProfilerStep#1", "9") "]",
+                             0, &app),
+                     GSIM_OK);
     assert_int_equal(app.gap_ns, 0);
+    assert_non_null(strstr(f->log.warnings[1].text, "some ran outside of them"));
+}
+
+/* Random launches: what kernels are charged is the length of the union of their intervals, which is
+ * counted instant by instant. */
+static void test_charges_are_the_union(void **state) {
+    struct fixture *f = *state;
+    enum { LENGTH = 2000, N = 60 };
+    uint64_t seed = 7;
+    for (int trial = 0; trial < 50; trial++) {
+        struct gsim_builder *names = gsim_arena_alloc(f->arena, sizeof *names);
+        bool is_busy[LENGTH] = {false};
+        int64_t sum = 0, n_busy = 0;
+        assert_non_null(names);
+        f->log = (struct gsim_log){0};
+        gsim_build_init(names, "x", f->arena, &f->log);
+        struct gsim_kernels kernels = {.names = names, .path = "x"};
+        for (int i = 0; i < N; i++) {
+            int64_t begin = (int64_t)(gsim_mix_next(&seed) % (LENGTH - 100));
+            int64_t length = (int64_t)(gsim_mix_next(&seed) % 100);
+            char name[2] = {(char)('a' + i % 7), '\0'};
+            assert_int_equal(gsim_kernels_add_run(&kernels, name, 1, begin, length, 1), GSIM_OK);
+            for (int64_t t = begin; t < begin + length; t++)
+                is_busy[t] = true;
+        }
+        assert_int_equal(gsim_kernels_charge(&kernels, &f->log), GSIM_OK);
+        for (int t = 0; t < LENGTH; t++)
+            n_busy += is_busy[t];
+        for (uint32_t k = 0; k < gsim_kernels_n(&kernels); k++)
+            sum += kernels.sum[k].total_ns;
+        assert_int_equal(kernels.total_ns, n_busy);
+        assert_int_equal(sum, n_busy);
+    }
+}
+
+/* The name of the GPU: by the number that kernels say, or the only one. */
+static void test_the_gpu_of_a_kineto(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *devices, *gpu;
+    } cases[] = {
+        {"[{\"id\": 1, \"name\": \"B\"}, {\"id\": 0, \"name\": \"A\"}]", "A"},
+        {"[{\"name\": \"C\", \"x\": [1, {\"name\": \"D\"}]}]", "C"},
+        {"[]", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gsim_kernels kernels;
+        char text[1000];
+        int64_t iterations = 1;
+        (void)snprintf(text, sizeof text, "{\"deviceProperties\": %s, \"traceEvents\": [%s]}",
+                       cases[i].devices, EVENT("kernel", "k", "5"));
+        put(f, text, strlen(text));
+        assert_int_equal(
+            gsim_kernels_read(f->path, find("kineto"), &iterations, f->arena, &kernels, &f->log),
+            GSIM_OK);
+        if (cases[i].gpu)
+            assert_string_equal(kernels.gpu, cases[i].gpu);
+        else
+            assert_null(kernels.gpu);
+    }
 }
 
 /* Older versions have other categories; a mark without a duration is no step. */
@@ -143,6 +244,20 @@ static void test_profiles_that_do_not_do(void **state) {
          "2: a kernel without a name or a duration"},
         {"kineto", "[{\"cat\": \"kernel\", \"name\": \"k\", \"dur\": 1e99}]",
          "1: key 'dur': '1e99'"},
+        {"kineto", "[{\"cat\": \"kernel\", \"name\": \"k\", \"ts\": \"x\", \"dur\": 1}]",
+         "1: key 'ts': 'x'"},
+        {"kineto", "[{\"cat\": \"kernel\", \"name\": \"k\", \"ts\": 9e15, \"dur\": 1}]",
+         "1: kernel 'k': the time lies past the end of the clock"},
+        {"kineto",
+         "[\n{\"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"dur\": 0},\n"
+         "{\"cat\": \"kernel\", \"name\": \"l\", \"ts\": 1, \"dur\": 0}]",
+         "2: this kernel and all others last 0 ns"},
+        {"kineto",
+         "[{\"cat\": \"kernel\", \"name\": \"k\", \"dur\": 1, \"args\": {\"device\": 0}},\n"
+         "{\"cat\": \"kernel\", \"name\": \"k\", \"dur\": 1, \"args\": {\"device\": 3}}]",
+         "2: a kernel of GPU 3 after kernels of GPU 0"},
+        {"nsys", "Name,Instances,Total Time (ns)\nk,1,0\nl,2,0\n",
+         "2: this kernel and all others last 0 ns"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gsim_app app;
@@ -171,6 +286,9 @@ int main(void) {
         TEST(test_nsys),
         TEST(test_kineto),
         TEST(test_an_old_kineto),
+        TEST(test_streams_that_overlap),
+        TEST(test_charges_are_the_union),
+        TEST(test_the_gpu_of_a_kineto),
         TEST(test_profiles_that_do_not_do),
         TEST(test_long_texts_are_cut),
     };

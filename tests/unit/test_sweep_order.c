@@ -117,6 +117,29 @@ static void few_drawn_traces_are_open(void **state) {
         assert_int_equal(begun[t], POLICIES);
 }
 
+/* Policy 0 takes 1 ms for 10 jobs and policy 1 takes 4: 1 000 jobs are to take 100 and 400 ms, 100 jobs 10
+ * and 40. By the number of runs a third would be over; by what they take it is 5 of 555 ms. */
+static void what_is_left_is_as_long_as_its_like(void **state) {
+    struct fixture *f = prepare(state, 2, (const uint32_t[]){10, 1000, 100}, TRACES, 1);
+    bool is_least;
+    assert_true(gsim_sweep_order_left(f->order, &is_least) < 0);
+    for (int64_t p = 1; p <= 2; p++)
+        assert_int_equal(gsim_sweep_order_take(f->order, false), p);
+    gsim_sweep_order_note(f->order, 1, 0.001);
+    double share = gsim_sweep_order_left(f->order, &is_least);
+    assert_true(is_least); /* nothing is known of policy 1 */
+    assert_true(share > 109.9 && share < 110.1);
+    gsim_sweep_order_note(f->order, 2, 0.004);
+    share = gsim_sweep_order_left(f->order, &is_least);
+    assert_false(is_least);
+    assert_true(share > 109.9 && share < 110.1); /* 550 / 5 */
+    for (int64_t p = 3; p <= 6; p++) /* what has begun is left until it ends, and one fails */
+        assert_int_equal(gsim_sweep_order_take(f->order, false), p);
+    gsim_sweep_order_note(f->order, 4, -1);
+    share = gsim_sweep_order_left(f->order, &is_least);
+    assert_true(share > 29.9 && share < 30.1); /* 150 / 5 */
+}
+
 static int set_up(void **state) {
     struct gsim_arena *arena = gsim_arena_new();
     struct fixture *f = gsim_arena_alloc(arena, sizeof *f);
@@ -138,7 +161,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(the_first_is_as_in_the_grid),  CASE(the_largest_trace_begins),
         CASE(then_what_is_to_take_longest), CASE(runs_alike_tell_of_each_other),
-        CASE(few_drawn_traces_are_open),
+        CASE(few_drawn_traces_are_open),    CASE(what_is_left_is_as_long_as_its_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "sim/base/text.h"
 
 static void test_distance_counts_edits(void **state) {
@@ -60,8 +62,33 @@ static void test_choices_are_whole_words(void **state) {
     assert_int_equal(gsim_text_choice("", "short|medium|long"), -1);
 }
 
+/* What is nearly a name is told from what is another word. */
+static void test_near_misses(void **state) {
+    (void)state;
+    static const char *const names[] = {"gpus",  "gpu_ms", "mem_gib", "iterations", "host_ms",
+                                        "model", "user",   "vc",      "submit_s"};
+    static const struct {
+        const char *word;
+        int expected;
+    } cases[] = {
+        {"gpu", 0},         {"GPUs", 0},        {"gups", 0},   {"gpu-ms", 1},
+        {"gpu_us", 1},      {"Mem", 2},         {"mem_mb", 2}, {"iter", 3},
+        {"itreations", 3},  {"itertion", 3},    {"host", 4},   {"modle", 5},
+        {"models", 5},      {"usr", -1},        {"users", 6},  {"vcs", 7},
+        {"submitted", -1},  {"submit_time", 8}, {"node", -1},  {"hostname", -1},
+        {"model_name", -1}, {"", -1},           {"_", -1},     {"color", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gsim_text_near_miss(cases[i].word, names, 9), cases[i].expected);
+    char word[200];
+    memset(word, 'a', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    assert_int_equal(gsim_text_near_miss(word, names, 9), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_near_misses),
         cmocka_unit_test(test_distance_counts_edits),
         cmocka_unit_test(test_long_words_are_far_from_everything),
         cmocka_unit_test(test_only_what_is_close_is_suggested),

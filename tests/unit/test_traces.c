@@ -166,10 +166,20 @@ static void test_headers_that_do_not_do(void **state) {
 
 static void test_an_unknown_column_is_a_warning(void **state) {
     struct fixture *f = *state;
-    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,uesr\na,0,1,x\nb,0,1,y\n"), GSIM_OK);
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,colour\na,0,1,x\nb,0,1,y\n"),
+                     GSIM_OK);
     assert_int_equal(f->log.n_warnings, 1);
-    assert_non_null(strstr(f->log.warnings[0].text, "'uesr'"));
-    assert_non_null(strstr(f->log.warnings[0].text, "did you mean 'user'?"));
+    assert_non_null(strstr(f->log.warnings[0].text, "unknown column 'colour' is ignored"));
+}
+
+static void test_a_column_nearly_of_a_known_name_is_refused(void **state) {
+    struct fixture *f = *state;
+    refuse(f, "job_id,submit_s,duration_s,uesr\na,0,1,x\n",
+           "1: unknown column 'uesr'; did you mean 'user'?");
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,user,uesr,x_gpus\na,0,1,u,x,7\n"),
+                     GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 1);
+    assert_int_equal(gsim_trace_share(&f->trace, 0), GSIM_PPM); /* one GPU */
 }
 
 static void test_duplicate_ids_name_both_lines(void **state) {
@@ -490,6 +500,7 @@ int main(void) {
         TEST(test_twenty_errors_are_listed_then_counted),
         TEST(test_headers_that_do_not_do),
         TEST(test_an_unknown_column_is_a_warning),
+        TEST(test_a_column_nearly_of_a_known_name_is_refused),
         TEST(test_duplicate_ids_name_both_lines),
         TEST(test_a_nul_byte_is_refused),
         TEST(test_ten_million_columns_are_refused),

@@ -182,8 +182,62 @@ static void test_forms_read_back(void **state) {
     }
 }
 
+/* A bare number is taken only where no other unit is as likely. */
+static void test_numbers_without_a_unit(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_bare;
+        enum gsim_parse size, speed;
+    } cases[] = {
+        {"5", true, GSIM_PARSE_BARE, GSIM_PARSE_BARE},
+        {" 5 ", true, GSIM_PARSE_SYNTAX, GSIM_PARSE_SYNTAX},
+        {"0.5", true, GSIM_PARSE_BARE, GSIM_PARSE_BARE},
+        {"0", false, GSIM_PARSE_OK, GSIM_PARSE_OK},
+        {"5B", false, GSIM_PARSE_OK, GSIM_PARSE_SYNTAX},
+        {"5GiB", false, GSIM_PARSE_OK, GSIM_PARSE_SYNTAX},
+        {"5B/s", false, GSIM_PARSE_SYNTAX, GSIM_PARSE_OK},
+        {"999999", true, GSIM_PARSE_BARE, GSIM_PARSE_BARE},
+        {"1e6", true, GSIM_PARSE_BARE, GSIM_PARSE_OK},
+        {"1048575", true, GSIM_PARSE_BARE, GSIM_PARSE_OK},
+        {"1048576", true, GSIM_PARSE_OK, GSIM_PARSE_OK},
+        {"1e30", true, GSIM_PARSE_RANGE, GSIM_PARSE_RANGE},
+        {"", false, GSIM_PARSE_SYNTAX, GSIM_PARSE_SYNTAX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value = 0;
+        assert_int_equal(gsim_is_bare(cases[i].text), cases[i].is_bare);
+        assert_int_equal(gsim_parse_size(cases[i].text, &value), cases[i].size);
+        assert_int_equal(gsim_parse_speed(cases[i].text, &value), cases[i].speed);
+    }
+}
+
+/* 86006720102 / 2^30 = 80.1000... */
+static void test_sizes_for_people(void **state) {
+    (void)state;
+    static const struct {
+        int64_t bytes;
+        const char *text;
+    } cases[] = {{86006720102, "80.1GiB"},
+                 {85899345920, "80GiB"},
+                 {1, "1B"},
+                 {0, "0B"},
+                 {1023, "1023B"},
+                 {1024, "1KiB"},
+                 {1536, "1.5KiB"},
+                 {1048577, "1MiB"},
+                 {INT64_MAX, "8388608TiB"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        assert_int_equal(gsim_format_size(text, cases[i].bytes), strlen(cases[i].text));
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_without_a_unit),
+        cmocka_unit_test(test_sizes_for_people),
         cmocka_unit_test(test_decimals_are_exact),
         cmocka_unit_test(test_halves_round_away_from_zero),
         cmocka_unit_test(test_exponents),

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Inputs that are almost surely not what was meant: units left out, columns nearly of a known name,
+# profiles of another device. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+expect() { # name, code, pattern, command
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    if [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"; then
+        echo "ok $name"
+    else
+        echo "not ok $name (exit $got, expected $code and '$pattern')"
+        sed 's/^/# /' "$tmp/out" | head -5
+    fi
+}
+
+# --- profiles -----------------------------------------------------------------------------------
+sqlite3 "$tmp/run.sqlite" "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end)"
+expect "an export of Nsight Systems" 3 "nsys stats .*--report cuda_gpu_kern_sum --format csv $tmp/run.sqlite" \
+    "$gsim" import nsys "$tmp/run.sqlite" --device h200 --iterations 1
+printf 'x\0y' >"$tmp/run.nsys-rep"
+expect "a report of Nsight Systems" 3 "nsys stats .*--report cuda_gpu_kern_sum --format csv $tmp/run.nsys-rep" \
+    "$gsim" import nsys "$tmp/run.nsys-rep" --device h200 --iterations 1
+profile() { # a GPU's name
+    printf '{"deviceProperties": [{"id": 0, "name": "%s"}], "traceEvents": [{"cat": "kernel", "name": "k", "ts": 0, "dur": 100, "args": {"device": 0}}]}\n' "$1" >"$tmp/profile.json"
+}
+profile "NVIDIA A100-SXM4-80GB"
+expect "a profile of another device" 2 "measured on 'NVIDIA A100-SXM4-80GB', and --device says h200; did you mean a100-80" \
+    "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device h200
+expect "a profile of another memory" 2 "did you mean a100-80" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-40
+expect "a profile of its device" 0 "^kernel,k,1,100,a100-80" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-80
+profile "NVIDIA H100 80GB HBM3"
+expect "a chip whose name says no more" 0 "^kernel,k,1,100,h100-sxm" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device h100-sxm
+profile "NVIDIA A10"
+expect "a chip that begins like another" 2 "and --device says a100-80; did you mean a10;" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device a100-80
+profile "NVIDIA GeForce RTX 4090"
+expect "a chip of two words" 0 "^kernel,k,1,100,rtx4090" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device rtx4090
+profile "Some GPU"
+expect "a GPU that is not listed" 2 "'Some GPU', and --device says t4" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device t4
+cp models/devices/t4.ini "$tmp/mine.ini"
+expect "a device file of one's own" 0 "^kernel,k,1,100,$tmp/mine.ini" "$gsim" import kineto "$tmp/profile.json" --iterations 1 --device "$tmp/mine.ini"
+printf 'kind,name,time_us,device\ntitle,t,,\nkernel,a,0,h200\nkernel,b,0,h200\n' >"$tmp/zero.csv"
+printf 'job_id,submit_s,app,iterations\na,0,%s,10\n' "$tmp/zero.csv" >"$tmp/zero_trace.csv"
+expect "an application that takes no time" 3 "zero.csv:3: kernel 'a' and all others last 0" "$gsim" --policy fifo "$tmp/zero_trace.csv"
+
+# --- numbers whose unit was left out --------------------------------------------------------------
+t=tests/golden/two.csv
+expect "5 of memory" 2 "'5' has no unit; say 5GiB or 5B" "$gsim" --policy uvm --host-mem 5 --assume mem_gib=1 $t
+expect "5 bytes, if one means it" 3 "host" "$gsim" --policy uvm --device rtx5080 --host-mem 5B --assume mem_gib=20 --assume iterations=5 --assume gpu_ms=1 $t
+expect "bytes in full" 0 "JCT" "$gsim" --policy fifo --host-mem 549755813888 $t
+expect "a quantum of 5" 2 "timeslice.quantum: '5' has no unit; say 5ms, 5s or 5min" "$gsim" --policy timeslice --set quantum=5 $t
+expect "a quantum of 3600 beside milliseconds" 2 "has no unit" "$gsim" --policy timeslice --set quantum=3600 $t
+expect "a quantum of 5 where minutes are usual" 2 "las.quantum: '5' has no unit" "$gsim" --policy las --set quantum=5 $t
+expect "a quantum of 3600 there" 0 "JCT" "$gsim" --policy las --set quantum=3600 $t
+expect "a quantum with its unit" 0 "JCT" "$gsim" --policy las --set quantum=5s $t
+expect "a half life of 7" 2 "the default is 7d" "$gsim" --policy fairshare --set half_life=7 $t
+expect "a bound of 0 needs no unit" 0 "JCT" "$gsim" --policy fifo --set switch.preempt_ns=0 $t
+expect "a limit of 5 per client" 2 "mem_limit: '5' has no unit; say 5GiB or 5B" "$gsim" --policy mps --set mem_limit=5 $t
+expect "--mtbf 30" 2 "mtbf: '30' has no unit; say 30s, 30min or 30d" "$gsim" --policy fifo --mtbf 30 $t
+expect "--mttr 30" 2 "mttr: '30' has no unit; say 30s, 30min or 30d" "$gsim" --policy fifo --mtbf 30d --mttr 30 $t
+expect "--checkpoint 30" 2 "checkpoint: '30' has no unit; say 30s, 30min or 30d" "$gsim" --policy fifo --mtbf 30d --checkpoint 30 $t
+expect "--mtbf in seconds" 0 "JCT" "$gsim" --policy fifo --mtbf 3600 $t
+expect "--until in seconds of the trace" 0 "JCT" "$gsim" --policy fifo --until 30 $t
+expect "a warm-up of 20" 2 "'20' has no unit; say 20% of the jobs, or 20s or 20h" "$gsim" compare --policies fifo,srtf --warmup 20 $t
+expect "queues are seconds" 0 "JCT" "$gsim" --policy tiresias --set tiresias.queues=3250,7200 $t
+expect "a device of 80 bytes" 2 "hbm_bytes: '80' has no unit and is far below .*; say 80GiB or 80B" "$gsim" --policy fifo --set hbm_bytes=80 $t
+expect "a link of 25 bytes a second" 2 "say 25GB/s or 25B/s" "$gsim" --policy fifo --set pcie.h2d_bytes_per_s=25 $t
+expect "a switch of 50" 2 "switch.preempt_ns: '50' has no unit .*50us" "$gsim" --policy fifo --set switch.preempt_ns=50 $t
+expect "a switch of 50 us in full" 0 "JCT" "$gsim" --policy fifo --set switch.preempt_ns=50000 $t
+expect "a share of 1" 2 "gang.nodes_ppm: '1' has no unit .*100%" "$gsim" --policy fifo --set gang.nodes_ppm=1 $t
+gang() { "$gsim" --quiet --policy fifo --gpus-per-node 1 --nodes 2 --set gang.nodes_ppm="$1" tests/golden/gang.csv | grep JCT; }
+gang 90% >"$tmp/percent"
+gang 900000 >"$tmp/ppm"
+gang 1000000 >"$tmp/all"
+expect "a share in percent" 0 "JCT" sh -c "cmp '$tmp/percent' '$tmp/ppm' && ! cmp -s '$tmp/percent' '$tmp/all' && cat '$tmp/ppm'"
+printf '[node a]\ngpus = 8\nhost_mem = 512\n' >"$tmp/c.ini"
+expect "a host of 512 bytes" 3 "c.ini:3: host_mem: '512' has no unit; say 512GiB or 512B" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
+printf '[node a]\ngpus = 8\nnetwork_bytes_per_s = 12.5\n' >"$tmp/c.ini"
+expect "a network of 12.5" 3 "c.ini:3: network_bytes_per_s: '12.5' has no unit; say 12.5GB/s or 12.5B/s" "$gsim" --policy fifo --cluster "$tmp/c.ini" $t
+printf 'trace = tests/golden/two.csv\npolicy = las\nset.las.quantum = 10ms, 5\n' >"$tmp/g.ini"
+expect "a grid with 5" 3 "combination 2: las.quantum: '5' has no unit" "$gsim" sweep "$tmp/g.ini" -o "$tmp/g.db"
+
+# --- columns nearly of a known name ----------------------------------------------------------------
+column() { # name of the column, the known one
+    printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' "$1" >"$tmp/column.csv"
+    expect "a column $1" 3 "column.csv:1: unknown column '$1'; did you mean '$2'? .*begins with x_" "$gsim" --policy fifo "$tmp/column.csv"
+}
+column gpu gpus
+column GPUs gpus
+column gups gpus
+column mem mem_gib
+column mem_mb mem_gib
+column "GPU ms" gpu_ms
+column iterationns iterations
+column cpu cpus
+column users user
+column prio priority
+for own in node hostname color start_s x_gpu partition id; do
+    printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' "$own" >"$tmp/column.csv"
+    expect "a column $own of one's own" 0 "JCT" "$gsim" --policy fifo "$tmp/column.csv"
+    [ $own = x_gpu ] || expect "is said to be passed over: $own" 0 "unknown column '$own' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
+done
+expect "no word about x_gpu" 0 "^0$" sh -c "printf 'job_id,submit_s,duration_s,x_gpu\na,0,10,2\n' >'$tmp/column.csv'; '$gsim' --policy fifo '$tmp/column.csv' 2>&1 | grep -c x_gpu; true"
+printf 'job_id,submit_s,duration_s,gpus,gpu,user,users\na,0,10,2,7,b,c\n' >"$tmp/column.csv"
+expect "a column beside the one that it is like" 0 "unknown column 'gpu' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
+printf 'job_id,submit_time,duration_s\na,0,10\n' >"$tmp/column.csv"
+expect "a column that is needed" 3 "did you mean 'submit_s'" "$gsim" --policy fifo "$tmp/column.csv"
+printf 'model,mem_mib\nvgg,2\n' >"$tmp/models.csv"
+expect "a table of models" 3 "models.csv:1: a trace has no column 'mem_mib'; did you mean 'mem_gib'" "$gsim" --policy fifo --by-model "$tmp/models.csv" $t
+expect "--assume" 2 "no column 'mem'; did you mean 'mem_gib'" "$gsim" --policy fifo --assume mem=2 $t
+printf 'kind,name,time,device\nkernel,a,1,h200\n' >"$tmp/app.csv"
+printf 'job_id,submit_s,app,iterations\na,0,%s,10\n' "$tmp/app.csv" >"$tmp/app_trace.csv"
+expect "a profile" 3 "app.csv:1: column 'time' .*did you mean 'time_us'" "$gsim" --policy fifo "$tmp/app_trace.csv"
+for sample in traces/samples/*.csv; do
+    expect "$sample" 0 "jobs" "$gsim" --quiet --policy fifo --device ideal --until 0.001 "$sample"
+done
+
+# --- files beside the result -----------------------------------------------------------------------
+for option in --jobs-csv --timeline; do
+    echo mine >"$tmp/mine.json"
+    expect "$option does not overwrite" 2 "mine.json: it is there already; --force overwrites" "$gsim" --policy fifo $option "$tmp/mine.json" $t
+    [ "$(cat "$tmp/mine.json")" = mine ]
+    expect "$option left it as it was" 0 mine cat "$tmp/mine.json"
+    expect "$option overwrites with --force" 0 "JCT" "$gsim" --policy fifo $option "$tmp/mine.json" --force $t
+    # Before the run: nothing of a result is on standard output.
+    expect "$option finds a missing folder before the run" 1 "^gsim: $tmp/no/where.json: cannot write it: No such file" "$gsim" --quiet --policy fifo $option "$tmp/no/where.json" $t
+    cp "$tmp/out" "$tmp/said"
+    expect "$option: nothing was run" 0 "^1$" grep -c '' "$tmp/said"
+done
+for left in "$tmp"/*.part; do
+    if [ -e "$left" ]; then echo "not ok $left is left"; else echo "ok nothing half written is left"; fi
+done
+
+# --- the languages of specs and grids ----------------------------------------------------------------
+"$gsim" generate --help | sed -n '/^a spec is/,$p' >"$tmp/language"
+sed -n '/^a spec is/,/^```$/p' docs/specs.md | sed '$d' >"$tmp/documented"
+expect "docs/specs.md has what generate --help says" 0 "distribution" sh -c "cmp '$tmp/language' '$tmp/documented' && cat '$tmp/language'"
+sed -n '/^    \[trace\]/,/^    choice = amara/p' docs/specs.md | sed 's/^    //' >"$tmp/spec.ini"
+expect "the spec of docs/specs.md" 0 "^job_id,submit_s" "$gsim" generate "$tmp/spec.ini"
+sed 's/^mu = .*/&\nmue = 3/' "$tmp/spec.ini" >"$tmp/wrong.ini"
+expect "a key nearly right" 3 "no key 'mue'; did you mean 'mu'" "$gsim" generate "$tmp/wrong.ini"
+expect "a key of another section" 3 "\[arrival\] has no key 'jobs'" sh -c "sed 's/^rate = .*/&\njobs = 5/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
+expect "sweep --help has the keys of a grid" 0 "gpus-per-node" "$gsim" sweep --help
+expect "and ranges" 0 "1\.\.10" "$gsim" sweep --help
