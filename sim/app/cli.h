@@ -93,6 +93,9 @@ enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const 
 struct gsim_outfile;
 /* A usage error where the file is there already and --force is not said; devices always are. */
 enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path);
+/* The same, but a file that is empty or begins with what gsim writes there (compressed or not) is an
+ * earlier result, which the same command makes anew. */
+enum gsim_status gsim_check_own(struct gsim_cli *cli, const char *path, const char *begins_with);
 /* -o FILE, which is not there unless --force is said, or standard output. */
 enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out);
 enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out);

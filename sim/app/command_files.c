@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim generate and gsim import: both end in a native trace file. */
 #define _POSIX_C_SOURCE 200809L
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "models/profile.h"
 #include "sim/app/cli.h"
@@ -19,6 +22,26 @@ enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path) {
         strncmp(path, "/dev/", 5) == 0)
         return GSIM_OK;
     return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
+}
+
+/* Whether a file that is there begins so, or has nothing in it. */
+static bool is_own(const char *path, const char *begins_with) {
+    char start[64];
+    size_t n = strlen(begins_with);
+    gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
+    assert(n <= sizeof start);
+    if (!file)
+        return false;
+    int got = gzread(file, start, (unsigned)n);
+    (void)gzclose(file);
+    return got == 0 || (got == (int)n && memcmp(start, begins_with, n) == 0);
+}
+
+enum gsim_status gsim_check_own(struct gsim_cli *cli, const char *path, const char *begins_with) {
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && is_own(path, begins_with))
+        return GSIM_OK;
+    return gsim_check_new(cli, path);
 }
 
 enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out) {

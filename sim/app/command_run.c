@@ -28,10 +28,11 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
  */
 static enum gsim_status open_files(struct gsim_cli *cli, struct gsim_outfile *jobs) {
     const char *path = cli->value[GSIM_OPT_JOBS_CSV], *timeline = cli->value[GSIM_OPT_TIMELINE];
-    enum gsim_status status = timeline ? gsim_check_new(cli, timeline) : GSIM_OK;
+    enum gsim_status status =
+        timeline ? gsim_check_own(cli, timeline, GSIM_TIMELINE_BEGINS) : GSIM_OK;
     *jobs = (struct gsim_outfile){0};
     if (status == GSIM_OK && path)
-        status = gsim_check_new(cli, path);
+        status = gsim_check_own(cli, path, GSIM_JOBS_CSV_BEGINS);
     return status == GSIM_OK && path ? gsim_outfile_open(jobs, path, cli->arena, cli->log) : status;
 }
 

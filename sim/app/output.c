@@ -308,8 +308,8 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
 }
 
 void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
-    fputs("job_id,submit_s,start_s,end_s,jct_s,wait_s,service_s,slowdown,gpus,preemptions,"
-          "migrations,faults,bytes_in,bytes_out,stall_s\n",
+    fputs(GSIM_JOBS_CSV_BEGINS "end_s,jct_s,wait_s,service_s,slowdown,gpus,preemptions,"
+                               "migrations,faults,bytes_in,bytes_out,stall_s\n",
           out);
     for (uint32_t job = 0; job < result->jobs.n; job++)
         put_job(out, result, job);

@@ -39,6 +39,7 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
 void gsim_outfile_abandon(struct gsim_outfile *out);
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
 
+#define GSIM_JOBS_CSV_BEGINS "job_id,submit_s,start_s,"
 /* One row a job, in trace order; the caller checks the stream. */
 void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result);
 

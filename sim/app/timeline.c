@@ -458,7 +458,7 @@ enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
     t->arena = arena;
     enum gsim_status status = open_file(t, log);
     if (status == GSIM_OK)
-        put(t, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+        put(t, GSIM_TIMELINE_BEGINS "\"ms\",\"traceEvents\":[");
     return status;
 }
 

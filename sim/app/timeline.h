@@ -15,6 +15,8 @@ struct gsim_timeline;
 /* Events that are written before the rest is left out, as viewers get slow. */
 #define GSIM_TIMELINE_MOST 1000000
 
+#define GSIM_TIMELINE_BEGINS "{\"displayTimeUnit\":"
+
 struct gsim_timeline_options {
     const char *path; /* compressed when it ends in .gz */
     int64_t from_ns, to_ns; /* the window */

@@ -106,7 +106,7 @@ expect "an instance that is not" 2 "mig.layout: .*'5g'; accepted: 7g.141gb, 4g" 
 expect "an instance that does not start there" 2 "mig.layout: .*3g may not begin at '2'" "$gsim" --policy mig --set mig.layout=3g@2 "$tmp/parts.csv"
 expect "a job that fits no instance" 3 "parts.csv:2: job 'a' .*mig.layout=2g+2g.*2g.35gb. has 33024 MiB and 25 % of a GPU" "$gsim" --policy mig --set mig.layout=2g+2g "$tmp/parts.csv"
 expect "a job that fits no vGPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*vgpu.per_gpu=4" "$gsim" --policy vgpu "$tmp/parts.csv"
-expect "a job that fits no GPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*the largest GPU has 40339MiB" "$gsim" --policy mps --device a100-40 "$tmp/parts.csv"
+expect "a job that fits no GPU" 3 "parts.csv:3: .*'mem_gib': job 'b'.*the largest GPU has 39.394GiB" "$gsim" --policy mps --device a100-40 "$tmp/parts.csv"
 printf 'job_id,submit_s,duration_s,sm_fraction\na,0,1,1.2\n' >"$tmp/wide.csv"
 expect "more than all SMs" 3 "wide.csv:2: column 'sm_fraction': '1.2'" "$gsim" --policy mps "$tmp/wide.csv"
 expect "list a policy" 0 "las.quantum" "$gsim" list policies las

@@ -127,6 +127,10 @@ for option in --jobs-csv --timeline; do
     expect "$option does not overwrite" 2 "mine.json: it is there already; --force overwrites" "$gsim" --policy fifo $option "$tmp/mine.json" $t
     [ "$(cat "$tmp/mine.json")" = mine ]
     expect "$option left it as it was" 0 mine cat "$tmp/mine.json"
+    expect "$option writes an earlier one anew" 0 "JCT" "$gsim" --policy fifo $option "$tmp/own$option" $t
+    expect "$option writes it anew again" 0 "JCT" "$gsim" --policy fifo $option "$tmp/own$option" $t
+    cp $t "$tmp/t.csv"
+    expect "$option spares the trace" 2 "it is there already" "$gsim" --policy fifo $option "$tmp/t.csv" $t
     expect "$option overwrites with --force" 0 "JCT" "$gsim" --policy fifo $option "$tmp/mine.json" --force $t
     # Before the run: nothing of a result is on standard output.
     expect "$option finds a missing folder before the run" 1 "^gsim: $tmp/no/where.json: cannot write it: No such file" "$gsim" --quiet --policy fifo $option "$tmp/no/where.json" $t
