@@ -25,12 +25,17 @@ __attribute__((format(printf, 2, 3))) static void add(struct hashing *h, const c
     sha256_update(&h->context, length + 1, (const uint8_t *)line); /* the NUL ends the part */
 }
 
+/* Texts of any length; the NUL ends the part. */
+static void add_text(struct hashing *h, const char *text) {
+    sha256_update(&h->context, strlen(text) + 1, (const uint8_t *)text);
+}
+
 static void add_params(struct hashing *h, const struct gsim_params *params) {
     for (int i = 0; i < params->n; i++) {
         const struct gsim_param_value *value = &params->values[i];
         add(h, "%s.%s=%lld", params->owner, params->defs[i].name, (long long)value->value);
         if (params->defs[i].type == GSIM_PARAM_TEXT)
-            add(h, "%s", value->text);
+            add_text(h, value->text);
         for (int64_t k = 0; value->list && k < value->value; k++)
             add(h, "%lld", (long long)value->list[k]);
     }
@@ -105,7 +110,7 @@ void gsim_config_combine(const char *const *configs, int64_t n, char hash[65]) {
 
 static void add_assumed(struct hashing *h, const struct gsim_setup *setup) {
     for (const char *const *text = setup->trace.assumed; text && *text; text++)
-        add(h, "assume %s", *text);
+        add_text(h, *text);
 }
 
 static void hash_config(const struct gsim_setup *setup, int contender, uint64_t replication,
@@ -149,8 +154,10 @@ static enum gsim_status hash_build(struct gsim_cli *cli, const struct gsim_polic
             part[out->n_parts++] =
                 (struct gsim_part){out->input[i].content->path, out->input[i].content->sha256};
     sha256_init(&h.context);
-    for (int i = 0; i < out->n_parts; i++)
-        add(&h, "%s %s", part[i].name, part[i].sha256);
+    for (int i = 0; i < out->n_parts; i++) {
+        add_text(&h, part[i].name);
+        add_text(&h, part[i].sha256);
+    }
     finish(&h, out->build);
     out->part = part;
     return GSIM_OK;
@@ -164,7 +171,7 @@ static void name_inputs(struct gsim_identity *out) {
     for (int i = 0; i < out->n_inputs; i++) {
         add(&h, "%s %d %s", out->input[i].kind, out->input[i].is_built_in,
             out->input[i].content->sha256);
-        add(&h, "%s", out->input[i].content->path);
+        add_text(&h, out->input[i].content->path);
     }
     finish_name(&h, out->inputs);
 }
@@ -173,8 +180,10 @@ static void name_resolved(struct gsim_resolved_list *list) {
     struct hashing h;
     sha256_init(&h.context);
     for (int i = 0; i < list->n; i++) {
-        add(&h, "%s %s %s", list->value[i].owner, list->value[i].key, list->value[i].tag);
-        add(&h, "%s", list->value[i].value);
+        add_text(&h, list->value[i].owner);
+        add_text(&h, list->value[i].key);
+        add_text(&h, list->value[i].tag);
+        add_text(&h, list->value[i].value);
     }
     finish_name(&h, list->name);
 }
@@ -198,8 +207,9 @@ static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication
     finish_name(&h, out->trace_jobs);
 }
 
-enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
-                               uint64_t replication, struct gsim_identity *out) {
+enum gsim_status gsim_identify_asked(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     int contender, uint64_t replication,
+                                     struct gsim_identity *out) {
     *out = (struct gsim_identity){0};
     if (strcmp(setup->trace_path, "-") == 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
@@ -207,13 +217,21 @@ enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *se
                          "recognised again");
     enum gsim_status status = gsim_list_inputs(cli, setup, contender, out);
     if (status == GSIM_OK)
-        status = gsim_list_resolved(cli, setup, contender, out);
-    if (status == GSIM_OK)
         status = hash_build(cli, setup->contender[contender].policy, out);
     if (status != GSIM_OK)
         return status;
     hash_config(setup, contender, replication, out);
     name_inputs(out);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
+                               uint64_t replication, struct gsim_identity *out) {
+    enum gsim_status status = gsim_identify_asked(cli, setup, contender, replication, out);
+    if (status == GSIM_OK)
+        status = gsim_list_resolved(cli, setup, contender, out);
+    if (status != GSIM_OK)
+        return status;
     name_resolved(&out->parameters);
     name_resolved(&out->devices);
     name_trace_jobs(setup, replication, out);

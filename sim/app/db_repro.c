@@ -122,7 +122,7 @@ enum gsim_status gsim_db_find_run(struct gsim_db *db, const char *name, struct g
         out->build = column(db, statement, 1);
         out->argv = column(db, statement, 2);
         out->version = column(db, statement, 3);
-        out->is_summary = strcmp((const char *)sqlite3_column_text(statement, 4), "summary") == 0;
+        out->is_summary = strcmp(column(db, statement, 4), "summary") == 0;
     }
     status = finalize(db, statement, log);
     if (status == GSIM_OK)

@@ -196,7 +196,7 @@ static enum gsim_status hash_run(struct gsim_sweep *sweep, struct gsim_sweep_run
         gsim_sweep_set_up(sweep, run->grid_run, run->trace, arena, log, cli, setup);
     struct gsim_identity identity;
     if (status == GSIM_OK)
-        status = gsim_identify(cli, setup, 0, setup->replication, &identity);
+        status = gsim_identify_asked(cli, setup, 0, setup->replication, &identity);
     if (status != GSIM_OK)
         return status;
     return note_identity(sweep, run, &identity, gsim_run_command(cli, setup, 0, setup->replication),
