@@ -17,9 +17,6 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
 uint64_t gsim_generate_seed(const struct gsim_generate_spec *spec);
 /* The files of values that the spec names, as they are opened; ends with NULL. */
 const char *const *gsim_generate_files(const struct gsim_generate_spec *spec);
-/* The texts that a column may get, one after the other; NULL: no more. */
-const char *gsim_generate_text(const struct gsim_generate_spec *spec, enum gsim_column column,
-                               uint32_t nth);
 /* The same spec, seed and replication give the same trace on one platform. */
 enum gsim_status gsim_trace_generate(const struct gsim_generate_spec *spec, uint64_t seed,
                                      uint64_t replication, struct gsim_arena *arena,

@@ -306,16 +306,3 @@ uint64_t gsim_generate_seed(const struct gsim_generate_spec *spec) {
 const char *const *gsim_generate_files(const struct gsim_generate_spec *spec) {
     return spec->file;
 }
-
-const char *gsim_generate_text(const struct gsim_generate_spec *spec, enum gsim_column column,
-                               uint32_t nth) {
-    for (uint32_t i = 0; i < spec->n_quantities; i++) {
-        const struct gsim_quantity *q = &spec->quantities[i];
-        if (q->target != (int)column || !q->text || q->dist.value)
-            continue;
-        if (nth < q->dist.n)
-            return q->text[nth];
-        nth -= q->dist.n;
-    }
-    return NULL;
-}

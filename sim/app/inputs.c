@@ -73,14 +73,9 @@ static void add_app(struct collecting *c, const char *name) {
         add_built_in(c, "app", built_in->name);
 }
 
-/* A spec's names are there before its trace is drawn. */
-static void add_apps(struct collecting *c, const struct gsim_setup *setup) {
-    const struct gsim_names *names = &setup->trace.names[GSIM_COL_APP];
-    const char *name;
-    for (uint32_t n = 0; setup->spec && (name = gsim_generate_text(setup->spec, GSIM_COL_APP, n));
-         n++)
-        add_app(c, name);
-    for (uint32_t n = 0; !setup->spec && n < names->n; n++)
+/* Specs draw none. */
+static void add_apps(struct collecting *c, const struct gsim_names *names) {
+    for (uint32_t n = 0; n < names->n; n++)
         add_app(c, names->name[n]);
 }
 
@@ -104,7 +99,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM]);
     add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER]);
     add_devices(&c, &setup->cluster);
-    add_apps(&c, setup);
+    add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);
     out->input = c.file;
     out->n_inputs = c.n;
