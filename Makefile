@@ -125,8 +125,11 @@ samples: gsim
 figures: gsim
 	for script in experiments/*/figures.sh; do sh $$script ./gsim plots/out || exit 1; done
 
+# The man page, and the tables of a database in docs/sweeps.md.
 man: gsim
 	./gsim man >man/gsim.1
+	sh tools/tables.sh ./gsim >build/sweeps.md
+	cp build/sweeps.md docs/sweeps.md
 
 validate-readme: gsim
 	sh tools/validate_readme.sh ./gsim >build/README.md

@@ -174,7 +174,7 @@ static enum gsim_status open_database(struct gsim_sweep *sweep, const struct sha
     struct gsim_db_sweep about = {
         .id = sweep->id, .grid = sweep->grid.path, .n_runs = sweep->n_runs};
     enum gsim_status status =
-        gsim_contents_take(cli->contents, sweep->grid.path, &about.content, cli->log);
+        gsim_contents_take(cli->contents, sweep->grid.path, false, &about.content, cli->log);
     if (status == GSIM_OK)
         status = gsim_db_open(cli->value[GSIM_OPT_OUTPUT], cli->arena, db, cli->log);
     if (status == GSIM_OK)
@@ -226,7 +226,9 @@ static enum gsim_status run_missing(struct gsim_sweep *sweep, const struct shard
         return status;
     status = gsim_sweep_execute(&todo, db);
     enum gsim_status tidied = gsim_db_tidy(db, cli->log);
+    enum gsim_status checked = todo.n ? gsim_contents_check(cli->contents, cli->log) : GSIM_OK;
     status = status == GSIM_OK ? tidied : status;
+    status = status == GSIM_OK ? checked : status;
     fprintf(cli->io->out, "%s", sweep->grid.path);
     if (shard->n > 1)
         fprintf(cli->io->out, ", shard %lld/%lld", (long long)shard->at, (long long)shard->n);

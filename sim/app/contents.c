@@ -11,7 +11,7 @@
 
 struct entry {
     struct entry *next;
-    bool is_built_in;
+    bool is_built_in, is_watched;
     struct gsim_content content;
 };
 
@@ -126,28 +126,33 @@ static const struct gsim_content *put(struct gsim_contents *contents, struct ent
     return &entry->content;
 }
 
-static enum gsim_status load(struct gsim_contents *contents, const char *path,
-                             const struct gsim_content **out, struct gsim_log *log) {
+static enum gsim_status load(struct gsim_contents *contents, const char *path, struct entry **out,
+                             struct gsim_log *log) {
     struct entry *entry = gsim_arena_alloc(contents->arena, sizeof *entry);
     const char *own = gsim_arena_strdup(contents->arena, path);
     if (!entry || !own)
         return gsim_no_memory(log, "reading a file");
     enum gsim_status status =
         gsim_content_read(own, contents->most_kept, contents->arena, &entry->content, log);
-    if (status == GSIM_OK) /* whoever asks next for one that cannot be read is told as well */
-        *out = put(contents, entry);
-    return status;
+    if (status != GSIM_OK) /* whoever asks next for one that cannot be read is told as well */
+        return status;
+    (void)put(contents, entry);
+    *out = entry;
+    return GSIM_OK;
 }
 
 enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *path,
-                                    const struct gsim_content **out, struct gsim_log *log) {
+                                    bool is_watched, const struct gsim_content **out,
+                                    struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     (void)pthread_mutex_lock(&contents->lock);
-    const struct entry *entry = find(contents, path, false);
-    if (entry)
+    struct entry *entry = find(contents, path, false);
+    if (!entry)
+        status = load(contents, path, &entry, log);
+    if (status == GSIM_OK) {
+        entry->is_watched |= is_watched;
         *out = &entry->content;
-    else
-        status = load(contents, path, out, log);
+    }
     (void)pthread_mutex_unlock(&contents->lock);
     return status;
 }
@@ -177,4 +182,21 @@ const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents
     const struct gsim_content *content = entry ? &entry->content : load_built_in(contents, name);
     (void)pthread_mutex_unlock(&contents->lock);
     return content;
+}
+
+enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    for (const struct entry *entry = contents->first; entry; entry = entry->next) {
+        struct gsim_content now;
+        if (!entry->is_watched)
+            continue;
+        enum gsim_status read =
+            gsim_content_read(entry->content.path, -1, contents->arena, &now, log);
+        if (read == GSIM_OK && strcmp(now.sha256, entry->content.sha256) != 0)
+            read = gsim_fail(log, GSIM_FAILED, entry->content.path, 0,
+                             "it was changed while runs read it: their results may be of either "
+                             "version; --force runs them again");
+        status = status == GSIM_OK ? read : status;
+    }
+    return status;
 }

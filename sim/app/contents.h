@@ -27,12 +27,17 @@ struct gsim_contents;
 /* most_kept: larger ones are hashed only. NULL: no memory. All of it lives in an arena of its own. */
 struct gsim_contents *gsim_contents_new(int64_t most_kept);
 void gsim_contents_free(struct gsim_contents *contents);
-/* From any thread; what *out points to lives as long as contents. */
+/* From any thread; what *out points to lives as long as contents. is_watched: runs open it again. */
 enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *path,
-                                    const struct gsim_content **out, struct gsim_log *log);
+                                    bool is_watched, const struct gsim_content **out,
+                                    struct gsim_log *log);
 /* A file that is built into the program ("models/devices/h200.ini"); NULL: there is none, or no
  * memory. */
 const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents, const char *name);
+
+/* An error for each watched file that has other contents than when it was taken: runs since may have
+ * read either. */
+enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim_log *log);
 
 /* SHA-256 of a file as it is now. */
 enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct gsim_arena *arena,

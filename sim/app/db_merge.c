@@ -144,6 +144,27 @@ static enum gsim_status take_over(struct gsim_db *db, const char *path, int64_t 
     return status;
 }
 
+/* Runs of one policy by several programs: each is what it says, but they are not to be compared
+ * unawares. What is built in differs from run to run. */
+enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, struct gsim_log *log) {
+    static const char sql[] =
+        "SELECT policy, count(DISTINCT parts) FROM (SELECT DISTINCT policy, build FROM run) JOIN "
+        "(SELECT build, group_concat(part || sha256) AS parts FROM (SELECT * FROM build WHERE part "
+        "NOT GLOB 'models/*/*' ORDER BY build, part) GROUP BY build) USING (build) GROUP BY policy "
+        "HAVING count(DISTINCT parts) > 1";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        gsim_warn(
+            log, db->path, 0,
+            "runs of %s were made by %lld builds of gsim, whose results may differ: gsim sweep "
+            "GRID -o FILE --force runs them again by this one",
+            (const char *)sqlite3_column_text(statement, 0),
+            (long long)sqlite3_column_int64(statement, 1));
+    int ended = sqlite3_finalize(statement);
+    return code == SQLITE_OK && ended == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
+}
+
 enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, int64_t *n_new,
                                struct gsim_log *log) {
     struct gsim_db *shard;

@@ -35,12 +35,13 @@ static void put(struct collecting *c, const char *kind, const struct gsim_conten
     c->file[c->n++] = (struct gsim_named_file){kind, content, is_built_in};
 }
 
-/* path NULL: nothing is named. */
-static void add_file(struct collecting *c, const char *kind, const char *path) {
+/* path NULL: nothing is named. A trace or spec is read once, a device too; the rest by each run of a
+ * sweep. */
+static void add_file(struct collecting *c, const char *kind, const char *path, bool is_watched) {
     const struct gsim_content *content;
     if (!path || c->status != GSIM_OK)
         return;
-    c->status = gsim_contents_take(c->cli->contents, path, &content, c->cli->log);
+    c->status = gsim_contents_take(c->cli->contents, path, is_watched, &content, c->cli->log);
     if (c->status == GSIM_OK)
         put(c, kind, content, false);
 }
@@ -57,7 +58,7 @@ static void add_devices(struct collecting *c, const struct gsim_cluster_spec *cl
     for (uint16_t p = 0; p < cluster->n_profiles; p++) {
         const char *name = cluster->profiles[p]->name;
         if (gsim_profile_is_path(name))
-            add_file(c, "device", name);
+            add_file(c, "device", name, false);
         else
             add_built_in(c, "device",
                          gsim_arena_printf(c->cli->arena, "models/devices/%s.ini", name));
@@ -68,7 +69,7 @@ static void add_devices(struct collecting *c, const struct gsim_cluster_spec *cl
 static void add_app(struct collecting *c, const char *name) {
     const struct gsim_embedded *built_in = gsim_apps_embedded(name);
     if (gsim_apps_is_path(name))
-        add_file(c, "app", name);
+        add_file(c, "app", name, true);
     else if (built_in)
         add_built_in(c, "app", built_in->name);
 }
@@ -85,19 +86,19 @@ static void add_params(struct collecting *c, const struct gsim_params *params) {
             add_file(
                 c,
                 gsim_arena_printf(c->cli->arena, "set.%s.%s", params->owner, params->defs[i].name),
-                params->values[i].text);
+                params->values[i].text, true);
 }
 
 enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup *setup,
                                   int contender, struct gsim_identity *out) {
     struct collecting c = {.cli = cli};
-    add_file(&c, setup->spec ? "spec" : "trace", setup->trace_path);
+    add_file(&c, setup->spec ? "spec" : "trace", setup->trace_path, false);
     for (const char *const *path = setup->spec ? gsim_generate_files(setup->spec) : NULL;
          path && *path; path++)
-        add_file(&c, "values", *path);
-    add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL]);
-    add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM]);
-    add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER]);
+        add_file(&c, "values", *path, false);
+    add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL], false);
+    add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);
+    add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER], true);
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);

@@ -139,6 +139,13 @@ asks "which --force replaces too" "4" r.db "select count(*) from run"
 expect "the program says its build" 0 "^gsim [0-9.]* (build [0-9a-f]\{12\})$" "$gsim" --version
 asks "which the database notes" 1 r.db "select count(distinct program) = 1 and min('gsim ' || program = '$("$gsim" --version)') from run_perf"
 
+# --- shards of two builds
+for i in 1 2 3; do "$gsim" sweep g.ini -o s$i.db --shard $i/3 --quiet >out 2>&1; done
+expect "shards of one build merge without a word" 0 " 4 new runs" "$gsim" merge -o m1.db s1.db s2.db s3.db
+lacks "none" "builds of gsim"
+mv r.db spare.db && mv s2.db r.db && other_build sim/core && mv r.db s2.db && mv spare.db r.db
+expect "shards of two builds merge with one" 0 "m2.db: runs of las were made by 2 builds" "$gsim" merge -o m2.db s1.db s2.db s3.db
+
 # --- an older schema
 cp r.db old.db
 sqlite3 old.db "pragma user_version = 5"
@@ -157,6 +164,8 @@ asks "and parameters" "0" r.db "select count(*) from run where parameters not in
 sqlite3 r.db "select name from sqlite_master where type = 'table' order by 1" | sort >out
 cmp -s tables out
 say "gsim list tables names each table" $?
+(cd "$root" && sh tools/tables.sh "$gsim" | cmp - docs/sweeps.md) >out 2>&1
+say "docs/sweeps.md has them (make man)" $?
 "$gsim" --policy fifo --by-model models.csv --quiet --keep-inputs 100 --db small.db t.csv >out 2>&1
 asks "larger files are hashed only" "trace|1
 by-model|0" small.db "select kind, text is null from input where kind in ('trace', 'by-model')"
