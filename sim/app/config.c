@@ -137,9 +137,8 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-static enum gsim_status hash_build(struct gsim_cli *cli, const struct gsim_policy *policy,
+static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_policy *policy,
                                    struct gsim_identity *out) {
-    struct hashing h;
     size_t n = (size_t)out->n_inputs;
     for (const struct gsim_source *source = gsim_sources; source->owner; source++)
         n++;
@@ -153,24 +152,30 @@ static enum gsim_status hash_build(struct gsim_cli *cli, const struct gsim_polic
         if (out->input[i].is_built_in)
             part[out->n_parts++] =
                 (struct gsim_part){out->input[i].content->path, out->input[i].content->sha256};
-    sha256_init(&h.context);
-    for (int i = 0; i < out->n_parts; i++) {
-        add_text(&h, part[i].name);
-        add_text(&h, part[i].sha256);
-    }
-    finish(&h, out->build);
     out->part = part;
     return GSIM_OK;
 }
 
+static void hash_build(struct gsim_identity *out) {
+    struct hashing h;
+    sha256_init(&h.context);
+    for (int i = 0; i < out->n_parts; i++) {
+        add_text(&h, out->part[i].name);
+        add_text(&h, out->part[i].sha256);
+    }
+    finish(&h, out->build);
+}
+
 /* --- lists ------------------------------------------------------------------------------------ */
 
+/* What is built in is named by the build. */
 static void name_inputs(struct gsim_identity *out) {
     struct hashing h;
     sha256_init(&h.context);
     for (int i = 0; i < out->n_inputs; i++) {
-        add(&h, "%s %d %s", out->input[i].kind, out->input[i].is_built_in,
-            out->input[i].content->sha256);
+        if (out->input[i].is_built_in)
+            continue;
+        add(&h, "%s %s", out->input[i].kind, out->input[i].content->sha256);
         add_text(&h, out->input[i].content->path);
     }
     finish_name(&h, out->inputs);
@@ -207,27 +212,35 @@ static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication
     finish_name(&h, out->trace_jobs);
 }
 
-enum gsim_status gsim_identify_asked(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                     int contender, uint64_t replication,
-                                     struct gsim_identity *out) {
-    *out = (struct gsim_identity){0};
+/* Files and parts of the program; the sums of identities stay. */
+static enum gsim_status list(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
+                             struct gsim_identity *out) {
+    out->n_parts = 0;
     if (strcmp(setup->trace_path, "-") == 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--db needs a trace file: what came through standard input cannot be "
                          "recognised again");
     enum gsim_status status = gsim_list_inputs(cli, setup, contender, out);
-    if (status == GSIM_OK)
-        status = hash_build(cli, setup->contender[contender].policy, out);
+    return status == GSIM_OK ? list_parts(cli, setup->contender[contender].policy, out) : status;
+}
+
+enum gsim_status gsim_identify_asked(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     int contender, uint64_t replication,
+                                     struct gsim_identity *out) {
+    *out = (struct gsim_identity){0};
+    enum gsim_status status = list(cli, setup, contender, out);
     if (status != GSIM_OK)
         return status;
     hash_config(setup, contender, replication, out);
+    hash_build(out);
     name_inputs(out);
     return GSIM_OK;
 }
 
-enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
-                               uint64_t replication, struct gsim_identity *out) {
-    enum gsim_status status = gsim_identify_asked(cli, setup, contender, replication, out);
+enum gsim_status gsim_identify_lists(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     int contender, uint64_t replication,
+                                     struct gsim_identity *out) {
+    enum gsim_status status = list(cli, setup, contender, out);
     if (status == GSIM_OK)
         status = gsim_list_resolved(cli, setup, contender, out);
     if (status != GSIM_OK)
@@ -236,6 +249,13 @@ enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *se
     name_resolved(&out->devices);
     name_trace_jobs(setup, replication, out);
     return GSIM_OK;
+}
+
+enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
+                               uint64_t replication, struct gsim_identity *out) {
+    enum gsim_status status = gsim_identify_asked(cli, setup, contender, replication, out);
+    return status == GSIM_OK ? gsim_identify_lists(cli, setup, contender, replication, out)
+                             : status;
 }
 
 enum gsim_status gsim_identity_open(struct gsim_cli *cli) {

@@ -54,8 +54,12 @@ struct gsim_identity {
  * need not be drawn. */
 enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
                                uint64_t replication, struct gsim_identity *out);
-/* Without parameters, devices and trace_jobs: what it takes to look a run up. */
+/* Its first half, config, build and inputs: what it takes to look a run up. */
 enum gsim_status gsim_identify_asked(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     int contender, uint64_t replication,
+                                     struct gsim_identity *out);
+/* The rest of it; the first half is as it was found before. */
+enum gsim_status gsim_identify_lists(struct gsim_cli *cli, const struct gsim_setup *setup,
                                      int contender, uint64_t replication,
                                      struct gsim_identity *out);
 /* Makes cli->contents as --keep-inputs says; gsim_cli frees it. */

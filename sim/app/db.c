@@ -299,6 +299,7 @@ static bool add_rows(struct gsim_db *db, int64_t run_id, const struct gsim_db_ru
 static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
     enum gsim_status status = gsim_db_fail(db, log);
     (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    db->last = (struct gsim_identity){0};
     return status;
 }
 

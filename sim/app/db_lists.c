@@ -122,10 +122,25 @@ static bool add_trace_jobs(struct gsim_db *db, const struct gsim_db_run *run) {
     return is_fine;
 }
 
+/* Neighbours in a grid share most of it. */
+static bool is_last(const char *name, const char *last) {
+    return strcmp(name, last) == 0;
+}
+
 bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run) {
-    return add_build(db, run->identity) && add_inputs(db, run->identity) &&
-           add_texts(db, run->identity) && add_parameters(db, &run->identity->parameters) &&
-           add_parameters(db, &run->identity->devices) && add_trace_jobs(db, run);
+    const struct gsim_identity *now = run->identity, *last = &db->last;
+    bool has_build = is_last(now->build, last->build);
+    bool has_inputs = is_last(now->inputs, last->inputs);
+    bool is_fine =
+        (has_build || add_build(db, now)) && (has_inputs || add_inputs(db, now)) &&
+        ((has_build && has_inputs) || add_texts(db, now)) &&
+        (is_last(now->parameters.name, last->parameters.name) ||
+         add_parameters(db, &now->parameters)) &&
+        (is_last(now->devices.name, last->devices.name) || add_parameters(db, &now->devices)) &&
+        (is_last(now->trace_jobs, last->trace_jobs) || add_trace_jobs(db, run));
+    if (is_fine)
+        db->last = *now; /* its names: what it points to goes with the run */
+    return is_fine;
 }
 
 enum gsim_status gsim_db_tidy(struct gsim_db *db, struct gsim_log *log) {
@@ -143,6 +158,7 @@ enum gsim_status gsim_db_tidy(struct gsim_db *db, struct gsim_log *log) {
     if (!db->has_replaced)
         return GSIM_OK;
     db->has_replaced = false;
+    db->last = (struct gsim_identity){0};
     enum gsim_status status = gsim_db_execute(db, sql, log);
     if (status != GSIM_OK)
         (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);

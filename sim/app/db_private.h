@@ -46,6 +46,7 @@ struct gsim_db {
     int64_t adding_id;
     const struct gsim_trace *adding_trace; /* what new_trace_job shows, and its name */
     const char *adding_name;
+    struct gsim_identity last; /* lists that are there for sure: of the run that was added before */
     bool has_replaced; /* rows that only what was replaced referred to may be left */
 };
 

@@ -68,12 +68,15 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
     struct gsim_identity *identity = gsim_arena_alloc(o->arena, sizeof *identity);
     if (!cli || !setup || !identity)
         return gsim_no_memory(&o->log, "starting a run");
+    memcpy(identity->config, run->config, sizeof run->config);
+    memcpy(identity->build, run->build, sizeof run->build);
+    memcpy(identity->inputs, run->inputs, sizeof run->inputs);
     enum gsim_status status = gsim_sweep_take_trace(e->sweep, run->trace, &o->log);
     if (status == GSIM_OK)
         status =
             gsim_sweep_set_up(e->sweep, run->grid_run, run->trace, o->arena, &o->log, cli, setup);
     if (status == GSIM_OK)
-        status = gsim_identify(cli, setup, 0, setup->replication, identity);
+        status = gsim_identify_lists(cli, setup, 0, setup->replication, identity);
     if (status == GSIM_OK)
         status =
             gsim_setup_run(setup, 0, &setup->trace, &e->io, false, o->arena, &o->result, &o->log);

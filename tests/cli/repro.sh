@@ -139,6 +139,13 @@ asks "which --force replaces too" "4" r.db "select count(*) from run"
 expect "the program says its build" 0 "^gsim [0-9.]* (build [0-9a-f]\{12\})$" "$gsim" --version
 asks "which the database notes" 1 r.db "select count(distinct program) = 1 and min('gsim ' || program = '$("$gsim" --version)') from run_perf"
 
+# --- what is built in is of the program, not of what was asked for
+for device in h200 h100-sxm; do
+    "$gsim" run --policy fifo --by-model models.csv --device $device --quiet --db devices.db t.csv >out 2>&1
+done
+asks "two built-in devices, one list of files" "2|1|2" devices.db "select count(*), count(distinct inputs), count(distinct build) from run"
+asks "whose texts are kept" "models/devices/h100-sxm.ini|1" devices.db "select path, length(text) = size from input where run_id = 2 and path like '%sxm%'"
+
 # --- shards of two builds
 for i in 1 2 3; do "$gsim" sweep g.ini -o s$i.db --shard $i/3 --quiet >out 2>&1; done
 expect "shards of one build merge without a word" 0 " 4 new runs" "$gsim" merge -o m1.db s1.db s2.db s3.db
