@@ -25,11 +25,12 @@ CPPFLAGS = -I.
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
 
 LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
-LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/sources.o
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
+SOURCES  = $(sort $(LIB_SRC) $(wildcard sim/*/*.h sim/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
-.PHONY: all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -59,6 +60,16 @@ $(BUILD)/embedded.o: build/embedded.c
 build/embedded.c: tools/embed.sh $(EMBEDDED)
 	@mkdir -p $(@D)
 	sh tools/embed.sh $@ $(EMBEDDED)
+
+# What the program is made of, so that results can say it. Summed in every make, whatever times files
+# have; the file is only touched when a sum is another one.
+$(BUILD)/sources.o: build/sources.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+build/sources.c: FORCE
+	@mkdir -p $(@D)
+	@sh tools/sources.sh $@ $(SOURCES)
 
 # --- tests ---------------------------------------------------------------------------------------
 TEST_SRC = $(wildcard tests/unit/*.c tests/property/*.c tests/analytic/*.c tests/reference/*.c)
@@ -114,8 +125,11 @@ samples: gsim
 figures: gsim
 	for script in experiments/*/figures.sh; do sh $$script ./gsim plots/out || exit 1; done
 
+# The man page, and the tables of a database in docs/sweeps.md.
 man: gsim
 	./gsim man >man/gsim.1
+	sh tools/tables.sh ./gsim >build/sweeps.md
+	cp build/sweeps.md docs/sweeps.md
 
 validate-readme: gsim
 	sh tools/validate_readme.sh ./gsim >build/README.md

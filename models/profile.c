@@ -491,7 +491,7 @@ int gsim_profile_names(char (*out)[48], int most) {
     return n;
 }
 
-static bool is_path(const char *name) {
+bool gsim_profile_is_path(const char *name) {
     size_t n = strlen(name);
     return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
 }
@@ -502,10 +502,11 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
     struct loading l = {.profile = out, .path = name_or_path, .arena = arena, .log = log};
     struct gsim_ini ini = {0};
     enum gsim_status status;
-    const struct gsim_embedded *file = is_path(name_or_path) ? NULL : embedded(name_or_path);
+    const struct gsim_embedded *file =
+        gsim_profile_is_path(name_or_path) ? NULL : embedded(name_or_path);
     if (file && strcmp(name_or_path, "assumed") != 0)
         status = read_embedded(&l, file, &ini);
-    else if (is_path(name_or_path))
+    else if (gsim_profile_is_path(name_or_path))
         status = gsim_ini_read_file(name_or_path, arena, &ini, log);
     else
         status = unknown_device(name_or_path, log);

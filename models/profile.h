@@ -69,6 +69,7 @@ extern const struct gsim_embedded gsim_embedded_files[];
  * is a usage error with a suggestion; a bad file is bad input with its line. */
 enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *arena,
                                    struct gsim_profile *out, struct gsim_log *log);
+bool gsim_profile_is_path(const char *name_or_path);
 /* `--set key=value`. *known is false, and nothing happens, when key is no profile key. Values that
  * are shares of it follow. */
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,

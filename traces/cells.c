@@ -16,6 +16,11 @@ const struct gsim_column_def gsim_columns[GSIM_COL_COUNT] = {
 static const char class_names[] = "batch|production|opportunistic|realtime"; /* enum gsim_class */
 static const char sync_names[] = "iteration|kernel|none"; /* enum gsim_sync */
 
+bool gsim_cell_is_text(enum gsim_column column) {
+    enum gsim_cell_kind kind = gsim_columns[column].kind;
+    return kind == GSIM_CELL_NAME || kind == GSIM_CELL_CLASS || kind == GSIM_CELL_SYNC;
+}
+
 const char *gsim_cell_form(enum gsim_cell_kind kind) {
     static const char *const forms[] = {
         [GSIM_CELL_COUNT] = "a whole number, 0 or more",

@@ -29,6 +29,8 @@ struct gsim_column_def {
 };
 extern const struct gsim_column_def gsim_columns[GSIM_COL_COUNT];
 
+/* Cells that stand for a text. */
+bool gsim_cell_is_text(enum gsim_column column);
 /* What a cell of that kind must look like, for messages: "a time in seconds (...)". */
 const char *gsim_cell_form(enum gsim_cell_kind kind);
 /* false: the text does not fit the kind. Names are interned in the builder. */

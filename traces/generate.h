@@ -15,6 +15,8 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
                                          struct gsim_log *log);
 /* The seed that the spec asks for, 1 when it does not say. */
 uint64_t gsim_generate_seed(const struct gsim_generate_spec *spec);
+/* The files of values that the spec names, as they are opened; ends with NULL. */
+const char *const *gsim_generate_files(const struct gsim_generate_spec *spec);
 /* The same spec, seed and replication give the same trace on one platform. */
 enum gsim_status gsim_trace_generate(const struct gsim_generate_spec *spec, uint64_t seed,
                                      uint64_t replication, struct gsim_arena *arena,

@@ -309,3 +309,7 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
 uint64_t gsim_generate_seed(const struct gsim_generate_spec *spec) {
     return spec->seed;
 }
+
+const char *const *gsim_generate_files(const struct gsim_generate_spec *spec) {
+    return spec->file;
+}

@@ -53,6 +53,8 @@ struct gsim_generate_spec {
     uint32_t n_kinds;
     struct gsim_quantity quantities[GSIM_MAX_QUANTITIES];
     uint32_t n_quantities;
+    const char *file[GSIM_MAX_QUANTITIES + 1]; /* of values that it names; ends with NULL */
+    uint32_t n_files;
     double mean_gap_s; /* that arrivals are scaled to; 0: not scaled */
 };
 

@@ -163,6 +163,7 @@ static enum gsim_status read_empirical(const struct gsim_spec_reader *r, const c
     const char *path = gsim_arena_printf(r->arena, "%.*s%s", folder, r->spec->path, file->value);
     if (!path)
         return gsim_no_memory(r->log, "reading a spec");
+    r->spec->file[r->spec->n_files++] = path; /* a quantity has one at most */
     return gsim_values_read(path, column ? column->value : NULL, r->arena, &dist->value, &dist->n,
                             r->log);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/app/contents.h"
+#include "sim/app/program.h"
 #include "sim/base/text.h"
 
 const struct gsim_command gsim_commands[] = {
@@ -14,11 +16,14 @@ const struct gsim_command gsim_commands[] = {
     {"sweep", "GRID.ini", "every combination of a grid, on all cores, resumable", GSIM_IN_SWEEP,
      gsim_command_sweep},
     {"merge", "SHARD.db ...", "joins the databases of shards", GSIM_IN_MERGE, gsim_command_merge},
+    {"repro", "RESULTS.db RUN", "runs a run of a database again, by run_id or config, and compares",
+     GSIM_IN_REPRO, gsim_command_repro},
     {"plot", "RESULTS.db", "a figure by gnuplot", GSIM_IN_PLOT, gsim_command_plot},
     {"report", "RESULTS.db", "one page of tables and figures", GSIM_IN_REPORT, gsim_command_report},
     {"validate", "[SUITE ...]", "what it says beside what was measured, published or proved",
      GSIM_IN_VALIDATE, gsim_command_validate},
-    {"generate", "SPEC.ini", "a synthetic trace from distributions", GSIM_IN_GENERATE,
+    {"generate", "SPEC.ini|TRACE",
+     "a synthetic trace from distributions, or with --shake a shaken one", GSIM_IN_GENERATE,
      gsim_command_generate},
     {"import", "FORMAT FILE [TABLE]", "another format's trace as a native one", GSIM_IN_IMPORT,
      gsim_command_import},
@@ -26,8 +31,8 @@ const struct gsim_command gsim_commands[] = {
      GSIM_IN_FIT, gsim_command_fit},
     {"calibrate", "", "measures this machine's GPU, which nobody else should use meanwhile",
      GSIM_IN_CALIBRATE, gsim_command_calibrate},
-    {"list", "policies|devices|apps|formats|figures [NAME]", "what there is, and its parameters",
-     GSIM_IN_LIST, gsim_command_list},
+    {"list", "policies|devices|apps|formats|figures|tables [NAME]",
+     "what there is, and its parameters", GSIM_IN_LIST, gsim_command_list},
     {0}};
 
 static const struct gsim_command *find_command(const char *name) {
@@ -58,6 +63,12 @@ static enum gsim_status help(struct gsim_cli *cli, const char *name) {
     return GSIM_OK;
 }
 
+static void print_version(FILE *out) {
+    char name[64];
+    gsim_program_name(name);
+    fprintf(out, "gsim %s\n", name);
+}
+
 static enum gsim_status run_command(struct gsim_cli *cli, const struct gsim_command *command,
                                     int from) {
     enum gsim_status status = gsim_options_parse(cli, command, from);
@@ -68,7 +79,7 @@ static enum gsim_status run_command(struct gsim_cli *cli, const struct gsim_comm
         return GSIM_OK;
     }
     if (gsim_option_is_on(cli, GSIM_OPT_VERSION)) {
-        fputs("gsim " GSIM_VERSION "\n", cli->io->out);
+        print_version(cli->io->out);
         return GSIM_OK;
     }
     return command->run(cli);
@@ -76,7 +87,7 @@ static enum gsim_status run_command(struct gsim_cli *cli, const struct gsim_comm
 
 /* A word that is no option, no file and close to a command is a typo of it. */
 static enum gsim_status check_word(struct gsim_cli *cli, const char *word) {
-    const char *names[16];
+    const char *names[32];
     int n = 0;
     for (const struct gsim_command *command = gsim_commands; command->name; command++)
         names[n++] = command->name;
@@ -106,7 +117,7 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
     if (strcmp(word, "help") == 0)
         return help(cli, cli->argc > 2 ? cli->argv[2] : NULL);
     if (strcmp(word, "version") == 0) {
-        fputs("gsim " GSIM_VERSION "\n", cli->io->out);
+        print_version(cli->io->out);
         return GSIM_OK;
     }
     if (strcmp(word, "man") == 0) {
@@ -132,6 +143,7 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
     print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
+    gsim_contents_free(cli->contents);
     gsim_arena_free(arena);
     return (int)status;
 }

@@ -36,6 +36,7 @@ enum gsim_command_bit {
     GSIM_IN_VALIDATE = 512,
     GSIM_IN_FIT = 1024,
     GSIM_IN_CALIBRATE = 2048,
+    GSIM_IN_REPRO = 4096,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
@@ -50,6 +51,7 @@ enum gsim_option {
 enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
 struct gsim_devices;
+struct gsim_contents;
 
 struct gsim_cli {
     const struct gsim_io *io;
@@ -59,6 +61,7 @@ struct gsim_cli {
     const char *repeats[GSIM_OPT_COUNT][GSIM_MAX_REPEATS + 1]; /* NULL-terminated */
     const char *operand[GSIM_MAX_OPERANDS];
     int n_operands;
+    struct gsim_contents *contents; /* sim/app/contents.h; NULL until a run is to be identified */
     struct gsim_devices *devices; /* sim/app/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;
@@ -115,5 +118,6 @@ enum gsim_status gsim_command_merge(struct gsim_cli *cli);
 enum gsim_status gsim_command_plot(struct gsim_cli *cli);
 enum gsim_status gsim_command_report(struct gsim_cli *cli);
 enum gsim_status gsim_command_validate(struct gsim_cli *cli);
+enum gsim_status gsim_command_repro(struct gsim_cli *cli);
 
 #endif

@@ -62,7 +62,8 @@ static enum gsim_status store(struct gsim_compare *c) {
     enum gsim_status status = GSIM_OK;
     for (int t = 0; t < c->n_tasks && status == GSIM_OK; t++)
         status = gsim_report_db(c->cli, c->setup, c->tasks[t].contender,
-                                (uint64_t)c->tasks[t].replication, &c->tasks[t].result);
+                                (uint64_t)c->tasks[t].replication,
+                                &c->traces[c->tasks[t].replication], &c->tasks[t].result);
     return status;
 }
 
@@ -229,6 +230,9 @@ static enum gsim_status compare(struct gsim_compare *c) {
         status = gsim_report_check_by(c->cli, c->setup);
     if (status == GSIM_OK)
         status = prepare(c);
+    if (status == GSIM_OK)
+        status =
+            gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &(struct gsim_db_asked *){0});
     if (status != GSIM_OK)
         return status;
     gsim_in_parallel(c->n_threads, c->n_tasks, run_task, c);

@@ -11,7 +11,7 @@
 #include "models/profile.h"
 #include "sim/app/cli.h"
 #include "sim/app/output.h"
-#include "traces/generate.h"
+#include "sim/app/setup.h"
 #include "traces/kernels.h"
 #include "traces/read.h"
 
@@ -57,24 +57,42 @@ enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *ou
     return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
 }
 
+/* A shaken trace, with how to repeat it. */
+static enum gsim_status write_shaken(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     FILE *file) {
+    const char *slash = strrchr(setup->trace_path, '/');
+    (void)fprintf(file, "# shaken by gsim generate %s --shake %s --seed %lld --replication %llu\n",
+                  slash ? slash + 1 : setup->trace_path, cli->value[GSIM_OPT_SHAKE],
+                  (long long)setup->seed, (unsigned long long)setup->replication);
+    gsim_trace_write(&setup->trace, file);
+    return GSIM_OK;
+}
+
+static enum gsim_status refuse_as_it_is(struct gsim_cli *cli) {
+    return gsim_fail(
+        cli->log, GSIM_USAGE, NULL, 0,
+        "generate draws from a spec .ini; of a trace, --shake 5%% --replication 1 writes "
+        "what --shake 5%% runs");
+}
+
 enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
-    const struct gsim_generate_spec *spec;
-    struct gsim_trace trace;
+    struct gsim_setup *setup = gsim_arena_alloc(cli->arena, sizeof *setup);
     struct gsim_outfile out;
-    int64_t seed;
+    if (!setup)
+        return gsim_no_memory(cli->log, "starting");
     enum gsim_status status = gsim_one_operand(cli, "spec", "gsim generate SPEC.ini -o trace.csv");
+    if (status == GSIM_OK && !gsim_setup_is_spec(cli->operand[0]) && !cli->value[GSIM_OPT_SHAKE])
+        status = refuse_as_it_is(cli);
     if (status == GSIM_OK)
-        status = gsim_generate_spec_read(cli->operand[0], cli->arena, &spec, cli->log);
-    if (status == GSIM_OK)
-        status = gsim_option_int(cli, GSIM_OPT_SEED, (int64_t)gsim_generate_seed(spec), 0,
-                                 INT64_MAX, &seed);
-    if (status == GSIM_OK)
-        status = gsim_trace_generate(spec, (uint64_t)seed, 0, cli->arena, &trace, cli->log);
+        status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)
         return status;
-    status = gsim_generate_write(spec, (uint64_t)seed, 0, &trace, out.file, cli->log);
+    status = setup->spec
+                 ? gsim_generate_write(setup->spec, (uint64_t)setup->seed, setup->replication,
+                                       &setup->trace, out.file, cli->log)
+                 : write_shaken(cli, setup, out.file);
     enum gsim_status closed = gsim_close_output(cli, &out);
     return status != GSIM_OK ? status : closed;
 }

@@ -7,6 +7,7 @@
 #include "models/validated.h"
 #include "sim/app/apps.h"
 #include "sim/app/cli.h"
+#include "sim/app/db_schema.h"
 #include "sim/app/figure.h"
 #include "sim/app/registry.h"
 #include "sim/base/text.h"
@@ -219,7 +220,7 @@ static enum gsim_status list_figures(struct gsim_cli *cli, const char *name) {
 }
 
 enum gsim_status gsim_command_list(struct gsim_cli *cli) {
-    static const char kinds[] = "policies|devices|formats|apps|figures";
+    static const char kinds[] = "policies|devices|formats|apps|figures|tables";
     const char *kind = cli->n_operands ? cli->operand[0] : "";
     const char *name = cli->n_operands > 1 ? cli->operand[1] : NULL;
     const struct gsim_policy *policy;
@@ -241,9 +242,14 @@ enum gsim_status gsim_command_list(struct gsim_cli *cli) {
         return name ? print_app(cli, name) : list_apps(cli);
     case 4:
         return list_figures(cli, name);
+    case 5:
+        if (gsim_db_describe(cli->io->out, name))
+            return GSIM_OK;
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "no table is called '%s'; 'gsim list tables' shows them", name);
     default:
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "list what? policies, devices, formats, apps or figures%s%s",
+                         "list what? policies, devices, formats, apps, figures or tables%s%s",
                          *kind ? "; not " : "", kind);
     }
 }

@@ -55,7 +55,9 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
                          "interrupted: the result above is of what had happened by then%s",
                          cli->value[GSIM_OPT_DB] ? "; it was not put into the database" : "");
-    return status == GSIM_OK ? gsim_report_db(cli, setup, 0, setup->replication, result) : status;
+    return status == GSIM_OK
+               ? gsim_report_db(cli, setup, 0, setup->replication, &setup->trace, result)
+               : status;
 }
 
 static enum gsim_status simulate_unseen(struct gsim_cli *cli, const struct gsim_setup *setup,
@@ -110,7 +112,7 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = gsim_report_check_by(cli, setup);
     if (status == GSIM_OK)
-        status = gsim_report_is_known(cli, setup, 0, &is_known);
+        status = gsim_report_is_known(cli, setup, &is_known);
     if (status == GSIM_OK && is_known) {
         fprintf(cli->io->err, "gsim: %s has this run already; --force repeats it\n",
                 cli->value[GSIM_OPT_DB]);

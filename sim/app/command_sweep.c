@@ -7,6 +7,7 @@
 
 #include "sim/app/invocation.h"
 #include "sim/app/parallel.h"
+#include "sim/app/report.h"
 #include "sim/app/sweep.h"
 #include "sim/base/units.h"
 
@@ -65,47 +66,57 @@ static bool is_in_shard(const struct shard *shard, int64_t position) {
 
 /* --- --list and --emit ------------------------------------------------------------------------ */
 
+/* Which runs the database has. */
+static enum gsim_status find_states(struct gsim_sweep *sweep, struct gsim_db *db,
+                                    struct gsim_db_asked **out) {
+    struct gsim_cli *cli = sweep->cli;
+    struct gsim_db_asked *asked =
+        gsim_arena_array(cli->arena, (size_t)sweep->n_runs, sizeof *asked);
+    *out = asked;
+    if (!asked)
+        return gsim_no_memory(cli->log, "starting");
+    for (int64_t i = 0; i < sweep->n_runs; i++)
+        asked[i] = (struct gsim_db_asked){.config = sweep->run[i].config,
+                                          .build = sweep->run[i].build,
+                                          .inputs = sweep->run[i].inputs,
+                                          .argv = sweep->run[i].argv};
+    enum gsim_status status = gsim_db_look_up(db, asked, sweep->n_runs, cli->log);
+    for (int64_t i = 0; i < sweep->n_runs; i++)
+        sweep->run[i].state = asked[i].state;
+    return status;
+}
+
 /* What the database at -o has, if there is one. */
 static enum gsim_status look_up(struct gsim_sweep *sweep) {
     struct gsim_cli *cli = sweep->cli;
     const char *path = cli->value[GSIM_OPT_OUTPUT];
     struct gsim_db *db;
+    struct gsim_db_asked *asked;
     if (!path || access(path, F_OK) != 0)
         return GSIM_OK;
     enum gsim_status status = gsim_db_open_existing(path, cli->arena, &db, cli->log);
-    for (int64_t i = 0; i < sweep->n_runs && status == GSIM_OK; i++)
-        status = gsim_db_has(db, sweep->run[i].config, &sweep->run[i].is_there, cli->log);
+    if (status == GSIM_OK)
+        status = find_states(sweep, db, &asked);
     gsim_db_close(db);
     return status;
 }
 
-static enum gsim_status list_run(struct gsim_sweep *sweep, int64_t position,
-                                 struct gsim_arena *arena) {
+/* old: another build made it; changed: its files have other contents now. */
+static void list_run(const struct gsim_sweep *sweep, int64_t position) {
+    static const char *const states[] = {[GSIM_DB_MISSING] = "-",
+                                         [GSIM_DB_THERE] = "done",
+                                         [GSIM_DB_OLD] = "old",
+                                         [GSIM_DB_CHANGED] = "changed"};
     const struct gsim_sweep_run *run = &sweep->run[position - 1];
-    struct gsim_cli *cli = gsim_arena_alloc(arena, sizeof *cli);
-    struct gsim_setup *setup = gsim_arena_alloc(arena, sizeof *setup);
-    if (!cli || !setup)
-        return gsim_no_memory(sweep->cli->log, "listing");
-    enum gsim_status status =
-        gsim_sweep_set_up(sweep, run->grid_run, run->trace, arena, sweep->cli->log, cli, setup);
-    if (status != GSIM_OK)
-        return status;
-    const char *line = gsim_run_command(cli, setup, 0, setup->replication);
-    fprintf(sweep->cli->io->out, "%lld\t%s\t%s\n", (long long)position,
-            run->is_there ? "done" : "-", line ? line : "");
-    return line ? GSIM_OK : gsim_no_memory(sweep->cli->log, "listing");
+    fprintf(sweep->cli->io->out, "%lld\t%s\t%s\n", (long long)position, states[run->state],
+            run->argv);
 }
 
 static enum gsim_status list_runs(struct gsim_sweep *sweep, const struct shard *shard) {
     enum gsim_status status = look_up(sweep);
-    for (int64_t p = 1; p <= sweep->n_runs && status == GSIM_OK; p++) {
-        struct gsim_arena *arena = gsim_arena_new();
-        if (!arena)
-            return gsim_no_memory(sweep->cli->log, "listing");
+    for (int64_t p = 1; p <= sweep->n_runs && status == GSIM_OK; p++)
         if (is_in_shard(shard, p))
-            status = list_run(sweep, p, arena);
-        gsim_arena_free(arena);
-    }
+            list_run(sweep, p);
     return status;
 }
 
@@ -156,23 +167,29 @@ static void say_how_to_go_on(const struct gsim_cli *cli) {
     fprintf(cli->io->err, "gsim: to go on: %s\n", line ? line : "the same command again");
 }
 
-static enum gsim_status open_database(struct gsim_sweep *sweep, struct gsim_db **db) {
+static enum gsim_status open_database(struct gsim_sweep *sweep, const struct shard *shard,
+                                      struct gsim_db **db) {
     struct gsim_cli *cli = sweep->cli;
-    size_t n = (size_t)sweep->n_runs;
-    const char **configs = gsim_arena_array(cli->arena, n, sizeof *configs);
-    bool *is_there = gsim_arena_array(cli->arena, n, sizeof *is_there);
-    if (!configs || !is_there)
-        return gsim_no_memory(cli->log, "starting");
-    for (size_t i = 0; i < n; i++)
-        configs[i] = sweep->run[i].config;
+    struct gsim_db_asked *asked;
     struct gsim_db_sweep about = {
-        .id = sweep->id, .grid = sweep->grid.path, .n_runs = sweep->n_runs, .configs = configs};
-    enum gsim_status status = gsim_db_open(cli->value[GSIM_OPT_OUTPUT], cli->arena, db, cli->log);
+        .id = sweep->id, .grid = sweep->grid.path, .n_runs = sweep->n_runs};
+    enum gsim_status status =
+        gsim_contents_take(cli->contents, sweep->grid.path, false, &about.content, cli->log);
     if (status == GSIM_OK)
-        status = gsim_db_begin_sweep(*db, &about, is_there, cli->log);
-    for (size_t i = 0; i < n; i++)
-        sweep->run[i].is_there = is_there[i];
-    return status;
+        status = gsim_db_open(cli->value[GSIM_OPT_OUTPUT], cli->arena, db, cli->log);
+    if (status == GSIM_OK)
+        status = find_states(sweep, *db, &asked);
+    if (status != GSIM_OK)
+        return status;
+    for (int64_t i = 0; i < sweep->n_runs; i++)
+        asked[i].is_passed_over = !is_in_shard(shard, i + 1);
+    status = gsim_report_old(cli, *db, asked, sweep->n_runs, cli->value[GSIM_OPT_OUTPUT]);
+    about.asked = asked;
+    return status == GSIM_OK ? gsim_db_begin_sweep(*db, &about, cli->log) : status;
+}
+
+static bool is_done(const struct gsim_sweep_run *run) {
+    return run->state == GSIM_DB_THERE || run->state == GSIM_DB_OLD; /* refused, or kept */
 }
 
 static enum gsim_status find_todo(struct gsim_sweep *sweep, const struct shard *shard,
@@ -183,12 +200,12 @@ static enum gsim_status find_todo(struct gsim_sweep *sweep, const struct shard *
     if (!position)
         return gsim_no_memory(sweep->cli->log, "starting");
     *n_in_shard = 0;
-    *todo = (struct gsim_sweep_todo){.sweep = sweep, .position = position};
+    *todo = (struct gsim_sweep_todo){.sweep = sweep, .position = position, .is_forced = is_forced};
     for (int64_t p = 1; p <= sweep->n_runs; p++) {
         if (!is_in_shard(shard, p))
             continue;
         ++*n_in_shard;
-        if (sweep->run[p - 1].is_there && !is_forced)
+        if (is_done(&sweep->run[p - 1]) && !is_forced)
             continue;
         position[todo->n++] = p;
         atomic_fetch_add(&sweep->trace[sweep->run[p - 1].trace].n_waiting, 1);
@@ -208,6 +225,10 @@ static enum gsim_status run_missing(struct gsim_sweep *sweep, const struct shard
     if (status != GSIM_OK)
         return status;
     status = gsim_sweep_execute(&todo, db);
+    enum gsim_status tidied = gsim_db_tidy(db, cli->log);
+    enum gsim_status checked = todo.n ? gsim_contents_check(cli->contents, cli->log) : GSIM_OK;
+    status = status == GSIM_OK ? tidied : status;
+    status = status == GSIM_OK ? checked : status;
     fprintf(cli->io->out, "%s", sweep->grid.path);
     if (shard->n > 1)
         fprintf(cli->io->out, ", shard %lld/%lld", (long long)shard->at, (long long)shard->n);
@@ -244,6 +265,10 @@ static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
     if (status == GSIM_OK)
         status = gsim_setup_samples(cli, &sweep->n_samples);
     if (status == GSIM_OK)
+        status = gsim_report_kept(cli, &sweep->is_summary);
+    if (status == GSIM_OK)
+        status = gsim_identity_open(cli);
+    if (status == GSIM_OK)
         status = gsim_grid_read(cli->operand[0], cli->arena, &sweep->grid, cli->log);
     if (status != GSIM_OK)
         return status;
@@ -254,7 +279,7 @@ static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
     if (status == GSIM_OK && !is_run)
         return list_runs(sweep, &shard);
     if (status == GSIM_OK)
-        status = open_database(sweep, &db);
+        status = open_database(sweep, &shard, &db);
     if (status == GSIM_OK)
         status = run_missing(sweep, &shard, db);
     gsim_db_close(db);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts, in a fixed order: versions, seed and replication, policy and its resolved parameters
- * (sorted by the table; of files, the bytes), reference, clock, cluster with every value of its
- * devices, the trace's assumptions, the application profiles that it names and the digest of the trace file. */
+/* The parts of `config`, in a fixed order: versions, seed and replication, policy and its resolved
+ * parameters (sorted by the table), reference, clock, cluster with every value of its devices, the
+ * trace's assumptions, and the contents of each file that is named. */
 #include "sim/app/config.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <nettle/sha2.h>
+#include <stdarg.h>
 #include <string.h>
 
-#include "sim/app/apps.h"
+#include "models/mig.h"
+#include "sim/app/program.h"
 
 struct hashing {
     struct sha256_ctx context;
@@ -25,59 +25,29 @@ __attribute__((format(printf, 2, 3))) static void add(struct hashing *h, const c
     sha256_update(&h->context, length + 1, (const uint8_t *)line); /* the NUL ends the part */
 }
 
-enum gsim_status gsim_config_digest(const char *path, uint8_t digest[GSIM_DIGEST_BYTES],
-                                    struct gsim_log *log) {
-    uint8_t bytes[65536];
-    struct sha256_ctx context;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it: %s", strerror(errno));
-    sha256_init(&context);
-    size_t n;
-    while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
-        sha256_update(&context, n, bytes);
-    bool is_bad = ferror(file) != 0;
-    (void)fclose(file);
-    sha256_digest(&context, GSIM_DIGEST_BYTES, digest);
-    return is_bad ? gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
+/* Texts of any length; the NUL ends the part. */
+static void add_text(struct hashing *h, const char *text) {
+    sha256_update(&h->context, strlen(text) + 1, (const uint8_t *)text);
 }
 
-static enum gsim_status add_file(struct gsim_cli *cli, struct hashing *h, const char *path) {
-    uint8_t digest[GSIM_DIGEST_BYTES];
-    enum gsim_status status = gsim_config_digest(path, digest, cli->log);
-    if (status == GSIM_OK)
-        sha256_update(&h->context, sizeof digest, digest);
-    return status;
-}
-
-static enum gsim_status add_params(struct gsim_cli *cli, struct hashing *h,
-                                   const struct gsim_params *params) {
-    enum gsim_status status = GSIM_OK;
-    for (int i = 0; i < params->n && status == GSIM_OK; i++) {
+static void add_params(struct hashing *h, const struct gsim_params *params) {
+    for (int i = 0; i < params->n; i++) {
         const struct gsim_param_value *value = &params->values[i];
         add(h, "%s.%s=%lld", params->owner, params->defs[i].name, (long long)value->value);
         if (params->defs[i].type == GSIM_PARAM_TEXT)
-            add(h, "%s", value->text);
-        if (params->defs[i].type == GSIM_PARAM_FILE && *value->text)
-            status = add_file(cli, h, value->text);
+            add_text(h, value->text);
         for (int64_t k = 0; value->list && k < value->value; k++)
             add(h, "%lld", (long long)value->list[k]);
     }
-    return status;
 }
 
-/* The profiles that jobs name, as bytes. An unknown one is left to the run to refuse. */
-static enum gsim_status add_apps(struct gsim_cli *cli, struct hashing *h,
-                                 const struct gsim_names *names) {
-    enum gsim_status status = GSIM_OK;
-    for (uint32_t n = 0; n < names->n && status == GSIM_OK; n++) {
-        const struct gsim_embedded *file = gsim_apps_embedded(names->name[n]);
-        if (gsim_apps_is_path(names->name[n]))
-            status = add_file(cli, h, names->name[n]);
-        else if (file)
-            sha256_update(&h->context, file->size, file->bytes);
+static void add_mig(struct hashing *h, const struct gsim_mig *mig) {
+    add(h, "mig slices %u", mig->slices);
+    for (int i = 0; i < mig->n; i++) {
+        const struct gsim_mig_profile *cut = &mig->profile[i];
+        add(h, "%s %lld %lld %u %x", cut->name, (long long)cut->sms, (long long)cut->mem_bytes,
+            cut->slices, cut->starts);
     }
-    return status;
 }
 
 static void add_profile(struct hashing *h, const struct gsim_profile *profile) {
@@ -88,6 +58,8 @@ static void add_profile(struct hashing *h, const struct gsim_profile *profile) {
             add(h, "%lld:%lld", (long long)profile->curve[k][i].x,
                 (long long)profile->curve[k][i].y);
     }
+    if (profile->mig)
+        add_mig(h, profile->mig);
 }
 
 static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *cluster) {
@@ -107,28 +79,43 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
         add_profile(h, cluster->profiles[p]);
 }
 
-void gsim_config_hex(const uint8_t digest[GSIM_DIGEST_BYTES], char text[65]) {
-    for (size_t i = 0; i < GSIM_DIGEST_BYTES; i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", digest[i]);
+/* What is built in is part of the program; of a file the bytes count, not its name. */
+static void add_inputs(struct hashing *h, const struct gsim_identity *identity) {
+    for (int i = 0; i < identity->n_inputs; i++)
+        if (!identity->input[i].is_built_in)
+            add(h, "%s %s", identity->input[i].kind, identity->input[i].content->sha256);
+}
+
+static void finish(struct hashing *h, char hash[65]) {
+    uint8_t digest[GSIM_DIGEST_BYTES];
+    sha256_digest(&h->context, sizeof digest, digest);
+    gsim_digest_hex(digest, hash);
+}
+
+/* The beginning of it names a list. */
+static void finish_name(struct hashing *h, char name[GSIM_LIST_DIGITS + 1]) {
+    char hash[65];
+    finish(h, hash);
+    memcpy(name, hash, GSIM_LIST_DIGITS);
+    name[GSIM_LIST_DIGITS] = '\0';
 }
 
 void gsim_config_combine(const char *const *configs, int64_t n, char hash[65]) {
-    struct sha256_ctx context;
-    uint8_t digest[GSIM_DIGEST_BYTES];
-    sha256_init(&context);
+    struct hashing h;
+    sha256_init(&h.context);
     for (int64_t i = 0; i < n; i++)
-        sha256_update(&context, strlen(configs[i]), (const uint8_t *)configs[i]);
-    sha256_digest(&context, sizeof digest, digest);
-    gsim_config_hex(digest, hash);
+        sha256_update(&h.context, strlen(configs[i]), (const uint8_t *)configs[i]);
+    finish(&h, hash);
 }
 
-enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                  int contender, uint64_t replication, char hash[65]) {
+static void add_assumed(struct hashing *h, const struct gsim_setup *setup) {
+    for (const char *const *text = setup->trace.assumed; text && *text; text++)
+        add_text(h, *text);
+}
+
+static void hash_config(const struct gsim_setup *setup, int contender, uint64_t replication,
+                        struct gsim_identity *out) {
     struct hashing h;
-    if (strcmp(setup->trace_path, "-") == 0)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--db needs a trace file: what came through standard input cannot be "
-                         "recognised again");
     sha256_init(&h.context);
     add(&h, "semantics=%d seed=%lld replication=%llu reference=%d until=%lld",
         GSIM_SEMANTICS_VERSION, (long long)setup->seed, (unsigned long long)replication,
@@ -140,19 +127,144 @@ enum gsim_status gsim_config_hash(struct gsim_cli *cli, const struct gsim_setup 
         add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
             (long long)setup->mttr_ns, (long long)setup->checkpoint_ns);
     add(&h, "policy %s", setup->contender[contender].policy->name);
-    enum gsim_status status = add_params(cli, &h, &setup->contender[contender].params);
+    add_params(&h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);
-    add(&h, "format %s", gsim_setup_is_spec(setup->trace_path) ? "spec" : setup->trace.format);
-    for (const char *const *text = setup->trace.assumed; text && *text; text++)
-        add(&h, "assume %s", *text);
+    add(&h, "format %s", setup->spec ? "spec" : setup->trace.format);
+    add_assumed(&h, setup);
+    add_inputs(&h, out);
+    finish(&h, out->config);
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+static enum gsim_status list_parts(struct gsim_cli *cli, const struct gsim_policy *policy,
+                                   struct gsim_identity *out) {
+    size_t n = (size_t)out->n_inputs;
+    for (const struct gsim_source *source = gsim_sources; source->owner; source++)
+        n++;
+    struct gsim_part *part = gsim_arena_array(cli->arena, n, sizeof *part);
+    if (!part)
+        return gsim_no_memory(cli->log, "naming the program");
+    for (const struct gsim_source *source = gsim_sources; source->owner; source++)
+        if (gsim_source_counts(source, policy))
+            part[out->n_parts++] = (struct gsim_part){source->part, source->sha256};
+    for (int i = 0; i < out->n_inputs; i++)
+        if (out->input[i].is_built_in)
+            part[out->n_parts++] =
+                (struct gsim_part){out->input[i].content->path, out->input[i].content->sha256};
+    out->part = part;
+    return GSIM_OK;
+}
+
+static void hash_build(struct gsim_identity *out) {
+    struct hashing h;
+    sha256_init(&h.context);
+    for (int i = 0; i < out->n_parts; i++) {
+        add_text(&h, out->part[i].name);
+        add_text(&h, out->part[i].sha256);
+    }
+    finish(&h, out->build);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+/* What is built in is named by the build. */
+static void name_inputs(struct gsim_identity *out) {
+    struct hashing h;
+    sha256_init(&h.context);
+    for (int i = 0; i < out->n_inputs; i++) {
+        if (out->input[i].is_built_in)
+            continue;
+        add(&h, "%s %s", out->input[i].kind, out->input[i].content->sha256);
+        add_text(&h, out->input[i].content->path);
+    }
+    finish_name(&h, out->inputs);
+}
+
+static void name_resolved(struct gsim_resolved_list *list) {
+    struct hashing h;
+    sha256_init(&h.context);
+    for (int i = 0; i < list->n; i++) {
+        add_text(&h, list->value[i].owner);
+        add_text(&h, list->value[i].key);
+        add_text(&h, list->value[i].tag);
+        add_text(&h, list->value[i].value);
+    }
+    finish_name(&h, list->name);
+}
+
+/* Jobs of a drawn trace are others in each replication; a shaken trace has the users that it had. */
+static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication,
+                            struct gsim_identity *out) {
+    static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem"};
+    struct hashing h;
+    sha256_init(&h.context);
+    if (setup->spec)
+        add(&h, "seed=%lld replication=%llu", (long long)setup->seed,
+            (unsigned long long)replication);
+    else
+        add(&h, "format %s", setup->trace.format);
+    add_assumed(&h, setup);
+    for (int i = 0; i < out->n_inputs; i++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            if (strcmp(out->input[i].kind, kinds[k]) == 0)
+                add(&h, "%s %s", kinds[k], out->input[i].content->sha256);
+    finish_name(&h, out->trace_jobs);
+}
+
+/* Files and parts of the program; the sums of identities stay. */
+static enum gsim_status list(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
+                             struct gsim_identity *out) {
+    out->n_parts = 0;
+    if (strcmp(setup->trace_path, "-") == 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--db needs a trace file: what came through standard input cannot be "
+                         "recognised again");
+    enum gsim_status status = gsim_list_inputs(cli, setup, contender, out);
+    return status == GSIM_OK ? list_parts(cli, setup->contender[contender].policy, out) : status;
+}
+
+enum gsim_status gsim_identify_asked(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     int contender, uint64_t replication,
+                                     struct gsim_identity *out) {
+    *out = (struct gsim_identity){0};
+    enum gsim_status status = list(cli, setup, contender, out);
+    if (status != GSIM_OK)
+        return status;
+    hash_config(setup, contender, replication, out);
+    hash_build(out);
+    name_inputs(out);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_identify_lists(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     int contender, uint64_t replication,
+                                     struct gsim_identity *out) {
+    enum gsim_status status = list(cli, setup, contender, out);
     if (status == GSIM_OK)
-        status = add_apps(cli, &h, &setup->trace.names[GSIM_COL_APP]);
-    if (setup->trace_digest)
-        sha256_update(&h.context, GSIM_DIGEST_BYTES, setup->trace_digest);
-    else if (status == GSIM_OK)
-        status = add_file(cli, &h, setup->trace_path);
-    uint8_t digest[GSIM_DIGEST_BYTES];
-    sha256_digest(&h.context, sizeof digest, digest);
-    gsim_config_hex(digest, hash);
-    return status;
+        status = gsim_list_resolved(cli, setup, contender, out);
+    if (status != GSIM_OK)
+        return status;
+    name_resolved(&out->parameters);
+    name_resolved(&out->devices);
+    name_trace_jobs(setup, replication, out);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_identify(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
+                               uint64_t replication, struct gsim_identity *out) {
+    enum gsim_status status = gsim_identify_asked(cli, setup, contender, replication, out);
+    return status == GSIM_OK ? gsim_identify_lists(cli, setup, contender, replication, out)
+                             : status;
+}
+
+enum gsim_status gsim_identity_open(struct gsim_cli *cli) {
+    const char *text = cli->value[GSIM_OPT_KEEP_INPUTS];
+    int64_t most = GSIM_CONTENT_MOST_KEPT;
+    if (text && (gsim_parse_bytes(text, &most) != GSIM_PARSE_OK || most < 0))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--keep-inputs: '%s' is not a size, such as 1MiB or 0", text);
+    if (!cli->contents)
+        cli->contents = gsim_contents_new(most);
+    return cli->contents ? GSIM_OK : gsim_no_memory(cli->log, "starting");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tables as in the schema below; the columns of `run` are the fields of a result. Rollback journal
+/* Opening and writing; the tables are those of db_tables.def. Rollback journal
  * (the default): a database that was being written when the machine stopped is whole when it is
  * next opened. Indexes are made after the first load. */
 #define _POSIX_C_SOURCE 200809L
@@ -7,11 +7,14 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "sim/app/cli.h"
-#include "sim/app/db_private.h"
+#include "sim/app/db_schema.h"
+#include "sim/app/program.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 5 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 6 };
 
 /* Whoever reads holds up a commit, and a report of a large database takes a while: a sweep should
  * not end by it. */
@@ -45,54 +48,14 @@ enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *ou
 }
 
 static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
-    static const char before[] =
-        "CREATE TABLE run (run_id INTEGER PRIMARY KEY, config TEXT NOT NULL UNIQUE"
-        " CHECK (length(config) = 64), version TEXT NOT NULL, argv TEXT NOT NULL,"
-        " replication INTEGER NOT NULL CHECK (replication >= 0), status TEXT NOT NULL CHECK "
-        "(status IN ('done', 'interrupted'))";
-    static const char after[] =
-        ");"
-        "CREATE TABLE job (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " job INTEGER NOT NULL CHECK (job >= 0), job_id TEXT NOT NULL, submit_ns INTEGER NOT NULL"
-        " CHECK (submit_ns >= 0), start_ns INTEGER, end_ns INTEGER, wait_ns INTEGER NOT NULL CHECK"
-        " (wait_ns >= 0), service_ns INTEGER NOT NULL, gpus_ppm INTEGER NOT NULL, preemptions"
-        " INTEGER NOT NULL, migrations INTEGER NOT NULL, faults INTEGER NOT NULL, bytes_in INTEGER"
-        " NOT NULL, bytes_out INTEGER NOT NULL, stall_ns INTEGER NOT NULL);"
-        "CREATE TABLE request (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " job INTEGER NOT NULL, request INTEGER NOT NULL, arrive_ns INTEGER NOT NULL,"
-        " latency_ns INTEGER NOT NULL CHECK (latency_ns >= 0), PRIMARY KEY (run_id, job, request))"
-        " WITHOUT ROWID;"
-        "CREATE TABLE sample (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " time_ns INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY (run_id,"
-        " name, time_ns)) WITHOUT ROWID;"
-        "CREATE TABLE gpu (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " gpu INTEGER NOT NULL, node INTEGER NOT NULL, device TEXT NOT NULL,"
-        " busy_ns INTEGER NOT NULL, PRIMARY KEY (run_id, gpu)) WITHOUT ROWID;"
-        "CREATE TABLE run_perf (run_id INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,"
-        " wall_s REAL, events INTEGER NOT NULL);"
-        "CREATE TABLE setting (run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run_id, key)) WITHOUT ROWID;"
-        "CREATE TABLE sweep (sweep TEXT NOT NULL PRIMARY KEY CHECK (length(sweep) = 64),"
-        " grid TEXT NOT NULL, runs INTEGER NOT NULL CHECK (runs > 0)) WITHOUT ROWID;"
-        "CREATE TABLE sweep_run (sweep TEXT NOT NULL REFERENCES sweep, position INTEGER NOT NULL"
-        " CHECK (position > 0), run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
-        " PRIMARY KEY (sweep, position)) WITHOUT ROWID;"
-        "CREATE INDEX sweep_of_run ON sweep_run (run_id);"
-        "COMMIT;";
-    char columns[4096] = "";
-    size_t n = 0;
-#define COLUMN(name, type)                                                                         \
-    n += (size_t)snprintf(columns + n, sizeof columns - n, ", " #name " " type);
-#define GSIM_FIELD_TEXT(name, help) COLUMN(name, "TEXT NOT NULL")
-#define GSIM_FIELD_INT(name, help) COLUMN(name, "INTEGER NOT NULL")
-#define GSIM_FIELD_REAL(name, help) COLUMN(name, "REAL")
-#define GSIM_FIELD_BOOL(name, help) COLUMN(name, "INTEGER NOT NULL CHECK (" #name " IN (0, 1))")
-#include "sim/api/fields.def"
-#undef COLUMN
-    char *sql = gsim_arena_printf(db->arena,
-                                  "BEGIN IMMEDIATE;"
-                                  "PRAGMA application_id = %d; PRAGMA user_version = %d;%s%s%s",
-                                  APPLICATION_ID, SCHEMA_VERSION, before, columns, after);
+    const char *schema = gsim_db_schema(db->arena);
+    const char *sql = schema
+                          ? gsim_arena_printf(db->arena,
+                                              "BEGIN IMMEDIATE;"
+                                              "PRAGMA application_id = %d; PRAGMA user_version = "
+                                              "%d;%sCOMMIT;",
+                                              APPLICATION_ID, SCHEMA_VERSION, schema)
+                          : NULL;
     return sql ? gsim_db_execute(db, sql, log) : gsim_no_memory(log, "creating a database");
 }
 
@@ -121,12 +84,18 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     if (application != APPLICATION_ID)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
                          "it is a database, but not one of gsim's; name another file");
-    if (version != SCHEMA_VERSION)
+    if (version < SCHEMA_VERSION)
+        return gsim_fail(
+            log, GSIM_BAD_INPUT, db->path, 0,
+            "it was written with schema %lld, by an older gsim, and does not say which "
+            "program made its runs; this one reads and writes schema %d: name another "
+            "file, into which the same command runs them again",
+            (long long)version, SCHEMA_VERSION);
+    if (version > SCHEMA_VERSION)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
-                         "it was written with schema %lld, by %s gsim; this one reads and writes "
-                         "schema %d: name another file",
-                         (long long)version, version < SCHEMA_VERSION ? "an older" : "a newer",
-                         SCHEMA_VERSION);
+                         "it was written with schema %lld, by a newer gsim; this one reads and "
+                         "writes schema %d: name another file",
+                         (long long)version, SCHEMA_VERSION);
     return GSIM_OK;
 }
 
@@ -176,51 +145,56 @@ void gsim_db_close(struct gsim_db *db) {
     (void)sqlite3_close(db->handle);
 }
 
-enum gsim_status gsim_db_has(struct gsim_db *db, const char *config, bool *has,
-                             struct gsim_log *log) {
-    char sql[160];
-    int64_t n;
-    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE config = '%.64s'", config);
-    enum gsim_status status = gsim_db_number(db, sql, &n, log);
-    *has = n > 0;
-    return status;
-}
-
 /* --- adding ----------------------------------------------------------------------------------- */
 
 static const char *const statements[GSIM_DB_STATEMENTS] = {
     [GSIM_DB_FIND_RUN] = "SELECT run_id FROM run WHERE config = ?",
     [GSIM_DB_FIND_ID] = "SELECT 1 FROM run WHERE run_id = ?",
-#define MARK(name, help) ", ?"
-#define GSIM_FIELD_TEXT MARK
-#define GSIM_FIELD_INT MARK
-#define GSIM_FIELD_REAL MARK
-#define GSIM_FIELD_BOOL MARK
-    [GSIM_DB_ADD_RUN] = "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?"
-#include "sim/api/fields.def"
-                        ")",
     [GSIM_DB_ADD_JOBS] = "INSERT INTO job (" GSIM_DB_NAMES(JOB) ") SELECT * FROM new_job",
     [GSIM_DB_ADD_REQUESTS] =
         "INSERT INTO request (" GSIM_DB_NAMES(REQUEST) ") SELECT * FROM new_request",
     [GSIM_DB_ADD_SAMPLES] =
         "INSERT INTO sample (" GSIM_DB_NAMES(SAMPLE) ") SELECT * FROM new_sample",
     [GSIM_DB_ADD_GPUS] = "INSERT INTO gpu (" GSIM_DB_NAMES(GPU) ") SELECT * FROM new_gpu",
-    [GSIM_DB_ADD_PERF] = "INSERT INTO run_perf VALUES (?, ?, ?)",
+    [GSIM_DB_ADD_TRACE_JOBS] = "INSERT INTO trace_job SELECT * FROM new_trace_job",
+    [GSIM_DB_ADD_PERF] = "INSERT INTO run_perf VALUES (?, ?, ?, ?, ?, ?, ?)",
     [GSIM_DB_ADD_SETTING] = "INSERT INTO setting VALUES (?, ?, ?)",
     [GSIM_DB_ADD_MEMBER] = "INSERT OR REPLACE INTO sweep_run VALUES (?, ?, ?)",
     [GSIM_DB_INDEX_JOBS] = "CREATE INDEX IF NOT EXISTS job_of_run ON job (run_id, job)",
+    [GSIM_DB_FIND_BUILD] = "SELECT 1 FROM build WHERE build = ?",
+    [GSIM_DB_ADD_PART] = "INSERT OR IGNORE INTO build VALUES (?, ?, ?)",
+    [GSIM_DB_FIND_INPUTS] = "SELECT 1 FROM input_list WHERE inputs = ?",
+    [GSIM_DB_ADD_INPUT] = "INSERT INTO input_list VALUES (?, ?, ?, ?, ?)",
+    [GSIM_DB_FIND_TEXT] = "SELECT 1 FROM input_text WHERE sha256 = ? AND (text NOT NULL OR ?)",
+    [GSIM_DB_ADD_TEXT] = "INSERT OR REPLACE INTO input_text VALUES (?, ?, ?)",
+    [GSIM_DB_FIND_PARAMETERS] = "SELECT 1 FROM parameter_list WHERE list = ?",
+    [GSIM_DB_ADD_PARAMETER] = "INSERT OR IGNORE INTO parameter_list VALUES (?, ?, ?, ?, ?)",
+    [GSIM_DB_FIND_TRACE_JOBS] = "SELECT 1 FROM trace_job WHERE trace_jobs = ?",
+    [GSIM_DB_FIND_REPLACED] =
+        "SELECT run_id FROM temp.in_the_way JOIN run USING (run_id) WHERE position = ?",
 };
 
-/* NULL when it cannot be prepared; SQLite keeps the error, and lets NULL be bound to and stepped. */
-static sqlite3_stmt *prepared(struct gsim_db *db, enum gsim_db_statement at) {
-    if (!db->prepared[at])
-        (void)sqlite3_prepare_v3(db->handle, statements[at], -1, SQLITE_PREPARE_PERSISTENT,
-                                 &db->prepared[at], NULL);
+/* One value for each column of `run`. */
+static const char *add_run_statement(struct gsim_db *db) {
+    const char *columns = gsim_db_columns(db->arena, "run", ""), *marks = "?";
+    for (const char *comma = columns; comma && (comma = strchr(comma, ',')) && marks; comma++)
+        marks = gsim_arena_printf(db->arena, "%s, ?", marks);
+    return columns && marks
+               ? gsim_arena_printf(db->arena, "INSERT INTO run (%s) VALUES (%s)", columns, marks)
+               : NULL;
+}
+
+sqlite3_stmt *gsim_db_prepared(struct gsim_db *db, enum gsim_db_statement at) {
+    if (!db->prepared[at]) {
+        const char *sql = at == GSIM_DB_ADD_RUN ? add_run_statement(db) : statements[at];
+        if (sql)
+            (void)sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                     &db->prepared[at], NULL);
+    }
     return db->prepared[at];
 }
 
-/* SQLITE_DONE, or the error. */
-static int finish(sqlite3_stmt *statement) {
+int gsim_db_finish(sqlite3_stmt *statement) {
     int code = sqlite3_step(statement);
     (void)sqlite3_reset(statement);
     return code;
@@ -233,61 +207,91 @@ static void bind_real(sqlite3_stmt *statement, int at, double value) {
         (void)sqlite3_bind_double(statement, at, value);
 }
 
+static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
+    (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
 static int bind_fields(sqlite3_stmt *statement, int at, const struct gsim_summary *s) {
-#define GSIM_FIELD_TEXT(name, help) sqlite3_bind_text(statement, at++, s->name, -1, SQLITE_STATIC);
-#define GSIM_FIELD_INT(name, help) sqlite3_bind_int64(statement, at++, s->name);
-#define GSIM_FIELD_REAL(name, help) bind_real(statement, at++, s->name);
-#define GSIM_FIELD_BOOL(name, help) sqlite3_bind_int(statement, at++, s->name);
+#define GSIM_FIELD_TEXT(name, help) bind_text(statement, at++, s->name);
+#define GSIM_FIELD_INT(name, help) (void)sqlite3_bind_int64(statement, at++, s->name);
+#define GSIM_FIELD_REAL(name, help)                                                                \
+    if (gsim_db_keeps_field(#name))                                                                \
+        bind_real(statement, at++, s->name);
+#define GSIM_FIELD_BOOL(name, help) (void)sqlite3_bind_int(statement, at++, s->name);
 #include "sim/api/fields.def"
     return at;
 }
 
 static int add_run(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run,
                    const struct gsim_result *result) {
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_RUN);
-    /* Wall time depends on the machine: it is kept in run_perf, outside the identity. */
-    struct gsim_summary summary = result->summary;
-    summary.wall_s = (double)NAN;
+    sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_RUN);
+    const struct gsim_identity *identity = run->identity;
+    int at = 1;
     if (run_id > 0)
-        (void)sqlite3_bind_int64(statement, 1, run_id);
+        (void)sqlite3_bind_int64(statement, at++, run_id);
     else /* the next free one */
-        (void)sqlite3_bind_null(statement, 1);
-    (void)sqlite3_bind_text(statement, 2, run->config, -1, SQLITE_STATIC);
-    (void)sqlite3_bind_text(statement, 3, GSIM_VERSION, -1, SQLITE_STATIC);
-    (void)sqlite3_bind_text(statement, 4, run->argv, -1, SQLITE_STATIC);
-    (void)sqlite3_bind_int64(statement, 5, (int64_t)run->replication);
-    (void)sqlite3_bind_text(statement, 6, "done", -1, SQLITE_STATIC);
-    (void)bind_fields(statement, 7, &summary);
-    return finish(statement);
+        (void)sqlite3_bind_null(statement, at++);
+    bind_text(statement, at++, identity->config);
+    bind_text(statement, at++, identity->build);
+    bind_text(statement, at++, GSIM_VERSION);
+    bind_text(statement, at++, run->argv);
+    (void)sqlite3_bind_int64(statement, at++, (int64_t)run->replication);
+    bind_text(statement, at++, run->is_summary ? "summary" : "jobs");
+    bind_text(statement, at++, identity->inputs);
+    bind_text(statement, at++, identity->parameters.name);
+    bind_text(statement, at++, identity->devices.name);
+    bind_text(statement, at++, identity->trace_jobs);
+    bind_text(statement, at++, "done");
+    (void)bind_fields(statement, at, &result->summary);
+    return gsim_db_finish(statement);
 }
 
 static int add_settings(struct gsim_db *db, int64_t run_id, const struct gsim_setting *settings) {
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_SETTING);
+    sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_SETTING);
     int code = SQLITE_DONE;
     for (; settings && settings->key && code == SQLITE_DONE; settings++) {
         (void)sqlite3_bind_int64(statement, 1, run_id);
         (void)sqlite3_bind_text(statement, 2, settings->key, -1, SQLITE_STATIC);
         (void)sqlite3_bind_text(statement, 3, settings->value, -1, SQLITE_STATIC);
-        code = finish(statement);
+        code = gsim_db_finish(statement);
     }
     return code;
 }
 
+/* "2026-11-22T12:00:00Z" */
+static void format_begin(char text[32], double wall_s) {
+    time_t began = time(NULL) - (time_t)(isnan(wall_s) ? 0 : wall_s);
+    struct tm parts;
+    if (!gmtime_r(&began, &parts) || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        *text = '\0';
+}
+
+/* What depends on the machine. */
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_PERF);
+    sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_PERF);
+    char began[32], host[256] = "", program[64];
+    format_begin(began, summary->wall_s);
+    (void)gethostname(host, sizeof host - 1);
+    gsim_program_name(program);
     (void)sqlite3_bind_int64(statement, 1, run_id);
     bind_real(statement, 2, summary->wall_s);
     (void)sqlite3_bind_int64(statement, 3, summary->events);
-    return finish(statement);
+    bind_text(statement, 4, began);
+    bind_text(statement, 5, host);
+    bind_text(statement, 6, program);
+    bind_text(statement, 7, gsim_program_compiler());
+    return gsim_db_finish(statement);
 }
 
 /* The tables with many rows. */
-static bool add_rows(struct gsim_db *db, int64_t run_id, const struct gsim_result *result) {
+static bool add_rows(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run,
+                     const struct gsim_result *result) {
     bool is_done = true;
     db->adding = result;
     db->adding_id = run_id;
-    for (int at = GSIM_DB_ADD_JOBS; at <= GSIM_DB_ADD_GPUS && is_done; at++)
-        is_done = finish(prepared(db, (enum gsim_db_statement)at)) == SQLITE_DONE;
+    for (int at = run->is_summary ? GSIM_DB_ADD_GPUS : GSIM_DB_ADD_JOBS;
+         at <= GSIM_DB_ADD_GPUS && is_done; at++)
+        is_done = gsim_db_finish(gsim_db_prepared(db, (enum gsim_db_statement)at)) == SQLITE_DONE;
     db->adding = NULL;
     return is_done;
 }
@@ -295,6 +299,7 @@ static bool add_rows(struct gsim_db *db, int64_t run_id, const struct gsim_resul
 static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
     enum gsim_status status = gsim_db_fail(db, log);
     (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    db->last = (struct gsim_identity){0};
     return status;
 }
 
@@ -304,7 +309,7 @@ static int find_id(struct gsim_db *db, const struct gsim_db_run *run, int64_t *i
     *id = 0;
     if (!run->sweep)
         return SQLITE_DONE;
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_FIND_ID);
+    sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_FIND_ID);
     (void)sqlite3_bind_int64(statement, 1, run->position);
     int code = sqlite3_step(statement);
     *id = code == SQLITE_DONE ? run->position : 0;
@@ -315,25 +320,19 @@ static int find_id(struct gsim_db *db, const struct gsim_db_run *run, int64_t *i
 static int add_membership(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run) {
     if (!run->sweep)
         return SQLITE_DONE;
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_ADD_MEMBER);
+    sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_MEMBER);
     (void)sqlite3_bind_text(statement, 1, run->sweep, -1, SQLITE_STATIC);
     (void)sqlite3_bind_int64(statement, 2, run->position);
     (void)sqlite3_bind_int64(statement, 3, run_id);
-    return finish(statement);
+    return gsim_db_finish(statement);
 }
 
-/* The run of this configuration, if there is one, and what hangs on it. */
-static int delete_run(struct gsim_db *db, const char *config) {
+/* The run, and what hangs on it. */
+static int delete_run(struct gsim_db *db, int64_t run_id) {
     static const char *const tables[] = {"job",      "request", "sample",    "gpu",
                                          "run_perf", "setting", "sweep_run", "run"};
-    sqlite3_stmt *statement = prepared(db, GSIM_DB_FIND_RUN);
-    (void)sqlite3_bind_text(statement, 1, config, -1, SQLITE_STATIC);
-    int code = sqlite3_step(statement);
-    int64_t run_id = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    (void)sqlite3_reset(statement);
-    if (code != SQLITE_ROW)
-        return code;
-    code = SQLITE_OK;
+    int code = SQLITE_OK;
+    db->has_replaced = true;
     for (size_t t = 0; t < sizeof tables / sizeof *tables && code == SQLITE_OK; t++) {
         char sql[80];
         (void)snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id = %lld", tables[t],
@@ -343,17 +342,45 @@ static int delete_run(struct gsim_db *db, const char *config) {
     return code == SQLITE_OK ? SQLITE_DONE : code;
 }
 
+/* Each run that the statement finds. */
+static int delete_found(struct gsim_db *db, sqlite3_stmt *find) {
+    int code;
+    while ((code = sqlite3_step(find)) == SQLITE_ROW) {
+        int64_t run_id = sqlite3_column_int64(find, 0);
+        (void)sqlite3_reset(find); /* what it has bound stays */
+        code = delete_run(db, run_id);
+        if (code != SQLITE_DONE)
+            break;
+    }
+    (void)sqlite3_reset(find);
+    return code;
+}
+
+/* The run of this configuration, if there is one, and what it is to replace. */
+static bool make_way(struct gsim_db *db, const struct gsim_db_run *run) {
+    sqlite3_stmt *find = gsim_db_prepared(db, GSIM_DB_FIND_RUN);
+    bind_text(find, 1, run->identity->config);
+    if (delete_found(db, find) != SQLITE_DONE)
+        return false;
+    if (!run->asked)
+        return true;
+    find = gsim_db_prepared(db, GSIM_DB_FIND_REPLACED);
+    (void)sqlite3_bind_int64(find, 1, run->asked);
+    return delete_found(db, find) == SQLITE_DONE;
+}
+
 static bool write_run(struct gsim_db *db, const struct gsim_db_run *run,
                       const struct gsim_result *result) {
     int64_t wanted;
-    if (delete_run(db, run->config) != SQLITE_DONE || find_id(db, run, &wanted) != SQLITE_DONE ||
+    if (!make_way(db, run) || find_id(db, run, &wanted) != SQLITE_DONE ||
         add_run(db, wanted, run, result) != SQLITE_DONE)
         return false;
     int64_t run_id = sqlite3_last_insert_rowid(db->handle);
-    return add_rows(db, run_id, result) && add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
+    return add_rows(db, run_id, run, result) && gsim_db_add_lists(db, run) &&
+           add_perf(db, run_id, &result->summary) == SQLITE_DONE &&
            add_settings(db, run_id, run->settings) == SQLITE_DONE &&
            add_membership(db, run_id, run) == SQLITE_DONE &&
-           finish(prepared(db, GSIM_DB_INDEX_JOBS)) == SQLITE_DONE;
+           gsim_db_finish(gsim_db_prepared(db, GSIM_DB_INDEX_JOBS)) == SQLITE_DONE;
 }
 
 enum gsim_status gsim_db_begin(struct gsim_db *db, struct gsim_log *log) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/app/db_private.h"
+#include "sim/app/db_schema.h"
 #include "sim/app/output.h"
 #include "sim/app/stats.h"
 #include "sim/base/text.h"
@@ -95,6 +95,26 @@ static bool add_functions(struct gsim_db *db) {
 
 /* --- the choice ------------------------------------------------------------------------------- */
 
+/* One command line may have been run with several contents of its files, or by several builds: the
+ * latest counts. Pooled as if they were replications, their figures would be of none. */
+static enum gsim_status leave_out_older(struct gsim_db *db, struct gsim_log *log) {
+    int64_t n = 0;
+    enum gsim_status status = gsim_db_execute(
+        db,
+        "DELETE FROM temp.chosen WHERE run_id IN (SELECT run_id FROM (SELECT run_id, row_number() "
+        "OVER (PARTITION BY argv ORDER BY started_at DESC, run_id DESC) AS place FROM temp.chosen "
+        "LEFT JOIN main.run_perf USING (run_id)) WHERE place > 1)",
+        log);
+    if (status == GSIM_OK)
+        status = gsim_db_number(db, "SELECT changes()", &n, log);
+    if (n > 0)
+        gsim_warn(log, db->path, 0,
+                  "%lld runs are left out: their command lines were run again since, with other "
+                  "contents of their files or by another build; --where can choose them",
+                  (long long)n);
+    return status;
+}
+
 static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
     const char *tail = "";
@@ -115,14 +135,14 @@ static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struc
                            where ? where : "",
                            *tail ? "more than one statement" : sqlite3_errmsg(db->handle));
     (void)sqlite3_finalize(statement);
-    return status;
+    return status == GSIM_OK ? leave_out_older(db, log) : status;
 }
 
 /* Settings, and each column of `run` as a key. */
 static const char *attribute_query(struct gsim_db *db) {
     const char *sql = "CREATE TEMP VIEW attribute AS SELECT run_id, key, value FROM setting";
 #define GSIM_FIELD(name, help)                                                                     \
-    if (sql)                                                                                       \
+    if (sql && gsim_db_keeps_field(#name))                                                         \
         sql = gsim_arena_printf(                                                                   \
             db->arena, "%s UNION ALL SELECT run_id, '" #name "', " #name " FROM chosen", sql);
 #define GSIM_FIELD_TEXT GSIM_FIELD

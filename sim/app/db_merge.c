@@ -4,14 +4,12 @@
  * process would have written them. */
 #include <string.h>
 
-#include "sim/app/db_private.h"
+#include "sim/app/db_schema.h"
 
 /* Fields that do not depend on where the run was made: neither the trace's path nor wall time. */
 #define IS_SHARED(name) (strcmp(#name, "trace") != 0 && strcmp(#name, "wall_s") != 0)
 
-#define JOB_COLUMNS                                                                                \
-    "job, job_id, submit_ns, start_ns, end_ns, wait_ns, service_ns, gpus_ppm, preemptions, "       \
-    "migrations, faults, bytes_in, bytes_out, stall_ns"
+#define JOB_COLUMNS "0" GSIM_DB_JOB_COLUMNS(GSIM_DB_NAME)
 
 /* Runs of both that differ, in a field or in a job. */
 static const char *conflict_query(struct gsim_db *db) {
@@ -27,14 +25,16 @@ static const char *conflict_query(struct gsim_db *db) {
 #include "sim/api/fields.def"
 #undef FIELD
     static const char jobs[] =
-        " OR EXISTS (SELECT " JOB_COLUMNS " FROM main.job WHERE run_id = m.run_id EXCEPT"
+        " OR (m.kept = 'jobs' AND s.kept = 'jobs' AND (EXISTS (SELECT " JOB_COLUMNS
+        " FROM main.job WHERE run_id = m.run_id EXCEPT"
         " SELECT " JOB_COLUMNS " FROM shard.job WHERE run_id = s.run_id)"
         " OR EXISTS (SELECT " JOB_COLUMNS " FROM shard.job WHERE run_id = s.run_id EXCEPT"
-        " SELECT " JOB_COLUMNS " FROM main.job WHERE run_id = m.run_id)";
-    return gsim_arena_printf(db->arena,
-                             "SELECT m.argv FROM main.run m JOIN shard.run s ON m.config = "
-                             "s.config WHERE 0%s%s LIMIT 1",
-                             fields, jobs);
+        " SELECT " JOB_COLUMNS " FROM main.job WHERE run_id = m.run_id)))";
+    return gsim_arena_printf(
+        db->arena,
+        "SELECT m.argv, m.build <> s.build FROM main.run m JOIN shard.run s ON m.config = "
+        "s.config WHERE 0%s%s LIMIT 1",
+        fields, jobs);
 }
 
 static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
@@ -49,9 +49,10 @@ static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
     enum gsim_status status = GSIM_OK;
     if (code == SQLITE_ROW)
         status = gsim_fail(log, GSIM_FAILED, path, 0,
-                           "it has other results than %s for '%.200s'; nothing of it was taken "
+                           "it has other results than %s for '%.200s'%s; nothing of it was taken "
                            "over",
-                           db->path, (const char *)sqlite3_column_text(statement, 0));
+                           db->path, (const char *)sqlite3_column_text(statement, 0),
+                           sqlite3_column_int(statement, 1) ? ", made by another build" : "");
     else if (code != SQLITE_DONE)
         status = gsim_db_fail(db, log);
     (void)sqlite3_finalize(statement);
@@ -59,47 +60,69 @@ static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
 }
 
 static const char *copy_runs(struct gsim_db *db) {
-    char fields[4096] = "";
-    size_t n = 0;
-#define FIELD(name, help) n += (size_t)snprintf(fields + n, sizeof fields - n, ", s." #name);
-#define GSIM_FIELD_TEXT FIELD
-#define GSIM_FIELD_INT FIELD
-#define GSIM_FIELD_REAL FIELD
-#define GSIM_FIELD_BOOL FIELD
-#include "sim/api/fields.def"
-#undef FIELD
+    const char *all = gsim_db_columns(db->arena, "run", "");
+    const char *theirs = gsim_db_columns(db->arena, "run", "s.");
+    if (!all || !theirs)
+        return NULL;
+    const char *rest = strchr(theirs, ','); /* behind the run_id, which comes first */
     return gsim_arena_printf(
         db->arena,
         "CREATE TEMP TABLE fresh AS SELECT run_id AS old, config, run_id NOT IN (SELECT run_id FROM"
         " main.run) AS is_free FROM shard.run WHERE config NOT IN (SELECT config FROM main.run);"
-        "INSERT INTO main.run SELECT s.run_id, s.config, s.version, s.argv, s.replication, "
-        "s.status%s FROM shard.run s JOIN fresh ON old = s.run_id AND is_free ORDER BY s.run_id;"
-        "INSERT INTO main.run SELECT NULL, s.config, s.version, s.argv, s.replication, "
-        "s.status%s FROM shard.run s JOIN fresh ON old = s.run_id AND NOT is_free ORDER BY "
-        "s.run_id;",
-        fields, fields);
+        "INSERT INTO main.run (%s) SELECT %s FROM shard.run s JOIN fresh ON old = s.run_id AND "
+        "is_free ORDER BY s.run_id;"
+        "INSERT INTO main.run (%s) SELECT NULL%s FROM shard.run s JOIN fresh ON old = s.run_id AND "
+        "NOT is_free ORDER BY s.run_id;"
+        "CREATE TEMP TABLE moved AS SELECT old, run_id AS new FROM fresh JOIN main.run USING "
+        "(config)",
+        all, theirs, all, rest);
 }
 
-/* The rows of a table for the runs that are new. */
-#define COPY_ROWS(table, columns, order)                                                           \
-    "INSERT INTO main." table " SELECT new, " columns " FROM moved JOIN shard." table              \
-    " ON run_id = old ORDER BY new" order
+/* Tables with rows of a run, and what their rows are sorted by there. */
+static const struct {
+    const char *table, *order;
+} of_runs[] = {{"job", ", job"}, {"request", ""},  {"sample", ""},
+               {"gpu", ""},      {"run_perf", ""}, {"setting", ""}};
 
-static const char *const copy_rows[] = {
-    "CREATE TEMP TABLE moved AS SELECT old, run_id AS new FROM fresh JOIN main.run USING (config)",
-    COPY_ROWS("job", JOB_COLUMNS, ", job"),
-    COPY_ROWS("request", "job, request, arrive_ns, latency_ns", ""),
-    COPY_ROWS("sample", "time_ns, name, value", ""),
-    COPY_ROWS("gpu", "gpu, node, device, busy_ns", ""),
-    COPY_ROWS("run_perf", "wall_s, events", ""),
-    COPY_ROWS("setting", "key, value", ""),
-    "INSERT OR IGNORE INTO main.sweep SELECT * FROM shard.sweep",
+/* Tables whose rows are named by what they hold; of a file, the text where one side has it. */
+static const char copy_lists[] =
+    "INSERT OR IGNORE INTO main.build SELECT * FROM shard.build;"
+    "INSERT OR IGNORE INTO main.input_list SELECT * FROM shard.input_list;"
+    "INSERT OR IGNORE INTO main.parameter_list SELECT * FROM shard.parameter_list;"
+    "INSERT OR IGNORE INTO main.trace_job SELECT * FROM shard.trace_job;"
+    "INSERT OR REPLACE INTO main.input_text SELECT * FROM shard.input_text WHERE sha256 NOT IN"
+    " (SELECT sha256 FROM main.input_text WHERE text NOT NULL)";
+
+static const char copy_sweeps[] =
+    "INSERT OR IGNORE INTO main.sweep SELECT * FROM shard.sweep;"
     "INSERT OR REPLACE INTO main.sweep_run SELECT t.sweep, t.position, m.run_id FROM "
     "shard.sweep_run t JOIN shard.run s ON s.run_id = t.run_id JOIN main.run m ON m.config = "
-    "s.config",
-    "CREATE INDEX IF NOT EXISTS main.job_of_run ON job (run_id, job)",
-    "DROP TABLE fresh; DROP TABLE moved; COMMIT",
-    NULL};
+    "s.config;"
+    "CREATE INDEX IF NOT EXISTS main.job_of_run ON job (run_id, job);"
+    "DROP TABLE fresh; DROP TABLE moved; COMMIT";
+
+/* The rows of a table for the runs that are new. */
+static enum gsim_status copy_rows(struct gsim_db *db, const char *table, const char *order,
+                                  struct gsim_log *log) {
+    const char *columns = gsim_db_columns(db->arena, table, "");
+    const char *sql =
+        columns ? gsim_arena_printf(
+                      db->arena,
+                      "INSERT INTO main.%s (%s) SELECT new%s FROM moved JOIN shard.%s ON run_id = "
+                      "old ORDER BY new%s",
+                      table, columns, strchr(columns, ','), table, order)
+                : NULL;
+    return sql ? gsim_db_execute(db, sql, log) : gsim_no_memory(log, "merging");
+}
+
+static enum gsim_status copy_all(struct gsim_db *db, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    for (size_t t = 0; t < sizeof of_runs / sizeof *of_runs && status == GSIM_OK; t++)
+        status = copy_rows(db, of_runs[t].table, of_runs[t].order, log);
+    if (status == GSIM_OK)
+        status = gsim_db_execute(db, copy_lists, log);
+    return status == GSIM_OK ? gsim_db_execute(db, copy_sweeps, log) : status;
+}
 
 static enum gsim_status take_over(struct gsim_db *db, const char *path, int64_t *n_new,
                                   struct gsim_log *log) {
@@ -114,11 +137,32 @@ static enum gsim_status take_over(struct gsim_db *db, const char *path, int64_t 
         status = gsim_db_execute(db, runs, log);
     if (status == GSIM_OK)
         status = gsim_db_number(db, "SELECT count(*) FROM fresh", n_new, log);
-    for (const char *const *sql = copy_rows; *sql && status == GSIM_OK; sql++)
-        status = gsim_db_execute(db, *sql, log);
+    if (status == GSIM_OK)
+        status = copy_all(db, log);
     if (status != GSIM_OK)
         (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     return status;
+}
+
+/* Runs of one policy by several programs: each is what it says, but they are not to be compared
+ * unawares. What is built in differs from run to run. */
+enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, struct gsim_log *log) {
+    static const char sql[] =
+        "SELECT policy, count(DISTINCT parts) FROM (SELECT DISTINCT policy, build FROM run) JOIN "
+        "(SELECT build, group_concat(part || sha256) AS parts FROM (SELECT * FROM build WHERE part "
+        "NOT GLOB 'models/*/*' ORDER BY build, part) GROUP BY build) USING (build) GROUP BY policy "
+        "HAVING count(DISTINCT parts) > 1";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        gsim_warn(
+            log, db->path, 0,
+            "runs of %s were made by %lld builds of gsim, whose results may differ: gsim sweep "
+            "GRID -o FILE --force runs them again by this one",
+            (const char *)sqlite3_column_text(statement, 0),
+            (long long)sqlite3_column_int64(statement, 1));
+    int ended = sqlite3_finalize(statement);
+    return code == SQLITE_OK && ended == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
 }
 
 enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, int64_t *n_new,

@@ -5,12 +5,13 @@
  * thread that writes is what many short runs wait for. */
 #include <string.h>
 
-#include "sim/app/db_private.h"
+#include "sim/app/db_schema.h"
+#include "traces/cells.h"
 
 /* Rows come in parts (the log of each open-loop job); most tables have one. Column 0 is the
- * run_id, the same for all. */
+ * run_id, or the name of the trace, the same for all. */
 struct gsim_db_rows {
-    const char *table, *columns;
+    const char *table, *columns; /* columns NULL: those of the schema */
     int64_t (*count)(const struct gsim_result *result, uint32_t part); /* < 0: no such part */
     void (*cell)(sqlite3_context *out, const struct gsim_result *result, uint32_t part, int64_t row,
                  int column);
@@ -166,12 +167,51 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     }
 }
 
+/* What the trace says of its jobs; column 1 is the job, 2 its gang. */
+enum { BEFORE_CELLS = 3 };
+
+static void put_cell(sqlite3_context *out, const struct gsim_trace *trace, enum gsim_column column,
+                     uint32_t job) {
+    char text[GSIM_MAX_FIELD_BYTES + 1];
+    int64_t cell = gsim_trace_get(trace, column, job);
+    if (cell < 0 && gsim_columns[column].kind != GSIM_CELL_SIGNED)
+        return; /* NULL */
+    if (!trace->column[column])
+        return;
+    if (gsim_columns[column].kind == GSIM_CELL_NAME) {
+        put_text(out, trace->names[column].name[cell]);
+    } else if (gsim_cell_is_text(column)) {
+        gsim_cell_format(trace, column, cell, text, sizeof text);
+        sqlite3_result_text(out, text, -1, SQLITE_TRANSIENT);
+    } else {
+        sqlite3_result_int64(out, cell);
+    }
+}
+
+static void put_trace_job(sqlite3_context *out, const struct gsim_trace *trace, int64_t row,
+                          int column) {
+    if (column == 1)
+        sqlite3_result_int64(out, row);
+    else if (column == 2)
+        sqlite3_result_int64(out, gsim_trace_gpus(trace, (uint32_t)row));
+    else
+        put_cell(out, trace, (enum gsim_column)(column - BEFORE_CELLS), (uint32_t)row);
+}
+
 static const struct gsim_db_rows filled[] = {
     {"job", GSIM_DB_NAMES(JOB), count_jobs, put_job},
     {"request", GSIM_DB_NAMES(REQUEST), count_requests, put_request},
     {"sample", GSIM_DB_NAMES(SAMPLE), count_samples, put_sample},
     {"gpu", GSIM_DB_NAMES(GPU), count_gpus, put_gpu},
+    {"trace_job", NULL, NULL, NULL}, /* of db->adding_trace */
 };
+
+static int64_t count_rows(const struct gsim_db *db, const struct gsim_db_rows *rows,
+                          uint32_t part) {
+    if (rows->count)
+        return rows->count(db->adding, part);
+    return part == 0 ? (int64_t)db->adding_trace->n_jobs : -1;
+}
 
 /* --- as SQLite sees them ---------------------------------------------------------------------- */
 
@@ -209,7 +249,10 @@ static int rows_connect(sqlite3 *handle, void *arg, int argc, const char *const 
     table->rows = filled; /* the module is called new_TABLE */
     while (strcmp(argv[0] + strlen("new_"), table->rows->table) != 0)
         table->rows++;
-    const char *sql = gsim_arena_printf(db->arena, "CREATE TABLE rows (%s)", table->rows->columns);
+    const char *columns = table->rows->columns ? table->rows->columns
+                                               : gsim_db_columns(db->arena, table->rows->table, "");
+    const char *sql =
+        columns ? gsim_arena_printf(db->arena, "CREATE TABLE rows (%s)", columns) : NULL;
     return sql ? sqlite3_declare_vtab(handle, sql) : SQLITE_NOMEM;
 }
 
@@ -239,7 +282,7 @@ static int rows_close(sqlite3_vtab_cursor *cursor) {
 static void enter_part(struct rows_cursor *cursor, uint32_t part) {
     const struct rows_table *table = table_of(cursor);
     cursor->row = 0;
-    while ((cursor->n = table->rows->count(table->db->adding, part)) == 0)
+    while ((cursor->n = count_rows(table->db, table->rows, part)) == 0)
         part++;
     cursor->part = part;
 }
@@ -265,10 +308,16 @@ static int rows_is_over(sqlite3_vtab_cursor *base) {
 static int rows_cell(sqlite3_vtab_cursor *base, sqlite3_context *out, int column) {
     const struct rows_cursor *cursor = (const struct rows_cursor *)base;
     const struct rows_table *table = table_of(cursor);
-    if (column == 0)
+    if (!table->rows->cell) {
+        if (column == 0)
+            put_text(out, table->db->adding_name);
+        else
+            put_trace_job(out, table->db->adding_trace, cursor->row, column);
+    } else if (column == 0) {
         sqlite3_result_int64(out, table->db->adding_id);
-    else
+    } else {
         table->rows->cell(out, table->db->adding, cursor->part, cursor->row, column);
+    }
     return SQLITE_OK;
 }
 

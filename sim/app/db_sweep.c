@@ -8,46 +8,47 @@
 static enum gsim_status note_sweep(struct gsim_db *db, const struct gsim_db_sweep *sweep,
                                    struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db->handle, "INSERT OR IGNORE INTO sweep VALUES (?, ?, ?)", -1,
+    int code = sqlite3_prepare_v2(db->handle, "INSERT OR IGNORE INTO sweep VALUES (?, ?, ?, ?)", -1,
                                   &statement, NULL);
     if (code == SQLITE_OK) {
         (void)sqlite3_bind_text(statement, 1, sweep->id, -1, SQLITE_STATIC);
         (void)sqlite3_bind_text(statement, 2, sweep->grid, -1, SQLITE_STATIC);
         (void)sqlite3_bind_int64(statement, 3, sweep->n_runs);
+        (void)sqlite3_bind_text(statement, 4, sweep->content->sha256, -1, SQLITE_STATIC);
         code = sqlite3_step(statement);
     }
     (void)sqlite3_finalize(statement);
-    return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
+    return code == SQLITE_DONE && gsim_db_add_text(db, sweep->content) ? GSIM_OK
+                                                                       : gsim_db_fail(db, log);
 }
 
 /* Runs that another command put here are part of the sweep too. */
 static enum gsim_status note_runs(struct gsim_db *db, const struct gsim_db_sweep *sweep,
-                                  bool *is_there, struct gsim_log *log) {
-    static const char sql[] = "INSERT OR REPLACE INTO sweep_run SELECT ?, ?, run_id FROM run WHERE "
-                              "config = ?";
+                                  struct gsim_log *log) {
+    static const char sql[] = "INSERT OR REPLACE INTO sweep_run VALUES (?, ?, ?)";
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
     code = code == SQLITE_OK ? SQLITE_DONE : code;
     for (int64_t i = 0; i < sweep->n_runs && code == SQLITE_DONE; i++) {
+        if (sweep->asked[i].state != GSIM_DB_THERE && sweep->asked[i].state != GSIM_DB_OLD)
+            continue;
         (void)sqlite3_bind_text(statement, 1, sweep->id, -1, SQLITE_STATIC);
         (void)sqlite3_bind_int64(statement, 2, i + 1);
-        (void)sqlite3_bind_text(statement, 3, sweep->configs[i], -1, SQLITE_STATIC);
-        code = sqlite3_step(statement);
-        is_there[i] = sqlite3_changes(db->handle) > 0;
-        (void)sqlite3_reset(statement);
+        (void)sqlite3_bind_int64(statement, 3, sweep->asked[i].run_id);
+        code = gsim_db_finish(statement);
     }
     (void)sqlite3_finalize(statement);
     return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
 }
 
 enum gsim_status gsim_db_begin_sweep(struct gsim_db *db, const struct gsim_db_sweep *sweep,
-                                     bool *is_there, struct gsim_log *log) {
+                                     struct gsim_log *log) {
     enum gsim_status status = gsim_db_execute(db, "BEGIN IMMEDIATE", log);
     if (status != GSIM_OK)
         return status;
     status = note_sweep(db, sweep, log);
     if (status == GSIM_OK)
-        status = note_runs(db, sweep, is_there, log);
+        status = note_runs(db, sweep, log);
     if (status == GSIM_OK)
         status = gsim_db_execute(db, "COMMIT", log);
     if (status != GSIM_OK)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "traces/cells.h"
+
 /* --- numbers and text
  * ------------------------------------------------------------------------------ */
 
@@ -266,6 +268,31 @@ static void put_gpus(FILE *out, const struct gsim_trace *trace, uint32_t job) {
         fprintf(out, ".%06lld", (long long)(ppm % GSIM_PPM));
 }
 
+/* Columns of the trace by which people group jobs, where it has them. */
+static const enum gsim_column group_columns[] = {GSIM_COL_USER, GSIM_COL_VC, GSIM_COL_MODEL,
+                                                 GSIM_COL_CLASS};
+enum { N_GROUP_COLUMNS = sizeof group_columns / sizeof *group_columns };
+
+static void put_group_names(FILE *out, const struct gsim_trace *trace) {
+    for (int i = 0; i < N_GROUP_COLUMNS; i++)
+        if (trace->column[group_columns[i]])
+            fprintf(out, ",%s", gsim_columns[group_columns[i]].name);
+    fputc('\n', out);
+}
+
+static void put_groups(FILE *out, const struct gsim_trace *trace, uint32_t job) {
+    char text[GSIM_MAX_FIELD_BYTES + 1];
+    for (int i = 0; i < N_GROUP_COLUMNS; i++) {
+        if (!trace->column[group_columns[i]])
+            continue;
+        fputc(',', out);
+        gsim_cell_format(trace, group_columns[i], gsim_trace_get(trace, group_columns[i], job),
+                         text, sizeof text);
+        gsim_put_csv_text(out, text);
+    }
+    fputc('\n', out);
+}
+
 static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     const struct gsim_trace *trace = result->trace;
     const struct gsim_job_results *r = &result->jobs;
@@ -304,13 +331,15 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     }
     fputc(',', out);
     put_seconds(out, r->stall_ns ? r->stall_ns[job] : 0);
-    fputc('\n', out);
+    put_groups(out, trace, job);
 }
 
 void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result) {
+    const struct gsim_trace *trace = result->trace;
     fputs(GSIM_JOBS_CSV_BEGINS "end_s,jct_s,wait_s,service_s,slowdown,gpus,preemptions,"
-                               "migrations,faults,bytes_in,bytes_out,stall_s\n",
+                               "migrations,faults,bytes_in,bytes_out,stall_s",
           out);
+    put_group_names(out, trace);
     for (uint32_t job = 0; job < result->jobs.n; job++)
         put_job(out, result, job);
 }

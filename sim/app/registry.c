@@ -15,6 +15,12 @@ const struct gsim_policy *const gsim_policies[] = {
 #undef GSIM_POLICY
     NULL};
 
+static const char *const symbols[] = {
+#define GSIM_POLICY(symbol) #symbol,
+#include "policies/list.def"
+#undef GSIM_POLICY
+};
+
 enum { MAX_POLICIES = 128 };
 
 const struct gsim_policy *gsim_policy_find(const char *name, struct gsim_log *log) {
@@ -31,6 +37,13 @@ const struct gsim_policy *gsim_policy_find(const char *name, struct gsim_log *lo
                     close >= 0 ? "; did you mean '" : "; 'gsim list policies' shows them",
                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
     return NULL;
+}
+
+const char *gsim_policy_symbol(const struct gsim_policy *policy) {
+    for (int n = 0; gsim_policies[n]; n++)
+        if (gsim_policies[n] == policy)
+            return symbols[n];
+    return "";
 }
 
 const char *gsim_reference_name(enum gsim_reference reference) {

@@ -21,11 +21,22 @@ struct gsim_results {
  * jobs of all replications; of several policies, with the ratio of the mean JCT to the first one's. */
 enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_setup *setup);
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all);
+/* --keep */
+enum gsim_status gsim_report_kept(struct gsim_cli *cli, bool *is_summary);
+/* Refuses runs that another build made, unless --force or --keep-old says what becomes of them; says
+ * which were made from other contents of their files. path: the database's. */
+enum gsim_status gsim_report_old(struct gsim_cli *cli, struct gsim_db *db,
+                                 const struct gsim_db_asked *asked, int64_t n, const char *path);
+/* The same for n_replications of each contender, in --db, before anything is run. */
+enum gsim_status gsim_report_look_up(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     uint64_t first_replication, int64_t n_replications,
+                                     struct gsim_db_asked **out);
 /* Writes the result into --db, if there is one. */
 enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
-                                uint64_t replication, const struct gsim_result *result);
-/* Whether --db has the run already and it need not be repeated. */
+                                uint64_t replication, const struct gsim_trace *trace,
+                                const struct gsim_result *result);
+/* Whether --db has the run already, so that it need not be repeated. */
 enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                      int contender, bool *is_known);
+                                      bool *is_known);
 
 #endif

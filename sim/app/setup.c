@@ -214,10 +214,12 @@ static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup
                          "--assume, --by-model and --gpu-mem fill gaps of a trace; a generated one "
                          "has none: set the "
                          "column in the spec");
-    enum gsim_status status =
-        gsim_generate_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
-    if (status != GSIM_OK)
-        return status;
+    if (!setup->spec) {
+        enum gsim_status status =
+            gsim_generate_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
+        if (status != GSIM_OK)
+            return status;
+    }
     setup->seed = (int64_t)gsim_generate_seed(setup->spec);
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }

@@ -20,9 +20,8 @@ struct gsim_contender {
 struct gsim_setup {
     const char *trace_path;
     struct gsim_trace trace;
-    const struct gsim_generate_spec *spec; /* the trace is generated; NULL: read */
+    const struct gsim_generate_spec *spec; /* the trace is drawn from it; NULL: it is read */
     uint32_t widest_gang; /* of the trace */
-    const uint8_t *trace_digest; /* SHA-256 of the file (gsim_config_digest); NULL: not known yet */
     struct gsim_cluster_spec cluster;
     const char *device_name;
     const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
@@ -44,7 +43,8 @@ enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names, struct
 /* Its parts, for those whose runs share a trace: setup starts zeroed. */
 enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
                                      struct gsim_setup *setup);
-/* The trace, its spec, seed and widest gang. is_drawn: false leaves a spec without its trace. */
+/* The trace, its spec, seed and widest gang. is_drawn: false leaves a spec without its trace. A spec
+ * that setup has already is not read again. */
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn);
 /* Whether a trace of that name is drawn from a spec. */
 bool gsim_setup_is_spec(const char *path);

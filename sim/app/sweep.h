@@ -23,14 +23,22 @@ struct gsim_sweep_trace {
     int64_t seed, shake_ppm;
     uint32_t n_jobs; /* of a file; 0: it is drawn */
     uint32_t widest_gang; /* 0: not known, and not needed */
-    uint8_t digest[GSIM_DIGEST_BYTES];
+    const struct gsim_generate_spec *spec; /* that it is drawn from; NULL: it is a file */
+};
+
+/* A spec is read once, whoever draws from it: one that is edited meanwhile is the same for all. */
+struct gsim_sweep_spec {
+    struct gsim_sweep_spec *next;
+    const char *path;
+    const struct gsim_generate_spec *spec;
 };
 
 struct gsim_sweep_run {
     int64_t grid_run;
     uint32_t trace;
-    bool is_there; /* in the database */
-    char config[65];
+    enum gsim_db_state state; /* in the database */
+    char config[65], build[65], inputs[GSIM_LIST_DIGITS + 1];
+    const char *argv;
 };
 
 struct gsim_sweep {
@@ -44,8 +52,10 @@ struct gsim_sweep {
     char id[65];
     int n_threads;
     uint32_t n_samples; /* of each run */
+    bool is_summary; /* what is kept of it */
+    struct gsim_sweep_spec *specs;
     volatile sig_atomic_t stop; /* set by the writer alone: runs under way end */
-    pthread_mutex_t lock; /* of first_bad */
+    pthread_mutex_t lock; /* of what follows, of specs, and of the arena of cli while runs are planned */
     int64_t bad_run; /* the first that cannot be set up, in the order of the grid */
     struct gsim_log *bad_log;
 };
@@ -68,6 +78,7 @@ struct gsim_sweep_todo {
     struct gsim_sweep *sweep;
     const int64_t *position; /* from 1 */
     int64_t n;
+    bool is_forced; /* they take the place of what is there */
     int64_t n_done, n_failed; /* filled in */
 };
 /* Runs them on all threads; the calling thread writes. GSIM_INCOMPLETE when it was interrupted. */

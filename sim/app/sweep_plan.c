@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/app/invocation.h"
 #include "sim/app/parallel.h"
 #include "sim/app/sweep.h"
 #include "sim/base/sort.h"
@@ -18,15 +19,14 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     cli->arena = arena;
     cli->log = log;
     cli->devices = sweep->devices;
+    cli->contents = sweep->cli->contents;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, grid_run, cli);
     if (status != GSIM_OK)
         return status;
-    if (shared->loaded) {
+    if (shared->loaded)
         setup->trace = shared->loaded->trace;
-        setup->spec = shared->loaded->spec;
-    }
+    setup->spec = shared->spec;
     setup->trace_path = cli->operand[0];
-    setup->trace_digest = shared->digest;
     setup->seed = shared->seed;
     setup->n_samples = sweep->n_samples;
     setup->widest_gang = shared->widest_gang;
@@ -39,8 +39,37 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
 
 /* --- traces ----------------------------------------------------------------------------------- */
 
+/* *out NULL: it is no spec. */
+static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
+                                  const struct gsim_generate_spec **out, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    *out = NULL;
+    if (!gsim_setup_is_spec(path))
+        return GSIM_OK;
+    (void)pthread_mutex_lock(&sweep->lock);
+    struct gsim_arena *arena = sweep->cli->arena;
+    struct gsim_sweep_spec *at = sweep->specs;
+    while (at && strcmp(at->path, path) != 0)
+        at = at->next;
+    if (!at) {
+        at = gsim_arena_alloc(arena, sizeof *at);
+        const char *own = gsim_arena_strdup(arena, path);
+        status = at && own ? gsim_generate_spec_read(own, arena, &at->spec, log)
+                           : gsim_no_memory(log, "reading a spec");
+        if (status == GSIM_OK) {
+            at->path = own;
+            at->next = sweep->specs;
+            sweep->specs = at;
+        }
+    }
+    if (status == GSIM_OK)
+        *out = at->spec;
+    (void)pthread_mutex_unlock(&sweep->lock);
+    return status;
+}
+
 /* Reads or draws the trace into an arena of its own. */
-static enum gsim_status load(const struct gsim_sweep *sweep, const struct gsim_sweep_trace *trace,
+static enum gsim_status load(struct gsim_sweep *sweep, const struct gsim_sweep_trace *trace,
                              bool is_drawn, struct gsim_arena *arena, struct gsim_setup **out,
                              struct gsim_log *log) {
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
@@ -51,6 +80,8 @@ static enum gsim_status load(const struct gsim_sweep *sweep, const struct gsim_s
     cli->arena = arena;
     cli->log = log;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, trace->first_run, cli);
+    if (status == GSIM_OK && cli->n_operands)
+        status = take_spec(sweep, cli->operand[0], &(*out)->spec, log);
     return status == GSIM_OK ? gsim_setup_trace(cli, *out, is_drawn) : status;
 }
 
@@ -129,6 +160,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
         return status;
     trace->seed = read->seed;
     trace->shake_ppm = read->shake_ppm;
+    trace->spec = read->spec;
     if (!gsim_setup_is_spec(read->trace_path)) {
         trace->arena = arena;
         trace->loaded = read;
@@ -138,7 +170,20 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
         status = gsim_sweep_take_trace(sweep, at, log);
         gsim_sweep_drop_trace(sweep, at);
     }
-    return status == GSIM_OK ? gsim_config_digest(read->trace_path, trace->digest, log) : status;
+    return status;
+}
+
+/* What the writer needs to know of the run before it is made. */
+static enum gsim_status note_identity(struct gsim_sweep *sweep, struct gsim_sweep_run *run,
+                                      const struct gsim_identity *identity, const char *argv,
+                                      struct gsim_log *log) {
+    memcpy(run->config, identity->config, sizeof run->config);
+    memcpy(run->build, identity->build, sizeof run->build);
+    memcpy(run->inputs, identity->inputs, sizeof run->inputs);
+    (void)pthread_mutex_lock(&sweep->lock);
+    run->argv = argv ? gsim_arena_strdup(sweep->cli->arena, argv) : NULL;
+    (void)pthread_mutex_unlock(&sweep->lock);
+    return run->argv ? GSIM_OK : gsim_no_memory(log, "planning");
 }
 
 static enum gsim_status hash_run(struct gsim_sweep *sweep, struct gsim_sweep_run *run,
@@ -149,8 +194,13 @@ static enum gsim_status hash_run(struct gsim_sweep *sweep, struct gsim_sweep_run
         return gsim_no_memory(log, "planning");
     enum gsim_status status =
         gsim_sweep_set_up(sweep, run->grid_run, run->trace, arena, log, cli, setup);
-    return status == GSIM_OK ? gsim_config_hash(cli, setup, 0, setup->replication, run->config)
-                             : status;
+    struct gsim_identity identity;
+    if (status == GSIM_OK)
+        status = gsim_identify_asked(cli, setup, 0, setup->replication, &identity);
+    if (status != GSIM_OK)
+        return status;
+    return note_identity(sweep, run, &identity, gsim_run_command(cli, setup, 0, setup->replication),
+                         log);
 }
 
 static void plan_trace(void *arg, int64_t at) {

@@ -65,24 +65,33 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
     const struct gsim_sweep_run *run = &e->sweep->run[o->position - 1];
     struct gsim_cli *cli = gsim_arena_alloc(o->arena, sizeof *cli);
     struct gsim_setup *setup = gsim_arena_alloc(o->arena, sizeof *setup);
-    if (!cli || !setup)
+    struct gsim_identity *identity = gsim_arena_alloc(o->arena, sizeof *identity);
+    if (!cli || !setup || !identity)
         return gsim_no_memory(&o->log, "starting a run");
+    memcpy(identity->config, run->config, sizeof run->config);
+    memcpy(identity->build, run->build, sizeof run->build);
+    memcpy(identity->inputs, run->inputs, sizeof run->inputs);
     enum gsim_status status = gsim_sweep_take_trace(e->sweep, run->trace, &o->log);
     if (status == GSIM_OK)
         status =
             gsim_sweep_set_up(e->sweep, run->grid_run, run->trace, o->arena, &o->log, cli, setup);
     if (status == GSIM_OK)
+        status = gsim_identify_lists(cli, setup, 0, setup->replication, identity);
+    if (status == GSIM_OK)
         status =
             gsim_setup_run(setup, 0, &setup->trace, &e->io, false, o->arena, &o->result, &o->log);
     if (status != GSIM_OK)
         return status;
-    o->row = (struct gsim_db_run){.config = run->config,
-                                  .argv = gsim_run_command(cli, setup, 0, setup->replication),
+    o->row = (struct gsim_db_run){.identity = identity,
+                                  .argv = run->argv,
                                   .replication = setup->replication,
+                                  .trace = &setup->trace,
+                                  .is_summary = e->sweep->is_summary,
                                   .settings = gsim_run_settings(cli, setup, 0, setup->replication),
                                   .sweep = e->sweep->id,
-                                  .position = o->position};
-    return o->row.argv && o->row.settings ? GSIM_OK : gsim_no_memory(&o->log, "ending a run");
+                                  .position = o->position,
+                                  .asked = e->todo->is_forced ? o->position : 0};
+    return o->row.settings ? GSIM_OK : gsim_no_memory(&o->log, "ending a run");
 }
 
 /* outcome NULL: there was no memory for one, or the run was given up. */

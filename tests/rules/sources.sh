@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The sums of the sources (tools/sources.sh) cover what can change a run, and no more: a policy has every
+# file that the linker takes for it, and a change of one policy leaves the others' sums alone.
+set -u
+build=$1
+LC_ALL=C
+export LC_ALL
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+files=$(ls sim/*/*.[ch] sim/*/*.def models/*.[ch] models/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*.def)
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
+}
+# --- what the linker takes: each file of policies/ that defines what another one lacks, and so on
+linked() { # folder of objects: "OWNER FILE.c"
+    for object in "$1"/*.o; do
+        nm "$object" | awk -v file="$(basename "$object" .o)" '
+            $1 == "U" { print "needs", file, $2 }
+            NF == 3 && $2 ~ /^[A-TV-Z]$/ { print "has", file, $3 }'
+    done | awk '
+        $1 == "has" { owner[$3] = $2; files[$2] = 1 }
+        $1 == "needs" { needs[$2] = needs[$2] " " $3 }
+        function reach(from, policy,    i, n, list) {
+            if ((policy, from) in seen) return
+            seen[policy, from] = 1
+            print policy, "policies/" from ".c"
+            n = split(needs[from], list, " ")
+            for (i = 1; i <= n; i++) if (list[i] in owner) reach(owner[list[i]], policy)
+        }
+        END { for (name in owner) if (name ~ /^gsim_policy_/) reach(owner[name], substr(name, 13)) }' | sort -u
+}
+# shellcheck disable=SC2086
+sh tools/sources.sh - $files >"$tmp/parts"
+linked "$build/policies" >"$tmp/linked"
+awk '$1 != "all" { print $1, $3 }' "$tmp/parts" | sort -u >"$tmp/listed"
+comm -13 "$tmp/listed" "$tmp/linked" >"$tmp/out"
+[ -s "$tmp/linked" ] && [ ! -s "$tmp/out" ]
+say "each policy's sums have every file that is linked for it" $?
+grep -v "^las policies/common_limits.c$" "$tmp/listed" >"$tmp/short"
+[ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
+say "and a file that is left out is found" $?
+for file in sim/core/engine.c sim/base/rng.c models/turns.c traces/generate.c sim/app/setup.c sim/api/policy.h; do
+    grep -q " $file\$" "$tmp/parts" || echo "$file"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+say "the rooms that make a run are summed" $?
+
+# --- the edit-run loop, on a copy
+mkdir "$tmp/tree"
+# shellcheck disable=SC2086
+cp --parents -r tools $files "$tmp/tree"
+cd "$tmp/tree" || exit 1
+sums() {
+    # shellcheck disable=SC2086
+    sh tools/sources.sh "$tmp/$1" $files
+    sed -n 's/^    {"\([a-z_0-9]*\)", "\([^"]*\)", "\([0-9a-f]*\)".*/\1 \2 \3/p' "$tmp/$1" >"$tmp/$1.sums"
+}
+changed() { grep -vxFf "$tmp/before.sums" "$tmp/after.sums" | cut -d' ' -f1,2 | sort -u | tr '\n' ';'; }
+edit() { # name, file, what changes
+    sums before
+    echo '/* edited */' >>"$2"
+    sums after
+    got=$(changed)
+    [ "$got" = "$3" ]
+    status=$?
+    echo "changed: $got" >"$tmp/out"
+    say "$1" $status
+}
+edit "a policy of its own" policies/gang_rr.c "gang_rr policies/gang_rr.c;"
+edit "a file that one policy uses" policies/common_throttle.c "tgs policies/common_throttle.c;"
+edit "a file that some share" policies/common_easy.c "easy_backfill policies/common_easy.c;fairshare policies/common_easy.c;"
+edit "the core" sim/core/plan.c "all sim/core;"
+edit "what makes no run" sim/app/figure.c ""
+[ "$(grep -c 'gsim_sources_sum\[\] = "[0-9a-f]\{64\}"' "$tmp/after")" = 1 ] &&
+    ! [ "$(tail -1 "$tmp/before")" = "$(tail -1 "$tmp/after")" ]
+say "though gsim --version says that it is another build" $?
+cp "$tmp/after" "$tmp/again"
+touch -d 2001-01-01 "$tmp/again"
+touch $files
+# shellcheck disable=SC2086
+sh tools/sources.sh "$tmp/again" $(printf '%s\n' $files | sort -r)
+[ "$(date -r "$tmp/again" +%Y)" = 2001 ]
+say "times and order of files change nothing, and nothing is written then" $?

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# sources.sh OUT.c FILE...: writes SHA-256 sums of the program's sources as a C table, so that a result
+# can say what made it (sim/app/program.h). FILE... is everything that the program is built from. OUT.c
+# is only touched when a sum is another one. With - for OUT.c the parts go to standard output, unhashed
+# ("OWNER PART FILE"): tests/rules/sources.sh holds them against what the linker sees.
+#
+# A part is a room of the program, or a file of a policy. A policy has its own file, the headers of
+# policies/ that it includes, and each file of policies/ that defines a name that one of its files
+# mentions. The names are read from the sources, so that every compiler gives the same sums.
+set -eu
+out=$1
+shift
+LC_ALL=C
+export LC_ALL
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+printf '%s\n' "$@" | sort -u >"$tmp/files"
+# Of sim/app only what makes a run from its options: commands, figures and databases change no result.
+awk '/^(sim\/base|sim\/api|sim\/core|models|traces)\/[^\/]*\.(c|h|def)$/ {
+        room = $0
+        sub(/\/[^\/]*$/, "", room)
+        print "all", room, $0
+    }
+    /^sim\/app\/(apps|cluster_file|devices|registry|samples|setup|warmup)[a-z_]*\.[ch]$/ { print "all", "sim/app", $0 }' \
+    "$tmp/files" >"$tmp/parts"
+# Names hold no spaces: they are paths in this tree.
+# shellcheck disable=SC2046
+awk '
+    FNR == 1 { file[++n] = FILENAME }
+    # What a file defines for others stands at the beginning of a line.
+    FILENAME ~ /\.c$/ && /^[a-z]/ && !/^(static|extern|typedef)/ && /[(=]/ {
+        head = $0
+        sub(/ = .*/, "", head)
+        sub(/\(.*/, "", head)
+        sub(/\[.*/, "", head)
+        if (match(head, /gsim_[a-z0-9_]+$/)) defined_in[substr(head, RSTART)] = FILENAME
+    }
+    /^#include "policies\// { split($0, part, "\""); uses[FILENAME, part[2]] = 1 }
+    {
+        for (text = $0; match(text, /gsim_[a-z0-9_]+/); text = substr(text, RSTART + RLENGTH)) {
+            word = substr(text, RSTART, RLENGTH)
+            if (FILENAME ~ /\.c$/ && !((FILENAME, word) in mentions)) {
+                mentions[FILENAME, word] = 1
+                words[FILENAME] = words[FILENAME] " " word
+            }
+        }
+    }
+    function reach(from, owner,    i, k, list, name) {
+        if ((owner, from) in seen) return
+        seen[owner, from] = 1
+        print owner, from, from
+        k = split(words[from], list, " ")
+        for (i = 1; i <= k; i++) if (list[i] in defined_in) reach(defined_in[list[i]], owner)
+        for (i = 1; i <= n; i++) if ((from, file[i]) in uses) reach(file[i], owner)
+    }
+    END {
+        for (name in defined_in)
+            if (name ~ /^gsim_policy_/) reach(defined_in[name], substr(name, 13))
+    }' $(grep '^policies/[^/]*\.[ch]$' "$tmp/files") /dev/null | sort >>"$tmp/parts"
+if [ "$out" = - ]; then
+    cat "$tmp/parts"
+    exit 0
+fi
+# shellcheck disable=SC2046
+sha256sum $(cat "$tmp/files") >"$tmp/sums"
+{
+    echo '/* Made by tools/sources.sh; do not edit. */'
+    echo '#include "sim/app/program.h"'
+    echo 'const struct gsim_source gsim_sources[] = {'
+    awk '$1 == "all" { print $2 }' "$tmp/parts" | uniq | while read -r room; do
+        sum=$(awk -v room="$room" '
+            NR == FNR { sum[$2] = $1; next }
+            $2 == room { print sum[$3], $3 }' "$tmp/sums" "$tmp/parts" | sha256sum)
+        echo "    {\"all\", \"$room\", \"${sum%% *}\"},"
+    done
+    awk 'NR == FNR { sum[$2] = $1; next }
+        $1 != "all" { printf "    {\"%s\", \"%s\", \"%s\"},\n", $1, $2, sum[$3] }' "$tmp/sums" "$tmp/parts"
+    echo '    {0, 0, 0},'
+    echo '};'
+    sum=$(sha256sum <"$tmp/sums")
+    echo "const char gsim_sources_sum[] = \"${sum%% *}\";"
+} >"$tmp/made.c"
+cmp -s "$tmp/made.c" "$out" || { cp "$tmp/made.c" "$out.$$" && mv "$out.$$" "$out"; }
