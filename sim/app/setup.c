@@ -513,25 +513,24 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
     enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
     if (status != GSIM_OK)
         return status;
-    struct gsim_run_options options = {
-        .trace = trace,
-        .cluster = &setup->cluster,
-        .policy = setup->contender[contender].policy,
-        .policy_params = &setup->contender[contender].params,
-        .model = &gsim_model_device,
-        .reference = setup->reference,
-        .device_name = setup->device_name,
-        .seed = setup->seed,
-        .replication = setup->replication,
-        .mtbf_ns = setup->mtbf_ns,
-        .mttr_ns = setup->mttr_ns,
-        .checkpoint_ns = setup->checkpoint_ns,
-        .context_bytes = context_bytes(setup, setup->contender[contender].policy, trace),
-        .until_ns = setup->until_ns,
-        .slice_budget = setup->slice_budget,
-        .is_exact = setup->is_exact,
-        .stop = io->stop,
-        .observer = setup->observer};
+    struct gsim_run_options options = {.trace = trace,
+                                       .cluster = &setup->cluster,
+                                       .policy = setup->contender[contender].policy,
+                                       .policy_params = &setup->contender[contender].params,
+                                       .model = &gsim_model_device,
+                                       .reference = setup->reference,
+                                       .device_name = setup->device_name,
+                                       .seed = setup->seed,
+                                       .replication = setup->replication,
+                                       .mtbf_ns = setup->mtbf_ns,
+                                       .mttr_ns = setup->mttr_ns,
+                                       .checkpoint_ns = setup->checkpoint_ns,
+                                       .until_ns = setup->until_ns,
+                                       .slice_budget = setup->slice_budget,
+                                       .is_exact = setup->is_exact,
+                                       .stop = io->stop,
+                                       .observer = setup->observer};
+    options.context_bytes = context_bytes(setup, options.policy, trace);
     struct gsim_samples *samples = NULL;
     if (setup->n_samples) {
         samples = gsim_samples_new(arena, setup->n_samples);
