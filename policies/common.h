@@ -149,6 +149,7 @@ struct gsim_limits {
     struct gsim_index reached; /* whom the watch told of, or who is past its limit already */
     struct gsim_index running; /* where GPUs page: by when they are there */
     struct gsim_index others; /* the same: by what they have to run until then */
+    int64_t wake_ns; /* what the timer was set to last */
 };
 void gsim_limits_init(struct gsim_limits *limits, struct gsim_ctx *ctx);
 void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -159,7 +160,7 @@ void gsim_limits_watched(struct gsim_limits *limits, struct gsim_ctx *ctx, gsim_
 gsim_slot gsim_limits_take(struct gsim_limits *limits, const struct gsim_ctx *ctx);
 /* Sets the timer for whoever is the next at a limit, or the first of these (by time) if that is
  * sooner. To be called last in a decide. */
-void gsim_limits_wake(const struct gsim_limits *limits, const struct gsim_ctx *ctx,
+void gsim_limits_wake(struct gsim_limits *limits, const struct gsim_ctx *ctx,
                       struct gsim_plan *plan, const struct gsim_index *timed);
 
 /* --- ranked, preemptive scheduling --------------------------------------------------------------
@@ -184,6 +185,7 @@ struct gsim_ranked {
     int n_groups;
     int slope_sign; /* -1: ranks of running jobs fall with time, +1: they rise */
     int64_t slack_rank; /* a victim's rank exceeds the waiting job's by more than this */
+    bool breaks_ties; /* of equal ranks the later job is a victim too */
     enum gsim_rule rule;
     struct gsim_preemption preemption;
     bool is_preemptive;
@@ -198,6 +200,9 @@ struct gsim_ranked {
 
 /* The rank of a running or waiting job has changed by itself. */
 void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
+/* Ranks of running jobs have changed in a way of their own; is_all: those of waiting ones too. To be
+ * called when nothing but what has settled or arrived since is unbooked. */
+void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all);
 void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
 /* Hooks to be called from the policy's own. */
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);

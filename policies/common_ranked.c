@@ -110,6 +110,60 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
     }
 }
 
+/* --- ranks that change by themselves ---------------------------------------------------------- */
+
+static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
+
+/* Most keep their order and get their new keys where they stand. The others are taken out, into the
+ * list of victims, and put in again. */
+static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                           struct gsim_index *running) {
+    const uint32_t *job = ctx->view->job;
+    gsim_slot slot = gsim_index_first(running), kept = GSIM_NO_SLOT, after;
+    int64_t key = slot == GSIM_NO_ID ? 0 : ranked->value(ctx, slot), after_key = 0;
+    ranked->n_victims = 0;
+    for (; slot != GSIM_NO_ID; slot = after, key = after_key) {
+        after = gsim_index_next(running, slot);
+        after_key = after == GSIM_NO_ID ? INT64_MAX : ranked->value(ctx, after);
+        int64_t kept_key = kept == GSIM_NO_SLOT ? INT64_MIN : gsim_index_key(running, kept);
+        bool is_low = key < kept_key || (key == kept_key && job[slot] < job[kept]);
+        bool is_high = key > after_key && after_key > kept_key;
+        bool is_out = is_low || is_high ||
+                      (key == after_key && after != GSIM_NO_ID && job[slot] > job[after]);
+        if (is_out && !add_victim(ranked, ctx, slot))
+            return;
+        if (is_out) {
+            gsim_index_remove(running, slot);
+        } else {
+            gsim_index_set_key(running, slot, key);
+            kept = slot;
+        }
+    }
+    for (uint32_t v = 0; v < ranked->n_victims; v++)
+        book_running(ranked, ctx, ranked->victims[v]);
+}
+
+/* One that moves backwards is met twice, and stays. */
+static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    gsim_slot after, slot = gsim_index_first(&ranked->waiting);
+    for (; slot != GSIM_NO_ID; slot = after) {
+        int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
+        after = gsim_index_next(&ranked->waiting, slot);
+        if (rank == gsim_index_key(&ranked->waiting, slot))
+            continue;
+        gsim_index_remove(&ranked->waiting, slot);
+        book_waiting(ranked, ctx, slot);
+    }
+}
+
+void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all) {
+    for (int g = 0; g < ranked->n_groups; g++)
+        rerank_running(ranked, ctx, &ranked->group[g].running);
+    if (is_all)
+        rerank_waiting(ranked, ctx);
+    ranked->needs_full_pass = true;
+}
+
 /* --- victims ---------------------------------------------------------------------------------- */
 
 /* The worst of a group. Whoever is last by its bound, and still is by what it has left. */
@@ -146,6 +200,18 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return worst;
 }
 
+/* The worst running job, if it is so much worse than a waiting one that it gives way. */
+static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
+                           int64_t rank) {
+    int64_t worst_rank = 0;
+    gsim_slot worst = worst_running(ranked, ctx, &worst_rank);
+    if (worst == GSIM_NO_SLOT || worst_rank > rank + ranked->slack_rank)
+        return worst;
+    bool is_later = ranked->breaks_ties && worst_rank == rank + ranked->slack_rank &&
+                    ctx->view->job[worst] > ctx->view->job[slot];
+    return is_later ? worst : GSIM_NO_SLOT;
+}
+
 static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     if (ranked->n_victims == ranked->victims_capacity) {
         uint32_t capacity = ranked->victims_capacity ? ranked->victims_capacity * 2 : 64;
@@ -169,11 +235,8 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     uint64_t room = ctx->view->n_idle_gpus;
     ranked->n_victims = 0;
     for (;;) {
-        int64_t worst_rank = 0;
-        gsim_slot victim = worst_running(ranked, ctx, &worst_rank);
-        if (victim == GSIM_NO_SLOT || worst_rank <= rank + ranked->slack_rank)
-            return false;
-        if (!add_victim(ranked, ctx, victim) ||
+        gsim_slot victim = worst_for(ranked, ctx, slot, rank);
+        if (victim == GSIM_NO_SLOT || !add_victim(ranked, ctx, victim) ||
             !gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep))
             return false;
         forget_running(ranked, victim);
@@ -234,10 +297,8 @@ struct pass {
 
 /* Whether this waiting job could push anybody out. */
 static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
-    int64_t worst_rank = 0;
     return p->ranked->is_preemptive && p->ctx->view->gpus[slot] < p->smallest_unforced &&
-           worst_running(p->ranked, p->ctx, &worst_rank) != GSIM_NO_SLOT &&
-           worst_rank > rank + p->ranked->slack_rank;
+           worst_for(p->ranked, p->ctx, slot, rank) != GSIM_NO_SLOT;
 }
 
 static void try_job(struct pass *p, gsim_slot slot) {
@@ -257,14 +318,10 @@ static void try_job(struct pass *p, gsim_slot slot) {
 
 /* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
 static bool is_over(const struct pass *p, gsim_slot slot) {
-    int64_t worst_rank = 0;
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
-    if (!p->ranked->is_preemptive)
-        return true;
-    gsim_slot worst = worst_running(p->ranked, p->ctx, &worst_rank);
-    return worst == GSIM_NO_SLOT ||
-           worst_rank <= gsim_index_key(&p->ranked->waiting, slot) + p->ranked->slack_rank;
+    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    return !p->ranked->is_preemptive || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
 }
 
 /* Nobody who needs more can be placed. */

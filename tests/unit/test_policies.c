@@ -362,16 +362,17 @@ static void test_tiresias_falls_by_gpu_time(void **state) {
 
 static void test_tiresias_promotes(void **state) {
     (void)state;
-    /* 0 falls at 5 and waits; at 10 it has waited as long as it ran and is first in the first queue
-     * again, since it started before all others. So it goes on every 10 s. */
+    /* 0 falls at 5 and waits; at 10 it has waited as long as it ran and is in the first queue again,
+     * behind 2, which waits there, and before 3, which comes later. It runs 15-20, falls and waits,
+     * and has the rest from 25 on. */
     check(&(struct fixture){.policy = "tiresias",
                             .sets = {"queues=5,100", "knob=1"},
                             .gpus = 1,
-                            .preemptions = 3,
+                            .preemptions = 2,
                             .jobs = {{0, 20, 1, .end_s = 35},
                                      {1, 5, 1, .end_s = 10},
-                                     {2, 5, 1, .end_s = 20},
-                                     {3, 5, 1, .end_s = 30}}});
+                                     {2, 5, 1, .end_s = 15},
+                                     {12, 5, 1, .end_s = 25}}});
     check(&(struct fixture){.policy = "tiresias",
                             .sets = {"queues=5,100"},
                             .gpus = 1,
@@ -379,7 +380,7 @@ static void test_tiresias_promotes(void **state) {
                             .jobs = {{0, 20, 1, .end_s = 35},
                                      {1, 5, 1, .end_s = 10},
                                      {2, 5, 1, .end_s = 15},
-                                     {3, 5, 1, .end_s = 20}}});
+                                     {12, 5, 1, .end_s = 20}}});
 }
 
 static void test_tiresias_learns(void **state) {
