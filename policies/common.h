@@ -163,6 +163,21 @@ gsim_slot gsim_limits_take(struct gsim_limits *limits, const struct gsim_ctx *ct
 void gsim_limits_wake(struct gsim_limits *limits, const struct gsim_ctx *ctx,
                       struct gsim_plan *plan, const struct gsim_index *timed);
 
+/* --- units that a plan gave ---------------------------------------------------------------------
+ */
+
+/* What a job was given, noted before the plan is rolled back. */
+struct gsim_taken {
+    struct gsim_unit *units;
+    uint32_t n, capacity;
+};
+/* false: none (a pool), or no memory. */
+bool gsim_taken_note(struct gsim_taken *taken, struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                     gsim_slot slot);
+/* Whether the job has one of these units in the plan's picture. */
+bool gsim_taken_overlaps(const struct gsim_taken *taken, const struct gsim_plan *plan,
+                         gsim_slot slot);
+
 /* --- ranked, preemptive scheduling --------------------------------------------------------------
  */
 
@@ -175,14 +190,12 @@ struct gsim_rank_group {
     struct gsim_index running; /* by key */
 };
 
-enum { GSIM_RANK_GROUPS = 64 };
-
 /* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy says what a job's
  * rank is made of; the pass does the rest. */
 struct gsim_ranked {
     struct gsim_index waiting; /* key: rank */
-    struct gsim_rank_group group[GSIM_RANK_GROUPS];
-    int n_groups;
+    struct gsim_rank_group *group;
+    uint32_t n_groups, groups_capacity;
     int slope_sign; /* -1: ranks of running jobs fall with time, +1: they rise */
     int64_t slack_rank; /* a victim's rank exceeds the waiting job's by more than this */
     bool breaks_ties; /* of equal ranks the later job is a victim too */
@@ -196,6 +209,7 @@ struct gsim_ranked {
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 for most */
     gsim_slot *victims;
     uint32_t n_victims, victims_capacity;
+    struct gsim_taken taken;
 };
 
 /* The rank of a running or waiting job has changed by itself. */
@@ -208,10 +222,6 @@ void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
 /* Books what changed, then places waiting jobs in order of rank, preempting worse ones. */
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan);
-
-/* Whether the job has one of these units in the plan's picture. */
-bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
-                          const struct gsim_unit *units, uint32_t n_units);
 
 /* --- slices of time -----------------------------------------------------------------------------
  */
@@ -244,6 +254,7 @@ struct gsim_slices {
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_victim *victims;
     uint32_t n_victims, victims_capacity;
+    struct gsim_taken taken;
 };
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);

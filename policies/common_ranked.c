@@ -19,23 +19,37 @@ static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx
     return ranked->weight ? ranked->weight(ctx, slot) : 1;
 }
 
-/* NULL when there are more weights than groups: such a job is simply never a victim. */
-static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
-                                        int64_t weight) {
-    for (int g = 0; g < ranked->n_groups; g++)
-        if (ranked->group[g].weight == weight)
-            return &ranked->group[g];
-    if (ranked->n_groups == GSIM_RANK_GROUPS)
-        return NULL;
-    struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
-    group->weight = weight;
-    gsim_index_init(&group->running, ctx->arena);
-    return group;
-}
-
 static void out_of_memory(struct gsim_ctx *ctx) {
     if (ctx->log->n_errors == 0)
         (void)gsim_no_memory(ctx->log, "ranking jobs");
+}
+
+static bool add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    if (ranked->n_groups == ranked->groups_capacity) {
+        uint32_t capacity = ranked->groups_capacity ? ranked->groups_capacity * 2 : 8;
+        struct gsim_rank_group *grown =
+            gsim_arena_grow_raw(ctx->arena, ranked->group, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        ranked->group = grown;
+        ranked->groups_capacity = capacity;
+    }
+    gsim_index_init(&ranked->group[ranked->n_groups++].running, ctx->arena);
+    return true;
+}
+
+/* NULL when there is no memory. */
+static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                        int64_t weight) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        if (ranked->group[g].weight == weight)
+            return &ranked->group[g];
+    if (!add_group(ranked, ctx)) {
+        out_of_memory(ctx);
+        return NULL;
+    }
+    ranked->group[ranked->n_groups - 1].weight = weight;
+    return &ranked->group[ranked->n_groups - 1];
 }
 
 /* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */
@@ -69,7 +83,7 @@ static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 }
 
 static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
-    for (int g = 0; g < ranked->n_groups; g++)
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
         gsim_index_remove(&ranked->group[g].running, slot);
 }
 
@@ -157,7 +171,7 @@ static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
 }
 
 void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all) {
-    for (int g = 0; g < ranked->n_groups; g++)
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
         rerank_running(ranked, ctx, &ranked->group[g].running);
     if (is_all)
         rerank_waiting(ranked, ctx);
@@ -184,7 +198,7 @@ static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 /* The worst running job and its rank; GSIM_NO_SLOT when none runs. */
 static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, int64_t *rank) {
     gsim_slot worst = GSIM_NO_SLOT;
-    for (int g = 0; g < ranked->n_groups; g++) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++) {
         struct gsim_rank_group *group = &ranked->group[g];
         gsim_slot last = last_of(ranked, ctx, group);
         if (last == GSIM_NO_SLOT)
@@ -250,22 +264,18 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
  * the others. In a pool there are no units, all victims were needed. */
 static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot, uint32_t mark) {
-    const struct gsim_unit *taken;
-    struct gsim_unit units[64];
-    uint32_t n_units = gsim_plan_units(plan, slot, &taken);
-    if (ranked->n_victims < 2 || n_units == 0 || n_units > 64)
+    struct gsim_taken *taken = &ranked->taken;
+    if (ranked->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
         return;
-    for (uint32_t u = 0; u < n_units; u++)
-        units[u] = taken[u];
     gsim_plan_rollback(plan, mark);
     for (uint32_t v = 0; v < ranked->n_victims; v++) {
         gsim_slot victim = ranked->victims[v];
-        if (gsim_common_overlaps(plan, victim, units, n_units))
+        if (gsim_taken_overlaps(taken, plan, victim))
             (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep);
         else
             book_running(ranked, ctx, victim);
     }
-    bool is_placed = gsim_plan_place_on(plan, slot, units, n_units);
+    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
     assert(is_placed);
 }
 

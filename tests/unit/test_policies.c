@@ -297,6 +297,62 @@ static void test_what_a_victim_leaves_is_used(void **state) {
                                      {1, 20, 2, .end_s = 21}}});
 }
 
+static void test_wide_gangs_spare_victims(void **state) {
+    (void)state;
+    /* Two nodes of 128 GPUs: 0 and 1 on the first, 2 on the second. The gang of 100 gives 1 notice
+     * first, which is worst, then 2; it fits where 2 was, so 1 runs on. */
+    struct fixture fixture = {.policy = "srtf",
+                              .nodes = 2,
+                              .gpus = 128,
+                              .preemptions = 1,
+                              .jobs = {{0, 11, 100, .end_s = 11},
+                                       {0, 2000, 1, .end_s = 2000},
+                                       {0, 1000, 128, .end_s = 1010},
+                                       {1, 10, 100, .end_s = 11}}};
+    check(&fixture);
+    /* By slices 1 and 2, which began first, are due, and 0 is not. */
+    fixture.policy = "gandiva";
+    fixture.sets[0] = "slice=10s";
+    fixture.sets[1] = "packing=off";
+    fixture.jobs[0] = (struct row){0, 2000, 1, .end_s = 2000};
+    fixture.jobs[1] = (struct row){0, 1000, 128, .end_s = 1001};
+    fixture.jobs[2] = (struct row){5, 100, 100, .end_s = 105};
+    fixture.jobs[3] = (struct row){12, 1, 100, .end_s = 13};
+    check(&fixture);
+}
+
+/* 70 gangs of 1 to 70 GPUs fill a node; the widest, which have most left to do, give way to a job of 70
+ * GPUs: before, gangs past the 64th width were never victims. */
+static void test_srsf_takes_victims_of_any_width(void **state) {
+    (void)state;
+    enum { WIDTHS = 70, GPUS = WIDTHS * (WIDTHS + 1) / 2 };
+    struct gsim_arena *arena = gsim_arena_new();
+    int64_t *submit = array(arena, WIDTHS + 1, sizeof *submit);
+    int64_t *service = array(arena, WIDTHS + 1, sizeof *service);
+    uint32_t *gpus = array(arena, WIDTHS + 1, sizeof *gpus);
+    for (uint32_t i = 0; i < WIDTHS; i++) {
+        service[i] = 1000 * GSIM_NS_PER_S;
+        gpus[i] = i + 1;
+    }
+    submit[WIDTHS] = 1 * GSIM_NS_PER_S;
+    service[WIDTHS] = 10 * GSIM_NS_PER_S;
+    gpus[WIDTHS] = WIDTHS;
+    struct gsim_trace trace = {.path = "by hand",
+                               .format = "test",
+                               .n_jobs = WIDTHS + 1,
+                               .id_text = "job",
+                               .id_at = array(arena, WIDTHS + 1, sizeof(uint32_t)),
+                               .submit_ns = submit,
+                               .service_ns = service,
+                               .gpus = gpus};
+    struct test_run run = {.trace = &trace, .policy = "srsf", .gpus_per_node = GPUS};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.summary.preemptions, 1);
+    assert_int_equal(result.jobs.preemptions[WIDTHS - 1], 1);
+    assert_int_equal(result.jobs.end_ns[WIDTHS], 11 * GSIM_NS_PER_S);
+    gsim_arena_free(arena);
+}
+
 /* A job that loads cannot be preempted; as soon as it runs it can. On the H200 100 GiB take about
  * 2 s, so the short job, which comes at 1, must start at about 2 and not after 1000 s. */
 static void test_preempts_once_it_has_loaded(void **state) {
@@ -534,6 +590,8 @@ int main(void) {
         cmocka_unit_test(test_srtf),
         cmocka_unit_test(test_width_counts_in_srsf_only),
         cmocka_unit_test(test_what_a_victim_leaves_is_used),
+        cmocka_unit_test(test_wide_gangs_spare_victims),
+        cmocka_unit_test(test_srsf_takes_victims_of_any_width),
         cmocka_unit_test(test_preempts_once_it_has_loaded),
         cmocka_unit_test(test_las_quantum),
         cmocka_unit_test(test_las_shares),
