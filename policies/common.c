@@ -2,6 +2,8 @@
 /* Parameters and queues that cluster policies share. */
 #include "policies/common.h"
 
+enum { PERCENT_PPM = GSIM_PPM / 100 };
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static const struct gsim_lane exclusive = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
@@ -103,6 +105,19 @@ bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_
                        enum gsim_rule rule) {
     struct gsim_shape shape = gsim_shape_of(ctx->view, slot, gsim_common_rule_of(ctx, slot, rule));
     return gsim_plan_place(plan, slot, &shape);
+}
+
+int64_t gsim_common_share_unit(const struct gsim_trace *trace) {
+    const int64_t *share_ppm = trace->column[GSIM_COL_SHARE_PPM];
+    int64_t unit = GSIM_PPM / PERCENT_PPM;
+    for (uint32_t job = 0; share_ppm && job < trace->n_jobs; job++)
+        for (int64_t part = (gsim_trace_share(trace, job) + PERCENT_PPM - 1) / PERCENT_PPM;
+             part > 0;) { /* Euclid's */
+            int64_t rest = unit % part;
+            unit = part;
+            part = rest;
+        }
+    return unit * PERCENT_PPM;
 }
 
 int64_t gsim_common_times(int64_t a, int64_t b) {

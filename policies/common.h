@@ -59,6 +59,9 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx);
 enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);
 bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        enum gsim_rule rule);
+/* What shares of GPUs are counted in, in ppm: GPUs where the trace has no shares, else the largest part
+ * in whole per cents that goes into all of them. */
+int64_t gsim_common_share_unit(const struct gsim_trace *trace);
 /* a * b for ranks; a product too large is the largest rank. */
 int64_t gsim_common_times(int64_t a, int64_t b);
 /* Into an index of jobs, ties by the trace's order; a lack of memory goes into the log. */
@@ -333,6 +336,7 @@ void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
 struct gsim_ranking {
     struct gsim_ranked ranked;
     struct gsim_tiresias tiresias;
+    int64_t share_unit; /* of srsf: what GPUs are counted in, in ppm */
 };
 void gsim_ranking_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_ranking_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);

@@ -18,9 +18,6 @@
  * solve_starvation=0). heyfey/vodascheduler (pkg/algorithm/tiresias.go) quotes the paper's settings as
  * two queues at 3600 and a knob of 8.
  *
- * Deviations: victims are taken one by one, without an index the latest arrival of the lowest queue
- * first; skew is read off the model's name, not profiled; a promoted job's index is of all that it
- * has had.
  * reference=tiresias: the public simulator's `dlas-gpu`, `dlas` (unit=seconds) and
  * `dlas-gpu-gittins` (index=gittins), see common_dlas.c. */
 #include "policies/common_tiresias.h"
@@ -46,8 +43,14 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
 
-static int64_t width(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ((struct state *)ctx->state)->dlas.is_gpu_time ? ctx->view->gpus[slot] : 1;
+/* In ppm of a GPU. */
+static int64_t width_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
+    bool is_gpu_time = ((struct state *)ctx->state)->dlas.is_gpu_time;
+    return is_gpu_time ? (int64_t)ctx->view->gpus[slot] * ctx->view->share_ppm[slot] : GSIM_PPM;
+}
+
+static int64_t service_s(const struct gsim_ctx *ctx, gsim_slot slot, int64_t served_ns) {
+    return gsim_muldiv_floor(served_ns / GSIM_NS_PER_S, width_ppm(ctx, slot), GSIM_PPM);
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
@@ -58,11 +61,10 @@ static int64_t order_in_queue(const struct gsim_ctx *ctx, gsim_slot slot) {
     if (!state->is_gittins)
         return job->promotion.order;
     int64_t attained_ns = gsim_common_served_ns(ctx, slot), delta = GSIM_NEVER;
-    int64_t age = gsim_common_times(attained_ns / GSIM_NS_PER_S, width(ctx, slot));
+    int64_t age = service_s(ctx, slot, attained_ns);
     if (job->queue + 1 < state->dlas.n_queues)
         delta = state->dlas.limits[job->queue] -
-                gsim_common_times((attained_ns - job->promotion.base_ns) / GSIM_NS_PER_S,
-                                  width(ctx, slot));
+                service_s(ctx, slot, attained_ns - job->promotion.base_ns);
     int64_t index = gsim_gittins_index_near(&state->history, age, delta > 0 ? delta : 1, job->near);
     return GSIM_QUEUE_RANK - 2 - (index < GSIM_QUEUE_RANK - 2 ? index : GSIM_QUEUE_RANK - 2);
 }
@@ -78,8 +80,9 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
 static int64_t limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct state *state = ctx->state;
     const struct job *job = own(ctx, slot);
-    return job->promotion.base_ns +
-           gsim_muldiv_ceil(state->dlas.limits[job->queue], GSIM_NS_PER_S, width(ctx, slot));
+    return job->promotion.base_ns + gsim_muldiv_ceil(state->dlas.limits[job->queue],
+                                                     GSIM_NS_PER_S * GSIM_PPM,
+                                                     width_ppm(ctx, slot));
 }
 
 static void fall(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -178,7 +181,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_ranked_completed(&state->ranked, slot);
     gsim_limits_forget(&state->limits, slot);
     gsim_index_remove(&state->promotion.due, slot); /* one that failed on its way to its GPUs */
-    int64_t service = gsim_common_times(gsim_common_served_ns(ctx, slot), width(ctx, slot));
+    int64_t service =
+        gsim_muldiv_floor(gsim_common_served_ns(ctx, slot), width_ppm(ctx, slot), GSIM_PPM);
     if (state->is_own_history &&
         !gsim_history_add(&state->history, service / GSIM_NS_PER_S + 1, ctx->arena))
         gsim_common_no_memory(ctx);
@@ -222,31 +226,28 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Indices of running jobs go up and down as they age; those of waiting ones change when the history
- * does. Nobody asks while nobody waits. */
+/* Indices of running jobs go up and down as they age; those of waiting ones change with the history. */
 static void rerank(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
-    bool has_learned = state->history.n != state->n_learned;
-    uint64_t n_new = (uint64_t)ctx->view->n_arrived + ctx->view->n_settled;
-    if (state->ranked.waiting.n == 0 && n_new == 0)
-        return;
+    if (state->ranked.waiting.n == 0 && ctx->view->n_arrived == 0 && ctx->view->n_settled == 0)
+        return; /* no job asks */
+    gsim_ranked_rerank(&state->ranked, ctx, state->history.n != state->n_learned);
     state->n_learned = state->history.n;
-    gsim_ranked_rerank(&state->ranked, ctx, has_learned);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    if (!state->is_reference) {
-        book_changes(ctx, plan);
-        promote(ctx, plan);
-        if (state->is_gittins)
-            rerank(ctx);
-        gsim_ranked_decide(&state->ranked, ctx, plan);
-        gsim_promotion_forget_placed(&state->promotion, plan);
-        gsim_limits_wake(&state->limits, ctx, plan, &state->promotion.due);
-    } else {
+    if (state->is_reference) {
         gsim_dlas_decide(&state->dlas, ctx, plan);
+        return;
     }
+    book_changes(ctx, plan);
+    promote(ctx, plan);
+    if (state->is_gittins)
+        rerank(ctx);
+    gsim_ranked_decide(&state->ranked, ctx, plan);
+    gsim_promotion_forget_placed(&state->promotion, plan);
+    gsim_limits_wake(&state->limits, ctx, plan, &state->promotion.due);
 }
 
 static const struct gsim_param_def params[] = {

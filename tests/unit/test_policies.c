@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policies/common.h"
 #include "tests/support/runner.h"
 
 enum { MOST_JOBS = 8 };
@@ -284,6 +285,24 @@ static void test_width_counts_in_srsf_only(void **state) {
     check(&fixture);
 }
 
+/* At 1, 0 has 9 GPU s left, and half a GPU for 15 s is 7.5: 1 goes first, and 0 needs all of the GPU. */
+static void test_shares_count_in_srsf(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct fixture fixture = {.share_percent = 50, .jobs = {{0, 10, 1}, {1, 15, 1}}};
+    struct gsim_trace trace = make_trace(&fixture, arena);
+    ((int64_t *)(uintptr_t)trace.column[GSIM_COL_SHARE_PPM])[0] = GSIM_PPM;
+    assert_int_equal(gsim_common_share_unit(&trace), GSIM_PPM / 2);
+    struct test_run run = {.trace = &trace, .policy = "srsf"};
+    struct gsim_result result = test_run(&run, arena);
+    assert_int_equal(result.jobs.end_ns[1], 16 * GSIM_NS_PER_S);
+    assert_int_equal(result.jobs.end_ns[0], 25 * GSIM_NS_PER_S);
+    ((int64_t *)(uintptr_t)trace.column[GSIM_COL_SHARE_PPM])[0] =
+        299999; /* 30 per cent, rounded up */
+    assert_int_equal(gsim_common_share_unit(&trace), GSIM_PPM / 10);
+    gsim_arena_free(arena);
+}
+
 static void test_what_a_victim_leaves_is_used(void **state) {
     (void)state;
     /* At 1 the gang of four gives way to 1, and 2 and 3, which came with it, use what is left.
@@ -414,6 +433,18 @@ static void test_tiresias_falls_by_gpu_time(void **state) {
     fixture.jobs[1].end_s = 9;
     fixture.jobs[2].end_s = 8;
     check(&fixture);
+}
+
+static void test_tiresias_counts_shares(void **state) {
+    (void)state;
+    /* Halves of a GPU: 0 has had 6 GPU s at 12, and gives way to 2, which came at 8. */
+    check(&(struct fixture){
+        .policy = "tiresias",
+        .sets = {"queues=6,100"},
+        .gpus = 1,
+        .share_percent = 50,
+        .preemptions = 1,
+        .jobs = {{0, 20, 1, .end_s = 25}, {1, 20, 1, .end_s = 21}, {8, 5, 1, .end_s = 17}}});
 }
 
 static void test_tiresias_promotes(void **state) {
@@ -589,6 +620,7 @@ int main(void) {
         cmocka_unit_test(test_sjf),
         cmocka_unit_test(test_srtf),
         cmocka_unit_test(test_width_counts_in_srsf_only),
+        cmocka_unit_test(test_shares_count_in_srsf),
         cmocka_unit_test(test_what_a_victim_leaves_is_used),
         cmocka_unit_test(test_wide_gangs_spare_victims),
         cmocka_unit_test(test_srsf_takes_victims_of_any_width),
@@ -596,6 +628,7 @@ int main(void) {
         cmocka_unit_test(test_las_quantum),
         cmocka_unit_test(test_las_shares),
         cmocka_unit_test(test_tiresias_falls_by_gpu_time),
+        cmocka_unit_test(test_tiresias_counts_shares),
         cmocka_unit_test(test_tiresias_promotes),
         cmocka_unit_test(test_tiresias_learns),
         cmocka_unit_test(test_gandiva_takes_turns),
