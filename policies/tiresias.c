@@ -43,7 +43,6 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
 
-/* In ppm of a GPU. */
 static int64_t width_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
     bool is_gpu_time = ((struct state *)ctx->state)->dlas.is_gpu_time;
     return is_gpu_time ? (int64_t)ctx->view->gpus[slot] * ctx->view->share_ppm[slot] : GSIM_PPM;

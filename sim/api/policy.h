@@ -105,6 +105,7 @@ struct gsim_ctx {
     /* How all GPUs are arranged when the run begins; set by open, NULL: exclusive and resident. */
     const struct gsim_arrangement *devices;
     enum gsim_status status; /* set by a hook that cannot go on, the log says why: the run ends */
+    const char *assumed; /* "key=value" that the policy took for want of another; NULL: nothing */
 };
 
 static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -135,6 +136,7 @@ struct gsim_policy {
     const char *paper; /* where it comes from */
     const char *deviations; /* known differences from that, or "none known" */
     bool is_oracle; /* sees true durations */
+    const char *oracle_where; /* "where ...": it looks at them there alone; NULL: always */
     bool shares_gpus; /* jobs run beside others on a GPU, and longer there than alone */
     bool
         oversubscribes; /* unless memory= says otherwise, jobs may have more memory than their GPU */
@@ -176,6 +178,9 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 /* A running or waiting job ends before its work is done (a reference simulator ends some early). Its
  * memory is freed at once, its progress is lost. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);
+/* As if the job, which runs or is on its way to its units, had ended: a question, to be rolled back
+ * before the decide ends. */
+bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job);
 /* All these units share in this way; coscheduled ones switch together. Entries may name jobs that
  * the same plan places later. */
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
@@ -210,5 +215,8 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
+/* Oracles only: how long it takes a job to its end, alone on the units that it has in the plan's picture
+ * (without any: on the device of reference). */
+int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job);
 
 #endif

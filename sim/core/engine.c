@@ -529,6 +529,14 @@ enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const
     return ctx->core->ops->read_layout(ctx->core->model, gpu, layout, out, log);
 }
 
+int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
+    uint64_t pace_q32 = ctx->core->ops->pace(ctx->core->model, job);
+    int64_t left_ns = gsim_remaining_ns(ctx->view, job);
+    if (gsim_mostly(pace_q32 == GSIM_RATE_ONE))
+        return left_ns;
+    return gsim_work_time(gsim_work_of_ns(left_ns), pace_q32);
+}
+
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {
     struct gsim_counters counters = {0};
     gsim_tell_progress(ctx->core, job);
