@@ -56,7 +56,9 @@ struct gsim_view {
     uint32_t n_gpus;
     uint32_t widest_node; /* GPUs of the largest node */
     uint32_t n_idle_gpus; /* wholly free after the transitions under way */
+    uint32_t n_failures; /* of nodes, so far */
     uint32_t n_repairs; /* nodes that have come back from a failure: capacity that nobody freed */
+    const bool *node_is_down; /* by node */
     const uint32_t *node_of_gpu;
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
     const uint64_t *idle_gpus; /* bits by node, see gsim_gpu_is_idle */
@@ -167,6 +169,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
 /* On these units; they may be units that are being vacated, then the job waits for them. */
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                         uint32_t n_units);
+/* The same, with all of each unit, whatever share the job asks for. */
+bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                           uint32_t n_units);
 /* A running job gives up its units. */
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep);

@@ -137,6 +137,7 @@ static void fill_view(struct gsim_core *core) {
     view->widest_node = cluster->widest_node;
     view->n_idle_gpus = cluster->n_gpus;
     view->node_of_gpu = cluster->node_of_gpu;
+    view->node_is_down = cluster->node_is_down;
     view->node_first_gpu = cluster->node_first_gpu;
     view->idle_gpus = cluster->idle_gpus;
     view->node_words = cluster->node_words;

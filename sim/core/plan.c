@@ -202,8 +202,8 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     return true;
 }
 
-bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
-                        uint32_t n_units) {
+static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                     uint32_t n_units, bool is_whole) {
     const char *why = cannot_place(plan, job);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to name";
@@ -215,6 +215,8 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
+    if (is_whole)
+        own->request.shape.share_ppm = GSIM_PPM;
     own->request.on_node = 0;
     bool was_pinned = own->is_pinned;
     if (was_pinned)
@@ -233,8 +235,19 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     core->jobs.info[job].units = copy;
     core->jobs.info[job].n_units = n_units;
     core->jobs.info[job].is_on_one_node = false;
+    core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     note_place(plan, job, was_pinned);
     return true;
+}
+
+bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                        uint32_t n_units) {
+    return place_on(plan, job, units, n_units, false);
+}
+
+bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                           uint32_t n_units) {
+    return place_on(plan, job, units, n_units, true);
 }
 
 static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {

@@ -596,6 +596,19 @@ static void test_tiresias_learns(void **state) {
                                      {6, 2, 1, .end_s = 11}}});
 }
 
+/* --- gang-rr ----------------------------------------------------------------------------------- */
+
+/* While one that has half a GPU still loaded, another half was placed beside it: a share has it all. */
+static void test_gang_rr_gives_whole_gpus(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct fixture fixture = {.share_percent = 50, .jobs = {{0, 10, 1}}};
+    struct gsim_trace trace = make_trace(&fixture, arena);
+    struct test_run run = {.trace = &trace, .policy = "gang-rr"};
+    assert_true(test_run(&run, arena).summary.gpu_busy == 1.0);
+    gsim_arena_free(arena);
+}
+
 /* --- gandiva ---------------------------------------------------------------------------------- */
 
 static void test_gandiva_takes_turns(void **state) {
@@ -746,6 +759,7 @@ int main(void) {
         cmocka_unit_test(test_tiresias_counts_shares),
         cmocka_unit_test(test_tiresias_promotes),
         cmocka_unit_test(test_tiresias_learns),
+        cmocka_unit_test(test_gang_rr_gives_whole_gpus),
         cmocka_unit_test(test_gandiva_takes_turns),
         cmocka_unit_test(test_gandiva_undoes_packing),
         cmocka_unit_test(test_gandiva_leaves_hopeless_pairs),
