@@ -144,6 +144,14 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
     gsim_cycle_turn(&arbiter->cycle, options, lanes, limit_ns);
 }
 
+/* Whether the step was into a turn, and not to the end of one: where switching costs nothing it may be
+ * both. */
+static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
+                      uint16_t stopped) {
+    return stopped == GSIM_NO_MEMBER ||
+           (ring->phase == GSIM_LANE_RUNNING && ring->quantum_start_ns == lanes->now_ns);
+}
+
 /* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
  * false: it is not there yet. */
 static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
@@ -166,7 +174,7 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
         unsolve(arbiter, lanes, ring);
         if (stopped != GSIM_NO_MEMBER)
             inspect(lanes, stopped);
-        else if (lane == lanes->anchor && !lanes->has_reports)
+        if (lane == lanes->anchor && !lanes->has_reports && has_begun(lanes, ring, stopped))
             look_for_cycles(arbiter, lanes, limit_ns);
     }
     if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)

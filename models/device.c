@@ -719,6 +719,7 @@ const struct gsim_model_ops gsim_model_device = {
     .advance = advance,
     .tell = tell,
     .quote = quote,
+    .pace = gsim_pace_q32,
     .costs = gsim_counters_costs,
     .counters = gsim_counters_of,
     .progress = progress_column,

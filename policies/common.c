@@ -2,6 +2,8 @@
 /* Parameters and queues that cluster policies share. */
 #include "policies/common.h"
 
+enum { PERCENT_PPM = GSIM_PPM / 100 };
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static const struct gsim_lane exclusive = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
@@ -105,6 +107,19 @@ bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_
     return gsim_plan_place(plan, slot, &shape);
 }
 
+int64_t gsim_common_share_unit(const struct gsim_trace *trace) {
+    const int64_t *share_ppm = trace->column[GSIM_COL_SHARE_PPM];
+    int64_t unit = GSIM_PPM / PERCENT_PPM;
+    for (uint32_t job = 0; share_ppm && job < trace->n_jobs; job++)
+        for (int64_t part = (gsim_trace_share(trace, job) + PERCENT_PPM - 1) / PERCENT_PPM;
+             part > 0;) { /* Euclid's */
+            int64_t rest = unit % part;
+            unit = part;
+            part = rest;
+        }
+    return unit * PERCENT_PPM;
+}
+
 int64_t gsim_common_times(int64_t a, int64_t b) {
     gsim_i128 product = (gsim_i128)a * b;
     return product > INT64_MAX ? INT64_MAX : (int64_t)product;
@@ -131,13 +146,34 @@ bool gsim_common_is_full(const struct gsim_view *view) {
     return view->n_idle_gpus == 0 && !view->is_pool && !view->trace->column[GSIM_COL_SHARE_PPM];
 }
 
-bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
-                          const struct gsim_unit *units, uint32_t n_units) {
+/* --- units that a plan gave ------------------------------------------------------------------- */
+
+bool gsim_taken_note(struct gsim_taken *taken, struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                     gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n = gsim_plan_units(plan, slot, &units);
+    if (n > taken->capacity) {
+        struct gsim_unit *grown = gsim_arena_array(ctx->arena, 2 * (size_t)n, sizeof *grown);
+        if (!grown) {
+            gsim_common_no_memory(ctx);
+            return false;
+        }
+        taken->units = grown;
+        taken->capacity = 2 * n;
+    }
+    for (uint32_t u = 0; u < n; u++)
+        taken->units[u] = units[u];
+    taken->n = n;
+    return n > 0;
+}
+
+bool gsim_taken_overlaps(const struct gsim_taken *taken, const struct gsim_plan *plan,
+                         gsim_slot slot) {
     const struct gsim_unit *own;
     uint32_t n_own = gsim_plan_units(plan, slot, &own);
     for (uint32_t i = 0; i < n_own; i++)
-        for (uint32_t u = 0; u < n_units; u++)
-            if (own[i].gpu == units[u].gpu)
+        for (uint32_t u = 0; u < taken->n; u++)
+            if (own[i].gpu == taken->units[u].gpu)
                 return true;
     return false;
 }

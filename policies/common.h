@@ -59,6 +59,9 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx);
 enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);
 bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        enum gsim_rule rule);
+/* What shares of GPUs are counted in, in ppm: GPUs where the trace has no shares, else the largest part
+ * in whole per cents that goes into all of them. */
+int64_t gsim_common_share_unit(const struct gsim_trace *trace);
 /* a * b for ranks; a product too large is the largest rank. */
 int64_t gsim_common_times(int64_t a, int64_t b);
 /* Into an index of jobs, ties by the trace's order; a lack of memory goes into the log. */
@@ -149,6 +152,7 @@ struct gsim_limits {
     struct gsim_index reached; /* whom the watch told of, or who is past its limit already */
     struct gsim_index running; /* where GPUs page: by when they are there */
     struct gsim_index others; /* the same: by what they have to run until then */
+    int64_t wake_ns; /* what the timer was set to last */
 };
 void gsim_limits_init(struct gsim_limits *limits, struct gsim_ctx *ctx);
 void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -159,8 +163,23 @@ void gsim_limits_watched(struct gsim_limits *limits, struct gsim_ctx *ctx, gsim_
 gsim_slot gsim_limits_take(struct gsim_limits *limits, const struct gsim_ctx *ctx);
 /* Sets the timer for whoever is the next at a limit, or the first of these (by time) if that is
  * sooner. To be called last in a decide. */
-void gsim_limits_wake(const struct gsim_limits *limits, const struct gsim_ctx *ctx,
+void gsim_limits_wake(struct gsim_limits *limits, const struct gsim_ctx *ctx,
                       struct gsim_plan *plan, const struct gsim_index *timed);
+
+/* --- units that a plan gave ---------------------------------------------------------------------
+ */
+
+/* What a job was given, noted before the plan is rolled back. */
+struct gsim_taken {
+    struct gsim_unit *units;
+    uint32_t n, capacity;
+};
+/* false: none (a pool), or no memory. */
+bool gsim_taken_note(struct gsim_taken *taken, struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                     gsim_slot slot);
+/* Whether the job has one of these units in the plan's picture. */
+bool gsim_taken_overlaps(const struct gsim_taken *taken, const struct gsim_plan *plan,
+                         gsim_slot slot);
 
 /* --- ranked, preemptive scheduling --------------------------------------------------------------
  */
@@ -174,16 +193,15 @@ struct gsim_rank_group {
     struct gsim_index running; /* by key */
 };
 
-enum { GSIM_RANK_GROUPS = 64 };
-
 /* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy says what a job's
  * rank is made of; the pass does the rest. */
 struct gsim_ranked {
     struct gsim_index waiting; /* key: rank */
-    struct gsim_rank_group group[GSIM_RANK_GROUPS];
-    int n_groups;
+    struct gsim_rank_group *group;
+    uint32_t n_groups, groups_capacity;
     int slope_sign; /* -1: ranks of running jobs fall with time, +1: they rise */
     int64_t slack_rank; /* a victim's rank exceeds the waiting job's by more than this */
+    bool breaks_ties; /* of equal ranks the later job is a victim too */
     enum gsim_rule rule;
     struct gsim_preemption preemption;
     bool is_preemptive;
@@ -194,19 +212,19 @@ struct gsim_ranked {
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 for most */
     gsim_slot *victims;
     uint32_t n_victims, victims_capacity;
+    struct gsim_taken taken;
 };
 
 /* The rank of a running or waiting job has changed by itself. */
 void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
+/* Ranks of running jobs have changed in a way of their own; is_all: those of waiting ones too. To be
+ * called when nothing but what has settled or arrived since is unbooked. */
+void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all);
 void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
 /* Hooks to be called from the policy's own. */
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
 /* Books what changed, then places waiting jobs in order of rank, preempting worse ones. */
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan);
-
-/* Whether the job has one of these units in the plan's picture. */
-bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
-                          const struct gsim_unit *units, uint32_t n_units);
 
 /* --- slices of time -----------------------------------------------------------------------------
  */
@@ -239,6 +257,7 @@ struct gsim_slices {
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_victim *victims;
     uint32_t n_victims, victims_capacity;
+    struct gsim_taken taken;
 };
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
@@ -270,11 +289,14 @@ void gsim_moves_grow(struct gsim_growth *growth, struct gsim_slices *slices, str
 
 /* Places waiting jobs in an order: strictly until one does not fit; that one gets a reservation at
  * the earliest time at which running jobs' limits make room for it; later jobs start only if it can
- * still start then. Zeroed, then gsim_easy_init. */
+ * still start then. One that would not fit if all ended has none, and the next is the head. Zeroed,
+ * then gsim_easy_init. */
 struct gsim_easy_placed;
 struct gsim_easy {
     enum gsim_rule rule;
     struct gsim_index ending; /* running jobs by latest end */
+    struct gsim_index coming; /* those on their way to their GPUs, by limit */
+    bool kills, is_booked; /* kill=; whether these two are kept */
     gsim_slot *order; /* waiting jobs, first to last */
     bool *is_placed; /* after the pass */
     uint32_t n, capacity;
@@ -282,14 +304,26 @@ struct gsim_easy {
     struct gsim_unit *units;
     uint32_t n_placed, n_units, units_capacity;
 };
-void gsim_easy_init(struct gsim_easy *easy, const struct gsim_ctx *ctx);
-/* Says once that true durations stand in for limits, if they do. */
-void gsim_easy_warn(struct gsim_ctx *ctx, const char *policy);
-/* limit_s, or the true service time where the trace has none: then the policy is an oracle. Jobs
- * are never killed at their limit, since a trace says how long they really ran. */
+/* plans: by limits; says once that true durations stand in for them, if they do. Reads kill=. */
+enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
+                                bool plans);
+/* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy is
+ * an oracle. */
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
-/* Books jobs that began to run; the policy removes from `ending` those that complete. */
-void gsim_easy_settled(struct gsim_easy *easy, const struct gsim_ctx *ctx);
+/* Books jobs that began to run, that were placed by the plan under way, and that are gone. */
+void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx);
+void gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot);
+/* kill=on: ends those that are at their limit; sets the timer for the next, last in a decide. */
+void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);
+void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
+                    struct gsim_plan *plan);
+#define GSIM_KILL_PARAM                                                                            \
+    {                                                                                              \
+        .name = "kill", .type = GSIM_PARAM_BOOL, .fallback = "off",                                \
+        .help = "jobs end when they have run for their limit_s, as Slurm has it; off: nobody is "  \
+                "stopped, since a trace says how long jobs ran"                                    \
+    }
 /* A new order of n jobs at most, none of them placed. false: no memory, and the log says so. */
 bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n);
 void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot);
@@ -317,6 +351,7 @@ void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
 struct gsim_ranking {
     struct gsim_ranked ranked;
     struct gsim_tiresias tiresias;
+    int64_t share_unit; /* of srsf: what GPUs are counted in, in ppm */
 };
 void gsim_ranking_on_completion(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_ranking_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);

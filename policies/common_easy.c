@@ -6,8 +6,8 @@
  * job delays it is found in the same way: with that job placed, does the head still fit then? So
  * "uses none of what is reserved" needs no notion of its own, whatever the placement rule.
  *
- * Jobs that this very plan has placed count as running from now on; one that is still loading or
- * restoring keeps its units in these trials, since nobody knows yet when its limit begins. */
+ * Jobs that this very plan has placed count as running from now on, and so does one that is still
+ * loading. A job that is past its limit is taken to end now. */
 #include "policies/common.h"
 
 #include <assert.h>
@@ -83,21 +83,47 @@ static void place_again(const struct pass *p, int64_t end_ns) {
 
 /* --- trials ----------------------------------------------------------------------------------- */
 
-/* The running job at or after *at in the order of ends; GSIM_NO_ID: no more. */
-static gsim_slot next_running(const struct pass *p, gsim_slot at) {
-    while (at != GSIM_NO_ID && p->ctx->view->state[at] != GSIM_RUNNING)
-        at = gsim_index_next(&p->easy->ending, at);
-    return at;
+/* Where a trial stands in the order of ends: who is next of those that run, and of those that are on
+ * their way to their GPUs. */
+struct cursor {
+    gsim_slot running, coming;
+};
+
+static struct cursor first_end(const struct pass *p) {
+    return (struct cursor){gsim_index_first(&p->easy->ending), gsim_index_first(&p->easy->coming)};
+}
+
+/* A limit begins when the job runs: at the soonest now. */
+static int64_t coming_end_ns(const struct pass *p, gsim_slot slot) {
+    return slot == GSIM_NO_ID ? GSIM_NEVER
+                              : p->ctx->view->now_ns + gsim_index_key(&p->easy->coming, slot);
+}
+
+static int64_t running_end_ns(const struct pass *p, gsim_slot slot) {
+    return slot == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(&p->easy->ending, slot);
+}
+
+static int64_t next_end_ns(const struct pass *p, const struct cursor *at) {
+    int64_t running_ns = running_end_ns(p, at->running), coming_ns = coming_end_ns(p, at->coming);
+    return running_ns < coming_ns ? running_ns : coming_ns;
+}
+
+static void end_next(const struct pass *p, struct cursor *at) {
+    bool runs = running_end_ns(p, at->running) <= coming_end_ns(p, at->coming);
+    gsim_slot slot = runs ? at->running : at->coming;
+    if (runs)
+        at->running = gsim_index_next(&p->easy->ending, slot);
+    else
+        at->coming = gsim_index_next(&p->easy->coming, slot);
+    (void)gsim_plan_suppose_over(p->plan, slot);
 }
 
 /* The world as it will be when all limits up to end_ns have passed; returns who ends next. */
-static gsim_slot imagine(const struct pass *p, int64_t end_ns) {
-    const struct gsim_index *ending = &p->easy->ending;
+static struct cursor imagine(const struct pass *p, int64_t end_ns) {
     gsim_plan_rollback(p->plan, p->start);
-    gsim_slot at = next_running(p, gsim_index_first(ending));
-    for (; at != GSIM_NO_ID && gsim_index_key(ending, at) <= end_ns;
-         at = next_running(p, gsim_index_next(ending, at)))
-        (void)gsim_plan_preempt(p->plan, at, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
+    struct cursor at = first_end(p);
+    while (next_end_ns(p, &at) <= end_ns)
+        end_next(p, &at);
     place_again(p, end_ns);
     return at;
 }
@@ -122,23 +148,23 @@ static bool head_fits(const struct pass *p, gsim_slot head) {
     return gsim_common_place(p->ctx, p->plan, head, p->easy->rule);
 }
 
-/* The earliest end at which the head fits; GSIM_NEVER when jobs in transition are in its way. */
+/* The earliest end at which the head fits; GSIM_NEVER when it does not even fit when all have ended. */
 static int64_t reserve(const struct pass *p, gsim_slot head) {
-    const struct gsim_index *ending = &p->easy->ending;
-    gsim_slot at = next_running(p, gsim_index_first(ending));
+    struct cursor at = first_end(p);
     int64_t end_ns = INT64_MIN, placed_ns = next_placed_end(p->easy, end_ns);
     bool is_found = false;
-    while (!is_found && (at != GSIM_NO_ID || placed_ns != GSIM_NEVER)) {
-        if (at != GSIM_NO_ID && gsim_index_key(ending, at) < placed_ns) {
-            end_ns = gsim_index_key(ending, at);
-            (void)gsim_plan_preempt(p->plan, at, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
-            at = next_running(p, gsim_index_next(ending, at));
+    for (int64_t next_ns; !is_found; is_found = head_fits(p, head)) {
+        next_ns = next_end_ns(p, &at);
+        if (next_ns == GSIM_NEVER && placed_ns == GSIM_NEVER)
+            break;
+        if (next_ns < placed_ns) {
+            end_ns = next_ns;
+            end_next(p, &at);
         } else { /* what was placed can only be left out from the start */
             end_ns = placed_ns;
             at = imagine(p, end_ns);
             placed_ns = next_placed_end(p->easy, end_ns);
         }
-        is_found = head_fits(p, head);
     }
     back_to_now(p);
     return is_found ? end_ns : GSIM_NEVER;
@@ -163,29 +189,32 @@ static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64
     return is_harmless;
 }
 
+/* The first for which there is a reservation is the head. Before it jobs start where they fit; one that
+ * would not even fit if all others ended, since a node is down, keeps nobody waiting. */
 void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct pass p = {.easy = easy, .ctx = ctx, .plan = plan, .start = gsim_plan_mark(plan)};
-    uint32_t i = 0;
+    struct gsim_misfits hopeless = gsim_misfits_none(ctx->view, easy->rule, false);
+    gsim_slot head = GSIM_NO_SLOT;
+    int64_t reserved_ns = GSIM_NEVER;
     easy->n_placed = easy->n_units = 0;
-    while (i < easy->n && gsim_common_place(ctx, plan, easy->order[i], easy->rule)) {
-        easy->is_placed[i] = true;
-        if (!remember(&p, easy->order[i++]))
-            return;
+    for (uint32_t i = 0; i < easy->n && !gsim_common_is_full(ctx->view); i++) {
+        gsim_slot slot = easy->order[i];
+        if (head != GSIM_NO_SLOT) {
+            easy->is_placed[i] = backfill(&p, slot, head, reserved_ns);
+        } else if (!gsim_misfits_has(&hopeless, ctx->view, slot)) {
+            easy->is_placed[i] = gsim_common_place(ctx, plan, slot, easy->rule);
+            if (easy->is_placed[i] ? !remember(&p, slot) : i + 1 == easy->n)
+                return;
+            reserved_ns = easy->is_placed[i] ? GSIM_NEVER : reserve(&p, slot);
+            if (reserved_ns != GSIM_NEVER)
+                head = slot;
+            else if (!easy->is_placed[i] && ctx->view->gpus[slot] < hopeless.smallest)
+                hopeless.smallest = ctx->view->gpus[slot];
+        }
     }
-    if (i + 1 >= easy->n || gsim_common_is_full(ctx->view))
-        return;
-    gsim_slot head = easy->order[i];
-    int64_t reserved_ns = reserve(&p, head);
-    for (i++; reserved_ns != GSIM_NEVER && i < easy->n && !gsim_common_is_full(ctx->view); i++)
-        easy->is_placed[i] = backfill(&p, easy->order[i], head, reserved_ns);
 }
 
-/* --- the order, the running jobs, and the limits ---------------------------------------------- */
-
-void gsim_easy_init(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
-    gsim_index_init(&easy->ending, ctx->arena);
-    easy->rule = gsim_common_rule(ctx);
-}
+/* --- the order -------------------------------------------------------------------------------- */
 
 bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n) {
     easy->n = 0;
@@ -213,33 +242,4 @@ bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_
 void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot) {
     easy->is_placed[easy->n] = false;
     easy->order[easy->n++] = slot;
-}
-
-int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t limit = gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->job[slot]);
-    return limit >= 0 ? limit : ctx->view->service_ns[slot];
-}
-
-void gsim_easy_warn(struct gsim_ctx *ctx, const char *policy) {
-    const int64_t *limit = ctx->view->trace->column[GSIM_COL_LIMIT_NS];
-    for (uint32_t job = 0; job < ctx->view->trace->n_jobs; job++)
-        if (!limit || limit[job] < 0) {
-            gsim_warn(ctx->log, NULL, 0,
-                      "%s: the trace has no limit_s for some jobs; their true service time stands "
-                      "in for it, as if users knew it exactly",
-                      policy);
-            return;
-        }
-}
-
-void gsim_easy_settled(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
-    const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_settled; i++) {
-        gsim_slot slot = view->settled[i];
-        if (view->state[slot] != GSIM_RUNNING || gsim_index_has(&easy->ending, slot))
-            continue;
-        int64_t end_ns = view->changed_ns[slot] + gsim_easy_limit_ns(ctx, slot);
-        if (!gsim_index_insert(&easy->ending, slot, end_ns, view->job[slot]))
-            (void)gsim_no_memory(ctx->log, "ranking jobs");
-    }
 }

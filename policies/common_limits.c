@@ -12,6 +12,7 @@ void gsim_limits_init(struct gsim_limits *limits, struct gsim_ctx *ctx) {
     gsim_index_init(&limits->reached, ctx->arena);
     gsim_index_init(&limits->running, ctx->arena);
     gsim_index_init(&limits->others, ctx->arena);
+    limits->wake_ns = GSIM_NEVER;
 }
 
 void gsim_limits_forget(struct gsim_limits *limits, gsim_slot slot) {
@@ -58,7 +59,7 @@ static int64_t first_key(const struct gsim_index *index) {
 
 /* Whoever is placed and starts at once is heard of at the next decide, which has to come before it is
  * at its limit. */
-void gsim_limits_wake(const struct gsim_limits *limits, const struct gsim_ctx *ctx,
+void gsim_limits_wake(struct gsim_limits *limits, const struct gsim_ctx *ctx,
                       struct gsim_plan *plan, const struct gsim_index *timed) {
     int64_t timed_ns = first_key(timed), then_ns = first_key(&limits->running);
     then_ns = timed_ns < then_ns ? timed_ns : then_ns;
@@ -71,6 +72,7 @@ void gsim_limits_wake(const struct gsim_limits *limits, const struct gsim_ctx *c
         if (gsim_plan_units(plan, slot, &units) > 0)
             then_ns = first_ns;
     }
-    if (then_ns != GSIM_NEVER)
+    if (then_ns != limits->wake_ns) /* else the timer is set already, or there is none */
         gsim_plan_wake(plan, then_ns);
+    limits->wake_ns = then_ns;
 }

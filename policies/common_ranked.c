@@ -19,23 +19,37 @@ static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx
     return ranked->weight ? ranked->weight(ctx, slot) : 1;
 }
 
-/* NULL when there are more weights than groups: such a job is simply never a victim. */
-static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
-                                        int64_t weight) {
-    for (int g = 0; g < ranked->n_groups; g++)
-        if (ranked->group[g].weight == weight)
-            return &ranked->group[g];
-    if (ranked->n_groups == GSIM_RANK_GROUPS)
-        return NULL;
-    struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
-    group->weight = weight;
-    gsim_index_init(&group->running, ctx->arena);
-    return group;
-}
-
 static void out_of_memory(struct gsim_ctx *ctx) {
     if (ctx->log->n_errors == 0)
         (void)gsim_no_memory(ctx->log, "ranking jobs");
+}
+
+static bool add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    if (ranked->n_groups == ranked->groups_capacity) {
+        uint32_t capacity = ranked->groups_capacity ? ranked->groups_capacity * 2 : 8;
+        struct gsim_rank_group *grown =
+            gsim_arena_grow_raw(ctx->arena, ranked->group, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        ranked->group = grown;
+        ranked->groups_capacity = capacity;
+    }
+    gsim_index_init(&ranked->group[ranked->n_groups++].running, ctx->arena);
+    return true;
+}
+
+/* NULL when there is no memory. */
+static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                        int64_t weight) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        if (ranked->group[g].weight == weight)
+            return &ranked->group[g];
+    if (!add_group(ranked, ctx)) {
+        out_of_memory(ctx);
+        return NULL;
+    }
+    ranked->group[ranked->n_groups - 1].weight = weight;
+    return &ranked->group[ranked->n_groups - 1];
 }
 
 /* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */
@@ -69,7 +83,7 @@ static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 }
 
 static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
-    for (int g = 0; g < ranked->n_groups; g++)
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
         gsim_index_remove(&ranked->group[g].running, slot);
 }
 
@@ -110,6 +124,60 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
     }
 }
 
+/* --- ranks that change by themselves ---------------------------------------------------------- */
+
+static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
+
+/* Most keep their order and get their new keys where they stand. The others are taken out, into the
+ * list of victims, and put in again. */
+static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                           struct gsim_index *running) {
+    const uint32_t *job = ctx->view->job;
+    gsim_slot slot = gsim_index_first(running), kept = GSIM_NO_SLOT, after;
+    int64_t key = slot == GSIM_NO_ID ? 0 : ranked->value(ctx, slot), after_key = 0;
+    ranked->n_victims = 0;
+    for (; slot != GSIM_NO_ID; slot = after, key = after_key) {
+        after = gsim_index_next(running, slot);
+        after_key = after == GSIM_NO_ID ? INT64_MAX : ranked->value(ctx, after);
+        int64_t kept_key = kept == GSIM_NO_SLOT ? INT64_MIN : gsim_index_key(running, kept);
+        bool is_low = key < kept_key || (key == kept_key && job[slot] < job[kept]);
+        bool is_high = key > after_key && after_key > kept_key;
+        bool is_out = is_low || is_high ||
+                      (key == after_key && after != GSIM_NO_ID && job[slot] > job[after]);
+        if (is_out && !add_victim(ranked, ctx, slot))
+            return;
+        if (is_out) {
+            gsim_index_remove(running, slot);
+        } else {
+            gsim_index_set_key(running, slot, key);
+            kept = slot;
+        }
+    }
+    for (uint32_t v = 0; v < ranked->n_victims; v++)
+        book_running(ranked, ctx, ranked->victims[v]);
+}
+
+/* One that moves backwards is met twice, and stays. */
+static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    gsim_slot after, slot = gsim_index_first(&ranked->waiting);
+    for (; slot != GSIM_NO_ID; slot = after) {
+        int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
+        after = gsim_index_next(&ranked->waiting, slot);
+        if (rank == gsim_index_key(&ranked->waiting, slot))
+            continue;
+        gsim_index_remove(&ranked->waiting, slot);
+        book_waiting(ranked, ctx, slot);
+    }
+}
+
+void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        rerank_running(ranked, ctx, &ranked->group[g].running);
+    if (is_all)
+        rerank_waiting(ranked, ctx);
+    ranked->needs_full_pass = true;
+}
+
 /* --- victims ---------------------------------------------------------------------------------- */
 
 /* The worst of a group. Whoever is last by its bound, and still is by what it has left. */
@@ -130,7 +198,7 @@ static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
 /* The worst running job and its rank; GSIM_NO_SLOT when none runs. */
 static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, int64_t *rank) {
     gsim_slot worst = GSIM_NO_SLOT;
-    for (int g = 0; g < ranked->n_groups; g++) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++) {
         struct gsim_rank_group *group = &ranked->group[g];
         gsim_slot last = last_of(ranked, ctx, group);
         if (last == GSIM_NO_SLOT)
@@ -144,6 +212,18 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         }
     }
     return worst;
+}
+
+/* The worst running job, if it is so much worse than a waiting one that it gives way. */
+static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
+                           int64_t rank) {
+    int64_t worst_rank = 0;
+    gsim_slot worst = worst_running(ranked, ctx, &worst_rank);
+    if (worst == GSIM_NO_SLOT || worst_rank > rank + ranked->slack_rank)
+        return worst;
+    bool is_later = ranked->breaks_ties && worst_rank == rank + ranked->slack_rank &&
+                    ctx->view->job[worst] > ctx->view->job[slot];
+    return is_later ? worst : GSIM_NO_SLOT;
 }
 
 static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
@@ -169,11 +249,8 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     uint64_t room = ctx->view->n_idle_gpus;
     ranked->n_victims = 0;
     for (;;) {
-        int64_t worst_rank = 0;
-        gsim_slot victim = worst_running(ranked, ctx, &worst_rank);
-        if (victim == GSIM_NO_SLOT || worst_rank <= rank + ranked->slack_rank)
-            return false;
-        if (!add_victim(ranked, ctx, victim) ||
+        gsim_slot victim = worst_for(ranked, ctx, slot, rank);
+        if (victim == GSIM_NO_SLOT || !add_victim(ranked, ctx, victim) ||
             !gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep))
             return false;
         forget_running(ranked, victim);
@@ -187,22 +264,18 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
  * the others. In a pool there are no units, all victims were needed. */
 static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot, uint32_t mark) {
-    const struct gsim_unit *taken;
-    struct gsim_unit units[64];
-    uint32_t n_units = gsim_plan_units(plan, slot, &taken);
-    if (ranked->n_victims < 2 || n_units == 0 || n_units > 64)
+    struct gsim_taken *taken = &ranked->taken;
+    if (ranked->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
         return;
-    for (uint32_t u = 0; u < n_units; u++)
-        units[u] = taken[u];
     gsim_plan_rollback(plan, mark);
     for (uint32_t v = 0; v < ranked->n_victims; v++) {
         gsim_slot victim = ranked->victims[v];
-        if (gsim_common_overlaps(plan, victim, units, n_units))
+        if (gsim_taken_overlaps(taken, plan, victim))
             (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep);
         else
             book_running(ranked, ctx, victim);
     }
-    bool is_placed = gsim_plan_place_on(plan, slot, units, n_units);
+    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
     assert(is_placed);
 }
 
@@ -234,10 +307,8 @@ struct pass {
 
 /* Whether this waiting job could push anybody out. */
 static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
-    int64_t worst_rank = 0;
     return p->ranked->is_preemptive && p->ctx->view->gpus[slot] < p->smallest_unforced &&
-           worst_running(p->ranked, p->ctx, &worst_rank) != GSIM_NO_SLOT &&
-           worst_rank > rank + p->ranked->slack_rank;
+           worst_for(p->ranked, p->ctx, slot, rank) != GSIM_NO_SLOT;
 }
 
 static void try_job(struct pass *p, gsim_slot slot) {
@@ -257,14 +328,10 @@ static void try_job(struct pass *p, gsim_slot slot) {
 
 /* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
 static bool is_over(const struct pass *p, gsim_slot slot) {
-    int64_t worst_rank = 0;
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
-    if (!p->ranked->is_preemptive)
-        return true;
-    gsim_slot worst = worst_running(p->ranked, p->ctx, &worst_rank);
-    return worst == GSIM_NO_SLOT ||
-           worst_rank <= gsim_index_key(&p->ranked->waiting, slot) + p->ranked->slack_rank;
+    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    return !p->ranked->is_preemptive || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
 }
 
 /* Nobody who needs more can be placed. */

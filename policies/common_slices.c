@@ -6,7 +6,7 @@
 
 #include "policies/common.h"
 
-enum { PATIENCE = 2, MOST_UNITS = 64 };
+enum { PATIENCE = 2 };
 
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->rule = gsim_common_rule(ctx);
@@ -111,24 +111,21 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
 }
 
 /* Victims whose units the job did not take after all are spared. */
-static void spare(struct gsim_slices *slices, struct gsim_plan *plan, gsim_slot slot,
-                  uint32_t mark) {
-    const struct gsim_unit *taken;
-    struct gsim_unit units[MOST_UNITS];
-    uint32_t kept = 0, n_units = gsim_plan_units(plan, slot, &taken);
-    if (slices->n_victims < 2 || n_units > MOST_UNITS)
+static void spare(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot, uint32_t mark) {
+    struct gsim_taken *taken = &slices->taken;
+    uint32_t kept = 0;
+    if (slices->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
         return;
-    for (uint32_t u = 0; u < n_units; u++)
-        units[u] = taken[u];
     gsim_plan_rollback(plan, mark);
     for (uint32_t v = 0; v < slices->n_victims; v++) {
         struct gsim_victim victim = slices->victims[v];
-        if (gsim_common_overlaps(plan, victim.slot, units, n_units) && preempt(plan, &victim))
+        if (gsim_taken_overlaps(taken, plan, victim.slot) && preempt(plan, &victim))
             slices->victims[kept++] = victim;
     }
     slices->n_victims = kept;
     slices->mark = gsim_plan_mark(plan);
-    bool is_placed = gsim_plan_place_on(plan, slot, units, n_units);
+    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
     assert(is_placed);
 }
 
@@ -141,7 +138,7 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
         gsim_plan_rollback(plan, mark);
         return false;
     }
-    spare(slices, plan, slot, mark);
+    spare(slices, ctx, plan, slot, mark);
     for (uint32_t v = 0; v < slices->n_victims; v++)
         gsim_index_remove(&slices->running, slices->victims[v].slot);
     return true;

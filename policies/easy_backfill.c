@@ -2,8 +2,10 @@
 /* EASY backfilling, what Slurm's backfill scheduler does for its head job: jobs start in order of
  * arrival; the first that does not fit gets a reservation at the earliest time that running jobs'
  * limits allow; later jobs may pass it if they do not delay it. Source: Lifka, "The ANL/IBM SP
- * scheduling system", JSSPP 1995. Deviations: Slurm kills jobs at their limit and reserves for more
- * than one job (bf_max_job_test); here nobody is killed and the head alone has a reservation. */
+ * scheduling system", JSSPP 1995. A job that could not start even if all others ended, since a node
+ * is down, gets none and keeps nobody waiting, as in Slurm. Deviations: Slurm kills jobs at their limit,
+ * here with kill=on, and reserves for more than one job (bf_max_job_test); here the head alone has a
+ * reservation. */
 #include "policies/common.h"
 
 struct state {
@@ -15,9 +17,8 @@ struct state {
 static enum gsim_status open_easy(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     gsim_queue_init(&state->queue);
-    gsim_easy_init(&state->easy, ctx);
-    gsim_easy_warn(ctx, "easy-backfill");
-    return gsim_common_open_memory(ctx);
+    enum gsim_status status = gsim_easy_init(&state->easy, ctx, "easy-backfill", true);
+    return status == GSIM_OK ? gsim_common_open_memory(ctx) : status;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -27,13 +28,11 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_index_remove(&((struct state *)ctx->state)->easy.ending, slot);
+    gsim_easy_completed(&((struct state *)ctx->state)->easy, slot);
 }
 
-static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct state *state = ctx->state;
+static void place_waiting(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_easy *easy = &state->easy;
-    gsim_easy_settled(easy, ctx);
     if (state->n_waiting == 0 || gsim_common_is_full(ctx->view) ||
         !gsim_easy_begin(easy, ctx, state->n_waiting))
         return;
@@ -43,22 +42,33 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_easy_pass(easy, ctx, plan);
     for (uint32_t i = 0; i < easy->n; i++)
         if (easy->is_placed[i]) {
+            gsim_easy_started(easy, ctx, easy->order[i]);
             gsim_queue_remove(&state->queue, ctx, easy->order[i]);
             state->n_waiting--;
         }
 }
 
-static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    gsim_easy_settled(&state->easy, ctx);
+    gsim_easy_kill(&state->easy, ctx, plan);
+    place_waiting(state, ctx, plan);
+    gsim_easy_wake(&state->easy, ctx, plan);
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, GSIM_KILL_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_easy_backfill = {
     .name = "easy-backfill",
     .summary =
         "in order of arrival with a reservation for the head; others pass if they do not delay it",
     .paper = "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995; Slurm's sched/backfill",
-    .deviations =
-        "jobs are not killed at limit_s; one reservation, for the head; jobs that still load keep "
-        "their GPUs when it is computed",
+    .deviations = "jobs are killed at limit_s with kill=on alone; one reservation, for the first "
+                  "that can have "
+                  "one; a job past its limit is taken to end now",
     .is_oracle = true,
+    .oracle_where = "where the trace has no limit_s",
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct gsim_link),

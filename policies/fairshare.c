@@ -4,6 +4,9 @@
  * all factors in 0..1. A user's usage is GPU time; at the end of every calc_period all usage is
  * decayed so that it halves every half_life, as Slurm's decay thread does. Users have equal shares.
  * Source: the classic algorithm of Slurm's priority/multifactor plugin (its documentation).
+ * What does not fit gets a reservation and others pass if they do not delay it (backfill=easy), since
+ * Slurm's default is sched/backfill ("will initiate lower-priority jobs if doing so does not delay the
+ * expected initiation time of any higher priority job", slurm.conf), here of the first job alone.
  * Deviations: usage since the last decay counts at once, and priorities are those of the moment
  * (Slurm computes both anew only every calc_period); one level of accounts (the column user, or
  * vc). Never preempts. Integer arithmetic only. */
@@ -48,7 +51,6 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     const struct gsim_trace *trace = ctx->view->trace;
     gsim_queue_init(&state->queue);
-    gsim_easy_init(&state->easy, ctx);
     state->owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
     if (!trace->column[state->owner])
         gsim_warn(ctx->log, NULL, 0,
@@ -63,10 +65,10 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     state->weight_age = gsim_param(ctx->params, "weight_age");
     state->weight_size = gsim_param(ctx->params, "weight_size");
     state->mode = gsim_param(ctx->params, "backfill");
-    if (state->mode == EASY)
-        gsim_easy_warn(ctx, "fairshare");
-    return state->accounts ? gsim_common_open_memory(ctx)
-                           : gsim_no_memory(ctx->log, "opening accounts");
+    if (!state->accounts)
+        return gsim_no_memory(ctx->log, "opening accounts");
+    enum gsim_status status = gsim_easy_init(&state->easy, ctx, "fairshare", state->mode == EASY);
+    return status == GSIM_OK ? gsim_common_open_memory(ctx) : status;
 }
 
 /* --- usage ------------------------------------------------------------------------------------ */
@@ -108,7 +110,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     change_gpus(ctx, slot, -1);
-    gsim_index_remove(&((struct state *)ctx->state)->easy.ending, slot);
+    gsim_easy_completed(&((struct state *)ctx->state)->easy, slot);
 }
 
 /* --- priorities ------------------------------------------------------------------------------- */
@@ -200,11 +202,8 @@ static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsi
     }
 }
 
-static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct state *state = ctx->state;
+static void place_waiting(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_easy *easy = &state->easy;
-    if (state->mode == EASY)
-        gsim_easy_settled(easy, ctx);
     if (state->n_waiting == 0 || gsim_common_is_full(ctx->view))
         return;
     if (!rank_waiting(state, ctx)) {
@@ -215,10 +214,19 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t i = 0; i < easy->n; i++) {
         if (!easy->is_placed[i])
             continue;
+        gsim_easy_started(easy, ctx, easy->order[i]);
         gsim_queue_remove(&state->queue, ctx, easy->order[i]);
         state->n_waiting--;
         change_gpus(ctx, easy->order[i], 1);
     }
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    gsim_easy_settled(&state->easy, ctx);
+    gsim_easy_kill(&state->easy, ctx, plan);
+    place_waiting(state, ctx, plan);
+    gsim_easy_wake(&state->easy, ctx, plan);
 }
 
 #define WEIGHT_MAX 1000000
@@ -260,18 +268,22 @@ static const struct gsim_param_def params[] = {
      .help = "weight of the size factor (wide jobs first)"},
     {.name = "backfill",
      .type = GSIM_PARAM_CHOICE,
-     .fallback = "skip",
+     .fallback = "easy",
      .choices = "off|skip|easy",
-     .help = "when the first does not fit: wait, pass it over, or EASY with a reservation"},
+     .help =
+         "when the first does not fit: wait, pass it over, or EASY with a reservation, as Slurm's "
+         "sched/backfill"},
+    GSIM_KILL_PARAM,
     {0}};
 
 const struct gsim_policy gsim_policy_fairshare = {
     .name = "fairshare",
     .summary = "multifactor fair share between users, with decaying usage; not preemptive",
     .paper = "Slurm documentation, priority/multifactor (classic fair share)",
-    .deviations = "equal shares, one level of accounts, priorities of the moment, jobs are not "
-                  "killed at limit_s",
+    .deviations = "equal shares, one level of accounts, priorities of the moment, one reservation; "
+                  "jobs are killed at limit_s with kill=on alone",
     .is_oracle = true,
+    .oracle_where = "where the trace has no limit_s, unless backfill=off or skip",
     .params = params,
     .state_size = sizeof(struct state),
     .job_size = sizeof(struct gsim_link),

@@ -3,168 +3,58 @@
  * into the first row with room for it and keeps its columns, so it always comes back to where it
  * was. Columns that a row leaves idle are used by gangs of later rows (fill). Source: Ousterhout,
  * "Scheduling techniques for concurrent systems", ICDCS 1982. A slice counts from when the gangs of
- * the row run, after their copy-in. Deviations: columns are taken on one node where the gang fits
- * one; a share takes a whole column; CPUs are not counted; rows are never packed again. */
-#include "policies/common.h"
-
-enum { ROWS_AT_ONCE = 64 };
-
-struct row {
-    gsim_slot *column; /* who has it; GSIM_NO_SLOT: nobody */
-    struct gsim_queue gangs;
-    uint32_t n_free;
-};
+ * the row run, after their copy-in. A gang that waits for its turn on a node that fails gets other
+ * columns, and none are given on nodes that are down. Deviations: columns are taken on one node where
+ * the gang fits one; a share takes a whole column; CPUs are not counted; rows are never packed
+ * again. */
+#include "policies/common_matrix.h"
 
 struct job {
-    struct gsim_link link; /* in its row; first */
-    uint32_t row;
-    uint32_t first; /* its lowest column */
+    struct gsim_matrix_job matrix; /* first */
     uint64_t turn; /* when it was last selected */
 };
 
 struct state {
-    struct row *rows;
-    uint32_t n_rows, n_used; /* used: with gangs in them */
-    uint32_t current;
+    struct gsim_matrix matrix; /* first */
+    uint32_t current; /* row */
     uint64_t turn; /* counts selections */
     uint64_t *taken; /* by column: the selection that took it last */
     gsim_slot *selected;
-    struct gsim_unit *units; /* scratch */
     uint32_t n_selected;
     struct gsim_index on; /* gangs that are placed */
     int64_t slice_ns, began_ns; /* the current row's slice; -1: not yet */
     int64_t turned_ns; /* when the row's turn came */
     struct gsim_preemption preemption;
-    bool is_filling, has_changed;
+    bool is_filling;
 };
 
 static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
 
-/* --- the matrix ------------------------------------------------------------------------------- */
-
-static bool add_row(struct state *s, struct gsim_ctx *ctx) {
-    if (s->n_rows % ROWS_AT_ONCE == 0) {
-        struct row *rows =
-            gsim_arena_grow_raw(ctx->arena, s->rows, (s->n_rows + ROWS_AT_ONCE) * sizeof *rows);
-        if (!rows)
-            return false;
-        s->rows = rows;
-    }
-    struct row *row = &s->rows[s->n_rows];
-    row->column = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *row->column);
-    for (uint32_t gpu = 0; row->column && gpu < ctx->view->n_gpus; gpu++)
-        row->column[gpu] = GSIM_NO_SLOT;
-    row->n_free = ctx->view->n_gpus;
-    gsim_queue_init(&row->gangs);
-    s->n_rows += row->column != NULL;
-    return row->column != NULL;
-}
-
-static bool fits(const struct gsim_ctx *ctx, const struct row *row, gsim_slot slot, uint32_t gpu) {
-    int64_t bytes = gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->job[slot]);
-    return row->column[gpu] == GSIM_NO_SLOT &&
-           (ctx->devices || bytes <= ctx->view->gpu_hbm_bytes[gpu]); /* devices: it pages */
-}
-
-/* The fullest node of the row that has room for the whole gang; n_nodes when there is none. */
-static uint32_t best_node(const struct gsim_ctx *ctx, const struct row *row, gsim_slot slot) {
-    const struct gsim_view *view = ctx->view;
-    uint32_t best = view->n_nodes, least = UINT32_MAX;
-    for (uint32_t node = 0; node < view->n_nodes; node++) {
-        uint32_t n = 0;
-        for (uint32_t gpu = view->node_first_gpu[node]; gpu < view->node_first_gpu[node + 1]; gpu++)
-            n += fits(ctx, row, slot, gpu);
-        if (n >= view->gpus[slot] && n < least) {
-            least = n;
-            best = node;
-        }
-    }
-    return best;
-}
-
-/* Whether the gang got columns from `from` to `to`. */
-static bool take_columns(struct state *s, const struct gsim_ctx *ctx, uint32_t r, gsim_slot slot,
-                         uint32_t from, uint32_t to) {
-    struct row *row = &s->rows[r];
-    uint32_t n = 0, gpus = ctx->view->gpus[slot];
-    for (uint32_t gpu = from; gpu < to && n < gpus; gpu++)
-        if (fits(ctx, row, slot, gpu))
-            s->units[n++] = (struct gsim_unit){gpu, 0};
-    if (n < gpus)
-        return false;
-    for (uint32_t u = 0; u < n; u++)
-        row->column[s->units[u].gpu] = slot;
-    own(ctx, slot)->row = r;
-    own(ctx, slot)->first = s->units[0].gpu;
-    row->n_free -= gpus;
-    s->n_used += row->gangs.first == GSIM_NO_SLOT;
-    gsim_queue_append(&row->gangs, ctx, slot);
-    return true;
-}
-
-static bool fits_row(struct state *s, const struct gsim_ctx *ctx, uint32_t r, gsim_slot slot,
-                     bool is_fresh) {
-    const struct gsim_view *view = ctx->view;
-    if (s->rows[r].n_free < view->gpus[slot])
-        return false;
-    uint32_t node = best_node(ctx, &s->rows[r], slot);
-    if (node < view->n_nodes)
-        return take_columns(s, ctx, r, slot, view->node_first_gpu[node],
-                            view->node_first_gpu[node + 1]);
-    return (is_fresh || view->gpus[slot] > view->widest_node) &&
-           take_columns(s, ctx, r, slot, 0, view->n_gpus);
-}
-
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct state *s = ctx->state;
-    s->has_changed = true;
-    for (uint32_t r = 0; r < s->n_rows; r++)
-        if (fits_row(s, ctx, r, slot, s->rows[r].n_free == ctx->view->n_gpus))
-            return;
-    if (!add_row(s, ctx))
-        gsim_common_no_memory(ctx);
-    else
-        (void)fits_row(s, ctx, s->n_rows - 1, slot, true);
-}
-
-/* The gang's columns, into s->units. */
-static uint32_t columns_of(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct row *row = &s->rows[own(ctx, slot)->row];
-    uint32_t n = 0;
-    for (uint32_t gpu = own(ctx, slot)->first; n < ctx->view->gpus[slot]; gpu++)
-        if (row->column[gpu] == slot)
-            s->units[n++] = (struct gsim_unit){gpu, 0};
-    return n;
+    gsim_matrix_add(ctx->state, ctx, slot);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *s = ctx->state;
-    struct row *row = &s->rows[own(ctx, slot)->row];
-    uint32_t n = columns_of(s, ctx, slot);
-    for (uint32_t u = 0; u < n; u++)
-        row->column[s->units[u].gpu] = GSIM_NO_SLOT;
-    row->n_free += n;
-    gsim_queue_remove(&row->gangs, ctx, slot);
-    s->n_used -= row->gangs.first == GSIM_NO_SLOT;
+    gsim_matrix_remove(&s->matrix, ctx, slot);
     gsim_index_remove(&s->on, slot);
     own(ctx, slot)->turn = 0;
-    s->has_changed = true;
 }
 
 /* --- whose turn it is ------------------------------------------------------------------------- */
 
 /* Selects the gang unless one selected before has a column of it. */
 static void select_gang(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
-    if (own(ctx, slot)->turn == s->turn || s->taken[own(ctx, slot)->first] == s->turn)
+    if (own(ctx, slot)->turn == s->turn || s->taken[own(ctx, slot)->matrix.first] == s->turn)
         return;
-    uint32_t n = columns_of(s, ctx, slot);
+    uint32_t n = gsim_matrix_columns(&s->matrix, ctx, slot);
     for (uint32_t u = 0; u < n; u++)
-        if (s->taken[s->units[u].gpu] == s->turn)
+        if (s->taken[s->matrix.units[u].gpu] == s->turn)
             return;
     for (uint32_t u = 0; u < n; u++)
-        s->taken[s->units[u].gpu] = s->turn;
+        s->taken[s->matrix.units[u].gpu] = s->turn;
     own(ctx, slot)->turn = s->turn;
     s->selected[s->n_selected++] = slot;
 }
@@ -174,8 +64,8 @@ static void select_gang(struct state *s, const struct gsim_ctx *ctx, gsim_slot s
 static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_new) {
     s->turn++;
     s->n_selected = 0;
-    for (uint32_t i = 0; i < s->n_rows; i++) {
-        const struct row *row = &s->rows[(s->current + i) % s->n_rows];
+    for (uint32_t i = 0; i < s->matrix.n_rows; i++) {
+        const struct gsim_matrix_row *row = &s->matrix.rows[(s->current + i) % s->matrix.n_rows];
         for (gsim_slot slot = row->gangs.first; slot != GSIM_NO_SLOT;
              slot = gsim_queue_after(ctx, slot))
             select_gang(s, ctx, slot);
@@ -185,13 +75,13 @@ static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_ne
         for (; slot != GSIM_NO_SLOT; slot = gsim_index_next(&s->on, slot))
             select_gang(s, ctx, slot);
     }
-    s->has_changed = false;
+    s->matrix.has_changed = false;
 }
 
 static void next_row(struct state *s, const struct gsim_ctx *ctx) {
     do
-        s->current = (s->current + 1) % s->n_rows;
-    while (s->rows[s->current].gangs.first == GSIM_NO_SLOT);
+        s->current = (s->current + 1) % s->matrix.n_rows;
+    while (s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT);
     s->began_ns = -1;
     s->turned_ns = ctx->view->now_ns;
     select_gangs(s, ctx, true);
@@ -212,11 +102,12 @@ static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
         if (own(ctx, slot)->turn != s->turn || gsim_index_has(&s->on, slot) ||
             !gsim_common_waits(ctx->view, slot))
             continue;
-        if (!gsim_plan_place_on(plan, slot, s->units, columns_of(s, ctx, slot)))
+        if (!gsim_plan_place_whole(plan, slot, s->matrix.units,
+                                   gsim_matrix_columns(&s->matrix, ctx, slot)))
             continue;
         gsim_common_insert(ctx, &s->on, slot, 0);
         /* the slice waits for who was there at the turn; newcomers do not prolong it */
-        if (own(ctx, slot)->row == s->current && ctx->view->submit_ns[slot] <= s->turned_ns)
+        if (own(ctx, slot)->matrix.row == s->current && ctx->view->submit_ns[slot] <= s->turned_ns)
             s->began_ns = -1;
     }
 }
@@ -225,7 +116,7 @@ static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
  * What is placed in this decide may run at once. */
 static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
     int64_t latest = -1;
-    for (gsim_slot slot = s->rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
+    for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
          slot = gsim_queue_after(ctx, slot)) {
         if (gsim_common_waits(ctx->view, slot) && !gsim_index_has(&s->on, slot))
             continue; /* no memory for it now */
@@ -240,17 +131,18 @@ static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *s = ctx->state;
     int64_t now = ctx->view->now_ns;
-    if (s->n_used == 0)
+    gsim_matrix_settle(&s->matrix, ctx);
+    if (s->matrix.n_used == 0)
         return;
     if (s->began_ns < 0)
         s->began_ns = beginning_ns(s, ctx);
-    bool is_over = s->began_ns >= 0 && s->n_used > 1 && now - s->began_ns >= s->slice_ns;
-    if (is_over || s->rows[s->current].gangs.first == GSIM_NO_SLOT)
+    bool is_over = s->began_ns >= 0 && s->matrix.n_used > 1 && now - s->began_ns >= s->slice_ns;
+    if (is_over || s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT)
         next_row(s, ctx);
-    else if (s->has_changed)
+    else if (s->matrix.has_changed)
         select_gangs(s, ctx, false);
     act(s, ctx, plan);
-    if (s->n_used > 1)
+    if (s->matrix.n_used > 1)
         gsim_plan_wake(plan, (s->began_ns >= 0 ? s->began_ns : now) + s->slice_ns);
 }
 
@@ -265,9 +157,9 @@ static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
     gsim_index_init(&s->on, ctx->arena);
     s->taken = gsim_arena_array(ctx->arena, n, sizeof *s->taken);
     s->selected = gsim_arena_array(ctx->arena, n, sizeof *s->selected);
-    s->units = gsim_arena_array(ctx->arena, n, sizeof *s->units);
-    return s->taken && s->selected && s->units ? status
-                                               : gsim_no_memory(ctx->log, "opening gang-rr");
+    if (!s->taken || !s->selected)
+        return gsim_no_memory(ctx->log, "opening gang-rr");
+    return status == GSIM_OK ? gsim_matrix_init(&s->matrix, ctx) : status;
 }
 
 static const struct gsim_param_def params[] = {

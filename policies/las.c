@@ -186,7 +186,10 @@ const struct gsim_policy gsim_policy_las = {
     .name = "las",
     .summary = "least attained service first, preemptive, without knowing durations",
     .paper = "Nuyens and Wierman, The foreground-background queue: a survey, 2008",
-    .deviations = "on more than one GPU equal jobs alternate by a quantum instead of sharing",
+    .deviations =
+        "on more than one GPU equal jobs alternate by a quantum instead of sharing; behind a "
+        "gang that finds no room others overtake up to a quantum late; service is time, "
+        "whatever part of how many GPUs it is of",
     .params = params,
     .state_size = sizeof(struct state),
     .open = open_las,

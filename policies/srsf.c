@@ -11,7 +11,8 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t weight(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ctx->view->gpus[slot];
+    int64_t unit = ((const struct gsim_ranking *)ctx->state)->share_unit;
+    return ctx->view->gpus[slot] * ((ctx->view->share_ppm[slot] + unit - 1) / unit);
 }
 
 static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -21,6 +22,7 @@ static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
 static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
     struct gsim_ranking *state = ctx->state;
     enum gsim_status status = gsim_common_open_memory(ctx);
+    state->share_unit = gsim_common_share_unit(ctx->view->trace);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
     state->ranked.preemption = gsim_common_preemption(ctx);
@@ -38,8 +40,7 @@ const struct gsim_policy gsim_policy_srsf = {
     .name = "srsf",
     .summary = "shortest remaining service (time x GPUs) first, preemptive",
     .paper = "Gu et al., Tiresias, NSDI 2019 (baseline)",
-    .deviations = "greedy over gangs; victims are chosen worst first; more than 64 gang sizes: the "
-                  "rest are never victims",
+    .deviations = "greedy over gangs; victims are chosen worst first",
     .is_oracle = true,
     .references = 1u << GSIM_REFERENCE_TIRESIAS,
     .params = params,

@@ -4,77 +4,84 @@
  *
  * A job's service is its GPUs times the time that it ran, with its waits for pages where GPUs page.
  * It starts in the first queue and falls into the next one when its service reaches the limit between
- * them; a job of a higher queue preempts one of a lower queue, never one of its own. Within a queue,
- * index=las serves who started first; index=gittins serves who has the best chance to end per service
+ * them; a job of a higher queue preempts one of a lower queue. Within a queue, index=las serves what
+ * started first and preempts nobody; index=gittins serves what has the best chance to end per service
  * invested before its next limit (in the last queue: at all), by the service of past jobs: from
- * history=FILE, or of the jobs of this trace that have completed. A job that has waited knob times as
- * long as it ran goes back to the first queue with a clean sheet. Gangs of models with a skew are
- * consolidated, others take any GPUs. What a preemption costs is the device's business (preempt=).
+ * history=FILE, or of the jobs of this trace that have completed. As in the public simulator each
+ * queue is sorted by index whenever something happens, and the better job preempts the worse one, of
+ * equal ones the later. common_promotion.c has the promotion of starved jobs. Gangs of models with a
+ * skew are consolidated, others take any GPUs. What a preemption costs is the device's business
+ * (preempt=).
  *
- * Deviations: victims are taken one by one, the latest arrival of the lowest queue first; skew is
- * read off the model's name, not profiled.
+ * Where the defaults are from: limits of 3250 and 7200 GPU seconds, and no promotion, are those of the
+ * authors' simulator (SymbioticLab/Tiresias, simulator/jobs.py: queue_limit, run_sim.py:
+ * solve_starvation=0). heyfey/vodascheduler (pkg/algorithm/tiresias.go) quotes the paper's settings as
+ * two queues at 3600 and a knob of 8.
+ *
  * reference=tiresias: the public simulator's `dlas-gpu`, `dlas` (unit=seconds) and
  * `dlas-gpu-gittins` (index=gittins), see common_dlas.c. */
 #include "policies/common_tiresias.h"
-
-/* Ranks: the queue, then the order within it. A running job stands at its queue's end, so that it
- * can only be a victim of a higher queue. */
-#define QUEUE_RANK (INT64_C(1) << 44)
-#define NOT_STARTED (INT64_C(1) << 43)
 
 struct state {
     struct gsim_dlas dlas; /* first; without reference=tiresias its settings alone */
     struct gsim_ranked ranked;
     struct gsim_history history;
     struct gsim_limits limits; /* of the queues that jobs are in */
-    struct gsim_index starving; /* jobs by the time of their promotion */
-    int64_t n_started;
+    struct gsim_promotion promotion;
+    uint32_t n_learned; /* of the history, when waiting jobs were last ranked */
     bool is_gittins, is_own_history, is_reference;
 };
 
 struct job {
     struct gsim_dlas_job dlas; /* reference=tiresias; it begins with a link */
-    int64_t base_ns; /* attained when it was last promoted */
-    int64_t waited_ns, waits_since_ns; /* since its last promotion */
-    int64_t start; /* 1 + how many started before it; 0: has not started */
+    struct gsim_promotion_job promotion;
     uint32_t queue;
+    uint32_t near[2]; /* in the history, when its index was last asked for */
 };
 
 static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_job_state(ctx, slot);
 }
 
-static int64_t width(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ((struct state *)ctx->state)->dlas.is_gpu_time ? ctx->view->gpus[slot] : 1;
+static int64_t width_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
+    bool is_gpu_time = ((struct state *)ctx->state)->dlas.is_gpu_time;
+    return is_gpu_time ? (int64_t)ctx->view->gpus[slot] * ctx->view->share_ppm[slot] : GSIM_PPM;
+}
+
+static int64_t service_s(const struct gsim_ctx *ctx, gsim_slot slot, int64_t served_ns) {
+    return gsim_muldiv_floor(served_ns / GSIM_NS_PER_S, width_ppm(ctx, slot), GSIM_PPM);
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
 static int64_t order_in_queue(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct state *state = ctx->state;
-    const struct job *job = own(ctx, slot);
+    struct job *job = own(ctx, slot);
     if (!state->is_gittins)
-        return job->start ? job->start : NOT_STARTED;
+        return job->promotion.order;
     int64_t attained_ns = gsim_common_served_ns(ctx, slot), delta = GSIM_NEVER;
-    int64_t age = gsim_common_times(attained_ns / GSIM_NS_PER_S, width(ctx, slot));
+    int64_t age = service_s(ctx, slot, attained_ns);
     if (job->queue + 1 < state->dlas.n_queues)
         delta = state->dlas.limits[job->queue] -
-                gsim_common_times((attained_ns - job->base_ns) / GSIM_NS_PER_S, width(ctx, slot));
-    int64_t index = gsim_gittins_index(&state->history, age, delta > 0 ? delta : 1);
-    return QUEUE_RANK - 2 - (index < QUEUE_RANK - 2 ? index : QUEUE_RANK - 2);
+                service_s(ctx, slot, attained_ns - job->promotion.base_ns);
+    int64_t index = gsim_gittins_index_near(&state->history, age, delta > 0 ? delta : 1, job->near);
+    return GSIM_QUEUE_RANK - 2 - (index < GSIM_QUEUE_RANK - 2 ? index : GSIM_QUEUE_RANK - 2);
 }
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
-    bool runs = ctx->view->state[slot] == GSIM_RUNNING;
-    return own(ctx, slot)->queue * QUEUE_RANK + (runs ? QUEUE_RANK - 1 : order_in_queue(ctx, slot));
+    bool stays = !((const struct state *)ctx->state)->is_gittins &&
+                 ctx->view->state[slot] == GSIM_RUNNING; /* it gives way to no job of its queue */
+    return own(ctx, slot)->queue * GSIM_QUEUE_RANK +
+           (stays ? GSIM_QUEUE_RANK - 1 : order_in_queue(ctx, slot));
 }
 
 /* Attained service at which the job falls out of its queue. */
 static int64_t limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct state *state = ctx->state;
     const struct job *job = own(ctx, slot);
-    return job->base_ns +
-           gsim_muldiv_ceil(state->dlas.limits[job->queue], GSIM_NS_PER_S, width(ctx, slot));
+    return job->promotion.base_ns + gsim_muldiv_ceil(state->dlas.limits[job->queue],
+                                                     GSIM_NS_PER_S * GSIM_PPM,
+                                                     width_ppm(ctx, slot));
 }
 
 static void fall(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -96,46 +103,19 @@ static void watch_limit(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
 
 /* --- starvation ------------------------------------------------------------------------------- */
 
-static void begin_waiting(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct state *state = ctx->state;
-    struct job *job = own(ctx, slot);
-    int64_t ran_ns = gsim_common_served_ns(ctx, slot) - job->base_ns, now = ctx->view->now_ns;
-    job->waits_since_ns = now;
-    if (state->dlas.knob_ppm == 0 || job->queue == 0 || ran_ns <= 0)
-        return;
-    int64_t due_ns =
-        now + gsim_muldiv_floor(ran_ns, state->dlas.knob_ppm, GSIM_PPM) - job->waited_ns;
-    gsim_common_insert(ctx, &state->starving, slot, due_ns);
-}
-
-static void end_waiting(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct state *state = ctx->state;
-    struct job *job = own(ctx, slot);
-    if (job->start == 0)
-        job->start = ++state->n_started;
-    else
-        job->waited_ns += ctx->view->changed_ns[slot] - job->waits_since_ns;
-    gsim_index_remove(&state->starving, slot);
-}
-
 static void promote(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    gsim_slot slot, after;
-    for (slot = gsim_index_first(&state->starving);
-         slot != GSIM_NO_ID && gsim_index_key(&state->starving, slot) <= ctx->view->now_ns;
-         slot = after) {
+    gsim_slot slot;
+    bool is_round = false;
+    while ((slot = gsim_promotion_take(&state->promotion, ctx)) != GSIM_NO_SLOT) {
         struct job *job = own(ctx, slot);
-        after = gsim_index_next(&state->starving, slot);
-        gsim_index_remove(&state->starving, slot);
-        if (!gsim_index_has(&state->ranked.waiting, slot))
-            continue; /* on its way to its GPUs already */
-        job->base_ns = gsim_common_served_ns(ctx, slot);
-        job->waits_since_ns = ctx->view->now_ns;
-        job->waited_ns = 0;
+        gsim_promotion_promote(&state->promotion, ctx, slot, &job->promotion);
         job->queue = 0;
         gsim_ranked_changed(&state->ranked, ctx, slot);
         watch_limit(ctx, plan, slot);
+        is_round = true;
     }
+    state->promotion.n_rounds += is_round;
 }
 
 /* --- hooks ------------------------------------------------------------------------------------ */
@@ -172,18 +152,23 @@ static enum gsim_status open_tiresias(struct gsim_ctx *ctx) {
     if (status != GSIM_OK || state->is_reference)
         return status != GSIM_OK ? status : gsim_dlas_open(&state->dlas, ctx);
     gsim_limits_init(&state->limits, ctx);
-    gsim_index_init(&state->starving, ctx->arena);
+    state->promotion.knob_ppm = state->dlas.knob_ppm;
+    gsim_index_init(&state->promotion.due, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
     state->ranked.preemption = gsim_common_preemption(ctx);
     state->ranked.value = value;
-    state->ranked.slack_rank = QUEUE_RANK - 1;
+    state->ranked.slack_rank = state->is_gittins ? 0 : GSIM_QUEUE_RANK - 1;
+    state->ranked.breaks_ties = state->is_gittins;
     return GSIM_OK;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    if (((struct state *)ctx->state)->is_reference)
+    struct state *state = ctx->state;
+    if (state->is_reference)
         gsim_dlas_arrived(ctx->state, ctx, slot);
+    else
+        gsim_promotion_arrive(&state->promotion, &own(ctx, slot)->promotion);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -194,7 +179,9 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     }
     gsim_ranked_completed(&state->ranked, slot);
     gsim_limits_forget(&state->limits, slot);
-    int64_t service = gsim_common_times(gsim_common_served_ns(ctx, slot), width(ctx, slot));
+    gsim_index_remove(&state->promotion.due, slot); /* one that failed on its way to its GPUs */
+    int64_t service =
+        gsim_muldiv_floor(gsim_common_served_ns(ctx, slot), width_ppm(ctx, slot), GSIM_PPM);
     if (state->is_own_history &&
         !gsim_history_add(&state->history, service / GSIM_NS_PER_S + 1, ctx->arena))
         gsim_common_no_memory(ctx);
@@ -217,9 +204,10 @@ static void book_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot
     fall(ctx, slot);
     gsim_limits_forget(&state->limits, slot);
     if (ctx->view->state[slot] == GSIM_RUNNING)
-        end_waiting(ctx, slot);
+        gsim_promotion_run(&state->promotion, ctx, slot, &own(ctx, slot)->promotion);
     else
-        begin_waiting(ctx, slot);
+        gsim_promotion_wait(&state->promotion, ctx, slot, &own(ctx, slot)->promotion,
+                            own(ctx, slot)->queue == 0);
     watch_limit(ctx, plan, slot);
 }
 
@@ -237,16 +225,28 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
+/* Indices of running jobs go up and down as they age; those of waiting ones change with the history. */
+static void rerank(struct gsim_ctx *ctx) {
+    struct state *state = ctx->state;
+    if (state->ranked.waiting.n == 0 && ctx->view->n_arrived == 0 && ctx->view->n_settled == 0)
+        return; /* no job asks */
+    gsim_ranked_rerank(&state->ranked, ctx, state->history.n != state->n_learned);
+    state->n_learned = state->history.n;
+}
+
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    if (!state->is_reference) {
-        book_changes(ctx, plan);
-        promote(ctx, plan);
-        gsim_ranked_decide(&state->ranked, ctx, plan);
-        gsim_limits_wake(&state->limits, ctx, plan, &state->starving);
-    } else {
+    if (state->is_reference) {
         gsim_dlas_decide(&state->dlas, ctx, plan);
+        return;
     }
+    book_changes(ctx, plan);
+    promote(ctx, plan);
+    if (state->is_gittins)
+        rerank(ctx);
+    gsim_ranked_decide(&state->ranked, ctx, plan);
+    gsim_promotion_forget_placed(&state->promotion, plan);
+    gsim_limits_wake(&state->limits, ctx, plan, &state->promotion.due);
 }
 
 static const struct gsim_param_def params[] = {
@@ -263,7 +263,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "3250,7200",
      .min = 1,
      .max = INT64_C(1000000000),
-     .help = "service at which a job falls into the next queue"},
+     .help = "service at which a job falls into the next queue (the authors' simulator's)"},
     {.name = "unit",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "gpu-seconds",
@@ -273,7 +273,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_PPM,
      .fallback = "0",
      .max = INT64_C(1000000000000),
-     .help = "back to the first queue after waiting so many times what it ran; 0: never"},
+     .help = "to the end of the first queue after waiting so many times what it ran; 0: never"},
     {.name = "history",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
@@ -284,7 +284,9 @@ const struct gsim_policy gsim_policy_tiresias = {
     .name = "tiresias",
     .summary = "discretised least attained service or Gittins index, gang-aware, preemptive",
     .paper = "Gu et al., Tiresias, NSDI 2019",
-    .deviations = "takes victims one by one, latest arrival first; skew by the model's name",
+    .deviations = "takes victims one by one, without an index latest arrival first; skew by the "
+                  "model's name; a promoted job's index is of all that it has had; defaults are "
+                  "those of the authors' simulator, others quote queues=3600 and knob=8",
     .references = 1u << GSIM_REFERENCE_TIRESIAS,
     .params = params,
     .state_size = sizeof(struct state),

@@ -158,6 +158,8 @@ struct gsim_model_ops {
     struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns);
+    /* How fast a job goes alone on job.units (none: on the device of reference), Q32. */
+    uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
     /* These two: of a job whose progress is told. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,

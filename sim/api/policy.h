@@ -56,7 +56,9 @@ struct gsim_view {
     uint32_t n_gpus;
     uint32_t widest_node; /* GPUs of the largest node */
     uint32_t n_idle_gpus; /* wholly free after the transitions under way */
+    uint32_t n_failures; /* of nodes, so far */
     uint32_t n_repairs; /* nodes that have come back from a failure: capacity that nobody freed */
+    const bool *node_is_down; /* by node */
     const uint32_t *node_of_gpu;
     const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
     const uint64_t *idle_gpus; /* bits by node, see gsim_gpu_is_idle */
@@ -105,6 +107,7 @@ struct gsim_ctx {
     /* How all GPUs are arranged when the run begins; set by open, NULL: exclusive and resident. */
     const struct gsim_arrangement *devices;
     enum gsim_status status; /* set by a hook that cannot go on, the log says why: the run ends */
+    const char *assumed; /* "key=value" that the policy took for want of another; NULL: nothing */
 };
 
 static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -138,6 +141,7 @@ struct gsim_policy {
     const char *paper; /* where it comes from */
     const char *deviations; /* known differences from that, or "none known" */
     bool is_oracle; /* sees true durations */
+    const char *oracle_where; /* "where ...": it looks at them there alone; NULL: always */
     bool shares_gpus; /* jobs run beside others on a GPU, and longer there than alone */
     bool has_contexts; /* jobs that share a GPU are processes of their own, all of them resident */
     bool
@@ -169,6 +173,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
 /* On these units; they may be units that are being vacated, then the job waits for them. */
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                         uint32_t n_units);
+/* The same, with all of each unit, whatever share the job asks for. */
+bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                           uint32_t n_units);
 /* A running job gives up its units. */
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep);
@@ -180,6 +187,9 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 /* A running or waiting job ends before its work is done (a reference simulator ends some early). Its
  * memory is freed at once, its progress is lost. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);
+/* As if the job, which runs or is on its way to its units, had ended: a question, to be rolled back
+ * before the decide ends. */
+bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job);
 /* All these units share in this way; coscheduled ones switch together. Entries may name jobs that
  * the same plan places later. */
 bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
@@ -214,5 +224,8 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
+/* Oracles only: how long it takes a job to its end, alone on the units that it has in the plan's picture
+ * (without any: on the device of reference). */
+int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job);
 
 #endif

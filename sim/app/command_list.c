@@ -16,10 +16,17 @@
 
 enum { MAX_DEVICES = 256 };
 
+static void list_policy(FILE *out, const struct gsim_policy *policy) {
+    fprintf(out, "%-14s %s", policy->name, policy->summary);
+    if (policy->is_oracle)
+        fprintf(out, " (oracle%s%s)", policy->oracle_where ? " " : "",
+                policy->oracle_where ? policy->oracle_where : "");
+    putc('\n', out);
+}
+
 static void list_policies(FILE *out) {
     for (int i = 0; gsim_policies[i]; i++)
-        fprintf(out, "%-14s %s%s\n", gsim_policies[i]->name, gsim_policies[i]->summary,
-                gsim_policies[i]->is_oracle ? " (oracle)" : "");
+        list_policy(out, gsim_policies[i]);
 }
 
 static void print_range(FILE *out, const struct gsim_param_def *def) {
@@ -44,7 +51,8 @@ static void print_policy(FILE *out, const struct gsim_policy *policy) {
     if (policy->shares_gpus)
         fprintf(out, "  jobs of one GPU share GPUs with others\n");
     if (policy->is_oracle)
-        fputs("  oracle: it knows true durations\n", out);
+        fprintf(out, "  oracle: it knows true durations%s%s\n", policy->oracle_where ? " " : "",
+                policy->oracle_where ? policy->oracle_where : "");
     for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
         if (policy->references & 1u << r)
             fprintf(out, "  reference=%s: exactly as that public simulator\n",

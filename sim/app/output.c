@@ -153,6 +153,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "finish-time fairness", "%.3f", s->rho_mean);
     table_number(out, "  of the worst-off job", "%.3f", s->rho_max);
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
+    if (s->killed)
+        table_count(out, "jobs ended early", s->killed);
     if (s->node_failures) {
         table_count(out, "node failures", s->node_failures);
         table_count(out, "restarted jobs", s->restarts);

@@ -62,6 +62,12 @@ static inline uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t 
     return index->links[id].beside[0];
 }
 
+/* A new key with which the member stays between its neighbours, at the latest when theirs have changed
+ * too; until then nothing may be inserted or sought. */
+static inline void gsim_index_set_key(struct gsim_index *index, uint32_t id, int64_t key) {
+    index->node[id].key = key;
+}
+
 /* The first member at or after member id of at most that size, in O(log n); GSIM_NO_ID: none, or id
  * was none. */
 uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most);

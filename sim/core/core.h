@@ -71,6 +71,7 @@ enum gsim_op_kind {
     GSIM_OP_PREEMPT,
     GSIM_OP_MOVE,
     GSIM_OP_END,
+    GSIM_OP_SUPPOSE,
     GSIM_OP_ARRANGE,
     GSIM_OP_PARTITION,
     GSIM_OP_WATCH,
@@ -123,7 +124,7 @@ struct gsim_metrics {
     int64_t n_stall_ns; /* summed over jobs */
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 switch_ns; /* GPU time in transitions */
-    int64_t n_node_failures, n_restarts;
+    int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
     struct gsim_unused unused; /* since the first submission */
     struct gsim_unused

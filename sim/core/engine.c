@@ -142,6 +142,7 @@ static void fill_view(struct gsim_core *core) {
     view->widest_node = cluster->widest_node;
     view->n_idle_gpus = cluster->n_gpus;
     view->node_of_gpu = cluster->node_of_gpu;
+    view->node_is_down = cluster->node_is_down;
     view->node_first_gpu = cluster->node_first_gpu;
     view->idle_gpus = cluster->idle_gpus;
     view->node_words = cluster->node_words;
@@ -540,6 +541,14 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log) {
     return ctx->core->ops->read_layout(ctx->core->model, gpu, layout, out, log);
+}
+
+int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
+    uint64_t pace_q32 = ctx->core->ops->pace(ctx->core->model, job);
+    int64_t left_ns = gsim_remaining_ns(ctx->view, job);
+    if (gsim_mostly(pace_q32 == GSIM_RATE_ONE))
+        return left_ns;
+    return gsim_work_time(gsim_work_of_ns(left_ns), pace_q32);
 }
 
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {

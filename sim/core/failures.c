@@ -90,6 +90,7 @@ static void fail(struct gsim_core *core, uint32_t node) {
         return;
     gsim_cluster_set_down(&core->cluster, node, true);
     core->metrics.n_node_failures++;
+    core->view.n_failures++;
     expect(core, node, core->options->mttr_ns);
 }
 

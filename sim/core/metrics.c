@@ -119,6 +119,7 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_cost
     const struct gsim_core_job *own = &core->jobs.core[slot];
     note_end(core);
     core->metrics.n_completed++;
+    core->metrics.n_killed += own->is_ending;
     gsim_fairness_leave(core, slot);
     record(core, slot,
            gsim_rarely(own->is_ending) ? gsim_attained_ns(&core->view, slot)
@@ -178,6 +179,7 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     s->migrations = m->n_migrations;
     s->node_failures = m->n_node_failures;
     s->restarts = m->n_restarts;
+    s->killed = m->n_killed;
     s->bytes_in = m->n_bytes_in;
     s->bytes_out = m->n_bytes_out;
     s->faults = m->n_faults;
@@ -193,21 +195,26 @@ static const char *join(struct gsim_arena *arena, const char *const *texts) {
     return joined;
 }
 
+/* Of the trace, the policy and the model. */
+static const char *all_assumed(struct gsim_core *core) {
+    const char *texts[] = {join(core->arena, core->trace->assumed), core->ctx.assumed,
+                           join(core->arena, core->ops->assumed(core->model))};
+    const char *some[4] = {NULL};
+    for (int i = 0, n = 0; i < 3; i++)
+        if (texts[i] && *texts[i])
+            some[n++] = texts[i];
+    const char *all = join(core->arena, some);
+    return all ? all : "";
+}
+
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     struct gsim_summary *s = &result->summary;
     const char *outside = core->ops->outside_validated(core->model);
-    const char *from_trace = join(core->arena, core->trace->assumed);
-    const char *from_model = join(core->arena, core->ops->assumed(core->model));
     s->policy = core->policy->name;
     s->trace = core->trace->path;
     s->device = core->options->device_name;
     s->outside_validated = outside ? outside : "";
-    s->assumed = "";
-    if (from_trace && from_model)
-        s->assumed = gsim_arena_printf(core->arena, "%s%s%s", from_trace,
-                                       *from_trace && *from_model ? ", " : "", from_model);
-    if (!s->assumed)
-        s->assumed = "";
+    s->assumed = all_assumed(core);
 }
 
 static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {

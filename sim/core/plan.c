@@ -202,8 +202,8 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     return true;
 }
 
-bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
-                        uint32_t n_units) {
+static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                     uint32_t n_units, bool is_whole) {
     const char *why = cannot_place(plan, job);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to name";
@@ -215,6 +215,8 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
+    if (is_whole)
+        own->request.shape.share_ppm = GSIM_PPM;
     own->request.on_node = 0;
     bool was_pinned = own->is_pinned;
     if (was_pinned)
@@ -233,8 +235,19 @@ bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim
     core->jobs.info[job].units = copy;
     core->jobs.info[job].n_units = n_units;
     core->jobs.info[job].is_on_one_node = false;
+    core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     note_place(plan, job, was_pinned);
     return true;
+}
+
+bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                        uint32_t n_units) {
+    return place_on(plan, job, units, n_units, false);
+}
+
+bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                           uint32_t n_units) {
+    return place_on(plan, job, units, n_units, true);
 }
 
 static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
@@ -372,6 +385,30 @@ bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
     plan->touched[job] = plan->n;
     if (!waits)
         release_for(plan->core, job, GSIM_KEEP_DISCARD);
+    gsim_plan_refresh_view(plan->core);
+    return true;
+}
+
+/* Units that were placed by this plan are undone with the plan. */
+static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) {
+    if (!is_slot(plan, slot))
+        return "only active jobs can be over";
+    if (plan->touched[slot])
+        return "this plan has placed or preempted it already";
+    enum gsim_state state = plan->core->jobs.state[slot];
+    if (state != GSIM_STARTING && state != GSIM_RUNNING && state != GSIM_RESUMING)
+        return "only a job that runs, or is on its way to its units, has any to give back";
+    return NULL;
+}
+
+bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job) {
+    const char *why = cannot_suppose(plan, job);
+    if (why)
+        return broke(plan, job, "supposing the end of", why);
+    if (!append(plan, GSIM_OP_SUPPOSE, job))
+        return false;
+    plan->touched[job] = plan->n;
+    release_for(plan->core, job, GSIM_KEEP_DISCARD);
     gsim_plan_refresh_view(plan->core);
     return true;
 }
@@ -567,6 +604,7 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
         undo_place(plan, op);
         break;
     case GSIM_OP_PREEMPT:
+    case GSIM_OP_SUPPOSE:
         take_again(plan->core, op->slot);
         plan->touched[op->slot] = 0;
         break;
@@ -613,6 +651,9 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_END:
         gsim_job_end(core, op->slot);
         break;
+    case GSIM_OP_SUPPOSE: /* a question that was not taken back */
+        assert(false);
+        break;
     case GSIM_OP_ARRANGE:
         core->ops->arrange(core->model, op->units, op->n_units, op->arrangement, now);
         break;
@@ -647,7 +688,8 @@ void gsim_plan_apply(struct gsim_plan *plan) {
 uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
                          const struct gsim_unit **units) {
     const struct gsim_op *op = plan->touched[job] ? &plan->ops[plan->touched[job] - 1] : NULL;
-    if (op && (op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_END))
+    if (op &&
+        (op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_END || op->kind == GSIM_OP_SUPPOSE))
         return 0;
     if (op && op->kind == GSIM_OP_MOVE) {
         *units = op->units;

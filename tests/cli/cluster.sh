@@ -46,6 +46,18 @@ check "a gang goes at its slowest member" "20 120" \
 check "the speed of a device that is not there" 1 \
     "$(ends --cluster "$tmp/two.ini" --set speed.t4=0.5 "$tmp/pairs.csv" 2>&1 | grep -c "no node of the cluster has a device 't4'")"
 
+# On the slow device b takes 100, not 40, and its stand-in for a limit is that: c, which needs all GPUs, is
+# reserved for 100 (both have their 40 from then on, at the pace of the slow one), and from 40 on d and e pass
+# it on the fast device.
+printf '[node fast]\ngpus = 4\ndevice = ideal\n[node slow]\ngpus = 4\ndevice = v100\n' >"$tmp/four.ini"
+printf 'job_id,submit_s,duration_s,gpus\na,0,40,4\nb,0,40,4\nc,1,40,8\nd,2,36,1\ne,52,4,1\n' >"$tmp/over.csv"
+check "true durations stand in for limits by device" "40 100 200 76 56" \
+    "$(policy=easy-backfill ends --cluster "$tmp/four.ini" --set speed.v100=0.4 "$tmp/over.csv")"
+check "kill=on needs limits" 1 "$("$gsim" --policy easy-backfill --set kill=on "$tmp/over.csv" 2>&1 |
+    grep -c "column 'limit_s': kill=on ends jobs at their limit")"
+check "assumed limits, and those that reach them" 4 "$("$gsim" --quiet --policy easy-backfill --set kill=on \
+    --assume limit_s=30 --device ideal --gpus-per-node 8 --format json "$tmp/over.csv" | sed 's/.*"killed":\([0-9]*\).*/\1/')"
+
 # vgg16 is skewed: 10 / 0.25, then 10 / 0.8
 check "over nodes, by skew" "40 112.5" \
     "$(ends --device ideal --nodes 2 --gpus-per-node 2 --set gang.nodes_ppm=800000 \

@@ -181,6 +181,42 @@ static void test_checkpoints(void **state) {
     assert_true(lost_s / restarts > 4 && lost_s / restarts < 6); /* about half an interval */
 }
 
+/* A job of half an hour each quarter of an hour on 2 x 4 GPUs, of which 4 may be down: there is always room.
+ * Under gang-rr jobs got columns of the node that was down, and waited for its repair. */
+static void test_gang_rr_leaves_failed_nodes(void **state) {
+    (void)state;
+    enum { N = 600 };
+    static int64_t submit[N], service[N];
+    static uint32_t id[N];
+    for (int i = 0; i < N; i++) {
+        submit[i] = 900 * S * i;
+        service[i] = 1800 * S;
+    }
+    struct gsim_trace trace = {.path = "by hand",
+                               .format = "test",
+                               .n_jobs = N,
+                               .id_text = "job",
+                               .id_at = id,
+                               .submit_ns = submit,
+                               .service_ns = service};
+    double mean_s[2];
+    for (int p = 0; p < 2; p++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct test_run how = {.trace = &trace,
+                               .policy = p ? "gang-rr" : "fifo",
+                               .nodes = 2,
+                               .gpus_per_node = 4,
+                               .seed = 1,
+                               .mtbf_ns = 4 * 86400 * S,
+                               .mttr_ns = 4 * 86400 * S};
+        struct gsim_result result = test_run(&how, arena);
+        assert_true(result.summary.node_failures > 0);
+        mean_s[p] = result.summary.jct_mean_s;
+        gsim_arena_free(arena);
+    }
+    assert_true(mean_s[0] == mean_s[1]);
+}
+
 /* Failures and repairs could go on for ever. */
 static void test_nobody_is_placed(void **state) {
     (void)state;
@@ -199,7 +235,9 @@ static void test_nobody_is_placed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy),     cmocka_unit_test(test_managed_memory),
-        cmocka_unit_test(test_checkpoints),      cmocka_unit_test(test_shares_of_a_run_that_is_cut),
+        cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_shares_of_a_run_that_is_cut),
+        cmocka_unit_test(test_gang_rr_leaves_failed_nodes),
         cmocka_unit_test(test_nobody_is_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
