@@ -9,7 +9,7 @@ for policy in fifo backfill easy-backfill fairshare sjf srtf srsf las; do
     sums=
     for build in "$@" "$1"; do
         "$build/gsim" --policy $policy --nodes 2 --gpus-per-node 8 --quiet \
-            --jobs-csv "$tmp/jobs.csv" traces/samples/cluster.csv >"$tmp/out" 2>&1 || sums="$sums bad"
+            --force --jobs-csv "$tmp/jobs.csv" traces/samples/cluster.csv >"$tmp/out" 2>&1 || sums="$sums bad"
         sums="$sums $(cksum <"$tmp/jobs.csv" | tr ' ' :)"
     done
     n=$(printf '%s\n' $sums | sort -u | wc -l)

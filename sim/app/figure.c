@@ -463,6 +463,7 @@ static enum gsim_status write_pages(struct writing *w, struct gsim_db *db, char 
     *w = begin_page(w->figure, &first, most);
     w->is_first_look = true;
     enum gsim_status status = write_page(w, db, data, log);
+    w->request = request;
     if (most && w->n_all > most)
         w->n_pages = (int)((w->n_all - 1) / most + 1);
     if (status == GSIM_OK)
