@@ -142,7 +142,7 @@ static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_attained_ns(ctx->view, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_common_served_ns(ctx, slot), ctx->view->gpus[slot]);
 }
 
 /* What it has run for is the guess of what it has left. Jobs that have had about as much would take
@@ -153,7 +153,7 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) > gpu_time_ns(ctx, victim) / lead)
         return false;
     (void)choose(ctx, plan, victim, &least);
-    return least <= gsim_attained_ns(ctx->view, victim);
+    return least <= gsim_common_served_ns(ctx, victim);
 }
 
 /* Whoever waits first and has waited for a quantum is kept out by the memory of paused jobs: they

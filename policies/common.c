@@ -121,6 +121,12 @@ void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slo
         gsim_common_no_memory(ctx);
 }
 
+void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *timed) {
+    gsim_slot first = gsim_index_first(timed);
+    if (first != GSIM_NO_ID)
+        gsim_plan_wake(plan, gsim_index_key(timed, first));
+}
+
 bool gsim_common_sees_use(const struct gsim_ctx *ctx) {
     const int64_t *const *column = ctx->view->trace->column;
     return column[GSIM_COL_GPU_NS] || column[GSIM_COL_HOST_NS] || column[GSIM_COL_HOST_GAP_NS] ||

@@ -65,6 +65,8 @@ int64_t gsim_common_times(int64_t a, int64_t b);
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
                         int64_t key);
 void gsim_common_no_memory(struct gsim_ctx *ctx);
+/* Sets the timer for the first of an index by time, if there is one. */
+void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *timed);
 /* Whether it could be placed. */
 static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slot) {
     enum gsim_state state = (enum gsim_state)view->state[slot];
@@ -139,16 +141,14 @@ bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx
 /* --- service ------------------------------------------------------------------------------------
  */
 
-/* Attained service as Tiresias counts it: the time that a job has run. Where GPUs page that is more
- * than what it got done. */
+/* Attained service: the time that a job has had its GPUs to run on (for GPU time, times their number);
+ * waits for pages there count, and transitions do not. */
 int64_t gsim_common_served_ns(const struct gsim_ctx *ctx, gsim_slot slot);
 
-/* Amounts of service at which jobs are to be looked at: told by watches, or, where service is time, by
- * the policy's timer. Policies say them again whenever a job settles. */
+/* Amounts of service at which jobs are to be looked at. Policies say them again whenever a job
+ * settles. */
 struct gsim_limits {
     struct gsim_index reached; /* whom the watch told of, or who is past its limit already */
-    struct gsim_index running; /* where GPUs page: by when they are there */
-    struct gsim_index others; /* the same: by what they have to run until then */
 };
 void gsim_limits_init(struct gsim_limits *limits, struct gsim_ctx *ctx);
 void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -156,11 +156,7 @@ void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gs
 void gsim_limits_forget(struct gsim_limits *limits, gsim_slot slot);
 void gsim_limits_watched(struct gsim_limits *limits, struct gsim_ctx *ctx, gsim_slot slot);
 /* Takes one that is at its limit; GSIM_NO_SLOT: none. */
-gsim_slot gsim_limits_take(struct gsim_limits *limits, const struct gsim_ctx *ctx);
-/* Sets the timer for whoever is the next at a limit, or the first of these (by time) if that is
- * sooner. To be called last in a decide. */
-void gsim_limits_wake(const struct gsim_limits *limits, const struct gsim_ctx *ctx,
-                      struct gsim_plan *plan, const struct gsim_index *timed);
+gsim_slot gsim_limits_take(struct gsim_limits *limits);
 
 /* --- ranked, preemptive scheduling --------------------------------------------------------------
  */

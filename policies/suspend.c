@@ -28,7 +28,7 @@ static int64_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_attained_ns(ctx->view, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_common_served_ns(ctx, slot), ctx->view->gpus[slot]);
 }
 
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {

@@ -2,7 +2,7 @@
 /* Tiresias: discretised two-dimensional scheduling for jobs whose length nobody knows. Source: Gu
  * et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019.
  *
- * A job's service is its GPUs times the time that it ran, with its waits for pages where GPUs page.
+ * A job's service is its GPUs times the time that it had them to run on, however slow they are.
  * It starts in the first queue and falls into the next one when its service reaches the limit between
  * them; a job of a higher queue preempts one of a lower queue, never one of its own. Within a queue,
  * index=las serves who started first; index=gittins serves who has the best chance to end per service
@@ -230,7 +230,7 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         book_settled(ctx, plan, ctx->view->settled[i]);
     for (uint32_t i = 0; i < ctx->view->n_arrived; i++)
         watch_limit(ctx, plan, ctx->view->arrived[i]);
-    while ((slot = gsim_limits_take(&state->limits, ctx)) != GSIM_NO_SLOT) {
+    while ((slot = gsim_limits_take(&state->limits)) != GSIM_NO_SLOT) {
         fall(ctx, slot);
         gsim_ranked_changed(&state->ranked, ctx, slot);
         watch_limit(ctx, plan, slot);
@@ -243,7 +243,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         book_changes(ctx, plan);
         promote(ctx, plan);
         gsim_ranked_decide(&state->ranked, ctx, plan);
-        gsim_limits_wake(&state->limits, ctx, plan, &state->starving);
+        gsim_common_wake_first(plan, &state->starving);
     } else {
         gsim_dlas_decide(&state->dlas, ctx, plan);
     }

@@ -620,7 +620,10 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         core->ops->partition(core->model, op->units->gpu, op->layout, now);
         break;
     case GSIM_OP_WATCH:
-        core->ops->watch(core->model, op->slot, op->watch, op->value, now);
+        if (op->watch == GSIM_WATCH_RAN)
+            gsim_watches_set(core, op->slot, op->value);
+        else
+            core->ops->watch(core->model, op->slot, op->watch, op->value, now);
         break;
     case GSIM_OP_WAKE:
         core->timer_ns = op->value;
