@@ -223,6 +223,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
     GSIM_MEMORY_PARAM,
+    GSIM_PATIENCE_PARAM_AS("0"),
     {.name = "quantum",
      .type = GSIM_PARAM_TIME,
      .fallback = "10s",
@@ -247,7 +248,8 @@ const struct gsim_policy gsim_policy_adaptive = {
     .name = "adaptive",
     .summary = "preempts in whichever way costs least in expectation, by quotes and estimates",
     .paper = "none: this project's own",
-    .deviations = "under memory= a job left resident is taken to block its GPU, though others may "
+    .deviations = "a gang that does not fit is passed over for ever (patience=0); under memory= a "
+                  "job left resident is taken to block its GPU, though others may "
                   "push it out, so it is hardly ever chosen",
     .params = params,
     .state_size = sizeof(struct state),

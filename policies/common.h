@@ -209,12 +209,19 @@ bool gsim_common_overlaps(const struct gsim_plan *plan, gsim_slot slot,
 
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to whoever
  * waits, longest slice first, and run on while nobody does. Who waits is served in the order of a
- * rank; only the first for whom there are not GPUs enough may push others out, and once it has
- * waited for two slices nobody overtakes it. Zeroed, settings filled, then gsim_slices_init. */
+ * rank; who does not fit, not even by force, is passed over, but by patience= not for ever. Zeroed,
+ * settings filled, then gsim_slices_init. */
 struct gsim_victim {
     gsim_slot slot;
     struct gsim_preemption way;
 };
+
+#define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
+    {                                                                                              \
+        .name = "patience", .type = GSIM_PARAM_INT, .fallback = (by_default), .max = 1000000,      \
+        .help = "slices for which one that waits is passed by others that fit; then nobody "       \
+                "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
+    }
 
 struct gsim_slices {
     int64_t slice_ns;
@@ -223,6 +230,7 @@ struct gsim_slices {
     /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
+    struct gsim_preemption preemption; /* how they do, unless the policy chooses each time: */
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot);
     /* Told what was placed last, and where the plan stood before; may undo that to place it with
@@ -230,6 +238,7 @@ struct gsim_slices {
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
     enum gsim_rule rule; /* placement=, set by init */
+    int64_t patience; /* patience=: slices after which nobody passes who waits; 0: never */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
     uint32_t mark; /* where the plan stood before the last placement */
