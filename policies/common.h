@@ -19,13 +19,16 @@
     }
 #define GSIM_PLACEMENT_PARAM GSIM_PLACEMENT_PARAM_AS("consolidate")
 
-#define GSIM_PREEMPT_PARAM                                                                         \
+/* own: what the policy's source does, and why. */
+#define GSIM_PREEMPT_PARAM_AS(own)                                                                 \
     {                                                                                              \
         .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
         .choices = "auto|pause|suspend|restart|discard|checkpoint|paging",                         \
-        .help = "how a running job gives way: auto is paging where memory= manages it, else "      \
-                "suspend where the trace has mem_gib, else restart"                                \
+        .help = "how a running job gives way: auto is " own "; under memory= it is paging"         \
     }
+#define GSIM_PREEMPT_PARAM_FREE                                                                    \
+    GSIM_PREEMPT_PARAM_AS("restart, as in Tiresias, since theory, which preempts for free, names " \
+                          "no way (for free: --device ideal)")
 
 #define GSIM_MEMORY_PARAM_AS(by_default)                                                           \
     {                                                                                              \
@@ -53,7 +56,8 @@ struct gsim_preemption {
     enum gsim_stop stop;
     enum gsim_keep keep;
 };
-struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx);
+/* preempt=; own: what auto is where memory is not managed. */
+struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum gsim_keep own);
 
 /* GSIM_RULE_SKEW becomes what the job's model asks for; other rules stay. */
 enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);

@@ -215,7 +215,7 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
                                      .scatters = s->variant != TIRESIAS,
                                      .rank = rank,
                                      .yields = yields,
-                                     .preemption = gsim_common_preemption(ctx),
+                                     .preemption = gsim_common_preemption(ctx, GSIM_KEEP_HOST),
                                      .placed = placed};
     if (s->variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
         s->slices.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
@@ -249,7 +249,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM_AS("affinity"),
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("suspend, the paper's (0.1 to 1 s)"),
     GSIM_MEMORY_PARAM,
     GSIM_PATIENCE_PARAM_AS("0"),
     {.name = "slice",

@@ -54,7 +54,7 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     gsim_index_init(&state->sharing, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = 1;
     state->ranked.value = value;
     state->ranked.slack_rank = state->quantum_ns - 1; /* a whole quantum ahead is enough */
@@ -176,7 +176,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_FREE,
     GSIM_MEMORY_PARAM,
     {.name = "quantum",
      .type = GSIM_PARAM_CHOICE_TIME,

@@ -66,7 +66,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     if (mechanism == PAGING && !ctx->devices)
         status = gsim_common_manage(ctx, &(struct gsim_arrangement){.memory = GSIM_MEMORY_UVM});
     if (mechanism == AUTO)
-        mechanism = ctx->view->trace->column[GSIM_COL_MEM_BYTES] ? COPY : RESTART;
+        mechanism = COPY;
     state->slices.preemption = by_choice[mechanism];
     state->slices.slice_ns = gsim_param(ctx->params, "quantum");
     state->slices.rank = rank;
@@ -98,8 +98,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
      .choices = "auto|copy|checkpoint|restart|paging",
-     .help = "how memory leaves the GPU: auto is paging under memory=, else copy where the trace "
-             "has mem_gib, else restart"},
+     .help = "how memory leaves the GPU: auto is paging under memory=, else copy, for a time that "
+             "is assumed where the trace has no mem_gib"},
     {0}};
 
 const struct gsim_policy gsim_policy_suspend = {

@@ -175,7 +175,7 @@ static enum gsim_status open_tiresias(struct gsim_ctx *ctx) {
     gsim_index_init(&state->starving, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.value = value;
     state->ranked.slack_rank = QUEUE_RANK - 1;
     return GSIM_OK;
@@ -251,7 +251,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM_AS("skew"),
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("restart, the paper's checkpoint (62 s in its testbed)"),
     GSIM_MEMORY_PARAM,
     {.name = "index",
      .type = GSIM_PARAM_CHOICE,

@@ -112,6 +112,7 @@ struct gsim_metrics {
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
+    unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */

@@ -605,6 +605,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_PLACE:
         break; /* done where it is found */
     case GSIM_OP_PREEMPT:
+        core->metrics.keeps |= 1u << op->keep;
         gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
         break;
     case GSIM_OP_MOVE:
