@@ -133,12 +133,16 @@ static int64_t last_before_cap(const struct gsim_context *context, int64_t now_n
 
 /* --- iterations ------------------------------------------------------------------------------- */
 
-/* The host can begin the next iteration from now_ns on, and does when there is one to do. */
-static void launch_next(struct gsim_context *context, int64_t now_ns) {
+/* The next iteration can begin from now_ns on, and does when there is one to do. A server launches a
+ * request when it arrives, or once its host is there: it does not wait for the GPU to be done with the
+ * requests before, so that one which waits follows at once. */
+static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t host_ns) {
     context->launch_ns = now_ns;
     if (context->arrival_ns && !gsim_context_is_done(context)) {
         int64_t arrival_ns = context->arrival_ns[context->done_iterations];
-        context->launch_ns = (arrival_ns > now_ns ? arrival_ns : now_ns) + context->launch_lag_ns;
+        int64_t launched_ns =
+            (arrival_ns > host_ns ? arrival_ns : host_ns) + context->launch_lag_ns;
+        context->launch_ns = launched_ns > now_ns ? launched_ns : now_ns;
     }
     context->began_ns = context->launch_ns;
     context->ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->launch_ns;
@@ -157,7 +161,7 @@ int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns
 
 void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
     assert(context->iterations > 0 && context->kernels > 0 && context->kernels <= context->gpu_ns);
-    launch_next(context, now_ns);
+    launch_next(context, now_ns, now_ns);
 }
 
 /* Of the host's time between two iterations, at this moment. */
@@ -174,7 +178,7 @@ void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t
         context->taken_ns += left_ns - context->began_ns;
     context->began_ns = now_ns;
     if (context->done == 0) {
-        launch_next(context, now_ns + gap_left_ns(context, left_ns));
+        launch_next(context, now_ns + gap_left_ns(context, left_ns), now_ns);
         context->held_ns = 0;
         return;
     }
@@ -222,7 +226,7 @@ static void end_iteration(struct gsim_context *context, int64_t now_ns) {
             context->gpu_end_ns - context->arrival_ns[context->done_iterations];
     context->done_iterations++;
     context->done = 0;
-    launch_next(context, context->gpu_end_ns + context->gap_ns);
+    launch_next(context, context->gpu_end_ns + context->gap_ns, 0);
     hold_back(context, now_ns);
 }
 

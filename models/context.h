@@ -26,7 +26,7 @@ struct gsim_context {
      * noted. NULL: the next iteration follows the last one. */
     const int64_t *arrival_ns;
     int64_t *latency_ns;
-    int64_t launch_lag_ns; /* from its arrival until its first kernel is launched */
+    int64_t launch_lag_ns; /* from its arrival until it is launched, behind those that wait */
     /* In each period of refill_ns (they begin at its multiples) at most so many kernels begin; then
      * the host waits in the launch of the next one. refill_ns 0: no cap. */
     int64_t refill_ns, cap;

@@ -337,10 +337,8 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
 /* The cost goes by the job's memory, and the trace does not give it. */
 static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     const int64_t *value = gsim_machine_profile_of(model, slot)->value;
-    bool is_free = keep == GSIM_KEEP_HOST ? value[GSIM_KEY_PCIE_D2H] == INT64_MAX
-                                          : value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] == 0;
-    bool goes_by_size = keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;
-    return goes_by_size && gsim_machine_mem_bytes(model, slot) < 0 && !is_free;
+    return keep == GSIM_KEEP_IMAGE && gsim_machine_mem_bytes(model, slot) < 0 &&
+           value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] != 0;
 }
 
 /* Where memory is managed a pause leaves it to the manager: nothing keeps others from pushing it
@@ -358,8 +356,8 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
     if (keep == GSIM_KEEP_PAGEABLE && !keeps_memory(model, slot, keep))
         return "memory is left to paging only where memory=uvm, lru or proactive manages it";
     if (lacks_size(model, slot, keep))
-        return "copying a job out needs its memory, and the trace has no column 'mem_gib'; "
-               "give it with --assume mem_gib=SIZE, or choose preempt=restart";
+        return "a driver's checkpoint goes by the job's memory, and the trace has no column "
+               "'mem_gib'; give it with --assume mem_gib=SIZE, or choose preempt=restart";
     return NULL;
 }
 
@@ -427,7 +425,11 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
     struct gsim_loading leaving = {
         .carriage = GSIM_CARRY_OUT, .bytes = cost.bytes_out, .after_ns = cost.save_ns};
     int64_t takes_ns = gsim_carriage_ns(model, &leaving, about->units, about->n_units);
-    model->is_charged[job->stop][job->keep] |= takes_ns + cost.save_ns + cost.resume_ns > 0;
+    bool is_charged = takes_ns + cost.save_ns + cost.resume_ns > 0;
+    if (job->keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0)
+        model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS] |= is_charged;
+    else
+        model->is_charged[job->stop][job->keep] |= is_charged;
     job->bytes_out += cost.bytes_out * about->gpus;
     job->clear_ns = now_ns + takes_ns + cost.save_ns;
     job->phase = SAVING;

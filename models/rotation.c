@@ -240,13 +240,24 @@ static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct 
     return ready_ns;
 }
 
-/* The end of its quantum while somebody else is ready, or of the time for which a context that has
- * nothing to run may keep the lane from them. */
+/* The end of its quantum while a rival is ready, or at once where that one is more urgent. */
+static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    if (!ring->is_by_priority)
+        return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->at));
+    int64_t urgent_ns = ready_rivals_ns(rotation, ring, member->priority, true);
+    int64_t quantum_ns =
+        preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false));
+    return urgent_ns < quantum_ns ? urgent_ns : quantum_ns;
+}
+
+/* The end of its turn, or of the time for which a context that has nothing to run may keep the lane
+ * from others that are ready. */
 static int64_t released_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
     int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
     int64_t released = ready_ns > ring->release_ns ? ready_ns : ring->release_ns;
-    int64_t quantum_ns = preemption_ns(ring, member_at(rotation, ring, ring->at), ready_ns);
-    return quantum_ns < released ? quantum_ns : released;
+    int64_t turn_ns = turn_ends_ns(rotation, ring);
+    return turn_ns < released ? turn_ns : released;
 }
 
 static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring,
@@ -505,8 +516,8 @@ static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring
     if (ring->is_whole)
         return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
                challenged_ns(rotation, ring) > now_ns;
-    if (ring->keep_ns == 0 || ring->is_by_priority || ring->is_strict ||
-        member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
+    if (ring->keep_ns == 0 || ring->is_strict || member->stop_at != GSIM_EXIT_NEVER ||
+        gsim_context_is_done(&member->context))
         return false;
     ring->release_ns = now_ns + ring->keep_ns;
     return released_ns(rotation, ring) > now_ns;
@@ -520,8 +531,20 @@ static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, i
         plan_kept(rotation, ring, now_ns);
 }
 
+/* Its next request is in the queue already: the device sees no gap, and its turn goes on. A loop that
+ * synchronises has nothing there for a moment, however short its gap is. */
+static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                    int64_t now_ns) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    return member->context.arrival_ns && member->context.ready_ns <= now_ns &&
+           member->stop_at == GSIM_EXIT_NEVER && !ring->is_whole && !ring->is_strict &&
+           turn_ends_ns(rotation, ring) > now_ns;
+}
+
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    if (is_kept(rotation, ring, now_ns))
+    if (runs_on(rotation, ring, now_ns))
+        go_on(rotation, ring, now_ns);
+    else if (is_kept(rotation, ring, now_ns))
         keep(rotation, ring, now_ns);
     else
         give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);

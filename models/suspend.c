@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coarse suspension. keep = host: copy out over D2H, free, later allocate and copy in over H2D
- * into memory that was used before. keep = image: the driver's checkpoint, a fixed part and a part
+ * into memory that was used before; where the trace does not say how much there is, a
+ * time that is published as a whole. keep = image: the driver's checkpoint, a fixed part and a part
  * by size each way. keep = storage: checkpoint and restart, a time that is published as a whole.
  * keep = resident: a context switch, nothing moves. */
 #include "models/suspend.h"
@@ -46,6 +47,9 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
     case GSIM_KEEP_PAGEABLE:
         return pause_cost(profile, stop, bytes, is_moved);
     case GSIM_KEEP_HOST:
+        if (mem_bytes < 0)
+            return (struct gsim_suspend_cost){.resume_ns =
+                                                  profile->value[GSIM_KEY_SUSPEND_UNKNOWN_NS]};
         return (struct gsim_suspend_cost){
             .save_ns = free_ns(profile, bytes), .bytes_out = bytes, .bytes_in = bytes};
     case GSIM_KEEP_IMAGE:

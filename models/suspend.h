@@ -14,7 +14,7 @@ struct gsim_suspend_cost {
     bool is_out_late; /* both copies are made when it is brought back */
 };
 
-/* mem_bytes per GPU. The copies take what models/traffic.h says. is_moved: a paused job that resumes
+/* mem_bytes per GPU, < 0 where the trace does not say. The copies take what models/traffic.h says. is_moved: a paused job that resumes
  * elsewhere has its memory carried over. */
 struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
                                            enum gsim_keep keep, int64_t mem_bytes, bool is_moved);

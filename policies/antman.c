@@ -214,7 +214,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     antman->overflows = gsim_param(ctx->params, "overflow") != 0;
     if (antman->overflows)
         antman->sharing.how.memory = GSIM_MEMORY_OVERFLOW;
-    antman->way = gsim_common_preemption(ctx);
+    antman->way = gsim_common_preemption(ctx, GSIM_KEEP_HOST);
     antman->window_ns = gsim_param(ctx->params, "window");
     antman->refill_ns = gsim_param(ctx->params, "refill");
     antman->patience_ns = gsim_param(ctx->params, "patience");
@@ -230,7 +230,7 @@ static enum gsim_status open_antman(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("suspend, AntMan's for guests that have no room"),
     {.name = "overflow",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",

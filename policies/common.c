@@ -80,9 +80,9 @@ enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
                                                                         : GSIM_RULE_CONSOLIDATE;
 }
 
-struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
+struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum gsim_keep own) {
     static const struct gsim_preemption by_choice[] = {
-        {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* auto, without memory columns */
+        {GSIM_STOP_SAVE, GSIM_KEEP_STORAGE}, /* auto stands for one of the others */
         {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT}, /* pause */
         {GSIM_STOP_ITERATION, GSIM_KEEP_HOST}, /* suspend */
         {GSIM_STOP_ITERATION, GSIM_KEEP_STORAGE}, /* restart */
@@ -90,14 +90,14 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx) {
         {GSIM_STOP_KERNEL, GSIM_KEEP_IMAGE}, /* checkpoint: the driver's, at any kernel's end */
         {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE}, /* paging: the host stops, others push it out */
     };
-    enum { SUSPEND = 2, PAGING = 6 };
+    enum { AUTO, SUSPEND = 2, RESTART = 3, PAGING = 6 };
     if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
-        return (struct gsim_preemption){GSIM_STOP_SAVE, GSIM_KEEP_STORAGE};
+        return by_choice[AUTO];
     int64_t choice = gsim_param(ctx->params, "preempt");
-    if (choice == 0 && ctx->devices)
+    if (choice == AUTO && ctx->devices)
         choice = PAGING;
-    if (choice == 0 && ctx->view->trace->column[GSIM_COL_MEM_BYTES])
-        choice = SUSPEND;
+    if (choice == AUTO)
+        choice = own == GSIM_KEEP_HOST ? SUSPEND : RESTART;
     return by_choice[choice];
 }
 
@@ -134,6 +134,15 @@ void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slo
                         int64_t key) {
     if (!gsim_index_insert(index, slot, key, ctx->view->job[slot]))
         gsim_common_no_memory(ctx);
+}
+
+void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *timed,
+                            int64_t *set_ns) {
+    gsim_slot first = gsim_index_first(timed);
+    int64_t then_ns = first == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(timed, first);
+    if (then_ns != *set_ns) /* else the timer is set already, or there is none */
+        gsim_plan_wake(plan, then_ns);
+    *set_ns = then_ns;
 }
 
 bool gsim_common_sees_use(const struct gsim_ctx *ctx) {

@@ -19,13 +19,16 @@
     }
 #define GSIM_PLACEMENT_PARAM GSIM_PLACEMENT_PARAM_AS("consolidate")
 
-#define GSIM_PREEMPT_PARAM                                                                         \
+/* own: what the policy's source does, and why. */
+#define GSIM_PREEMPT_PARAM_AS(own)                                                                 \
     {                                                                                              \
         .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
         .choices = "auto|pause|suspend|restart|discard|checkpoint|paging",                         \
-        .help = "how a running job gives way: auto is paging where memory= manages it, else "      \
-                "suspend where the trace has mem_gib, else restart"                                \
+        .help = "how a running job gives way: auto is " own "; under memory= it is paging"         \
     }
+#define GSIM_PREEMPT_PARAM_FREE                                                                    \
+    GSIM_PREEMPT_PARAM_AS("restart, as in Tiresias, since theory, which preempts for free, names " \
+                          "no way (for free: --device ideal)")
 
 #define GSIM_MEMORY_PARAM_AS(by_default)                                                           \
     {                                                                                              \
@@ -53,7 +56,8 @@ struct gsim_preemption {
     enum gsim_stop stop;
     enum gsim_keep keep;
 };
-struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx);
+/* preempt=; own: what auto is where memory is not managed. */
+struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum gsim_keep own);
 
 /* GSIM_RULE_SKEW becomes what the job's model asks for; other rules stay. */
 enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);
@@ -68,6 +72,10 @@ int64_t gsim_common_times(int64_t a, int64_t b);
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
                         int64_t key);
 void gsim_common_no_memory(struct gsim_ctx *ctx);
+/* Sets the timer for the first of an index by time, or cancels it when there is none. *set_ns: what it
+ * was set to last, GSIM_NEVER at first. */
+void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *timed,
+                            int64_t *set_ns);
 /* Whether it could be placed. */
 static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slot) {
     enum gsim_state state = (enum gsim_state)view->state[slot];
@@ -142,17 +150,14 @@ bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx
 /* --- service ------------------------------------------------------------------------------------
  */
 
-/* Attained service as Tiresias counts it: the time that a job has run. Where GPUs page that is more
- * than what it got done. */
+/* Attained service: the time that a job has had its GPUs to run on (for GPU time, times their number);
+ * waits for pages there count, and transitions do not. */
 int64_t gsim_common_served_ns(const struct gsim_ctx *ctx, gsim_slot slot);
 
-/* Amounts of service at which jobs are to be looked at: told by watches, or, where service is time, by
- * the policy's timer. Policies say them again whenever a job settles. */
+/* Amounts of service at which jobs are to be looked at. Policies say them again whenever a job
+ * settles. */
 struct gsim_limits {
     struct gsim_index reached; /* whom the watch told of, or who is past its limit already */
-    struct gsim_index running; /* where GPUs page: by when they are there */
-    struct gsim_index others; /* the same: by what they have to run until then */
-    int64_t wake_ns; /* what the timer was set to last */
 };
 void gsim_limits_init(struct gsim_limits *limits, struct gsim_ctx *ctx);
 void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -160,11 +165,7 @@ void gsim_limits_set(struct gsim_limits *limits, struct gsim_ctx *ctx, struct gs
 void gsim_limits_forget(struct gsim_limits *limits, gsim_slot slot);
 void gsim_limits_watched(struct gsim_limits *limits, struct gsim_ctx *ctx, gsim_slot slot);
 /* Takes one that is at its limit; GSIM_NO_SLOT: none. */
-gsim_slot gsim_limits_take(struct gsim_limits *limits, const struct gsim_ctx *ctx);
-/* Sets the timer for whoever is the next at a limit, or the first of these (by time) if that is
- * sooner. To be called last in a decide. */
-void gsim_limits_wake(struct gsim_limits *limits, const struct gsim_ctx *ctx,
-                      struct gsim_plan *plan, const struct gsim_index *timed);
+gsim_slot gsim_limits_take(struct gsim_limits *limits);
 
 /* --- units that a plan gave ---------------------------------------------------------------------
  */
@@ -231,12 +232,19 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
 
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to whoever
  * waits, longest slice first, and run on while nobody does. Who waits is served in the order of a
- * rank; only the first for whom there are not GPUs enough may push others out, and once it has
- * waited for two slices nobody overtakes it. Zeroed, settings filled, then gsim_slices_init. */
+ * rank; who does not fit, not even by force, is passed over, but by patience= not for ever. Zeroed,
+ * settings filled, then gsim_slices_init. */
 struct gsim_victim {
     gsim_slot slot;
     struct gsim_preemption way;
 };
+
+#define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
+    {                                                                                              \
+        .name = "patience", .type = GSIM_PARAM_INT, .fallback = (by_default), .max = 1000000,      \
+        .help = "slices for which one that waits is passed by others that fit; then nobody "       \
+                "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
+    }
 
 struct gsim_slices {
     int64_t slice_ns;
@@ -245,6 +253,7 @@ struct gsim_slices {
     /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
+    struct gsim_preemption preemption; /* how they do, unless the policy chooses each time: */
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot);
     /* Told what was placed last, and where the plan stood before; may undo that to place it with
@@ -252,6 +261,7 @@ struct gsim_slices {
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
     enum gsim_rule rule; /* placement=, set by init */
+    int64_t patience; /* patience=: slices after which nobody passes who waits; 0: never */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
     uint32_t mark; /* where the plan stood before the last placement */

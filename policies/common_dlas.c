@@ -331,7 +331,7 @@ static void start(struct gsim_dlas *d, struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* Preempted jobs stay before those who wait, or behind them when they were demoted just now. */
 static void carry_out(struct gsim_dlas *d, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct gsim_preemption how = gsim_common_preemption(ctx);
+    struct gsim_preemption how = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     for (uint32_t i = d->n_preempted; i-- > 0;)
         if (own(ctx, d->preempted[i])->position == INT64_MIN)
             own(ctx, d->preempted[i])->position = --d->front;

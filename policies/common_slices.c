@@ -6,10 +6,10 @@
 
 #include "policies/common.h"
 
-enum { PATIENCE = 2 };
 
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->rule = gsim_common_rule(ctx);
+    slices->patience = gsim_param(ctx->params, "patience");
     gsim_index_init(&slices->waiting, ctx->arena);
     gsim_index_init(&slices->running, ctx->arena);
 }
@@ -81,8 +81,9 @@ static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx,
         slices->victims = grown;
         slices->victims_capacity = capacity;
     }
-    slices->victims[slices->n_victims++] =
-        (struct gsim_victim){victim, slices->way(ctx, plan, victim, slot)};
+    struct gsim_preemption way =
+        slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
+    slices->victims[slices->n_victims++] = (struct gsim_victim){victim, way};
     return true;
 }
 
@@ -132,8 +133,6 @@ static void spare(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
-    if (!could_fit(slices, ctx, plan, slot))
-        return false;
     if (!push_out(slices, ctx, plan, slot)) {
         gsim_plan_rollback(plan, mark);
         return false;
@@ -146,42 +145,67 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 
 /* --- the decide ------------------------------------------------------------------------------- */
 
-/* A gang that has waited long must not be starved by small jobs that pass it; as long as somebody
- * runs, room will come. */
+/* Whether it has waited for so long that nobody may pass it any more; as long as somebody runs, room
+ * will come. */
 static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     int64_t waited_ns = ctx->view->now_ns - ctx->view->changed_ns[slot];
-    return waited_ns / PATIENCE >= slices->slice_ns && slices->running.n > 0;
+    return slices->patience > 0 && slices->running.n > 0 &&
+           waited_ns / slices->patience >= slices->slice_ns;
+}
+
+/* What is known in one pass of who cannot be placed. */
+struct pass {
+    struct gsim_misfits misfits;
+    uint32_t
+        smallest_unforced; /* the smallest gang for whom there are not GPUs enough even by force */
+};
+
+/* Whom the GPUs would suffice, but not their memory, waits for who is paused there, and says nothing of
+ * others. */
+static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct pass *pass, gsim_slot slot) {
+    if (ctx->view->gpus[slot] >= pass->smallest_unforced)
+        return false;
+    if (!could_fit(slices, ctx, plan, slot))
+        pass->smallest_unforced = ctx->view->gpus[slot];
+    else
+        return force(slices, ctx, plan, slot);
+    return false;
+}
+
+static bool try_job(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    struct pass *pass, gsim_slot slot) {
+    bool is_hopeless = pass->misfits.is_size_all && ctx->view->gpus[slot] >= pass->misfits.smallest;
+    if (!is_hopeless && place(slices, ctx, plan, slot))
+        return true;
+    if (try_force(slices, ctx, plan, pass, slot)) {
+        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+        return true;
+    }
+    if (ctx->view->gpus[slot] < pass->misfits.smallest)
+        pass->misfits.smallest = ctx->view->gpus[slot];
+    return false;
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, slices->rule, true);
-    bool may_force = true, has_placed = false;
+    struct pass pass = {gsim_misfits_none(ctx->view, slices->rule, true), UINT32_MAX};
+    bool has_placed = false;
     gsim_slot slot, after;
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID; slot = after) {
         after = gsim_index_next(&slices->waiting, slot);
-        if (!may_force && gsim_common_is_full(ctx->view))
+        if (pass.smallest_unforced == 1 && gsim_common_is_full(ctx->view))
             break;
-        bool is_hopeless = misfits.is_size_all && ctx->view->gpus[slot] >= misfits.smallest;
-        bool is_placed = !is_hopeless && place(slices, ctx, plan, slot);
-        if (!is_placed && may_force) {
-            is_placed = force(slices, ctx, plan, slot);
-            /* whom GPUs would suffice, but not their memory, waits for who is paused there */
-            may_force = is_placed || could_fit(slices, ctx, plan, slot);
-        }
-        if (is_placed) {
+        if (try_job(slices, ctx, plan, &pass, slot)) {
             has_placed = true;
             gsim_index_remove(&slices->waiting, slot);
             if (slices->placed)
                 slices->placed(ctx, plan, slot, slices->mark);
             after = gsim_index_has(&slices->waiting, after) ? after
                                                             : gsim_index_first(&slices->waiting);
-        } else {
-            if (is_impatient(slices, ctx, slot))
-                break;
-            if (ctx->view->gpus[slot] < misfits.smallest)
-                misfits.smallest = ctx->view->gpus[slot];
+        } else if (is_impatient(slices, ctx, slot)) {
+            break;
         }
     }
     return has_placed;

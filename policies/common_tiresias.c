@@ -54,7 +54,7 @@ static int64_t free_gpus(const struct gsim_tiresias *t, const struct gsim_ctx *c
 void gsim_tiresias_decide(struct gsim_tiresias *tiresias, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
-    struct gsim_preemption how = gsim_common_preemption(ctx);
+    struct gsim_preemption how = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     update_list(tiresias, ctx);
     sort_list(tiresias, ctx);
     int64_t available = free_gpus(tiresias, ctx), left = available;

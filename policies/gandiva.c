@@ -10,8 +10,12 @@
  * simulator: nodes belong to gang sizes, nobody is packed or migrated. variant=gavel: slices of
  * 360 s, partners at random, and a pair is kept if it does more than one job alone. Deviations:
  * packed jobs share by time slices, or by SMs (share=); who waits is served round robin, not by
- * node; grow=on: any job grows, since a trace does not say which could; where slices are free and the trace does not say how jobs use a GPU, packing
- * cannot pay and is tried only if packing=on is said. */
+ * node, and a gang that does not fit is passed over, by default for ever (the paper has no rule for
+ * it; patience= is this project's); the first packable job that waits is packed, where the paper takes
+ * the one that a profile of its own says leaves most; variant=gavel packs jobs of one GPU, where
+ * Gavel pairs any two of one width; grow=on: any job grows, since a trace does not say which could;
+ * where slices are free and the trace does not say how jobs use a GPU, packing cannot pay and is
+ * tried only if packing=on is said. */
 #include "policies/common.h"
 
 enum { PAPER, TIRESIAS, GAVEL, TRIES = 3, GAVEL_SLICE_S = 360 };
@@ -32,14 +36,12 @@ struct job {
 
 struct state {
     struct gsim_slices slices; /* first */
-    struct gsim_preemption way;
     struct pair *pairs;
     uint32_t n_pairs, variant;
     uint64_t random;
     struct gsim_growth growth;
     bool is_packing, is_spatial, is_migrating, is_growing, has_freed;
-    bool
-        is_hopeless; /* nothing says that jobs leave their GPUs idle: who slices for free packs none */
+    bool is_hopeless; /* nothing says that jobs leave GPUs idle: who slices for free packs none */
 };
 
 static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -95,7 +97,8 @@ static gsim_slot find_partner(struct state *s, const struct gsim_ctx *ctx, gsim_
 
 /* What a slice gets done between two suspensions, as a share of the time. */
 static int64_t slicing_ppm(const struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_quote quote = gsim_ask(ctx, slot, s->way.stop, s->way.keep, NULL, 0);
+    struct gsim_quote quote =
+        gsim_ask(ctx, slot, s->slices.preemption.stop, s->slices.preemption.keep, NULL, 0);
     if (s->variant == GAVEL || !quote.is_possible)
         return GSIM_PPM;
     return gsim_muldiv_floor(s->slices.slice_ns, GSIM_PPM,
@@ -157,7 +160,8 @@ static void end_pair(struct state *s, const struct gsim_ctx *ctx, struct gsim_pl
     pair->is_over = true;
     for (int m = 0; m < 2; m++)
         if (pair->member[m] != GSIM_NO_SLOT) {
-            (void)gsim_plan_preempt(plan, pair->member[m], s->way.stop, s->way.keep);
+            (void)gsim_plan_preempt(plan, pair->member[m], s->slices.preemption.stop,
+                                    s->slices.preemption.keep);
             gsim_index_remove(&s->slices.running, pair->member[m]);
         }
 }
@@ -196,12 +200,6 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     return !own(ctx, victim)->is_packed; /* pairs leave together, see end_pair */
 }
 
-static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
-                                  gsim_slot victim, gsim_slot slot) {
-    (void)plan, (void)victim, (void)slot;
-    return ((const struct state *)ctx->state)->way;
-}
-
 static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
     struct state *s = ctx->state;
     s->variant = (uint32_t)gsim_param(ctx->params, "variant");
@@ -212,12 +210,11 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
     s->is_growing = gsim_param(ctx->params, "grow") && s->variant == PAPER;
     s->growth.after_ns = gsim_param(ctx->params, "grow_after");
     enum gsim_status status = gsim_common_open_memory(ctx);
-    s->way = gsim_common_preemption(ctx);
     s->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "slice"),
                                      .scatters = s->variant != TIRESIAS,
                                      .rank = rank,
                                      .yields = yields,
-                                     .way = way,
+                                     .preemption = gsim_common_preemption(ctx, GSIM_KEEP_HOST),
                                      .placed = placed};
     if (s->variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
         s->slices.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
@@ -251,8 +248,9 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM_AS("affinity"),
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("suspend, the paper's (0.1 to 1 s)"),
     GSIM_MEMORY_PARAM,
+    GSIM_PATIENCE_PARAM_AS("0"),
     {.name = "slice",
      .type = GSIM_PARAM_TIME,
      .fallback = "60s",
@@ -288,7 +286,9 @@ const struct gsim_policy gsim_policy_gandiva = {
     .summary = "slices at iteration ends, affinity, packing while it pays, migration",
     .paper = "Xiao et al., Gandiva, OSDI 2018",
     .deviations =
-        "one round robin for the cluster; with grow=on all jobs can; variants by description",
+        "one round robin for the cluster, which passes over wide gangs (patience=0); packs "
+        "the first packable job, not the least utilised; variant=gavel packs single GPUs "
+        "only; with grow=on all jobs can; variants by description",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -152,7 +152,7 @@ static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
     s->slice_ns = gsim_param(ctx->params, "slice");
     s->is_filling = gsim_param(ctx->params, "fill") != 0;
     enum gsim_status status = gsim_common_open_memory(ctx);
-    s->preemption = gsim_common_preemption(ctx);
+    s->preemption = gsim_common_preemption(ctx, GSIM_KEEP_HOST);
     s->began_ns = -1;
     gsim_index_init(&s->on, ctx->arena);
     s->taken = gsim_arena_array(ctx->arena, n, sizeof *s->taken);
@@ -163,7 +163,7 @@ static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("suspend, since jobs come back every round"),
     GSIM_MEMORY_PARAM,
     {.name = "slice",
      .type = GSIM_PARAM_TIME,

@@ -27,6 +27,11 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_served_ns(ctx, slot);
 }
 
+/* Of jobs that share one GPU each has had its share of the time. */
+static int64_t share_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_attained_ns(ctx->view, slot);
+}
+
 static bool can_share(const struct gsim_view *view) {
     const struct gsim_trace *trace = view->trace;
     return view->n_gpus == 1 && !view->is_pool && !trace->gpus &&
@@ -49,7 +54,7 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     gsim_index_init(&state->sharing, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = 1;
     state->ranked.value = value;
     state->ranked.slack_rank = state->quantum_ns - 1; /* a whole quantum ahead is enough */
@@ -105,7 +110,7 @@ static void arrange_once(struct state *state, struct gsim_plan *plan) {
 }
 
 static void book(struct state *state, struct gsim_ctx *ctx, gsim_slot slot) {
-    (void)gsim_index_insert(&state->waiting, slot, value(ctx, slot), ctx->view->job[slot]);
+    (void)gsim_index_insert(&state->waiting, slot, share_ns(ctx, slot), ctx->view->job[slot]);
 }
 
 static void book_changes(struct state *state, struct gsim_ctx *ctx) {
@@ -120,7 +125,7 @@ static void book_changes(struct state *state, struct gsim_ctx *ctx) {
 /* Service of the group that shares: all its members have the same. */
 static int64_t level_ns(const struct state *state, struct gsim_ctx *ctx) {
     gsim_slot any = gsim_index_first(&state->sharing);
-    return any == GSIM_NO_ID ? GSIM_NEVER : value(ctx, any);
+    return any == GSIM_NO_ID ? GSIM_NEVER : share_ns(ctx, any);
 }
 
 static void pause_all(struct state *state, struct gsim_plan *plan) {
@@ -171,7 +176,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_FREE,
     GSIM_MEMORY_PARAM,
     {.name = "quantum",
      .type = GSIM_PARAM_CHOICE_TIME,

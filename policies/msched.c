@@ -96,7 +96,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_TIME,
      .fallback = "1ms",
      .max = GSIM_TIME_MAX,
-     .help = "how long a task that waits for its host keeps its turn (not published)"},
+     .help = "how long a task that waits for its host, or for a request, keeps its turn from those "
+             "no more urgent (not published)"},
     GSIM_MEMORY_PARAM_AS("proactive"),
     {0}};
 

@@ -25,7 +25,7 @@ static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
     state->share_unit = gsim_common_share_unit(ctx->view->trace);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = -1;
     state->ranked.value = value;
     state->ranked.weight = weight;
@@ -34,7 +34,7 @@ static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, GSIM_MEMORY_PARAM, {0}};
+    GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM_FREE, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_srsf = {
     .name = "srsf",

@@ -16,7 +16,7 @@ static enum gsim_status open_srtf(struct gsim_ctx *ctx) {
     enum gsim_status status = gsim_common_open_memory(ctx);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = -1;
     state->ranked.value = value;
     state->tiresias.rank = value;
@@ -24,7 +24,7 @@ static enum gsim_status open_srtf(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM, GSIM_MEMORY_PARAM, {0}};
+    GSIM_PLACEMENT_PARAM, GSIM_PREEMPT_PARAM_FREE, GSIM_MEMORY_PARAM, {0}};
 
 const struct gsim_policy gsim_policy_srtf = {
     .name = "srtf",

@@ -16,8 +16,7 @@
 #include "policies/common.h"
 
 struct state {
-    struct gsim_slices slices; /* first */
-    struct gsim_preemption way;
+    struct gsim_slices slices;
 };
 
 enum mechanism { AUTO, COPY, CHECKPOINT, RESTART, PAGING };
@@ -28,7 +27,7 @@ static int64_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_attained_ns(ctx->view, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_common_served_ns(ctx, slot), ctx->view->gpus[slot]);
 }
 
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
@@ -52,12 +51,6 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     return goes_before(ctx, slot, victim);
 }
 
-static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
-                                  gsim_slot victim, gsim_slot slot) {
-    (void)plan, (void)victim, (void)slot;
-    return ((const struct state *)ctx->state)->way;
-}
-
 static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     static const struct gsim_preemption by_choice[] = {
         [COPY] = {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},
@@ -73,12 +66,11 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     if (mechanism == PAGING && !ctx->devices)
         status = gsim_common_manage(ctx, &(struct gsim_arrangement){.memory = GSIM_MEMORY_UVM});
     if (mechanism == AUTO)
-        mechanism = ctx->view->trace->column[GSIM_COL_MEM_BYTES] ? COPY : RESTART;
-    state->way = by_choice[mechanism];
+        mechanism = COPY;
+    state->slices.preemption = by_choice[mechanism];
     state->slices.slice_ns = gsim_param(ctx->params, "quantum");
     state->slices.rank = rank;
     state->slices.yields = yields;
-    state->slices.way = way;
     gsim_slices_init(&state->slices, ctx);
     return status;
 }
@@ -95,6 +87,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
     GSIM_MEMORY_PARAM,
+    GSIM_PATIENCE_PARAM_AS("0"),
     {.name = "quantum",
      .type = GSIM_PARAM_TIME,
      .fallback = "30s",
@@ -105,15 +98,16 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
      .choices = "auto|copy|checkpoint|restart|paging",
-     .help = "how memory leaves the GPU: auto is paging under memory=, else copy where the trace "
-             "has mem_gib, else restart"},
+     .help = "how memory leaves the GPU: auto is paging under memory=, else copy, for a time that "
+             "is assumed where the trace has no mem_gib"},
     {0}};
 
 const struct gsim_policy gsim_policy_suspend = {
     .name = "suspend",
     .summary = "priority and fairness by host stop and memory eviction, quanta of tens of seconds",
     .paper = "none: this project's own, for small labs",
-    .deviations = "none known",
+    .deviations = "a gang that does not fit is passed over for ever (patience=0), so wide ones may "
+                  "starve where single GPUs are always wanted",
     .params = params,
     .state_size = sizeof(struct state),
     .open = open_suspend,

@@ -2,7 +2,7 @@
 /* Tiresias: discretised two-dimensional scheduling for jobs whose length nobody knows. Source: Gu
  * et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019.
  *
- * A job's service is its GPUs times the time that it ran, with its waits for pages where GPUs page.
+ * A job's service is its GPUs times the time that it had them to run on, however slow they are.
  * It starts in the first queue and falls into the next one when its service reaches the limit between
  * them; a job of a higher queue preempts one of a lower queue. Within a queue, index=las serves what
  * started first and preempts nobody; index=gittins serves what has the best chance to end per service
@@ -28,6 +28,7 @@ struct state {
     struct gsim_history history;
     struct gsim_limits limits; /* of the queues that jobs are in */
     struct gsim_promotion promotion;
+    int64_t wake_ns; /* what the timer was set to last */
     uint32_t n_learned; /* of the history, when waiting jobs were last ranked */
     bool is_gittins, is_own_history, is_reference;
 };
@@ -152,11 +153,12 @@ static enum gsim_status open_tiresias(struct gsim_ctx *ctx) {
     if (status != GSIM_OK || state->is_reference)
         return status != GSIM_OK ? status : gsim_dlas_open(&state->dlas, ctx);
     gsim_limits_init(&state->limits, ctx);
+    state->wake_ns = GSIM_NEVER;
     state->promotion.knob_ppm = state->dlas.knob_ppm;
     gsim_index_init(&state->promotion.due, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx);
+    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.value = value;
     state->ranked.slack_rank = state->is_gittins ? 0 : GSIM_QUEUE_RANK - 1;
     state->ranked.breaks_ties = state->is_gittins;
@@ -218,7 +220,7 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         book_settled(ctx, plan, ctx->view->settled[i]);
     for (uint32_t i = 0; i < ctx->view->n_arrived; i++)
         watch_limit(ctx, plan, ctx->view->arrived[i]);
-    while ((slot = gsim_limits_take(&state->limits, ctx)) != GSIM_NO_SLOT) {
+    while ((slot = gsim_limits_take(&state->limits)) != GSIM_NO_SLOT) {
         fall(ctx, slot);
         gsim_ranked_changed(&state->ranked, ctx, slot);
         watch_limit(ctx, plan, slot);
@@ -246,12 +248,12 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         rerank(ctx);
     gsim_ranked_decide(&state->ranked, ctx, plan);
     gsim_promotion_forget_placed(&state->promotion, plan);
-    gsim_limits_wake(&state->limits, ctx, plan, &state->promotion.due);
+    gsim_common_wake_first(plan, &state->promotion.due, &state->wake_ns);
 }
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM_AS("skew"),
-    GSIM_PREEMPT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("restart, the paper's checkpoint (62 s in its testbed)"),
     GSIM_MEMORY_PARAM,
     {.name = "index",
      .type = GSIM_PARAM_CHOICE,

@@ -68,6 +68,7 @@ enum gsim_class {
 
 enum gsim_watch_kind {
     GSIM_WATCH_ATTAINED = 0, /* threshold: attained service in ns */
+    GSIM_WATCH_RAN, /* threshold: time that it has run, in ns; the core counts it, not the model */
     GSIM_WATCH_KERNEL, /* the next kernel boundary; threshold unused */
     GSIM_WATCH_ITERATION, /* the next iteration boundary; threshold unused */
     GSIM_WATCH_COUNT

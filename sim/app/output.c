@@ -146,7 +146,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "throughput (jobs/h)", "%.3f", s->throughput_jobs_per_h);
     table_number(out, "GPUs held (%)", "%.2f", 100 * s->gpu_busy);
     table_number(out, "GPUs useful (%)", "%.2f", 100 * s->gpu_useful);
-    table_count(out, "preemptions", s->preemptions);
+    fprintf(out, "  %-22s %16lld%s%s\n", "preemptions", (long long)s->preemptions,
+            *s->preempted_by ? "   by " : "", s->preempted_by);
     table_count(out, "migrations", s->migrations);
     table_time(out, "switching (GPU time)", s->switch_s);
     table_number(out, "Jain of slowdowns", "%.4f", s->jain);
@@ -178,9 +179,10 @@ static void comparison_row(FILE *out, const struct gsim_summary *s, double first
     gsim_format_humane(p99, s->jct_p99_s);
     gsim_format_humane(wait, s->wait_mean_s);
     gsim_format_humane(makespan, s->makespan_s);
-    fprintf(out, "%-*s %10s %10s %10s %10s %10s %9.2f %10s %6.1f%% %9lld %7.3f\n", width, s->policy,
-            mean, p50, p95, p99, wait, s->slowdown_mean, makespan, 100 * s->gpu_busy,
-            (long long)s->preemptions, s->jct_mean_s / first_mean);
+    fprintf(out, "%-*s %10s %10s %10s %10s %10s %9.2f %10s %6.1f%% %9lld %7.3f  %s\n", width,
+            s->policy, mean, p50, p95, p99, wait, s->slowdown_mean, makespan, 100 * s->gpu_busy,
+            (long long)s->preemptions, s->jct_mean_s / first_mean,
+            *s->preempted_by ? s->preempted_by : "-");
 }
 
 void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int n) {
@@ -188,9 +190,9 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int 
     for (int i = 0; i < n; i++)
         if ((int)strlen(summaries[i].policy) > width)
             width = (int)strlen(summaries[i].policy);
-    fprintf(out, "%-*s %10s %10s %10s %10s %10s %9s %10s %7s %9s %7s\n", width, "policy",
+    fprintf(out, "%-*s %10s %10s %10s %10s %10s %9s %10s %7s %9s %7s  %s\n", width, "policy",
             "JCT mean", "median", "p95", "p99", "wait mean", "slowdown", "makespan", "held",
-            "preempted", "ratio");
+            "preempted", "ratio", "by");
     for (int i = 0; i < n; i++)
         comparison_row(out, &summaries[i], summaries[0].jct_mean_s, width);
 }

@@ -120,6 +120,7 @@ struct gsim_metrics {
     gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
+    unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
     gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
@@ -190,6 +191,8 @@ struct gsim_core {
     int64_t model_ns; /* when the model has something next */
     struct gsim_heartbeat heartbeat;
     int64_t timer_ns;
+    struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set yet */
+    int64_t watch_ns; /* when the next one goes off */
     bool has_changed; /* something a policy can see, since the last decide */
     /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that
      * wait for them to clear. */
@@ -296,6 +299,14 @@ void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot);
 void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot failed);
 void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot);
 void gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *summary);
+
+/* watches.c: of the time that jobs have run. A negative threshold removes one. */
+GSIM_APART void gsim_watches_set(struct gsim_core *core, gsim_slot slot, int64_t threshold_ns);
+/* Where there are watches: a job has changed its state, or leaves. */
+GSIM_APART void gsim_watches_follow(struct gsim_core *core, gsim_slot slot);
+GSIM_APART void gsim_watches_forget(struct gsim_core *core, gsim_slot slot);
+/* Those that go off now. */
+GSIM_APART void gsim_watches_serve(struct gsim_core *core);
 
 /* distributions.c: of completion times and slowdowns; false: no memory */
 bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summary);

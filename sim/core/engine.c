@@ -242,7 +242,7 @@ static enum gsim_status open_run(struct gsim_core *core) {
     fill_view(core);
     if (!open_gpu_columns(core) || !gsim_jobs_open(core) || !gsim_metrics_open(core))
         return gsim_core_no_memory(core);
-    core->timer_ns = GSIM_NEVER;
+    core->timer_ns = core->watch_ns = GSIM_NEVER;
     gsim_observe_begin(core);
     status = gsim_failures_open(core);
     if (status == GSIM_OK)
@@ -333,6 +333,8 @@ static int64_t horizon_ns(const struct gsim_core *core) {
         horizon = failure;
     if (core->timer_ns < horizon)
         horizon = core->timer_ns;
+    if (core->watch_ns < horizon)
+        horizon = core->watch_ns;
     return until < horizon ? until + 1 : horizon;
 }
 
@@ -359,6 +361,8 @@ static int64_t serve_instant(struct gsim_core *core) {
         }
         if (round > 0 || core->model_ns <= core->view.now_ns)
             serve_model(core);
+        if (gsim_rarely(core->watch_ns <= core->view.now_ns))
+            gsim_watches_serve(core);
         if (gsim_rarely(!gsim_eventq_is_empty(&core->failures.queue)))
             gsim_failures_serve(core);
         serve_arrivals(core);

@@ -161,6 +161,8 @@ void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
     struct gsim_jobs *jobs = &core->jobs;
     if (gsim_rarely(!jobs->core[slot].has_left))
         core->ops->leave(core->model, slot, core->view.now_ns);
+    if (gsim_rarely(core->watches))
+        gsim_watches_forget(core, slot);
     gsim_slot last = jobs->active[--core->view.n_active];
     jobs->active[jobs->active_at[slot]] = last;
     jobs->active_at[last] = jobs->active_at[slot];

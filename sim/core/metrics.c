@@ -207,12 +207,26 @@ static const char *all_assumed(struct gsim_core *core) {
     return all ? all : "";
 }
 
+/* In the words of preempt=. */
+static const char *ways_of(struct gsim_core *core) {
+    static const char *const name[GSIM_KEEP_COUNT] = {
+        [GSIM_KEEP_RESIDENT] = "pause",   [GSIM_KEEP_PAGEABLE] = "paging",
+        [GSIM_KEEP_HOST] = "suspend",     [GSIM_KEEP_STORAGE] = "restart",
+        [GSIM_KEEP_IMAGE] = "checkpoint", [GSIM_KEEP_DISCARD] = "discard"};
+    const char *ways = "";
+    for (int keep = 0; keep < GSIM_KEEP_COUNT && ways; keep++)
+        if (core->metrics.keeps >> keep & 1)
+            ways = *ways ? gsim_arena_printf(core->arena, "%s+%s", ways, name[keep]) : name[keep];
+    return ways ? ways : "";
+}
+
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     struct gsim_summary *s = &result->summary;
     const char *outside = core->ops->outside_validated(core->model);
     s->policy = core->policy->name;
     s->trace = core->trace->path;
     s->device = core->options->device_name;
+    s->preempted_by = ways_of(core);
     s->outside_validated = outside ? outside : "";
     s->assumed = all_assumed(core);
 }

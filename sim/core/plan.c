@@ -643,6 +643,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_PLACE:
         break; /* done where it is found */
     case GSIM_OP_PREEMPT:
+        core->metrics.keeps |= 1u << op->keep;
         gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
         break;
     case GSIM_OP_MOVE:
@@ -661,7 +662,10 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         core->ops->partition(core->model, op->units->gpu, op->layout, now);
         break;
     case GSIM_OP_WATCH:
-        core->ops->watch(core->model, op->slot, op->watch, op->value, now);
+        if (op->watch == GSIM_WATCH_RAN)
+            gsim_watches_set(core, op->slot, op->value);
+        else
+            core->ops->watch(core->model, op->slot, op->watch, op->value, now);
         break;
     case GSIM_OP_WAKE:
         core->timer_ns = op->value;

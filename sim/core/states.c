@@ -56,6 +56,8 @@ static inline void change_state(struct gsim_core *core, gsim_slot slot, enum gsi
     core->jobs.changed_ns[slot] = core->view.now_ns;
     if (core->jobs.core[slot].is_wanting != gsim_job_waits(state))
         gsim_metrics_wants(core, slot, gsim_job_waits(state));
+    if (gsim_rarely(core->watches))
+        gsim_watches_follow(core, slot);
     if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, from, core->jobs.core[slot].is_admitted);
 }

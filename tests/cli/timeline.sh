@@ -43,7 +43,7 @@ timeline() {
 
 t=traces/samples/cluster.csv
 timeline fifo --policy fifo --nodes 2 --gpus-per-node 8 $t
-timeline suspended --policy srtf --nodes 2 --gpus-per-node 8 --assume mem_gib=20GiB $t
+timeline suspended --policy srtf --set preempt=suspend --nodes 2 --gpus-per-node 8 --assume mem_gib=20GiB $t
 timeline shared --policy las --gpus-per-node 2 --device ideal traces/samples/heavy_tail.csv
 timeline fractions --policy fifo --gpus-per-node 4 traces/samples/fractions.csv
 timeline gangs --policy gang-rr --nodes 2 --gpus-per-node 8 $t

@@ -48,6 +48,14 @@ enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
         assert_int_equal(gsim_params_set(params, key, *set + n + 1, arena, log), GSIM_OK);
     }
     assert_int_equal(gsim_profile_load(device, arena, profile, log), GSIM_OK);
+    for (const char *const *set = run->device_sets; set && *set; set++) {
+        size_t n = strcspn(*set, "=");
+        char *key = gsim_arena_strndup(arena, *set, n);
+        bool is_known;
+        assert_int_equal(gsim_profile_set(profile, key, *set + n + 1, &is_known, arena, log),
+                         GSIM_OK);
+        assert_true(is_known);
+    }
     if (run->hbm_bytes > 0)
         profile->value[GSIM_KEY_HBM_BYTES] = run->hbm_bytes;
     const struct gsim_profile **profiles = gsim_arena_alloc(arena, sizeof *profiles);

@@ -18,6 +18,7 @@ struct test_run {
     const char *policy;
     const struct gsim_policy *custom; /* NULL: the listed one of that name */
     const char *device; /* NULL: ideal */
+    const char *const *device_sets; /* "key=value" of the device, NULL-terminated; may be NULL */
     int64_t hbm_bytes; /* of a GPU; 0: the device's */
     const char *const *sets; /* "key=value" of the policy, NULL-terminated; may be NULL */
     enum gsim_reference reference;

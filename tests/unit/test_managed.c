@@ -54,13 +54,13 @@ static void test_a_gang_pages(void **state) {
  * one iteration. There is room for it beside a and none beside b, whose GPU makes it wait as long as a
  * single job waits behind b. b misses what went out; a misses nothing. */
 static void test_a_gang_is_as_slow_as_its_slowest_gpu(void **state) {
-    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=4s")};
-    struct gsim_result one = run(*state, "b,0,2,4000,1,100\ng,0,1,4000,1,100\n", how);
+    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=16s")};
+    struct gsim_result one = run(*state, "b,0,5,4000,1,100\ng,0,1,4000,1,100\n", how);
     int64_t end_ns = one.jobs.end_ns[1], out = one.jobs.bytes_out[1];
-    assert_true(end_ns > 8 * GSIM_NS_PER_S && out > 0);
+    assert_true(end_ns > 20 * GSIM_NS_PER_S && out > 0);
     how.gpus_per_node = 2;
     struct gsim_result gang =
-        run(*state, "a,0,2,4000,1,10\nb,0,2,4000,1,100\ng,0,1,4000,2,100\n", how);
+        run(*state, "a,0,5,4000,1,10\nb,0,5,4000,1,100\ng,0,1,4000,2,100\n", how);
     assert_int_equal(gang.jobs.end_ns[2], end_ns);
     assert_int_equal(gang.jobs.bytes_out[2], out);
     assert_int_equal(gang.jobs.bytes_in[0], 0);
@@ -98,8 +98,8 @@ static void test_what_fits_stays(void **state) {
 /* a and b, 100 GiB each in 140: b finds 40 of room, and its pages push out 60 of a's, which a misses
  * when b has ended. */
 static void test_what_does_not_fit_is_pushed_out(void **state) {
-    const char *rows = "a,0,2,4000,1,100\nb,0,1,4000,1,100\n";
-    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=4s")};
+    const char *rows = "a,0,5,4000,1,100\nb,0,1,4000,1,100\n";
+    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=16s")};
     struct gsim_result result = run(*state, rows, how);
     int64_t room = INT64_C(143771) * GSIM_MIB / (2 * GSIM_MIB) * (2 * GSIM_MIB);
     assert_int_equal(result.jobs.preemptions[0], 1);
@@ -110,8 +110,8 @@ static void test_what_does_not_fit_is_pushed_out(void **state) {
 
 /* Who has ended leaves nothing behind: c finds the GPU as if it had been alone in the trace. */
 static void test_what_ends_leaves_nothing(void **state) {
-    const char *rows = "a,0,50,100,1,100\nb,0,50,100,1,100\nc,600,20,100,1,140\n";
-    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=1s")};
+    const char *rows = "a,0,50,1000,1,100\nb,0,50,1000,1,100\nc,600,20,100,1,140\n";
+    struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=20s")};
     int64_t alone_ns = run(*state, "c,600,20,100,1,140\n", how).jobs.end_ns[0];
     struct gsim_result result = run(*state, rows, how);
     assert_true(result.jobs.bytes_in[0] > 0);

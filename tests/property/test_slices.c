@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plain round robin, written down as anybody would: who waits, in the order in which they began to,
+ * takes idle GPUs, else pushes out those whose slice is over, the longest slice first; who does not
+ * fit is passed over. Gandiva without packing and migration on free preemption must be that: to the
+ * nanosecond where all gangs are of one width. Where widths differ the policy spares victims whose
+ * GPUs the gang did not take, which the plain loop does not know, so that single jobs differ. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sim/base/rng.h"
+#include "tests/support/runner.h"
+
+enum { JOBS = 60, GPUS = 8, SLICE_S = 60, SEEDS = 30 / TEST_FEWER, LOADS = 3 };
+#define SLICE_NS (SLICE_S * GSIM_NS_PER_S)
+
+enum where { COMING, WAITS, RUNS, GONE };
+
+struct job {
+    enum where where;
+    int64_t submit_ns, left_ns, since_ns, end_ns; /* since: it waits, or its slice began */
+    uint32_t gpus;
+};
+
+/* --- the plain loop --------------------------------------------------------------------------- */
+
+/* The first in this state by since_ns, then by number, after the one given (-1: from the start). */
+static int next_by_age(const struct job *jobs, enum where where, int after) {
+    int best = -1;
+    for (int j = 0; j < JOBS; j++) {
+        if (jobs[j].where != where)
+            continue;
+        bool is_after = after < 0 || jobs[j].since_ns > jobs[after].since_ns ||
+                        (jobs[j].since_ns == jobs[after].since_ns && j > after);
+        if (is_after && (best < 0 || jobs[j].since_ns < jobs[best].since_ns))
+            best = j;
+    }
+    return best;
+}
+
+static int64_t next_event(const struct job *jobs, int64_t now_ns) {
+    int64_t next_ns = GSIM_NEVER;
+    bool waits = next_by_age(jobs, WAITS, -1) >= 0;
+    for (int j = 0; j < JOBS; j++) {
+        const struct job *job = &jobs[j];
+        int64_t at_ns = GSIM_NEVER, slice_ns = job->since_ns + SLICE_NS;
+        if (job->where == COMING)
+            at_ns = job->submit_ns;
+        if (job->where == RUNS)
+            at_ns = now_ns + job->left_ns;
+        if (job->where == RUNS && waits && slice_ns > now_ns && slice_ns < at_ns)
+            at_ns = slice_ns;
+        next_ns = at_ns < next_ns ? at_ns : next_ns;
+    }
+    return next_ns;
+}
+
+static uint32_t idle_gpus(const struct job *jobs) {
+    uint32_t n = GPUS;
+    for (int j = 0; j < JOBS; j++)
+        n -= jobs[j].where == RUNS ? jobs[j].gpus : 0;
+    return n;
+}
+
+static void move(struct job *job, enum where where, int64_t now_ns) {
+    job->where = where;
+    job->since_ns = now_ns;
+}
+
+/* Those whose slice is over, oldest first, until there is room; false: there never is. */
+static bool make_room(struct job *jobs, uint32_t gpus, int64_t now_ns) {
+    int victims[JOBS], n = 0;
+    uint32_t room = idle_gpus(jobs);
+    for (int v = next_by_age(jobs, RUNS, -1); v >= 0 && room < gpus;
+         v = next_by_age(jobs, RUNS, v)) {
+        if (now_ns - jobs[v].since_ns < SLICE_NS)
+            break;
+        victims[n++] = v;
+        room += jobs[v].gpus;
+    }
+    for (int i = 0; i < n && room >= gpus; i++)
+        move(&jobs[victims[i]], WAITS, now_ns);
+    return room >= gpus;
+}
+
+/* One pass; whom it pushes out has its turn in the next one. Returns whether anybody was placed. */
+static bool serve(struct job *jobs, int64_t now_ns) {
+    int order[JOBS], n = 0;
+    bool has_placed = false;
+    for (int w = next_by_age(jobs, WAITS, -1); w >= 0; w = next_by_age(jobs, WAITS, w))
+        order[n++] = w;
+    for (int i = 0; i < n; i++)
+        if (make_room(jobs, jobs[order[i]].gpus, now_ns)) {
+            move(&jobs[order[i]], RUNS, now_ns);
+            has_placed = true;
+        }
+    return has_placed;
+}
+
+static void run_plainly(struct job *jobs) {
+    int64_t now_ns = 0, next_ns;
+    while ((next_ns = next_event(jobs, now_ns)) != GSIM_NEVER) {
+        for (int j = 0; j < JOBS; j++) {
+            struct job *job = &jobs[j];
+            if (job->where == RUNS && (job->left_ns -= next_ns - now_ns) == 0) {
+                move(job, GONE, next_ns);
+                job->end_ns = next_ns;
+            } else if (job->where == COMING && job->submit_ns == next_ns) {
+                move(job, WAITS, next_ns);
+            }
+        }
+        now_ns = next_ns;
+        while (serve(jobs, now_ns))
+            ;
+    }
+}
+
+/* --- against the policy ----------------------------------------------------------------------- */
+
+/* Durations of 100 s in the mean, arrivals so that there is this much work for the GPUs. */
+static void draw(struct job *jobs, uint64_t seed, double load, const uint32_t *widths, int n) {
+    gsl_rng *rng = gsim_rng_stream(seed, 0, "slices");
+    double mean_width = 0, now_s = 0;
+    for (int w = 0; w < n; w++)
+        mean_width += (double)widths[w] / n;
+    for (int j = 0; j < JOBS; j++) {
+        now_s +=
+            (double)gsim_rng_exponential_q32(rng) / 4294967296.0 * 100 * mean_width / (GPUS * load);
+        jobs[j] = (struct job){
+            .submit_ns = (int64_t)(now_s * 1e9),
+            .left_ns = 1 + (int64_t)((double)gsim_rng_exponential_q32(rng) / 4294967296.0 * 1e11),
+            .gpus = widths[gsim_rng_word(rng) % (uint64_t)n]};
+    }
+    gsl_rng_free(rng);
+}
+
+/* Whether any job ends at another time; adds up mean times in system. */
+static bool differs(uint64_t seed, double load, const uint32_t *widths, int n, double *plain,
+                    double *policy) {
+    static const char *const sets[] = {"placement=any", "packing=off", "migration=off", NULL};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct job jobs[JOBS];
+    int64_t submit_ns[JOBS], service_ns[JOBS];
+    uint32_t gpus[JOBS], id_at[JOBS] = {0};
+    bool is_other = false;
+    draw(jobs, seed, load, widths, n);
+    for (int j = 0; j < JOBS; j++) {
+        submit_ns[j] = jobs[j].submit_ns;
+        service_ns[j] = jobs[j].left_ns;
+        gpus[j] = jobs[j].gpus;
+    }
+    struct gsim_trace trace = {.path = "slices",
+                               .n_jobs = JOBS,
+                               .id_text = "",
+                               .id_at = id_at,
+                               .submit_ns = submit_ns,
+                               .service_ns = service_ns,
+                               .gpus = gpus};
+    struct test_run how = {
+        .trace = &trace, .policy = "gandiva", .gpus_per_node = GPUS, .sets = sets};
+    struct gsim_result result = test_run(&how, arena);
+    run_plainly(jobs);
+    *plain = *policy = 0;
+    for (int j = 0; j < JOBS; j++) {
+        is_other |= jobs[j].end_ns != result.jobs.end_ns[j];
+        *plain += (double)(jobs[j].end_ns - submit_ns[j]);
+        *policy += (double)(result.jobs.end_ns[j] - submit_ns[j]);
+    }
+    gsim_arena_free(arena);
+    return is_other;
+}
+
+static void hold(const uint32_t *widths, int n, double single, double mean, bool is_exact) {
+    static const double loads[LOADS] = {0.7, 1.2, 3};
+    int n_other = 0;
+    double sum = 0, plain, policy;
+    for (int seed = 0; seed < SEEDS; seed++)
+        for (int l = 0; l < LOADS; l++) {
+            n_other += differs((uint64_t)seed, loads[l], widths, n, &plain, &policy);
+            if (policy / plain > 1 + single || policy / plain < 1 - single)
+                fail_msg("seed %d, load %g: %.4f of the plain mean", seed, loads[l],
+                         policy / plain);
+            sum += policy / plain / (SEEDS * LOADS);
+        }
+    print_message("# %d of %d runs differ, mean JCT %.5f of the plain one\n", n_other,
+                  SEEDS * LOADS, sum);
+    assert_true(!is_exact || n_other == 0);
+    assert_true(sum < 1 + mean && sum > 1 - mean);
+}
+
+static void test_gangs_of_one_width(void **state) {
+    static const uint32_t one[] = {1}, two[] = {2};
+    (void)state;
+    hold(one, 1, 1e-12, 1e-12, true);
+    hold(two, 1, 1e-12, 1e-12, true);
+}
+
+static void test_gangs_of_many_widths(void **state) {
+    static const uint32_t few[] = {1, 1, 2}, many[] = {1, 1, 1, 2, 4, 8};
+    (void)state;
+    hold(few, 3, 0.1, 0.01, false);
+    hold(many, 6, 0.1, 0.01, false);
+}
+
+/* Two GPUs, whose slices end 30 s apart while eight of one GPU wait: a gang of two never finds both due
+ * at once, until they are done. With a patience of two slices (120 s from 31 s on) nobody passes it any
+ * more; slices that began at 120 s and 150 s run then, and both are over at 210 s. */
+static int64_t gang_start_ns(const char *patience) {
+    enum { N = 11, GANG = 2 };
+    const char *const sets[] = {"packing=off", "migration=off", patience, NULL};
+    struct gsim_arena *arena = gsim_arena_new();
+    int64_t submit_ns[N], service_ns[N];
+    uint32_t gpus[N], id_at[N] = {0};
+    for (int j = 0; j < N; j++) {
+        submit_ns[j] = (j == 0 ? 0 : j == 1 ? 30 : j == GANG ? 31 : 32) * GSIM_NS_PER_S;
+        service_ns[j] = 1000 * GSIM_NS_PER_S;
+        gpus[j] = j == GANG ? 2 : 1;
+    }
+    struct gsim_trace trace = {.path = "gang",
+                               .n_jobs = N,
+                               .id_text = "",
+                               .id_at = id_at,
+                               .submit_ns = submit_ns,
+                               .service_ns = service_ns,
+                               .gpus = gpus};
+    struct test_run how = {.trace = &trace, .policy = "gandiva", .gpus_per_node = 2, .sets = sets};
+    int64_t start_ns = test_run(&how, arena).jobs.start_ns[GANG];
+    gsim_arena_free(arena);
+    return start_ns;
+}
+
+static void test_patience(void **state) {
+    (void)state;
+    assert_true(gang_start_ns("patience=0") > 1000 * GSIM_NS_PER_S);
+    assert_int_equal(gang_start_ns("patience=2"), 210 * GSIM_NS_PER_S);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gangs_of_one_width),
+        cmocka_unit_test(test_gangs_of_many_widths),
+        cmocka_unit_test(test_patience),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
