@@ -114,10 +114,14 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
  * have to halt it. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->lane];
-    bool is_outranked = false;
-    for (uint16_t i = 0; ring->is_by_priority && i < ring->n && !is_outranked; i++)
-        is_outranked = lanes->members[ring->member[i]].priority > member->priority;
-    return is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE);
+    bool is_outranked = false, outranks = false;
+    for (uint16_t i = 0; ring->is_by_priority && i < ring->n; i++) {
+        is_outranked |= lanes->members[ring->member[i]].priority > member->priority;
+        outranks |= lanes->members[ring->member[i]].priority < member->priority;
+    }
+    return (is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE)) ||
+           (outranks && ring->is_padded &&
+            member->context.kernels > 1); /* whose ends let others pad */
 }
 
 /* What decides who is next is who had how much more than the others. */

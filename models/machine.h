@@ -3,6 +3,7 @@
  * cluster, and the one queue of what is ahead of each job.
  *   device.c   starting, stopping, the model's interface
  *   pace.c     how fast a job runs where it is
+ *   boundaries.c where it can be stopped
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
  *   turner.c   one job of these
@@ -55,6 +56,7 @@ struct gsim_machine_gpu {
     bool is_spatial; /* lanes run beside each other, at rates that depend on who runs */
     struct gsim_halt_rule rule;
     uint8_t memory; /* enum gsim_memory: who moves it */
+    uint8_t parts; /* of its jobs, that decide anything (models/process.h) */
     bool is_cut; /* into instances */
     bool was_cut; /* once, in this run */
     int64_t cut_until_ns; /* nothing runs on it before */
@@ -111,6 +113,23 @@ enum { GSIM_PACE_ONE_MILLI = 1000 };
 void gsim_pace_init(struct gsim_model *model);
 /* How fast the job runs on its units, having them for itself. */
 uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot);
+
+/* boundaries.c */
+/* As the columns of the job's row say. */
+void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot);
+/* Between two of them; 0: it can stop anywhere. */
+int64_t gsim_boundaries_ns(const struct gsim_model *model, gsim_slot slot, bool is_iteration);
+/* Whether such a stop waits for an iteration of this job, and not for a kernel. */
+bool gsim_boundaries_are_iterations(const struct gsim_model *model, gsim_slot slot,
+                                    enum gsim_stop stop);
+/* The next one strictly after the work done, as work. */
+gsim_work gsim_boundaries_next(const struct gsim_machine_job *job, gsim_work done,
+                               int64_t period_ns);
+/* The work at which a job stops that is told to now. */
+gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
+                               enum gsim_stop stop);
+/* A stop waits for one, so that its length has decided something. */
+void gsim_boundaries_note(struct gsim_model *model, gsim_slot slot, bool is_iteration);
 
 /* sharing.c */
 void gsim_sharing_join(struct gsim_model *model, gsim_slot slot, uint32_t gpu, int64_t now_ns);

@@ -520,8 +520,17 @@ static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, i
         plan_kept(rotation, ring, now_ns);
 }
 
+/* The next iteration is in its queue already, and the end of this one ends no turn. */
+static bool runs_on(const struct gsim_ring *ring, const struct gsim_member *member,
+                    int64_t now_ns) {
+    return member->context.never_waits && member->stop_at == GSIM_EXIT_NEVER && !ring->is_whole &&
+           !ring->ends_at_boundary && member->context.ready_ns <= now_ns;
+}
+
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    if (is_kept(rotation, ring, now_ns))
+    if (runs_on(ring, member_at(rotation, ring, ring->at), now_ns))
+        go_on(rotation, ring, now_ns);
+    else if (is_kept(rotation, ring, now_ns))
         keep(rotation, ring, now_ns);
     else
         give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);

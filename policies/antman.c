@@ -207,7 +207,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
     uint32_t n = ctx->view->n_gpus;
-    gsim_sharing_init(&antman->sharing, ctx, &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR});
+    gsim_sharing_init(&antman->sharing, ctx,
+                      &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true});
     antman->sharing.accepts = accepts;
     antman->sharing.load = load;
     gsim_queue_init(&antman->opportunistic);

@@ -75,7 +75,7 @@ static void warn_of_what_cannot_be_throttled(const struct gsim_ctx *ctx) {
 static enum gsim_status open_tgs(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     uint32_t n = ctx->view->n_gpus;
-    const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR};
+    const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true};
     gsim_sharing_init(&state->sharing, ctx, &lane);
     state->sharing.accepts = accepts;
     state->sharing.arrange = enter;

@@ -176,6 +176,7 @@ struct gsim_lane {
     int64_t idle_release_ns; /* how long an idle context keeps the lane from the others */
     bool is_fair; /* boundary: who had the least weighted time goes first, then by priority */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past its quantum */
+    bool caps_launches; /* entries may cap launches, so kernels count */
 };
 
 /* A job's place in an arrangement. */
