@@ -27,6 +27,7 @@ struct gsim_context {
     const int64_t *arrival_ns;
     int64_t *latency_ns;
     int64_t launch_lag_ns; /* from its arrival until its first kernel is launched */
+    int64_t per_sweep; /* so many iterations touch its memory once (sync=kernel); 0: each */
     bool never_waits; /* sync=none: its iterations follow each other in its queue */
     /* In each period of refill_ns (they begin at its multiples) at most so many kernels begin; then
      * the host waits in the launch of the next one. refill_ns 0: no cap. */
@@ -48,6 +49,10 @@ struct gsim_context {
 void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
     return context->done_iterations == context->iterations;
+}
+/* What it touches has been touched: the next iteration begins anew. */
+static inline bool gsim_context_is_swept(const struct gsim_context *context) {
+    return context->per_sweep <= 1 || context->done_iterations % context->per_sweep == 0;
 }
 /* Time that iterations took up to now_ns, the gap after each included and waiting for a request not.
  * So much of one as is done counts with as much of its gap, so that work by this time is a pace,

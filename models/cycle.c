@@ -62,6 +62,8 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now,
                             bool can_be_cut) {
     if (gsim_context_is_done(a) != gsim_context_is_done(b))
         return false;
+    if (a->per_sweep > 1 && (b->done_iterations - a->done_iterations) % a->per_sweep != 0)
+        return false;
     if (a->refill_ns > 0 && (a_now % a->refill_ns != b_now % b->refill_ns ||
                              gsim_context_begun(a, a_now) != gsim_context_begun(b, b_now)))
         return false;

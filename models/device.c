@@ -395,7 +395,7 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
         .carriage = GSIM_CARRY_OUT, .bytes = cost.bytes_out, .after_ns = cost.save_ns};
     int64_t takes_ns = gsim_carriage_ns(model, &leaving, about->units, about->n_units);
     model->is_charged[job->stop][job->keep] |= takes_ns + cost.save_ns + cost.resume_ns > 0;
-    job->bytes_out += cost.bytes_out * about->gpus;
+    job->bytes_out += cost.bytes_out * gsim_machine_held(about);
     job->clear_ns = now_ns + takes_ns + cost.save_ns;
     job->phase = SAVING;
     gsim_carriage_begin(model, slot, &leaving, takes_ns, now_ns);

@@ -77,6 +77,7 @@ struct gsim_model {
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
     bool has_loaded;
     bool has_paces; /* some profile or application makes jobs faster or slower */
+    bool has_shares; /* some job asks for a part of a GPU */
     bool has_key[GSIM_KEY_COUNT]; /* keys that some job's pace came from */
     bool is_out_of_memory; /* in a call that cannot say so; advance does */
     struct gsim_turns turns;
@@ -86,6 +87,10 @@ struct gsim_model {
 static inline const struct gsim_job *gsim_machine_info(const struct gsim_model *model,
                                                        gsim_slot slot) {
     return &(*model->setup.jobs)[slot];
+}
+/* GPUs that hold its memory; a pool does not name them. */
+static inline int64_t gsim_machine_held(const struct gsim_job *about) {
+    return about->n_units ? about->n_units : about->gpus;
 }
 static inline bool gsim_machine_is_sharing(const struct gsim_model *model, gsim_slot slot) {
     return model->jobs[slot].sharing_gpu != UINT32_MAX;

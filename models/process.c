@@ -23,7 +23,7 @@ static int64_t given(const struct gsim_trace *trace, enum gsim_column column, ui
 
 /* --- what a row does not say ------------------------------------------------------------------ */
 
-/* As long as by its memory, but no shorter than its kernels take to be launched. */
+/* As long as by its memory, but no shorter than a kernel, or than its kernels take to be launched. */
 static int64_t assumed_length(const struct gsim_trace *trace, uint32_t index,
                               const struct gsim_profile *profile, enum gsim_key *key) {
     int64_t mem_bytes = given(trace, GSIM_COL_MEM_BYTES, index);
@@ -34,7 +34,9 @@ static int64_t assumed_length(const struct gsim_trace *trace, uint32_t index,
         return 0;
     int64_t length_ns = mem_bytes > 0 ? gsim_muldiv_ceil(profile->value[*key], mem_bytes, GSIM_GIB)
                                       : profile->value[*key];
-    int64_t least_ns = profile->value[GSIM_KEY_JOB_KERNELS] * profile->value[GSIM_KEY_LAUNCH_NS];
+    int64_t least_ns = given(trace, GSIM_COL_KERNEL_NS, index);
+    if (least_ns == 0)
+        least_ns = profile->value[GSIM_KEY_JOB_KERNELS] * profile->value[GSIM_KEY_LAUNCH_NS];
     return length_ns > least_ns ? length_ns : least_ns;
 }
 
@@ -177,7 +179,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         context->kernels = assume_kernels(&process, trace, index, profile,
                                           gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
     if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->kernels) {
-        process.per_iteration = context->kernels;
+        process.per_iteration = context->per_sweep = context->kernels;
         gpu_ns /= context->kernels;
         gap_ns = (gap_ns + host_ns) / context->kernels;
         host_ns = 0;

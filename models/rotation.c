@@ -446,7 +446,7 @@ static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, u
     int64_t iterations = member->context.done_iterations;
     gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
     if (member->context.done_iterations != iterations)
-        gsim_tenant_end_iteration(&member->tenant);
+        gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(&member->context));
 }
 
 static void settle_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
