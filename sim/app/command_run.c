@@ -27,6 +27,7 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, enum gsim_status ran) {
     gsim_report_notes(cli, &result->summary);
+    gsim_report_requests(cli, result);
     enum gsim_status status = write_result(cli, setup, result);
     if (status == GSIM_OK && cli->value[GSIM_OPT_JOBS_CSV])
         status = gsim_write_jobs_csv(cli->value[GSIM_OPT_JOBS_CSV], result, cli->arena, cli->log);
