@@ -22,8 +22,7 @@
  * suspended (antman.preempt) when it is needed, as they always are for a gang.
  *
  * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: a trace says what
- * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration; a
- * job whose trace names no iterations is one.
+ * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration.
  * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020, and its
  * public code (github.com/alibaba/GPU-scheduler-for-deep-learning). */
 #include "policies/common_antman.h"

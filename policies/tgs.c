@@ -67,8 +67,8 @@ static void warn_of_what_cannot_be_throttled(const struct gsim_ctx *ctx) {
     if (n > 0)
         gsim_warn(ctx->log, NULL, 0,
                   "tgs: %u opportunistic jobs lack column 'kernels' or 'blocks': a kernel without "
-                  "blocks counts as one block, a job without kernels is one launch and escapes "
-                  "the cap",
+                  "blocks counts as one block, and how many kernels an iteration has is assumed "
+                  "(job.kernels)",
                   n);
 }
 

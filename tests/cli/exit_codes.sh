@@ -59,6 +59,13 @@ expect "moving memory that nobody knows" 3 "column 'mem_gib'.*--assume mem_gib="
 expect "iterations that contradict durations" 3 "two.csv:2: job 'a': duration_s is 60 s, but iterations (7200).*come to 3600 s.*leave out iterations" \
     sh -c "printf 'job_id,submit_s,duration_s,mem_gib\na,0,60,60\nb,0,60,60\n' >'$tmp/two.csv'; '$gsim' --policy fifo --assume iterations=7200 --assume gpu_ms=500 '$tmp/two.csv'"
 expect "a length of iterations for a log" 0 "assumed: gpu_ms=500" "$gsim" --policy msched --assume gpu_ms=500 "$tmp/two.csv"
+printf 'job_id,submit_s,duration_s,model\na,0,60,bert\nb,0,60,none\n' >"$tmp/models.csv"
+printf 'model,gpu_ms\nbert,100\n' >"$tmp/by_model.csv"
+expect "a length of iterations by model" 0 "^a,0,60,1,600,100,bert$" \
+    sh -c "'$gsim' import native '$tmp/models.csv' --by-model '$tmp/by_model.csv' -o '$tmp/filled.csv' && cat '$tmp/filled.csv'"
+printf 'job_id,submit_s,duration_s,app\na,0,60,resnet50-train\nb,0,60,resnet50-train\n' >"$tmp/with_app.csv"
+expect "a length of iterations by application" 0 "no length is assumed" \
+    sh -c "'$gsim' --policy msched --format json '$tmp/with_app.csv' | grep -v job.iteration | grep -q turns && echo no length is assumed"
 expect "unknown option" 2 "did you mean '--policy'" "$gsim" --polcy fifo $t
 expect "unknown policy" 2 "did you mean 'srtf'" "$gsim" --policy srft $t
 expect "unknown command" 2 "did you mean 'compare'" "$gsim" comapre
