@@ -40,16 +40,16 @@ struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
     if (from == GSIM_QUEUED) {
         int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
         model->has_loaded |= bytes > 0;
-        job->bytes_in += bytes > 0 ? bytes * about->gpus : 0;
+        job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
         return (struct gsim_loading){.carriage = GSIM_CARRY_IN_FRESH,
                                      .bytes = bytes > 0 ? bytes : 0};
     }
     struct gsim_suspend_cost cost =
         gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
                           gsim_machine_mem_bytes(model, slot), about->is_moved);
-    job->bytes_in += cost.bytes_in * about->gpus;
+    job->bytes_in += cost.bytes_in * gsim_machine_held(about);
     if (cost.is_out_late)
-        job->bytes_out += cost.bytes_out * about->gpus;
+        job->bytes_out += cost.bytes_out * gsim_machine_held(about);
     return gsim_carriage_back(model, slot, &cost, about->units, about->n_units);
 }
 

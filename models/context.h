@@ -27,6 +27,8 @@ struct gsim_context {
     const int64_t *arrival_ns;
     int64_t *latency_ns;
     int64_t launch_lag_ns; /* from its arrival until it is launched, behind those that wait */
+    int64_t per_sweep; /* so many iterations touch its memory once (sync=kernel); 0: each */
+    bool never_waits; /* sync=none: its iterations follow each other in its queue */
     /* In each period of refill_ns (they begin at its multiples) at most so many kernels begin; then
      * the host waits in the launch of the next one. refill_ns 0: no cap. */
     int64_t refill_ns, cap;
@@ -47,6 +49,10 @@ struct gsim_context {
 void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
     return context->done_iterations == context->iterations;
+}
+/* What it touches has been touched: the next iteration begins anew. */
+static inline bool gsim_context_is_swept(const struct gsim_context *context) {
+    return context->per_sweep <= 1 || context->done_iterations % context->per_sweep == 0;
 }
 /* Time that iterations took up to now_ns, the gap after each included and waiting for a request not.
  * So much of one as is done counts with as much of its gap, so that work by this time is a pace,
@@ -90,10 +96,12 @@ static inline int64_t gsim_context_begun(const struct gsim_context *context, int
 void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns);
 /* It gets the GPU now: launches that did not fit the queue meanwhile are still to be made. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
-/* Whether only its total work matters: one kernel that was launched long ago. Its offset then says
- * nothing about when anything happens, until it ends. */
+/* Whether only its total work matters: one kernel that was launched long ago, or many that were launched
+ * at once and nobody caps. Its offset then says nothing about when anything happens, until it ends. */
 static inline bool gsim_context_is_linear(const struct gsim_context *context) {
-    return context->iterations == 1 && context->kernels == 1;
+    bool is_one_launch = context->kernels == 1 ||
+                         (context->host_ns == 0 && context->refill_ns == 0 && !context->arrival_ns);
+    return context->iterations == 1 && is_one_launch;
 }
 
 #endif

@@ -62,6 +62,8 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now,
                             bool can_be_cut) {
     if (gsim_context_is_done(a) != gsim_context_is_done(b))
         return false;
+    if (a->per_sweep > 1 && (b->done_iterations - a->done_iterations) % a->per_sweep != 0)
+        return false;
     if (a->refill_ns > 0 && (a_now % a->refill_ns != b_now % b->refill_ns ||
                              gsim_context_begun(a, a_now) != gsim_context_begun(b, b_now)))
         return false;
@@ -114,10 +116,14 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
  * have to halt it. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->lane];
-    bool is_outranked = false;
-    for (uint16_t i = 0; ring->is_by_priority && i < ring->n && !is_outranked; i++)
-        is_outranked = lanes->members[ring->member[i]].priority > member->priority;
-    return is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE);
+    bool is_outranked = false, outranks = false;
+    for (uint16_t i = 0; ring->is_by_priority && i < ring->n; i++) {
+        is_outranked |= lanes->members[ring->member[i]].priority > member->priority;
+        outranks |= lanes->members[ring->member[i]].priority < member->priority;
+    }
+    return (is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE)) ||
+           (outranks && ring->is_padded &&
+            member->context.kernels > 1); /* whose ends let others pad */
 }
 
 /* What decides who is next is who had how much more than the others. */

@@ -5,7 +5,8 @@
  *
  * Copies of jobs share the cluster's links (traffic.c), but for the way out of a paused job that is
  * moved. Approximations: processor sharing is the limit of small slices at no switching cost, its rates are rounded down to 2^-32 (a job of 100 s
- * ends some 25 ns late per sharer); a job without iteration columns reaches a boundary at once. */
+ * ends some 25 ns late per sharer); a job without iteration columns that takes turns as one long kernel
+ * reaches a boundary at once. */
 #include "models/device.h"
 
 #include <assert.h>
@@ -113,23 +114,6 @@ int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
                           gsim_machine_info(model, slot)->index);
 }
 
-/* Boundaries come from the trace's columns: one iteration is the larger of GPU and host time and
- * the gap; a kernel is given, or an even part of the iteration's GPU time. */
-static void fill_boundaries(const struct gsim_model *model, struct gsim_machine_job *job,
-                            uint32_t index) {
-    const struct gsim_trace *trace = model->setup.trace;
-    int64_t iterations = gsim_trace_get(trace, GSIM_COL_ITERATIONS, index);
-    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, index);
-    int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
-    job->iteration_ns = iterations > 0 ? trace->service_ns[index] / iterations : 0;
-    if (kernel_ns > 0)
-        job->kernel_ns = kernel_ns;
-    else
-        job->kernel_ns = kernels > 0 ? job->iteration_ns / kernels : 0;
-    if (job->kernel_ns <= 0)
-        job->kernel_ns = job->iteration_ns;
-}
-
 static void enter(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
@@ -139,8 +123,9 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     job->sharing_gpu = UINT32_MAX;
     model->progress[slot] = (struct gsim_progress){0};
     gsim_turns_forget(model, slot);
-    if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] != NULL))
-        fill_boundaries(model, job, about->index);
+    if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] ||
+                    model->setup.trace->column[GSIM_COL_KERNEL_NS]))
+        gsim_boundaries_fill(model, slot);
 }
 
 static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
@@ -173,29 +158,16 @@ static inline int64_t reached_at(const struct gsim_progress *progress, gsim_work
     return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
 }
 
-/* The next boundary strictly after the work done, as work; the end when there is none known. */
-static gsim_work next_boundary(const struct gsim_machine_job *job, gsim_work done,
-                               int64_t period_ns) {
-    if (period_ns <= 0)
-        return done;
-    int64_t passed = gsim_work_to_ns(done) / period_ns;
-    gsim_work boundary = gsim_work_of_ns((passed + 1) * period_ns);
-    return boundary < job->need ? boundary : job->need;
-}
-
-static int64_t period_of(const struct gsim_machine_job *job, bool is_iteration) {
-    return is_iteration ? job->iteration_ns : job->kernel_ns;
-}
-
 /* Work at which the watch fires, or -1. */
-static gsim_work watched_work(const struct gsim_machine_job *job,
-                              const struct gsim_progress *progress) {
+static gsim_work watched_work(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_progress *progress = &model->progress[slot];
     gsim_work at = -1;
     if (job->threshold_ns >= 0)
         at = gsim_work_of_ns(job->threshold_ns);
     if (job->is_boundary_watched) {
-        int64_t period = period_of(job, job->watch_kind == GSIM_WATCH_ITERATION);
-        gsim_work boundary = next_boundary(job, progress->done, period);
+        int64_t period = gsim_boundaries_ns(model, slot, job->watch_kind == GSIM_WATCH_ITERATION);
+        gsim_work boundary = gsim_boundaries_next(job, progress->done, period);
         if (at < 0 || boundary < at)
             at = boundary;
     }
@@ -210,7 +182,7 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
         return;
     }
     int64_t end_ns = reached_at(progress, job->need);
-    gsim_work watched = job->phase == RUNNING ? watched_work(job, progress) : -1;
+    gsim_work watched = job->phase == RUNNING ? watched_work(model, slot) : -1;
     if (gsim_rarely(watched >= 0 && watched < job->need)) {
         int64_t watch_ns = reached_at(progress, watched);
         if (watch_ns < end_ns) {
@@ -361,16 +333,6 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
     return NULL;
 }
 
-static gsim_work stop_boundary(const struct gsim_machine_job *job, gsim_work done,
-                               enum gsim_stop stop) {
-    if (stop == GSIM_STOP_SAVE)
-        return done;
-    int64_t period_ns = period_of(job, stop == GSIM_STOP_ITERATION);
-    if (period_ns > 0 && gsim_work_of_ns(gsim_work_to_ns(done) / period_ns * period_ns) == done)
-        return done; /* on a boundary already */
-    return next_boundary(job, done, period_ns);
-}
-
 /* Off the SMs. */
 static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused, int64_t now_ns) {
     if (model->jobs[slot].is_turning) {
@@ -397,15 +359,21 @@ static bool is_free_pause(const struct gsim_model *model, gsim_slot slot, enum g
 static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                              int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    bool has_boundaries = period_of(job, stop == GSIM_STOP_ITERATION) > 0;
-    if (job->is_turning) /* without columns that say where boundaries are, it stops at once */
-        return gsim_turns_exit(model, slot, has_boundaries ? stop : GSIM_STOP_SAVE, now_ns);
+    bool is_iteration = gsim_boundaries_are_iterations(model, slot, stop);
+    if (job->is_turning) { /* as one long kernel it stops at once */
+        if (stop == GSIM_STOP_SAVE || gsim_boundaries_ns(model, slot, is_iteration) == 0)
+            return true;
+        gsim_boundaries_note(model, slot, is_iteration);
+        return gsim_turns_exit(model, slot, is_iteration ? GSIM_STOP_ITERATION : GSIM_STOP_KERNEL,
+                               now_ns);
+    }
     gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
     if (gsim_turns_has_worked(model, slot))
         return true;
-    job->stop_at = stop_boundary(job, model->progress[slot].done, stop);
+    job->stop_at = gsim_boundaries_stop(model, slot, model->progress[slot].done, stop);
     if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)
         return true;
+    gsim_boundaries_note(model, slot, is_iteration);
     job->phase = STOPPING;
     gsim_machine_expect_progress(model, slot);
     return false;
@@ -430,7 +398,7 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
         model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS] |= is_charged;
     else
         model->is_charged[job->stop][job->keep] |= is_charged;
-    job->bytes_out += cost.bytes_out * about->gpus;
+    job->bytes_out += cost.bytes_out * gsim_machine_held(about);
     job->clear_ns = now_ns + takes_ns + cost.save_ns;
     job->phase = SAVING;
     gsim_carriage_begin(model, slot, &leaving, takes_ns, now_ns);
@@ -678,7 +646,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
         .bytes_out = cost.bytes_out,
         .bytes_in = cost.bytes_in,
         .is_possible = true};
-    gsim_work boundary = stop_boundary(job, done, stop);
+    gsim_work boundary = gsim_boundaries_stop(model, slot, done, stop);
     uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* on its own */
     if (rate_q32 > 0 && boundary > done)
         answer.stop_ns = gsim_work_time(boundary - done, rate_q32);

@@ -3,6 +3,7 @@
  * cluster, and the one queue of what is ahead of each job.
  *   device.c   starting, stopping, the model's interface
  *   pace.c     how fast a job runs where it is
+ *   boundaries.c where it can be stopped
  *   sharing.c  ideal processor sharing
  *   turns.c    rotations: contexts that take turns
  *   turner.c   one job of these
@@ -55,6 +56,7 @@ struct gsim_machine_gpu {
     bool is_spatial; /* lanes run beside each other, at rates that depend on who runs */
     struct gsim_halt_rule rule;
     uint8_t memory; /* enum gsim_memory: who moves it */
+    uint8_t parts; /* of its jobs, that decide anything (models/process.h) */
     bool is_cut; /* into instances */
     bool was_cut; /* once, in this run */
     int64_t cut_until_ns; /* nothing runs on it before */
@@ -75,6 +77,7 @@ struct gsim_model {
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
     bool has_loaded;
     bool has_paces; /* some profile or application makes jobs faster or slower */
+    bool has_shares; /* some job asks for a part of a GPU */
     bool has_key[GSIM_KEY_COUNT]; /* keys that some job's pace came from */
     bool is_out_of_memory; /* in a call that cannot say so; advance does */
     struct gsim_turns turns;
@@ -84,6 +87,10 @@ struct gsim_model {
 static inline const struct gsim_job *gsim_machine_info(const struct gsim_model *model,
                                                        gsim_slot slot) {
     return &(*model->setup.jobs)[slot];
+}
+/* GPUs that hold its memory; a pool does not name them. */
+static inline int64_t gsim_machine_held(const struct gsim_job *about) {
+    return about->n_units ? about->n_units : about->gpus;
 }
 static inline bool gsim_machine_is_sharing(const struct gsim_model *model, gsim_slot slot) {
     return model->jobs[slot].sharing_gpu != UINT32_MAX;
@@ -111,6 +118,23 @@ enum { GSIM_PACE_ONE_MILLI = 1000 };
 void gsim_pace_init(struct gsim_model *model);
 /* How fast the job runs on its units, having them for itself. */
 uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot);
+
+/* boundaries.c */
+/* As the columns of the job's row say. */
+void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot);
+/* Between two of them; 0: it can stop anywhere. */
+int64_t gsim_boundaries_ns(const struct gsim_model *model, gsim_slot slot, bool is_iteration);
+/* Whether such a stop waits for an iteration of this job, and not for a kernel. */
+bool gsim_boundaries_are_iterations(const struct gsim_model *model, gsim_slot slot,
+                                    enum gsim_stop stop);
+/* The next one strictly after the work done, as work. */
+gsim_work gsim_boundaries_next(const struct gsim_machine_job *job, gsim_work done,
+                               int64_t period_ns);
+/* The work at which a job stops that is told to now. */
+gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
+                               enum gsim_stop stop);
+/* A stop waits for one, so that its length has decided something. */
+void gsim_boundaries_note(struct gsim_model *model, gsim_slot slot, bool is_iteration);
 
 /* sharing.c */
 void gsim_sharing_join(struct gsim_model *model, gsim_slot slot, uint32_t gpu, int64_t now_ns);

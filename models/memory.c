@@ -219,8 +219,8 @@ struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *
                                              crossing_ns(bytes, profile->value[GSIM_KEY_PCIE_H2D])};
 }
 
-void gsim_tenant_end_iteration(struct gsim_tenant *tenant) {
-    tenant->is_swept = false;
+void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
+    tenant->is_swept &= !is_swept;
     tenant->sum.bytes_out += tenant->overflow.bytes;
     tenant->sum.bytes_in += tenant->overflow.bytes;
     tenant->sum.stall_ns += tenant->overflow.ns;

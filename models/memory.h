@@ -122,8 +122,8 @@ struct gsim_store_scratch {
 };
 bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch);
-/* An iteration is over. */
-void gsim_tenant_end_iteration(struct gsim_tenant *tenant);
+/* An iteration is over; the next one touches everything again, or goes on with this one's sweep. */
+void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
 /* Of so many bytes on the host: once there and once back. */
 struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);

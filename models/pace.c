@@ -4,7 +4,8 @@
  * above them, it goes slower by a factor of the device's profile, another one for models of which a
  * single tensor dwarfs the others. A device runs jobs by the ratio `speed_milli` of its profile; a job
  * with an application profile by what its iteration takes here and on the cluster's first device.
- * One that was given more GPUs than it asked for is faster by a part of each. */
+ * One that was given more GPUs than it asked for is faster by a part of each; one that was given fewer,
+ * or less of each, is slower in proportion, unless its shape says that it keeps its rate. */
 #include "models/machine.h"
 
 static bool is_neutral(const struct gsim_profile *profile) {
@@ -19,6 +20,7 @@ static bool is_neutral(const struct gsim_profile *profile) {
 void gsim_pace_init(struct gsim_model *model) {
     const struct gsim_model_setup *setup = &model->setup;
     model->has_paces = setup->trace->app_rate_q32 != NULL;
+    model->has_shares = setup->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         model->has_paces |= !is_neutral(setup->profiles[type]);
 }
@@ -76,11 +78,26 @@ static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *
                                        own * GSIM_PPM);
 }
 
+/* Fewer GPUs than it asked for, or a smaller share of each: what those that it has do. */
+static uint64_t shrunk_rate_q32(struct gsim_model *model, const struct gsim_job *about,
+                                uint64_t rate) {
+    int64_t asked_ppm = (int64_t)about->gpus * gsim_trace_share(model->setup.trace, about->index);
+    int64_t held_ppm = (int64_t)about->n_units * about->share_ppm;
+    if (about->n_units == 0 || about->keeps_rate || held_ppm >= asked_ppm)
+        return rate;
+    const struct gsim_profile *profile = gsim_machine_profile(model, about->units, about->n_units);
+    model->has_key[GSIM_KEY_GANG_FEWER_PPM] = true;
+    held_ppm = gsim_muldiv_floor(held_ppm, profile->value[GSIM_KEY_GANG_FEWER_PPM], GSIM_PPM);
+    return held_ppm >= asked_ppm ? rate
+                                 : (uint64_t)gsim_muldiv_floor((int64_t)rate, held_ppm, asked_ppm);
+}
+
 uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
     bool is_together = about->is_on_one_node || about->n_units == 1;
-    if (gsim_mostly(is_together && is_uniform && about->n_units <= about->gpus))
+    bool is_as_asked = !model->has_shares && (about->n_units == about->gpus || !about->n_units);
+    if (gsim_mostly(is_together && is_uniform && is_as_asked))
         return GSIM_RATE_ONE;
     uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about);
     enum gsim_key key = is_together ? GSIM_KEY_COUNT : span_key(model, about);
@@ -92,5 +109,6 @@ uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
     }
     if (about->n_units > about->gpus)
         rate = grown_rate_q32(model, about, rate);
+    rate = shrunk_rate_q32(model, about, rate);
     return rate > 0 ? rate : 1;
 }

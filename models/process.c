@@ -21,6 +21,70 @@ static int64_t given(const struct gsim_trace *trace, enum gsim_column column, ui
     return value > 0 ? value : 0;
 }
 
+/* --- what a row does not say ------------------------------------------------------------------ */
+
+/* As long as by its memory, but no shorter than a kernel, or than its kernels take to be launched. */
+static int64_t assumed_length(const struct gsim_trace *trace, uint32_t index,
+                              const struct gsim_profile *profile, enum gsim_key *key) {
+    int64_t mem_bytes = given(trace, GSIM_COL_MEM_BYTES, index);
+    if (mem_bytes == 0)
+        mem_bytes = given(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    *key = mem_bytes > 0 ? GSIM_KEY_JOB_ITERATION_NS_PER_GIB : GSIM_KEY_JOB_ITERATION_NS;
+    if (profile->value[*key] == 0)
+        return 0;
+    int64_t length_ns = mem_bytes > 0 ? gsim_muldiv_ceil(profile->value[*key], mem_bytes, GSIM_GIB)
+                                      : profile->value[*key];
+    int64_t least_ns = given(trace, GSIM_COL_KERNEL_NS, index);
+    if (least_ns == 0)
+        least_ns = profile->value[GSIM_KEY_JOB_KERNELS] * profile->value[GSIM_KEY_LAUNCH_NS];
+    return length_ns > least_ns ? length_ns : least_ns;
+}
+
+static struct gsim_assumed_iterations as_long_as(int64_t length_ns, enum gsim_key key,
+                                                 const struct gsim_trace *trace, uint32_t index) {
+    int64_t busy_ns = trace->service_ns[index] - given(trace, GSIM_COL_HOST_TAIL_NS, index);
+    if (busy_ns <= 0 || length_ns <= 0)
+        return (struct gsim_assumed_iterations){.key = GSIM_KEY_COUNT};
+    int64_t n = busy_ns / length_ns + (busy_ns % length_ns >= length_ns - length_ns / 2);
+    return (struct gsim_assumed_iterations){n > 0 ? n : 1, key};
+}
+
+struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trace, uint32_t index,
+                                                   const struct gsim_profile *profile) {
+    enum gsim_key key;
+    int64_t length_ns = assumed_length(trace, index, profile, &key);
+    return as_long_as(length_ns, key, trace, index);
+}
+
+/* Where iterations decide something there have to be some. On a device without a length for them they
+ * cost nothing either (ideal), so that those of a quantum will do. */
+static int64_t assume_iterations(struct gsim_process *process, const struct gsim_trace *trace,
+                                 uint32_t index, const struct gsim_profile *profile) {
+    struct gsim_assumed_iterations assumed = gsim_process_assume(trace, index, profile);
+    if (assumed.n == 0)
+        assumed =
+            as_long_as(profile->value[GSIM_KEY_SLICE_QUANTUM_NS], GSIM_KEY_COUNT, trace, index);
+    process->length_key = assumed.key;
+    return assumed.n;
+}
+
+int64_t gsim_process_kernels(const struct gsim_profile *profile) {
+    int64_t kernels = profile->value[GSIM_KEY_JOB_KERNELS];
+    return kernels > 0 ? kernels : 1;
+}
+
+/* Of an iteration with so much GPU time. */
+static int64_t assume_kernels(struct gsim_process *process, const struct gsim_trace *trace,
+                              uint32_t index, const struct gsim_profile *profile, int64_t gpu_ns) {
+    int64_t kernel_ns = given(trace, GSIM_COL_KERNEL_NS, index);
+    process->has_assumed_kernels = kernel_ns == 0;
+    if (kernel_ns == 0)
+        return gsim_process_kernels(profile);
+    return gpu_ns > kernel_ns ? (gpu_ns + kernel_ns - 1) / kernel_ns : 1;
+}
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
 /* Where no column says how much it touches, a host that launches ahead (host_ms) is that of an
  * application, of which none fits L2; kernels alone are taken for small. */
 static bool is_beyond_l2(const struct gsim_trace *trace, uint32_t index,
@@ -46,7 +110,16 @@ static void fill_iteration(struct gsim_context *context, int64_t pace_ns, int64_
         context->kernels = context->gpu_ns;
 }
 
-/* One that never waits for the GPU: all its iterations are one long stream of launches. */
+/* One that never waits for the GPU: its host launches the next iteration at once. */
+static void run_through(struct gsim_process *process) {
+    struct gsim_context *context = &process->context;
+    context->host_ns = context->host_ns > 0 ? context->host_ns + context->gap_ns : 0;
+    context->gap_ns = 0;
+    context->never_waits = true;
+    process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+}
+
+/* The same where iterations decide nothing: all of them are one long stream of launches. */
 static void unroll(struct gsim_process *process, int64_t n) {
     struct gsim_context *context = &process->context;
     context->host_ns = context->host_ns > 0 ? (context->host_ns + context->gap_ns) * n : 0;
@@ -54,12 +127,14 @@ static void unroll(struct gsim_process *process, int64_t n) {
     context->kernels *= n;
     context->gap_ns = 0;
     context->iterations = 1;
+    process->is_stream = true;
     process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
 }
 
 static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t index,
                                      const struct gsim_profile *profile) {
-    struct gsim_process process = {.is_open_loop = true, .per_iteration = 1};
+    struct gsim_process process = {
+        .is_open_loop = true, .per_iteration = 1, .length_key = GSIM_KEY_COUNT};
     int64_t kernels = given(trace, GSIM_COL_KERNELS, index);
     kernels = kernels > 0 ? kernels : 1;
     process.context = (struct gsim_context){
@@ -74,8 +149,8 @@ static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t in
 }
 
 static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
-                                       const struct gsim_profile *profile) {
-    struct gsim_process process = {.per_iteration = 1};
+                                       const struct gsim_profile *profile, unsigned parts) {
+    struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
     struct gsim_context *context = &process.context;
     int64_t service_ns = trace->service_ns[index];
     int64_t tail_ns = given(trace, GSIM_COL_HOST_TAIL_NS, index);
@@ -85,6 +160,12 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     int64_t gpu_ns = given(trace, GSIM_COL_GPU_NS, index);
     int64_t gap_ns = given(trace, GSIM_COL_HOST_GAP_NS, index);
     int64_t sync = given(trace, GSIM_COL_SYNC, index);
+    if (n == 0 && parts) {
+        n = assume_iterations(&process, trace, index, profile);
+        process.is_assumed = true;
+        if (!(parts & GSIM_PARTS_ITERATIONS) && sync != GSIM_SYNC_KERNEL)
+            sync = GSIM_SYNC_NONE;
+    }
     bool is_structured = n > 0 && tail_ns < service_ns && (service_ns - tail_ns) / n > 0;
     if (!is_structured) {
         *context =
@@ -92,9 +173,13 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         process.pace_ns = service_ns;
         return process;
     }
+    process.iterations = n;
     context->kernels = kernels > 0 ? kernels : guess_kernels(profile, host_ns);
+    if (kernels == 0 && host_ns == 0 && parts & GSIM_PARTS_KERNELS)
+        context->kernels = assume_kernels(&process, trace, index, profile,
+                                          gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
     if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->kernels) {
-        process.per_iteration = context->kernels;
+        process.per_iteration = context->per_sweep = context->kernels;
         gpu_ns /= context->kernels;
         gap_ns = (gap_ns + host_ns) / context->kernels;
         host_ns = 0;
@@ -108,17 +193,21 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
         gpu_ns += (context->kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     context->iterations = n;
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
-    if (sync == GSIM_SYNC_NONE)
+    if (sync == GSIM_SYNC_NONE && parts & GSIM_PARTS_ITERATIONS)
+        run_through(&process);
+    else if (sync == GSIM_SYNC_NONE)
         unroll(&process, n);
+    if (process.is_stream && process.is_assumed) /* to the nanosecond */
+        process.pace_ns = context->gpu_ns = service_ns - tail_ns;
     process.tail_ns = service_ns - process.pace_ns * context->iterations;
     return process;
 }
 
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
-                                    const struct gsim_profile *profile) {
+                                    const struct gsim_profile *profile, unsigned parts) {
     struct gsim_process process = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0
                                       ? open_loop(trace, index, profile)
-                                      : closed_loop(trace, index, profile);
+                                      : closed_loop(trace, index, profile, parts);
     process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     process.is_cold = is_beyond_l2(trace, index, profile);
     return process;

@@ -11,21 +11,46 @@
 #include "models/space.h"
 #include "sim/api/trace.h"
 
+/* What the parts of a job decide where it runs. Where its iterations decide nothing, a job that never
+ * waits is one long stream of kernels, and so is one whose row names no iterations; where kernels decide
+ * nothing either, that one is a single kernel. */
+enum {
+    GSIM_PARTS_ITERATIONS = 1, /* each touches its memory, or ends a turn */
+    GSIM_PARTS_KERNELS =
+        2, /* somebody halts it at the end of one, caps them, or makes them longer */
+};
+
 struct gsim_process {
     struct gsim_context context; /* its fixed part; iterations 0: there is nothing to run */
     int64_t pace_ns; /* an iteration of the context alone */
     int64_t per_iteration; /* of these make one iteration of the trace's row (sync=kernel) */
+    int64_t iterations; /* of the row, or assumed; 0: it has none */
+    bool is_assumed;
     int64_t tail_ns; /* host only, after the last iteration */
+    enum gsim_key length_key; /* that iterations came from; GSIM_KEY_COUNT: none */
+    bool has_assumed_kernels;
+    bool is_stream; /* all iterations of the row are one of the context */
     bool is_open_loop; /* iterations are requests */
     bool is_cold; /* what an iteration touches does not fit L2 */
 };
 
+/* parts: what decides anything there. */
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
-                                    const struct gsim_profile *profile);
+                                    const struct gsim_profile *profile, unsigned parts);
+
+/* Iterations of a closed-loop job whose row names none, as the profile assumes: as many as come next
+ * to its length. 0: the profile has no length (ideal). */
+struct gsim_assumed_iterations {
+    int64_t n;
+    enum gsim_key key; /* that said so */
+};
+struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trace, uint32_t index,
+                                                   const struct gsim_profile *profile);
 /* What its kernels do with the device when they are alone there: what the row does not say fills
  * all SMs, or the part of a GPU that it asks for, and draws nothing from memory. */
 struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile);
+int64_t gsim_process_kernels(const struct gsim_profile *profile); /* of an iteration, assumed */
 /* Service done, of a context of that process. */
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
 /* The place in its iterations at which this much service is done. */

@@ -457,7 +457,7 @@ static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, u
     int64_t iterations = member->context.done_iterations;
     gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
     if (member->context.done_iterations != iterations)
-        gsim_tenant_end_iteration(&member->tenant);
+        gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(&member->context));
 }
 
 static void settle_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
@@ -531,14 +531,17 @@ static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, i
         plan_kept(rotation, ring, now_ns);
 }
 
-/* Its next request is in the queue already: the device sees no gap, and its turn goes on. A loop that
- * synchronises has nothing there for a moment, however short its gap is. */
+/* Its next iteration or request is in the queue already: the device sees no gap, and its turn goes on.
+ * A loop that synchronises has nothing there for a moment, however short its gap is. */
 static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                     int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    return member->context.arrival_ns && member->context.ready_ns <= now_ns &&
-           member->stop_at == GSIM_EXIT_NEVER && !ring->is_whole && !ring->is_strict &&
-           turn_ends_ns(rotation, ring) > now_ns;
+    const struct gsim_context *context = &member->context;
+    if (member->stop_at != GSIM_EXIT_NEVER || ring->is_whole || context->ready_ns > now_ns)
+        return false;
+    if (context->arrival_ns)
+        return !ring->is_strict && turn_ends_ns(rotation, ring) > now_ns;
+    return context->never_waits && !ring->ends_at_boundary;
 }
 
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {

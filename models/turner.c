@@ -70,7 +70,8 @@ struct gsim_turner *gsim_turner_describe(struct gsim_model *model, gsim_slot slo
     if (turner->is_described)
         return turner;
     turner->process = gsim_process_of(model->setup.trace, about->index,
-                                      gsim_machine_profile(model, about->units, about->n_units));
+                                      gsim_machine_profile(model, about->units, about->n_units),
+                                      model->gpus[about->units[0].gpu].parts);
     if (turner->process.is_open_loop &&
         !draw_requests(model, &turner->process, about->index, now_ns))
         return NULL;
@@ -91,11 +92,10 @@ struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot sl
     uint32_t index = gsim_machine_info(model, slot)->index;
     const struct gsim_process *process = &turner->process;
     int64_t beyond = working_set(model->setup.trace, index) - turner->mem_cap_bytes;
-    int64_t n = gsim_trace_get(model->setup.trace, GSIM_COL_ITERATIONS, index);
     if (turner->mem_cap_bytes == 0 || beyond <= 0)
         return (struct gsim_overflow){0};
-    if (!process->is_open_loop && n > 0)
-        beyond = gsim_muldiv_ceil(beyond, n, process->context.iterations);
+    if (process->iterations > 0)
+        beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.iterations);
     model->turns.has_overflown = true;
     model->turns.has_key[GSIM_KEY_PCIE_D2H] = model->turns.has_key[GSIM_KEY_PCIE_H2D] = true;
     return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));

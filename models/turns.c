@@ -136,6 +136,14 @@ static void share_time(const struct gsim_turner *turner, const struct gsim_conte
         *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, turner->share_ppm);
 }
 
+/* What a job's row did not say has decided something. */
+static void note_assumptions(struct gsim_model *model, const struct gsim_turner *turner) {
+    const struct gsim_process *process = &turner->process;
+    if (process->length_key != GSIM_KEY_COUNT)
+        model->turns.has_key[process->length_key] = true;
+    model->turns.has_key[GSIM_KEY_JOB_KERNELS] |= process->has_assumed_kernels;
+}
+
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
     int64_t cap = turner->cap, refill_ns = turner->refill_ns;
@@ -143,6 +151,8 @@ static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner
         share_time(turner, &gsim_arbiter_member(arbiter, turner->member)->context, &cap,
                    &refill_ns);
     gsim_arbiter_cap(arbiter, turner->member, cap, refill_ns, now_ns);
+    if (refill_ns > 0)
+        note_assumptions(model, turner);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
@@ -282,6 +292,7 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
 bool gsim_turns_manage(struct gsim_model *model, uint32_t gpu,
                        const struct gsim_arrangement *arrangement) {
     struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
+    model->gpus[gpu].parts = GSIM_PARTS_ITERATIONS;
     if (arbiter)
         arrange_memory(model, gpu, arbiter, arrangement);
     return arbiter != NULL;
@@ -289,15 +300,37 @@ bool gsim_turns_manage(struct gsim_model *model, uint32_t gpu,
 
 void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     model->gpus[gpu].memory = GSIM_MEMORY_RESIDENT;
+    model->gpus[gpu].parts = 0;
     if (!model->gpus[gpu].is_spatial)
         return;
     model->gpus[gpu].is_spatial = false;
     gsim_arbiter_set_spaces(model->turns.of_gpu[gpu], NULL, 0, now_ns);
 }
 
+/* Whether a lane halts who runs where a kernel or its blocks end, or kills what has to run again. */
+static bool halts_at_kernels(const struct gsim_lane *lane) {
+    if (lane->discipline == GSIM_DISCIPLINE_PADDING)
+        return true;
+    return lane->discipline == GSIM_DISCIPLINE_PRIORITY && lane->stop != GSIM_STOP_SAVE &&
+           lane->stop != GSIM_STOP_INCREMENTAL;
+}
+
+static uint8_t parts_of(const struct gsim_arrangement *arrangement) {
+    bool by_iteration = gsim_turns_pages(arrangement->memory);
+    bool by_kernel = arrangement->memory == GSIM_MEMORY_OVERFLOW;
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
+        const struct gsim_lane *lane = &arrangement->lanes[i];
+        by_iteration |= lane->ends_at_boundary || lane->discipline == GSIM_DISCIPLINE_BOUNDARY;
+        by_kernel |= lane->caps_launches || halts_at_kernels(lane);
+    }
+    return (uint8_t)((by_iteration ? GSIM_PARTS_ITERATIONS : 0) |
+                     (by_kernel ? GSIM_PARTS_KERNELS : 0));
+}
+
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
     struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
+    model->gpus[gpu].parts = parts_of(arrangement);
     if (!arbiter || !note_entries(model, arrangement, now_ns))
         return false;
     if (gsim_arbiter_present(arbiter) == 0)
@@ -373,6 +406,39 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
         turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
 }
 
+/* Whether somebody present would halt another. */
+static bool has_ranks(const struct gsim_arbiter *arbiter) {
+    int32_t lowest = INT32_MAX, highest = INT32_MIN;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (member->is_present && member->priority < lowest)
+            lowest = member->priority;
+        if (member->is_present && member->priority > highest)
+            highest = member->priority;
+    }
+    return lowest < highest;
+}
+
+/* How long iterations are decides something as soon as there are others, or when a job cannot stay
+ * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts another or
+ * memory overflows. */
+static void note_lengths(struct gsim_model *model, const struct gsim_turner *turner,
+                         const struct gsim_member_spec *spec) {
+    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    int64_t hbm_bytes = gsim_machine_profile_at(model, turner->gpu)->value[GSIM_KEY_HBM_BYTES];
+    bool is_alone = gsim_arbiter_present(arbiter) < 2;
+    bool is_halted = model->gpus[turner->gpu].is_by_priority && has_ranks(arbiter);
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        const struct gsim_turner *one = &model->turns.by_slot[member->id];
+        bool is_cut = is_halted || member->tenant.overflow.bytes > 0;
+        bool has_ends = !one->process.is_stream && one->process.is_assumed;
+        if (member->is_present &&
+            (is_cut || (has_ends && (!is_alone || spec->used_bytes > hbm_bytes))))
+            note_assumptions(model, one);
+    }
+}
+
 /* It goes on where it left, unless it ran elsewhere meanwhile or lost what it had. */
 static void find_place(struct gsim_model *model, gsim_slot slot, const struct gsim_context *whole) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
@@ -441,6 +507,8 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
         apply_cap(model, turner, now_ns);
     note_keys(model, gpu, gsim_arbiter_present(arbiter));
+    if (job->is_turning && model->gpus[gpu].parts)
+        note_lengths(model, turner, &spec);
     model->progress[slot].is_untold = job->is_turning;
     gsim_outlook_anew(&model->turns, gpu, now_ns);
     gsim_turns_watch(model, slot, now_ns);

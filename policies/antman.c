@@ -22,8 +22,7 @@
  * suspended (antman.preempt) when it is needed, as they always are for a gang.
  *
  * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: a trace says what
- * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration; a
- * job whose trace names no iterations is one.
+ * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration.
  * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020, and its
  * public code (github.com/alibaba/GPU-scheduler-for-deep-learning). */
 #include "policies/common_antman.h"
@@ -207,7 +206,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
     uint32_t n = ctx->view->n_gpus;
-    gsim_sharing_init(&antman->sharing, ctx, &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR});
+    gsim_sharing_init(&antman->sharing, ctx,
+                      &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true});
     antman->sharing.accepts = accepts;
     antman->sharing.load = load;
     gsim_queue_init(&antman->opportunistic);

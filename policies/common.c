@@ -104,6 +104,7 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum g
 bool gsim_common_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        enum gsim_rule rule) {
     struct gsim_shape shape = gsim_shape_of(ctx->view, slot, gsim_common_rule_of(ctx, slot, rule));
+    shape.keeps_rate = ctx->reference == GSIM_REFERENCE_HELIOS; /* it ignores a gang's remainder */
     return gsim_plan_place(plan, slot, &shape);
 }
 

@@ -67,15 +67,15 @@ static void warn_of_what_cannot_be_throttled(const struct gsim_ctx *ctx) {
     if (n > 0)
         gsim_warn(ctx->log, NULL, 0,
                   "tgs: %u opportunistic jobs lack column 'kernels' or 'blocks': a kernel without "
-                  "blocks counts as one block, a job without kernels is one launch and escapes "
-                  "the cap",
+                  "blocks counts as one block, and how many kernels an iteration has is assumed "
+                  "(job.kernels)",
                   n);
 }
 
 static enum gsim_status open_tgs(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     uint32_t n = ctx->view->n_gpus;
-    const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR};
+    const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true};
     gsim_sharing_init(&state->sharing, ctx, &lane);
     state->sharing.accepts = accepts;
     state->sharing.arrange = enter;

@@ -3,6 +3,7 @@
 #include "traces/build.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/sort.h"
@@ -100,6 +101,8 @@ static bool grow_rows(struct gsim_builder *b) {
               grow_column(b, &b->id_at, sizeof *b->id_at, capacity);
     if (ok && b->is_irregular)
         ok = grow_column(b, &b->line, sizeof *b->line, capacity);
+    if (b->has_column[GSIM_COL_GPU_NS]) /* iterations of a duration follow from it */
+        b->has_column[GSIM_COL_ITERATIONS] = true;
     for (uint8_t c = 0; b->capacity == 0 && c < GSIM_COL_COUNT; c++)
         if (b->has_column[c])
             b->kept[b->n_kept++] = c;
@@ -179,10 +182,41 @@ static bool add_id(struct gsim_builder *b) {
     return true;
 }
 
+/* Both numbers, and the way out. */
+static bool refuse_contradiction(struct gsim_builder *b, int64_t line) {
+    const struct gsim_row *row = &b->row;
+    int64_t described_ns = gsim_service_described(row->cell);
+    bool is_long = described_ns >= 0 && described_ns < row->service_ns;
+    char described[48] = "past the end of the clock";
+    if (described_ns >= 0)
+        (void)snprintf(described, sizeof described, "%.9g s", (double)described_ns / 1e9);
+    (void)gsim_fail(
+        b->log, GSIM_BAD_INPUT, b->path, line,
+        "job '%.64s': duration_s is %.9g s, but iterations (%lld) of gpu_ms (%.9g ms) "
+        "and the host's part come to %s%s; leave out iterations, in the trace or in "
+        "--assume: they follow from duration_s and gpu_ms%s",
+        row->id, (double)row->service_ns / 1e9, (long long)row->cell[GSIM_COL_ITERATIONS],
+        (double)row->cell[GSIM_COL_GPU_NS] / 1e6, described, is_long ? ", less than a twelfth" : "",
+        is_long ? "; or say in host_gap_ms what the host does meanwhile" : "");
+    return false;
+}
+
+/* Of a job with a duration. A profile (app) is looked up later, by the device. */
+static bool derive_iterations(struct gsim_builder *b, int64_t line) {
+    struct gsim_row *row = &b->row;
+    if (row->cell[GSIM_COL_REQUESTS] >= 0 || row->cell[GSIM_COL_APP] >= 0)
+        return true;
+    if (row->cell[GSIM_COL_ITERATIONS] < 0)
+        row->cell[GSIM_COL_ITERATIONS] = gsim_service_iterations(row->cell, row->service_ns);
+    else if (!gsim_service_agrees(row->cell, row->service_ns))
+        return refuse_contradiction(b, line);
+    return true;
+}
+
 static bool derive_service(struct gsim_builder *b, int64_t line) {
     struct gsim_row *row = &b->row;
     if (row->service_ns >= 0)
-        return true;
+        return row->cell[GSIM_COL_GPU_NS] < 0 || derive_iterations(b, line);
     if (row->cell[GSIM_COL_APP] >= 0 || row->cell[GSIM_COL_REQUESTS] >= 0) {
         row->service_ns = 0; /* only a model that knows the profile can tell */
         return true;

@@ -163,6 +163,8 @@ static enum gsim_status draw_job(struct generator *g, const struct gsim_job_kind
         status = draw_service(g, kind->quantity[GSIM_OF_DURATION]);
     if (status == GSIM_OK)
         status = draw_columns(g, kind, true);
+    if (status == GSIM_OK && !gsim_build_times(g->b, 0))
+        status = GSIM_BAD_INPUT;
     if (status == GSIM_OK)
         status = gsim_build_add(g->b, FIRST_LINE + (int64_t)g->b->n);
     gsim_build_clear_row(g->b);

@@ -47,6 +47,7 @@ struct gsim_job {
     uint32_t share_ppm;
     bool is_on_one_node; /* all its units, certainly; else one must look */
     bool is_moved; /* resumes on other units than those where its state lies */
+    bool keeps_rate; /* as its shape says */
 };
 
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */

@@ -167,8 +167,10 @@ struct gsim_policy {
  * with a message that names the policy and the job. */
 
 /* Start or resume a job on units of this shape (gangs: all or none). A shape may ask for other GPUs
- * than the job does (helios drops a remainder, exclusive rounds shares up): it then runs as if it
- * had what it asked for. */
+ * than the job does. With more of them the job is faster by gang.grown_ppm of each; with fewer, or with
+ * less of each, it is slower in proportion (gang.fewer_ppm), and the result lists that. A larger share
+ * of as many GPUs changes nothing (exclusive rounds shares up). Where the shape says keeps_rate, fewer
+ * change nothing either: reference=helios ignores the remainder of a gang. */
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
 /* On these units; they may be units that are being vacated, then the job waits for them. */
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,

@@ -108,6 +108,7 @@ struct gsim_shape {
     uint32_t share_ppm; /* of each GPU; GSIM_PPM for whole GPUs */
     int64_t cpus_milli; /* of the whole gang; 0: not asked for */
     enum gsim_rule rule;
+    bool keeps_rate; /* with fewer GPUs than the job asks for it is as fast (helios) */
 };
 
 /* --- instances: parts of a GPU (MIG) --------------------------------------------------------- */
@@ -177,6 +178,7 @@ struct gsim_lane {
     int64_t idle_release_ns; /* how long an idle context keeps the lane from the others */
     bool is_fair; /* boundary: who had the least weighted time goes first, then by priority */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past its quantum */
+    bool caps_launches; /* entries may cap launches, so kernels count */
 };
 
 /* A job's place in an arrangement. */

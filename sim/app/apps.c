@@ -104,7 +104,8 @@ static const enum gsim_column filled[] = {GSIM_COL_GPU_NS,
                                           GSIM_COL_WORKING_SET_BYTES,
                                           GSIM_COL_SM_PPM,
                                           GSIM_COL_HBM_BYTES_PER_S,
-                                          GSIM_COL_IDEMPOTENT};
+                                          GSIM_COL_IDEMPOTENT,
+                                          GSIM_COL_ITERATIONS};
 
 enum { N_FILLED = sizeof filled / sizeof *filled };
 
@@ -174,6 +175,7 @@ static enum gsim_status load_filling(struct resolving *r, uint32_t position, int
     cell[GSIM_COL_SM_PPM] = cost.sm_ppm;
     cell[GSIM_COL_HBM_BYTES_PER_S] = if_any(cost.hbm_bytes_per_s);
     cell[GSIM_COL_IDEMPOTENT] = app.is_idempotent;
+    cell[GSIM_COL_ITERATIONS] = -1; /* as many as the job's duration has room for */
     filling->is_loaded = true;
     return GSIM_OK;
 }
@@ -186,12 +188,19 @@ static int64_t fitting_gpu_ns(const struct resolving *r, uint32_t job, const int
                                        : cell[GSIM_COL_GPU_NS];
 }
 
+/* Iterations of a duration, or the duration of iterations. What a row says of both holds: an iteration
+ * is then as long as these make it. */
 static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
     int64_t cell[GSIM_COL_COUNT];
-    if (r->service_ns[job] > 0 || gsim_trace_get(r->trace, GSIM_COL_REQUESTS, job) > 0)
+    if (gsim_trace_get(r->trace, GSIM_COL_REQUESTS, job) > 0)
         return GSIM_OK;
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         cell[c] = gsim_trace_get(r->out, (enum gsim_column)c, job);
+    if (r->service_ns[job] > 0) {
+        if (cell[GSIM_COL_ITERATIONS] < 0)
+            r->column[GSIM_COL_ITERATIONS][job] = gsim_service_iterations(cell, r->service_ns[job]);
+        return GSIM_OK;
+    }
     int64_t service_ns = gsim_service_described(cell);
     if (service_ns < 0 || service_ns > GSIM_TIME_MAX / 2)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->trace->path, gsim_trace_line(r->trace, job),

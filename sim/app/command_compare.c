@@ -241,6 +241,7 @@ static enum gsim_status compare(struct gsim_compare *c) {
         return status;
     for (int i = 0; i < c->setup->n_contenders; i++)
         gsim_report_notes(c->cli, &c->tasks[i].result.summary);
+    gsim_report_requests(c->cli, &c->tasks[0].result);
     gsim_compare_warn_of_load(c);
     status = store(c); /* first: what has been run is not lost to what is printed */
     if (status == GSIM_OK && format == GSIM_OUTPUT_TABLE)

@@ -48,6 +48,7 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
                                const struct gsim_result *result, struct gsim_outfile *jobs,
                                enum gsim_status ran) {
     gsim_report_notes(cli, &result->summary);
+    gsim_report_requests(cli, result);
     enum gsim_status status = write_result(cli, setup, result);
     enum gsim_status written = write_jobs(cli, result, jobs);
     status = status == GSIM_OK ? written : status;

@@ -10,6 +10,8 @@
 enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out);
 /* Said once on stderr: assumptions, results outside validation, unfinished jobs. */
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *summary);
+/* The same of requests that ask for more than the GPUs can do. */
+void gsim_report_requests(const struct gsim_cli *cli, const struct gsim_result *result);
 /* Results of n policies on n_reps traces each, policy by policy. */
 struct gsim_results {
     const struct gsim_result *result;

@@ -17,6 +17,7 @@ struct gsim_core_job {
     struct gsim_unit *next_units; /* of a move: where it goes after it has stopped */
     struct gsim_unit *last_units; /* where it ran last, while it holds no units */
     uint32_t n_next_units, n_last_units;
+    uint32_t ignored_gpus; /* that it asked for, did not get, and is as fast without */
     uint8_t keep; /* enum gsim_keep of its last preemption */
     bool is_admitted; /* holds its units physically */
     bool is_sharing; /* was admitted to units that are arranged */

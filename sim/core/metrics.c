@@ -95,7 +95,8 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
         m->ended_wait_ns += has_ended ? own->wait_ns : 0;
     }
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
-    int64_t gpus_ppm = (int64_t)core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+    int64_t gpus = (int64_t)core->jobs.gpus[slot] - own->ignored_gpus;
+    int64_t gpus_ppm = gpus * core->jobs.share_ppm[slot];
     m->useful_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
 }
 

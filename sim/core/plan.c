@@ -125,7 +125,7 @@ static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit 
     return true;
 }
 
-/* As many units as it gets (helios drops a remainder) in a list of that size. */
+/* As many units as it gets (helios ignores a remainder) in a list of that size. */
 GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_unit *units,
                                            uint32_t most, uint32_t n_units) {
     struct gsim_unit *fewer = gsim_units_new(core, n_units);
@@ -198,6 +198,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     info->is_on_one_node = found.is_on_one_node;
     own->request.on_node = found.on_node;
     info->share_ppm = shape->share_ppm;
+    info->keeps_rate = shape->keeps_rate;
+    if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
+        own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
     note_place(plan, job, was_pinned);
     return true;
 }
@@ -236,6 +239,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].n_units = n_units;
     core->jobs.info[job].is_on_one_node = false;
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
+    core->jobs.info[job].keeps_rate = false;
     note_place(plan, job, was_pinned);
     return true;
 }

@@ -303,6 +303,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     job->units = own->next_units;
     job->n_units = own->n_next_units;
     job->is_on_one_node = false;
+    job->keeps_rate = own->request.shape.keeps_rate;
     own->next_units = NULL;
     own->n_next_units = 0;
     if (job->units) {

@@ -65,7 +65,7 @@ unsaid "no warning" "offered load\|backlog"
 
 # One GPU; 100 s at 0, 10 s at 10. fifo: 100 and 100. srtf: 10, and 110 + R when it resumes after R:
 # a mean of 60 + R / 2, less than fifo's 100 below R = 80.
-printf 'job_id,submit_s,duration_s\nlong,0,100\nshort,10,10\n' >"$tmp/two.csv"
+printf 'job_id,submit_s,duration_s,iterations\nlong,0,100,10\nshort,10,10,1\n' >"$tmp/two.csv"
 device() { # resume_ns, tag: an H200 otherwise
     cp models/devices/h200.ini "$tmp/d.ini"
     printf '\n[restart]\nstop_ns = 0 | published | test\nresume_ns = %s | %s | test\n' "$1" "$2" >>"$tmp/d.ini"

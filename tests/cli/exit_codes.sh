@@ -31,6 +31,41 @@ expect "version" 0 "^gsim " "$gsim" --version
 expect "bare run" 0 "JCT mean" "$gsim" --policy fifo $t
 expect "run" 0 "JCT mean" "$gsim" run --policy fifo $t
 expect "options after the trace, with =" 0 "2 nodes x 8 GPUs" "$gsim" $t --policy=fifo --nodes=2 --gpus-per-node 8
+serving() { # requests, kernels, gpu_ms: every 50 ms
+    printf 'job_id,submit_s,requests,period_ms,kernels,gpu_ms\na,0,%s,50,%s,%s\nb,1,%s,50,%s,%s\n' "$@" "$@" >"$tmp/serving.csv"
+}
+serving 100 50 2
+expect "requests that one GPU cannot serve" 0 "job 'a' (line 2) take 2 times what a GPU can do: 50 kernels of 2 ms (gpu_ms is the time of one kernel) every 50 ms, and 1 more jobs'" \
+    "$gsim" --policy fifo --gpus-per-node 2 "$tmp/serving.csv"
+serving 100 10 4
+expect "requests that the GPUs cannot serve" 0 "offered load of requests 1.60: they ask for 1.6 GPUs at once, and there are 1" \
+    "$gsim" compare --policies timeslice,mps "$tmp/serving.csv"
+serving 19 10 4 # a's are over when b's begin
+if "$gsim" --policy timeslice "$tmp/serving.csv" 2>&1 | grep -q "requests"; then
+    echo "not ok requests that a GPU can serve: warned"
+else
+    echo "ok requests that a GPU can serve"
+fi
+unsaid() { # policy, of which more bytes have to move than a GPU has, in more turns than jobs
+    "$gsim" --policy "$1" --nodes 2 --gpus-per-node 8 --format csv $t 2>/dev/null |
+        awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            { ok = $at["bytes_in"] > 1e12 && $at["turns"] > 100 * $at["jobs"] && /job.iteration_ns_per_gib=/ }
+            END { print (ok ? "ok " : "not ok ") name " moves memory of jobs without iterations" }'
+}
+unsaid msched
+unsaid nvshare
+printf 'job_id,submit_s,duration_s\na,0,60\nb,0,60\n' >"$tmp/no_memory.csv"
+expect "moving memory that nobody knows" 3 "column 'mem_gib'.*--assume mem_gib=" "$gsim" --policy msched "$tmp/no_memory.csv"
+expect "iterations that contradict durations" 3 "two.csv:2: job 'a': duration_s is 60 s, but iterations (7200).*come to 3600 s.*leave out iterations" \
+    sh -c "printf 'job_id,submit_s,duration_s,mem_gib\na,0,60,60\nb,0,60,60\n' >'$tmp/two.csv'; '$gsim' --policy fifo --assume iterations=7200 --assume gpu_ms=500 '$tmp/two.csv'"
+expect "a length of iterations for a log" 0 "assumed: gpu_ms=500" "$gsim" --policy msched --assume gpu_ms=500 "$tmp/two.csv"
+printf 'job_id,submit_s,duration_s,model\na,0,60,bert\nb,0,60,none\n' >"$tmp/models.csv"
+printf 'model,gpu_ms\nbert,100\n' >"$tmp/by_model.csv"
+expect "a length of iterations by model" 0 "^a,0,60,1,600,100,bert$" \
+    sh -c "'$gsim' import native '$tmp/models.csv' --by-model '$tmp/by_model.csv' -o '$tmp/filled.csv' && cat '$tmp/filled.csv'"
+printf 'job_id,submit_s,duration_s,app\na,0,60,resnet50-train\nb,0,60,resnet50-train\n' >"$tmp/with_app.csv"
+expect "a length of iterations by application" 0 "no length is assumed" \
+    sh -c "'$gsim' --policy msched --format json '$tmp/with_app.csv' | grep -v job.iteration | grep -q turns && echo no length is assumed"
 expect "unknown option" 2 "did you mean '--policy'" "$gsim" --polcy fifo $t
 expect "unknown policy" 2 "did you mean 'srtf'" "$gsim" --policy srft $t
 expect "unknown command" 2 "did you mean 'compare'" "$gsim" comapre

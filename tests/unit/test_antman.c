@@ -44,9 +44,10 @@ static void test_guests_run_on_what_is_reserved(void **state) {
     expect_end(&result, 1, 70);
 }
 
-/* One GPU: b waits for a, or starts as its guest after 20 s and takes half of it. */
+/* One GPU: b waits for a, or starts as its guest after 20 s and takes half of it: it is a single kernel,
+ * which no cap can hold back. */
 static void test_who_waits_too_long_becomes_a_guest(void **state) {
-    static const char rows[] = "a,0,100,1,,,batch\nb,0,10,1,,,batch\n";
+    static const char rows[] = "a,0,100,1,,,batch\nb,0,10,1,1,1,batch\n";
     static const char *const sets[] = {"patience=20s", "busy=200%", NULL};
     struct gsim_result busy = run(*state, rows, 1, sets + 2);
     expect_end(&busy, 1, 110);
