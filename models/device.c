@@ -71,7 +71,8 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
         return gsim_no_memory(log, "opening the device model");
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
-    if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
+    model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
+    if (!model->gpus || !model->is_asked || !gsim_traffic_init(&model->traffic, setup))
         return gsim_no_memory(log, "opening the device model");
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_pace_init(model);
@@ -681,6 +682,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
         answer.stop_ns = gsim_work_time(boundary - done, rate_q32);
     if (keep == GSIM_KEEP_DISCARD)
         answer.lost_ns = gsim_work_to_ns(boundary);
+    model->is_asked[stop][keep] |= answer.save_ns + answer.resume_ns > 0;
     return answer;
 }
 

@@ -94,6 +94,7 @@ struct gsim_request_log {
 struct gsim_model_stats {
     int64_t slices, switch_ns; /* turns in rotations, and the time between them */
     int64_t skipped_ns; /* summed over GPUs: time whose repetitions were skipped, exactly */
+    int64_t steps; /* of rotations that were simulated: those of what was skipped are not */
     bool is_approximate; /* something was extrapolated */
 };
 

@@ -14,13 +14,16 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *su
 struct gsim_results {
     const struct gsim_result *result;
     int n, n_reps;
-    const uint32_t *n_skipped; /* by replication: jobs of the warm-up, the first to arrive */
+    const struct gsim_window *window;
 };
 
 /* --by: checks the column, and prints one row a value for each policy, over the
  * jobs of all replications; of several policies, with the ratio of the mean JCT to the first one's. */
 enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_setup *setup);
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all);
+/* The same of one run as a member of its JSON object; nothing without --by. */
+enum gsim_status gsim_report_by_json(struct gsim_cli *cli, const struct gsim_window *window,
+                                     const struct gsim_result *result);
 /* Writes the result into --db, if there is one. */
 enum gsim_status gsim_report_db(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
                                 uint64_t replication, const struct gsim_result *result);

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "sim/app/invocation.h"
-#include "sim/app/output.h"
 #include "sim/app/parallel.h"
+#include "sim/app/progress.h"
 #include "sim/app/sweep_order.h"
 
 /* A run that has ended, in its own arena. */
@@ -37,21 +37,17 @@ struct execution {
     int64_t n_queued, n_over; /* over: written, or given up without an outcome */
     int64_t n_taken; /* outcomes that the writer has seen */
     double first_s, idle_s; /* when it saw the first, and how long it has waited since */
-    double begin_s;
+    struct gsim_progress_bar bar; /* what stands there as done is in the database */
     enum gsim_status failure; /* of the first failed run in the order of the grid */
     int64_t failed_position;
     struct written sure, held; /* held: in the transaction that is open */
     double held_since_s;
-    bool shows_progress;
-    double shown_s; /* when last */
     enum gsim_status disk; /* not GSIM_OK: nothing more can be written */
 };
 
 /* Waiting for the disk takes longer than a short run: commits are this far apart at least, so that
  * a kill loses what was done since. */
 static const double commit_every_s = 0.1;
-/* As often as an eye can follow. */
-static const double show_every_s = 0.1;
 
 static double now_s(void) {
     struct timespec now;
@@ -73,7 +69,7 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
             gsim_sweep_set_up(e->sweep, run->grid_run, run->trace, o->arena, &o->log, cli, setup);
     if (status == GSIM_OK)
         status =
-            gsim_setup_run(setup, 0, &setup->trace, &e->io, false, o->arena, &o->result, &o->log);
+            gsim_setup_run(setup, 0, &setup->trace, &e->io, NULL, o->arena, &o->result, &o->log);
     if (status != GSIM_OK)
         return status;
     o->row = (struct gsim_db_run){.config = run->config,
@@ -135,36 +131,6 @@ static void do_piece(void *arg, int64_t piece) {
 }
 
 /* --- the thread that writes ------------------------------------------------------------------- */
-
-/* "12.3 min left", from a second on. */
-static void format_left(char text[40], double seconds) {
-    if (seconds < 1) {
-        strcpy(text, "less than 1 s left");
-        return;
-    }
-    gsim_format_humane(text, seconds);
-    (void)strcat(text, " left");
-}
-
-/* What stands there as done is in the database, whatever happens next. */
-static void show_progress(struct execution *e) {
-    const struct gsim_io *io = e->sweep->cli->io;
-    enum { WIDTH = 30 };
-    double now = now_s();
-    if (!e->shows_progress || now < e->shown_s + show_every_s)
-        return;
-    e->shown_s = now;
-    int64_t n = e->todo->n, n_over = e->sure.n + e->todo->n_failed;
-    int filled = (int)(n_over * WIDTH / n);
-    char bar[WIDTH + 1], left[40] = "";
-    memset(bar, '-', WIDTH);
-    memset(bar, '#', (size_t)filled);
-    bar[WIDTH] = '\0';
-    if (n_over > 0)
-        format_left(left, (now - e->begin_s) / (double)n_over * (double)(n - n_over));
-    fprintf(io->err, "\r[%s] %lld/%lld %.20s\033[K", bar, (long long)n_over, (long long)n, left);
-    (void)fflush(io->err);
-}
 
 static void note_failure(struct execution *e, const struct outcome *o) {
     struct gsim_log *log = e->sweep->cli->log;
@@ -254,7 +220,7 @@ static struct outcome *wait_for_news(struct execution *e) {
 static enum gsim_status write_all(struct execution *e) {
     const struct gsim_io *io = e->sweep->cli->io;
     for (bool is_over = false; !is_over;) {
-        show_progress(e);
+        gsim_progress_set(&e->bar, e->sure.n + e->todo->n_failed);
         struct outcome *news = wait_for_news(e);
         int64_t n_taken = 0;
         if (io->stop && *io->stop)
@@ -272,8 +238,7 @@ static enum gsim_status write_all(struct execution *e) {
     }
     commit(e);
     e->todo->n_done = e->sure.n;
-    if (e->shows_progress)
-        fputs("\r\033[K", io->err);
+    gsim_progress_end(&e->bar);
     return e->disk;
 }
 
@@ -306,10 +271,9 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
                             .sweep = sweep,
                             .db = db,
                             .order = order,
-                            .io = *sweep->cli->io,
-                            .begin_s = now_s()};
+                            .io = *sweep->cli->io};
     e->io.stop = &sweep->stop;
-    e->shows_progress = e->io.is_err_terminal && !gsim_option_is_on(sweep->cli, GSIM_OPT_QUIET);
+    gsim_progress_begin(&e->bar, sweep->cli, "", todo->n);
     (void)pthread_mutex_init(&e->lock, NULL);
     (void)pthread_cond_init(&e->is_news, NULL);
     (void)pthread_cond_init(&e->is_room, NULL);
