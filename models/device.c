@@ -690,6 +690,13 @@ static const struct gsim_progress *progress_column(const struct gsim_model *mode
     return model->progress;
 }
 
+static int64_t gap_ns(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    struct gsim_process process =
+        gsim_process_of(model->setup.trace, gsim_machine_info(model, slot)->index,
+                        model->setup.profiles[0]); /* the device of reference, as work is */
+    return work_ns - gsim_process_gpu_ns(&process, work_ns);
+}
+
 static const struct gsim_request_log *requests(const struct gsim_model *model, uint32_t *n) {
     *n = model->turns.n_logs;
     return model->turns.logs;
@@ -723,6 +730,7 @@ const struct gsim_model_ops gsim_model_device = {
     .costs = gsim_counters_costs,
     .counters = gsim_counters_of,
     .progress = progress_column,
+    .gap_ns = gap_ns,
     .requests = requests,
     .stats = stats,
     .outside_validated = gsim_facts_outside_validated,

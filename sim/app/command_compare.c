@@ -205,8 +205,10 @@ static enum gsim_status compare(struct gsim_compare *c) {
     status = collect(c);
     if (status != GSIM_OK)
         return status;
+    const struct gsim_summary *summaries[GSIM_MAX_COMPARED];
     for (int i = 0; i < c->setup->n_contenders; i++)
-        gsim_report_notes(c->cli, &c->tasks[i].result.summary);
+        summaries[i] = gsim_compare_summary(c, i, 0);
+    gsim_report_notes(c->cli, summaries, c->setup->n_contenders);
     gsim_compare_warn_of_load(c);
     status = store(c); /* first: what has been run is not lost to what is printed */
     return status == GSIM_OK ? write_all(c, format) : status;

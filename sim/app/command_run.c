@@ -23,14 +23,15 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
         gsim_write_csv_fields(out, &result->summary);
         fputc('\n', out);
     } else if (format == GSIM_OUTPUT_TABLE) {
-        gsim_write_summary_table(out, &result->summary, setup->cluster_note);
+        gsim_write_summary_table(out, &result->summary, setup->cluster_note,
+                                 gsim_option_is_on(cli, GSIM_OPT_VERBOSE));
     }
     return gsim_report_by(cli, &all);
 }
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, enum gsim_status ran) {
-    gsim_report_notes(cli, &result->summary);
+    gsim_report_notes(cli, (const struct gsim_summary *[]){&result->summary}, 1);
     enum gsim_status status = write_result(cli, setup, result);
     if (status == GSIM_OK && cli->value[GSIM_OPT_JOBS_CSV])
         status = gsim_write_jobs_csv(cli->value[GSIM_OPT_JOBS_CSV], result, cli->arena, cli->log);

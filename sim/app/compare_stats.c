@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a comparison is. Over replications: Student's t, on logarithms where what is compared is a
- * time or a ratio of times. Over a single run: the same over means of a few long batches of jobs, if
+/* How sure a comparison is. Over replications: Student's t, of paired differences, and on logarithms
+ * where what is compared is a time or a ratio of times. Over a single run: the same over means of a few long batches of jobs, if
  * the run is long for what its jobs remember of each other (dependence.h); else nothing is said. Of a
  * quantile one run says nothing that holds. Over shaken traces: the range, and how often the order
  * is what it is. */
@@ -147,6 +147,12 @@ static struct gsim_interval range_of(const double *values, size_t n, double mean
     return range;
 }
 
+/* One contender's value minus another's, unit by unit. */
+static void pair(const struct units *u, const double *values, int contender, int other) {
+    for (size_t i = 0; i < u->n; i++)
+        u->paired[i] = values[(size_t)contender * u->n + i] - values[(size_t)other * u->n + i];
+}
+
 /* The ratio of one contender's mean to another's, and p of "they are alike". */
 static struct gsim_interval ratio_of(const struct units *u, const double *values, int contender,
                                      int other, enum gsim_units units, double *p) {
@@ -154,15 +160,14 @@ static struct gsim_interval ratio_of(const struct units *u, const double *values
     *p = (double)NAN;
     if (contender == other)
         return (struct gsim_interval){1, 1, 1};
-    if (units != GSIM_UNITS_SHAKEN)
-        return gsim_t_ratio(mine, its, u->n, p);
-    double sum = 0, its_sum = 0;
-    for (size_t i = 0; i < u->n; i++) {
-        u->paired[i] = mine[i] / its[i];
-        sum += mine[i];
-        its_sum += its[i];
+    if (units != GSIM_UNITS_SHAKEN) {
+        pair(u, values, contender, other);
+        *p = gsim_t_p(u->paired, u->n);
+        return gsim_t_ratio(mine, its, u->n);
     }
-    return range_of(u->paired, u->n, sum / its_sum);
+    for (size_t i = 0; i < u->n; i++)
+        u->paired[i] = mine[i] / its[i];
+    return range_of(u->paired, u->n, (double)NAN);
 }
 
 static int count_below(const struct units *u, const double *values, int lower, int other) {
@@ -170,11 +175,6 @@ static int count_below(const struct units *u, const double *values, int lower, i
     for (size_t i = 0; i < u->n; i++)
         n += values[(size_t)lower * u->n + i] < values[(size_t)other * u->n + i];
     return n;
-}
-
-static void pair(const struct units *u, int contender) {
-    for (size_t i = 0; i < u->n; i++)
-        u->paired[i] = u->mean_s[(size_t)contender * u->n + i] - u->mean_s[i];
 }
 
 /* Those of a contender, whose means stand there already. */
@@ -190,7 +190,7 @@ static void describe(const struct units *u, enum gsim_units units, int contender
     if (!u->is_known[0])
         return;
     double difference = out->difference_s.mean;
-    pair(u, contender);
+    pair(u, u->mean_s, contender, 0);
     out->difference_s =
         is_shaken ? range_of(u->paired, u->n, difference) : gsim_t_interval(u->paired, u->n);
     out->ratio = ratio_of(u, u->mean_s, contender, 0, units, &out->p);

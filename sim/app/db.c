@@ -11,7 +11,7 @@
 #include "sim/app/cli.h"
 #include "sim/app/db_private.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 5 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 6 };
 
 /* Whoever reads holds up a commit, and a report of a large database takes a while: a sweep should
  * not end by it. */

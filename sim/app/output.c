@@ -140,7 +140,18 @@ static void table_count(FILE *out, const char *name, int64_t value) {
     fprintf(out, "  %-22s %16lld\n", name, (long long)value);
 }
 
-void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note) {
+int64_t gsim_count_listed(const char *list) {
+    int64_t n = *list != '\0';
+    for (const char *comma = list; (comma = strstr(comma, ", ")); comma += 2)
+        n++;
+    return n;
+}
+
+/* More names than these are counted, unless all are asked for. */
+enum { FEW = 3 };
+
+void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
+                              bool is_verbose) {
     fprintf(out, "%s on %s: %s, device %s\n", s->policy, s->trace, cluster_note, s->device);
     fprintf(out, "  %-22s %16lld   %lld completed, %lld unfinished\n", "jobs", (long long)s->jobs,
             (long long)s->completed, (long long)s->unfinished);
@@ -163,6 +174,7 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "throughput (jobs/h)", "%.3f", s->throughput_jobs_per_h);
     table_number(out, "GPUs held (%)", "%.2f", 100 * s->gpu_busy);
     table_number(out, "GPUs useful (%)", "%.2f", 100 * s->gpu_useful);
+    table_number(out, "jobs' own time (%)", "%.2f", 100 * s->gpu_work);
     table_count(out, "preemptions", s->preemptions);
     table_count(out, "migrations", s->migrations);
     table_time(out, "switching (GPU time)", s->switch_s);
@@ -176,7 +188,10 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
         table_time(out, "work lost (GPU time)", s->lost_s);
         table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
     }
-    if (*s->assumed)
+    int64_t n_assumed = gsim_count_listed(s->assumed);
+    if (n_assumed > FEW && !is_verbose)
+        fprintf(out, "  assumed: %lld values (--verbose names them)\n", (long long)n_assumed);
+    else if (n_assumed > 0)
         fprintf(out, "  assumed: %s\n", s->assumed);
     if (*s->outside_validated)
         fprintf(out, "  outside what was validated: %s\n", s->outside_validated);
@@ -203,7 +218,7 @@ int gsim_name_width(const struct gsim_summary *const *summaries, int n) {
 
 void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summaries, int n) {
     int width = gsim_name_width(summaries, n);
-    fprintf(out, "%-*s %8s %8s %8s %8s %8s %8s %8s %6s %9s %7s\n", width, "policy", "JCT mean",
+    fprintf(out, "%-*s %8s %8s %8s %8s %8s %8s %8s %6s %9s %6s\n", width, "policy", "JCT mean",
             "median", "p95", "p99", "wait", "slowdown", "makespan", "held", "preempted", "ratio");
     for (int i = 0; i < n; i++) {
         const struct gsim_summary *s = summaries[i];
@@ -213,7 +228,7 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summarie
         put_times(out, times, sizeof times / sizeof *times);
         fprintf(out, " %8.2f", s->slowdown_mean);
         put_times(out, &s->makespan_s, 1);
-        fprintf(out, " %5.1f%% %9lld %7.3f\n", 100 * s->gpu_busy, (long long)s->preemptions,
+        fprintf(out, " %5.1f%% %9lld %6.3f\n", 100 * s->gpu_busy, (long long)s->preemptions,
                 s->jct_mean_s / summaries[0]->jct_mean_s);
     }
 }

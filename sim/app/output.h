@@ -26,7 +26,9 @@ void gsim_write_json_fields(FILE *out, const struct gsim_summary *summary);
 void gsim_write_csv_names(FILE *out);
 void gsim_write_csv_fields(FILE *out, const struct gsim_summary *summary);
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *summary,
-                              const char *cluster_note);
+                              const char *cluster_note, bool is_verbose);
+/* How many things a result's "a, b, c" lists. */
+int64_t gsim_count_listed(const char *list);
 /* The width of a column of policies. */
 int gsim_name_width(const struct gsim_summary *const *summaries, int n);
 /* One row a result, ratios of the mean JCT to the first. */

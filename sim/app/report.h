@@ -8,8 +8,10 @@
 #include "sim/app/setup.h"
 
 enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out);
-/* Said once on stderr: assumptions, results outside validation, unfinished jobs. */
-void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *summary);
+/* Said once on stderr, of one result a policy: assumptions, results outside validation, unfinished
+ * jobs. */
+void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
+                       int n);
 /* Results of n policies on n_reps traces each, policy by policy. */
 struct gsim_results {
     const struct gsim_result *result;

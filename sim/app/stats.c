@@ -6,9 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Means of doubles that are equal may differ by so much. */
-static const double ROUNDING = 1e-12;
-
 /* Of the mean; n > 1. */
 static double standard_error(const double *values, size_t n, double mean) {
     double squares = 0;
@@ -45,22 +42,26 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
 
 /* log(x / y) of two means moves by dx / x - dy / y: its variance is that of the units' differences
  * of what they are of their means. */
-struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n, double *p) {
+struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n) {
     double x = mean_of(above, n), y = mean_of(below, n), squares = 0;
-    *p = (double)NAN;
     if (n < 2)
         return (struct gsim_interval){x / y, 0, (double)INFINITY};
     if (!(x > 0 && y > 0))
         return (struct gsim_interval){x / y, (double)NAN, (double)NAN};
     for (size_t i = 0; i < n; i++)
         squares += (above[i] / x - below[i] / y) * (above[i] / x - below[i] / y);
-    double error = sqrt(squares / (double)(n - 1) / (double)n), ratio = x / y;
-    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * error;
-    if (error > ROUNDING)
-        *p = 2 * gsl_cdf_tdist_Q(fabs(log(ratio)) / error, (double)(n - 1));
-    else /* always the same ratio */
-        *p = fabs(log(ratio)) > ROUNDING ? 0 : 1;
-    return (struct gsim_interval){ratio, ratio * exp(-half), ratio * exp(half)};
+    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) *
+                  sqrt(squares / (double)(n - 1) / (double)n);
+    return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
+}
+
+double gsim_t_p(const double *differences, size_t n) {
+    if (n < 2)
+        return (double)NAN;
+    double mean = mean_of(differences, n), error = standard_error(differences, n, mean);
+    if (!(error > 0)) /* always the same difference */
+        return mean != 0 ? 0 : 1;
+    return 2 * gsl_cdf_tdist_Q(fabs(mean / error), (double)(n - 1));
 }
 
 /* --- Holm ------------------------------------------------------------------------------------- */

@@ -114,7 +114,9 @@ struct gsim_metrics {
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
-    gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
+    gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
+    gsim_i128 gap_ppm_ns; /* of it, in which the GPU has nothing to run */
+    bool has_gaps; /* jobs say what their iterations are */
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */

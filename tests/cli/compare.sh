@@ -95,20 +95,70 @@ device 90e9 assumed
 expect "unless it is not to be" 0 "tried with no other value of assumed constants; 1 was left out (--no-what-if)" \
     "$gsim" compare --policies fifo,srtf --set preempt=restart --device "$tmp/d.ini" --no-what-if "$tmp/two.csv"
 
+# Five notebooks whose kernels run 6 s of each minute, an hour each. One after the other the GPU works a
+# tenth of the time; at once at most five tenths. Their own time is five hours, of which all is held or more.
+awk 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,host_gap_ms,gpus,mem_gib"; for (i = 0; i < 5; i++) print "n" i ",0,60,6000,54000,1,5" }' >"$tmp/nb.csv"
+share() { # policy, field: in per mille
+    "$gsim" --policy "$1" --quiet --format json "$tmp/nb.csv" >"$tmp/nb.json"
+    sqlite3 :memory: "select printf('%.0f', 1000 * (readfile('$tmp/nb.json') ->> '\$.$2'))"
+}
+if [ "$(share fifo gpu_useful) $(share fifo gpu_work) $(share fifo gpu_busy)" = "100 1000 1000" ]; then echo "ok one after the other a tenth is useful"; else echo "not ok one after the other a tenth is useful"; fi
+for policy in timeslice mps; do
+    useful=$(share $policy gpu_useful) work=$(share $policy gpu_work)
+    if [ "$useful" -gt 300 ] && [ "$useful" -lt 500 ] && [ "$work" -ge $((useful * 10 - 5)) ] && [ "$work" -le $((useful * 10 + 5)) ]; then
+        echo "ok $policy: $useful per mille useful"
+    else
+        echo "not ok $policy: $useful per mille useful, $work of work"
+    fi
+done
+
+# Requests: a service beside a training, the policies apart in latency and alike in mean JCT
+printf 'job_id,submit_s,gpus,requests,period_ms,arrival,gpu_ms,priority,duration_s,iterations,class\nserve,0,1,2000,50,poisson,10,9,,,realtime\ntrain,10,1,,,,,0,100,,batch\n' >"$tmp/serve.csv"
+expect "latencies have a table" 0 "^mps .* ms .* ms .* ms .* ms *1.000$" "$gsim" compare --policies mps,chimera "$tmp/serve.csv"
+said "and a verdict" "chimera has the lowest p99 latency, [0-9.]* % below mps"
+said "what is outside validation is said of it" "outside what was validated: chimera (preemption of kernels"
+expect "of a run too" 0 "latency p99 .* ms" "$gsim" --policy mps "$tmp/serve.csv"
+
+# The table before the runs with other constants, which are interrupted
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    script -qec "'$gsim' compare --policies fifo,srtf --set preempt=restart --device '$tmp/d.ini' '$tmp/two.csv'" /dev/null </dev/null >"$tmp/out" 2>&1
+    said "a bar of runs on a terminal" "\[-*\] 0/2"
+    said "and one of the what-if, of the policy that used the constant" "what if \[#*-*\] [0-9]*/2"
+fi
+
+: >"$tmp/many"
+"$gsim" compare --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps 600 --what-if traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/err" &
+pid=$!
+tries=0
+while [ $tries -lt 3000 ] && ! grep -q "over 600 replications" "$tmp/many"; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
+kill -INT $pid
+wait $pid
+got=$?
+sed -e ':a' -e 'N;$!ba' -e 's/\n    */ /g' "$tmp/many" "$tmp/err" >"$tmp/out"
+if [ $got -eq 4 ] && grep -q "^verdict: srtf has the lowest" "$tmp/out" && grep -q "no other value of assumed constants.*1 was left out (interrupted)" "$tmp/out" && grep -q "interrupted: the table is whole" "$tmp/out"; then
+    echo "ok an interrupted what-if leaves table and verdict"
+else
+    echo "not ok an interrupted what-if leaves table and verdict: exit $got"
+    sed 's/^/# /' "$tmp/out" | tail -5
+fi
+
 # the same text whatever the number of threads, and again
 for threads in 1 2 2; do
     "$gsim" compare --policies fifo,srtf,las --reps 4 -j $threads $heavy 2>&1 | cksum
 done >"$tmp/sums"
 if [ "$(sort -u "$tmp/sums" | wc -l)" -eq 1 ]; then echo "ok one thread and two say the same"; else echo "not ok one thread and two say the same"; fi
 
-# The p of three pairs from the rows: the logarithm of the ratio of means over its standard error, that of
-# what replications are of their means; with 2 degrees of freedom p = 1 - t / sqrt(t^2 + 2).
+# The p of three pairs from the rows: with 2 degrees of freedom it is 1 - t / sqrt(t^2 + 2).
 "$gsim" compare --quiet --policies fifo,srtf --reps 3 --format csv $heavy >"$tmp/rows.csv"
-by_hand=$(awk -F, 'NR > 1 { jct[$1, ++n[$1]] = $9; mean[$1] += $9 / 3 }
-    END { for (i = 1; i <= 3; i++) squares += (jct["srtf", i] / mean["srtf"] - jct["fifo", i] / mean["fifo"]) ^ 2
-          t = log(mean["srtf"] / mean["fifo"]) / sqrt(squares / 6); t = t < 0 ? -t : t; printf "%.2g", 1 - t / sqrt(t * t + 2) }' "$tmp/rows.csv")
+by_hand=$(awk -F, 'NR > 1 { jct[$1, ++n[$1]] = $9 }
+    END { for (i = 1; i <= 3; i++) { d[i] = jct["srtf", i] - jct["fifo", i]; mean += d[i] / 3 }
+          for (i = 1; i <= 3; i++) squares += (d[i] - mean) ^ 2
+          t = mean / sqrt(squares / 6); t = t < 0 ? -t : t; printf "%.2g", 1 - t / sqrt(t * t + 2) }' "$tmp/rows.csv")
 printed=$("$gsim" compare --quiet --policies fifo,srtf --reps 3 $heavy | awk '/over 3 replications/ { on = 1 } on && $1 == "srtf" { print $NF; exit }')
-if [ "$by_hand" = "$printed" ]; then echo "ok p of paired ratios ($printed)"; else echo "not ok p of paired ratios: '$printed', by hand '$by_hand'"; fi
+if [ "$by_hand" = "$printed" ]; then echo "ok p of paired differences ($printed)"; else echo "not ok p of paired differences: '$printed', by hand '$by_hand'"; fi
 rows=$(sqlite3 :memory: -cmd '.mode csv' -cmd ".import '$tmp/rows.csv' rows" "select printf('%s %.2g %d', over, p, units) from rows where policy = 'srtf' and replication = 2" | tr -d '"\r')
 if [ "$rows" = "replications $by_hand 3" ]; then echo "ok rows carry it"; else echo "not ok rows carry it: $rows"; fi
 "$gsim" compare --quiet --policies fifo,srtf --reps 3 --format json $heavy >"$tmp/rows.json"
