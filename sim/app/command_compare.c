@@ -26,9 +26,8 @@ static void run_task(void *arg, int64_t at) {
     struct gsim_compare_task *task = &c->tasks[at];
     task->arena = gsim_arena_new();
     if (task->arena)
-        task->status =
-            gsim_setup_run(c->setup, task->contender, &c->traces[task->replication], c->cli->io,
-                           NULL, task->arena, &task->result, &task->log);
+        task->status = gsim_setup_run(c->setup, task->contender, &c->traces[task->replication],
+                                      c->cli->io, NULL, task->arena, &task->result, &task->log);
     else
         task->status = gsim_no_memory(&task->log, "starting a run");
     gsim_progress_add(&running->bar);
@@ -123,8 +122,8 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
     struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
     const char *const *verdict = NULL;
     bool is_interrupted = false;
-    enum gsim_status status = s ? gsim_compare_statistics(c, s)
-                                : gsim_no_memory(c->cli->log, "comparing");
+    enum gsim_status status =
+        s ? gsim_compare_statistics(c, s) : gsim_no_memory(c->cli->log, "comparing");
     if (status == GSIM_OK && format == GSIM_OUTPUT_TABLE) {
         gsim_compare_write_tables(c, s);
         (void)fflush(out);

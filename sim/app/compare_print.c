@@ -37,13 +37,15 @@ static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
         fprintf(out, "\n95 %% intervals over %d replications (Student's t; p by Holm):\n",
                 s->n_units);
     else if (s->units == GSIM_UNITS_SHAKEN)
-        fprintf(out, "\nranges over %d shaken traces (how sensitive this one is, no chance of "
-                     "others):\n",
+        fprintf(out,
+                "\nranges over %d shaken traces (how sensitive this one is, no chance of "
+                "others):\n",
                 s->n_units);
     else
-        fprintf(out,
-                "\n95 %% intervals over %d batches of this trace's jobs (Student's t; p by Holm):\n",
-                s->n_units);
+        fprintf(
+            out,
+            "\n95 %% intervals over %d batches of this trace's jobs (Student's t; p by Holm):\n",
+            s->n_units);
     fprintf(out, "%-*s %24s %24s %20s %8s\n", width, "policy", "JCT mean",
             s->units == GSIM_UNITS_BATCHES ? "difference" : "p99", "ratio",
             s->units == GSIM_UNITS_SHAKEN ? "below" : "p");
@@ -89,7 +91,8 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
         fprintf(out, ": the first of %d draws", s->n_units);
     fprintf(out, "%s\n", s->units == GSIM_UNITS_SHAKEN ? ": as it is" : "");
     if (summaries[0]->warmup_jobs + summaries[0]->cooldown_jobs)
-        fprintf(out, "JCT, waiting and slowdown are without the first %lld and the last %lld jobs\n",
+        fprintf(out,
+                "JCT, waiting and slowdown are without the first %lld and the last %lld jobs\n",
                 (long long)summaries[0]->warmup_jobs, (long long)summaries[0]->cooldown_jobs);
     gsim_write_comparison(out, summaries, c->setup->n_contenders);
     gsim_write_latencies(out, summaries, c->setup->n_contenders);
@@ -168,7 +171,8 @@ static void put_csv_row(FILE *out, const struct gsim_compare_task *task,
     fputc('\n', out);
 }
 
-enum gsim_status gsim_compare_write_rows(const struct gsim_compare *c, const struct gsim_comparison *s,
+enum gsim_status gsim_compare_write_rows(const struct gsim_compare *c,
+                                         const struct gsim_comparison *s,
                                          const char *const *verdict,
                                          enum gsim_output_format format) {
     FILE *out = c->cli->io->out;

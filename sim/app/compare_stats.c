@@ -40,8 +40,7 @@ static void take_replications(struct units *u) {
     for (int i = 0; i < u->c->setup->n_contenders; i++) {
         u->is_known[i] = true;
         for (size_t r = 0; r < u->n; r++) {
-            const struct gsim_summary *s =
-                gsim_compare_summary(u->c, i, u->c->first_rep + (int)r);
+            const struct gsim_summary *s = gsim_compare_summary(u->c, i, u->c->first_rep + (int)r);
             size_t cell = (size_t)i * u->n + r;
             u->mean_s[cell] = s->jct_mean_s;
             u->p99_s[cell] = s->jct_p99_s;
@@ -74,10 +73,10 @@ static double memory_of_trace(const struct gsim_compare *c, struct gsim_window_j
         uint32_t job = gsim_arrival(trace, jobs.first + (uint32_t)k);
         work_s[k] = gsim_work_of_job_s(trace, job);
         if (k > 0)
-            gap_s[k - 1] = (double)(trace->submit_ns[job] -
-                                    trace->submit_ns[gsim_arrival(
-                                        trace, jobs.first + (uint32_t)k - 1)]) /
-                           1e9;
+            gap_s[k - 1] =
+                (double)(trace->submit_ns[job] -
+                         trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
+                1e9;
     }
     return gsim_memory_of_queue(gap_s, work_s, n, (double)gsim_compare_summary(c, 0, 0)->gpus);
 }

@@ -97,11 +97,10 @@ static const char *tie(struct verdict *v, const struct gsim_ranking *r, const ch
         return NULL;
     if (!is_chance)
         return gsim_arena_printf(arena, "%s tie in %s, within %g %%", names, what, 100 * ALIKE);
-    return gsim_arena_printf(arena,
-                             "%s tie in %s: %s is lowest, %.1f %% below %s, which may be chance%s",
-                             names, what, name_of(v, r->best),
-                             100 * (1 - r->value[r->best] / r->value[r->second]),
-                             name_of(v, r->second), sure);
+    return gsim_arena_printf(
+        arena, "%s tie in %s: %s is lowest, %.1f %% below %s, which may be chance%s", names, what,
+        name_of(v, r->best), 100 * (1 - r->value[r->best] / r->value[r->second]),
+        name_of(v, r->second), sure);
 }
 
 /* The lowest one that does not tie with the best; -1: they all do. */
@@ -124,9 +123,9 @@ static bool rank(struct verdict *v, enum gsim_measure measure) {
         int next = next_of(v, r);
         const char *line = tie(v, r, what, false);
         if (line && next >= 0)
-            line = gsim_arena_printf(arena, "%s, %.1f %% below %s", line,
-                                     100 * (1 - r->value[r->best] / r->value[next]),
-                                     name_of(v, next));
+            line =
+                gsim_arena_printf(arena, "%s, %.1f %% below %s", line,
+                                  100 * (1 - r->value[r->best] / r->value[next]), name_of(v, next));
         add(v, line);
         return false;
     }
@@ -205,12 +204,13 @@ static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *i
         line = gsim_arena_printf(arena, "%s; %d assumed value%s not varied", line, w.n_not_varied,
                                  w.n_not_varied == 1 ? " was" : "s were");
     if (line && w.n_left_out)
-        line = gsim_arena_printf(arena, "%s; %d %sleft out (%s)", line, w.n_left_out,
-                                 w.n_left_out == 1 ? "was " : "were ",
-                                 w.is_interrupted ? "interrupted"
-                                 : w.is_forbidden ? "--no-what-if"
-                                                  : "more to simulate than the table was; --what-if "
-                                                    "tries all");
+        line =
+            gsim_arena_printf(arena, "%s; %d %sleft out (%s)", line, w.n_left_out,
+                              w.n_left_out == 1 ? "was " : "were ",
+                              w.is_interrupted ? "interrupted"
+                              : w.is_forbidden ? "--no-what-if"
+                                               : "more to simulate than the table was; --what-if "
+                                                 "tries all");
     add(v, line);
     *is_interrupted = w.is_interrupted;
     return GSIM_OK;
@@ -236,8 +236,8 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
     v->s = s;
     *lines = v->line;
     for (int m = 0; m < GSIM_MEASURE_COUNT; m++) {
-        bool is_won_here =
-            (m != GSIM_MEASURE_JCT || has_batch_jobs(&c->traces[0])) && rank(v, (enum gsim_measure)m);
+        bool is_won_here = (m != GSIM_MEASURE_JCT || has_batch_jobs(&c->traces[0])) &&
+                           rank(v, (enum gsim_measure)m);
         winner[m] = is_won_here ? s->ranking[m].best : -1;
         is_won |= is_won_here;
     }

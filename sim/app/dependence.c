@@ -47,8 +47,8 @@ double gsim_memory_of_values(const double *values, size_t n) {
     if (!(one > 0))
         return 1; /* all alike */
     for (size_t lag = 0; lag + 1 < n_points && last > 0; lag += 2) {
-        double pair = covariance(point, n_points, lag, mean) +
-                      covariance(point, n_points, lag + 1, mean);
+        double pair =
+            covariance(point, n_points, lag, mean) + covariance(point, n_points, lag + 1, mean);
         last = fmin(last, pair); /* they fall in any reversible chain */
         sum += 2 * fmax(last, 0);
     }

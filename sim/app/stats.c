@@ -50,8 +50,8 @@ struct gsim_interval gsim_t_ratio(const double *above, const double *below, size
         return (struct gsim_interval){x / y, (double)NAN, (double)NAN};
     for (size_t i = 0; i < n; i++)
         squares += (above[i] / x - below[i] / y) * (above[i] / x - below[i] / y);
-    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) *
-                  sqrt(squares / (double)(n - 1) / (double)n);
+    double half =
+        gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sqrt(squares / (double)(n - 1) / (double)n);
     return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
 }
 

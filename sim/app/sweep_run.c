@@ -267,11 +267,8 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
     struct gsim_sweep_order *order = gsim_sweep_order_new(todo);
     if (!e || !crew || !order)
         return gsim_no_memory(sweep->cli->log, "starting");
-    *e = (struct execution){.todo = todo,
-                            .sweep = sweep,
-                            .db = db,
-                            .order = order,
-                            .io = *sweep->cli->io};
+    *e = (struct execution){
+        .todo = todo, .sweep = sweep, .db = db, .order = order, .io = *sweep->cli->io};
     e->io.stop = &sweep->stop;
     gsim_progress_begin(&e->bar, sweep->cli, "", todo->n);
     (void)pthread_mutex_init(&e->lock, NULL);

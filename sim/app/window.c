@@ -33,11 +33,11 @@ enum gsim_status gsim_window_read(struct gsim_cli *cli, struct gsim_window *out)
     if (status == GSIM_OK && cli->value[GSIM_OPT_COOLDOWN])
         status = read_end(cli, GSIM_OPT_COOLDOWN, &out->cooldown);
     if (status == GSIM_OK && out->warmup.share_ppm + out->cooldown.share_ppm >= GSIM_PPM)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "a warm-up of %g %% and a cooldown of %g %% leave no job; --cooldown is as "
-                         "long as --warmup unless it is given",
-                         (double)out->warmup.share_ppm / 1e4,
-                         (double)out->cooldown.share_ppm / 1e4);
+        return gsim_fail(
+            cli->log, GSIM_USAGE, NULL, 0,
+            "a warm-up of %g %% and a cooldown of %g %% leave no job; --cooldown is as "
+            "long as --warmup unless it is given",
+            (double)out->warmup.share_ppm / 1e4, (double)out->cooldown.share_ppm / 1e4);
     return status;
 }
 

@@ -43,10 +43,12 @@ static int remove_spec(void **state) {
 
 /* The p of las against fifo: the last field of the last row. */
 static double p_of(const char *seed, const char *cooldown) {
-    const char *args[] = {"gsim", "compare", "--policies", "fifo,las", "--set",
-                          "las.quantum=share", "--device", "ideal", "--gpus-per-node", "1",
-                          "--nodes", "1", "--reps", "20", "--warmup", "20%", "--cooldown", cooldown,
-                          "--format", "csv", "--quiet", "--jobs", "1", "--seed", seed, spec};
+    const char *args[] = {
+        "gsim",     "compare", "--policies",      "fifo,las", "--set",      "las.quantum=share",
+        "--device", "ideal",   "--gpus-per-node", "1",        "--nodes",    "1",
+        "--reps",   "20",      "--warmup",        "20%",      "--cooldown", cooldown,
+        "--format", "csv",     "--quiet",         "--jobs",   "1",          "--seed",
+        seed,       spec};
     enum { N = sizeof args / sizeof *args };
     char *argv[N + 1] = {NULL}, *text = NULL;
     size_t size = 0;

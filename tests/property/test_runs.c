@@ -92,8 +92,8 @@ static void check_set_run(const struct gsim_trace *trace, const char *policy, co
     if (busy > 1 + 1e-9 || (work > busy + 1e-9 && !shares))
         fail_msg("%s over %s: work %f, busy %f", policy, trace->path, work, busy);
     if (!(result.summary.gpu_useful <= work))
-        fail_msg("%s over %s: useful %f of work %f", policy, trace->path,
-                 result.summary.gpu_useful, work);
+        fail_msg("%s over %s: useful %f of work %f", policy, trace->path, result.summary.gpu_useful,
+                 work);
     check_times(&result, policy, shares);
     if (!shares)
         check_capacity(&result, nodes * widest(trace), arena);
