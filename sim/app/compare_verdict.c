@@ -135,9 +135,10 @@ static bool rank(struct verdict *v, enum gsim_measure measure) {
     }
     v->is_named[r->best] = v->is_named[r->second] = true;
     const char *sure = surety(v, r, r->second);
+    bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
     add(v, !sure ? NULL
-                 : gsim_arena_printf(arena, "%s has the lowest %s, %.1f %% below %s%s",
-                                     name_of(v, r->best), what,
+                 : gsim_arena_printf(arena, "%s has the lowest %s%s, %.1f %% below %s%s",
+                                     name_of(v, r->best), what, is_of_run ? " in this run" : "",
                                      100 * (1 - r->value[r->best] / r->value[r->second]),
                                      name_of(v, r->second), sure));
     return true;
@@ -146,7 +147,9 @@ static bool rank(struct verdict *v, enum gsim_measure measure) {
 /* --- what stands beside it -------------------------------------------------------------------- */
 
 static void say_unsure(struct verdict *v) {
-    if (!v->s->none_why || v->s->ranking[GSIM_MEASURE_JCT].second < 0)
+    const struct gsim_ranking *r = &v->s->ranking[GSIM_MEASURE_JCT];
+    bool is_short = v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]);
+    if (!v->s->none_why && !is_short)
         return;
     add(v, v->c->setup->spec
                ? "one run cannot tell whether that is chance: --reps 20 draws 20 traces"
