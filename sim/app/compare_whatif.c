@@ -40,15 +40,6 @@ _Static_assert(GSIM_MAX_COMPARED <= 64, "users of a key are bits");
 
 /* --- which constants -------------------------------------------------------------------------- */
 
-static bool is_profile_key(const char *name, size_t length) {
-    for (int k = 0; k < GSIM_KEY_COUNT; k++) {
-        const char *known = gsim_key_name((enum gsim_key)k);
-        if (strlen(known) == length && strncmp(known, name, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The place of a name in a list, to which it is added if it is new; MAX_KEYS: there is no room. */
 static int place_of(struct gsim_arena *arena, const char **list, int *n, const char *name,
                     size_t length) {
@@ -70,7 +61,7 @@ static void find_keys(struct whatif *w, struct gsim_whatif *out) {
         const char *at = w->c->tasks[t].result.summary.assumed;
         for (; *at; at += strspn(at, ", ")) {
             size_t length = strcspn(at, "=,");
-            if (!is_profile_key(at, length)) {
+            if (gsim_key_called(at, length) == GSIM_KEY_COUNT) {
                 (void)place_of(arena, column, &out->n_not_varied, at, length);
             } else {
                 int k = place_of(arena, w->key, &w->n_keys, at, length);
@@ -118,9 +109,7 @@ static enum gsim_status vary(const struct gsim_compare *c, const char *name, int
     *setup = *c->setup;
     setup->cluster.profiles = profiles;
     *out = setup;
-    int key = 0;
-    while (strcmp(gsim_key_name((enum gsim_key)key), name) != 0)
-        key++;
+    int key = (int)gsim_key_called(name, strlen(name));
     for (uint16_t i = 0; i < n; i++) {
         copies[i] = *c->setup->cluster.profiles[i];
         profiles[i] = &copies[i];

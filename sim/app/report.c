@@ -17,6 +17,18 @@ enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_forma
                      text);
 }
 
+/* Each of a result's list "key=value (device), column=value" on a line, with what the key is. */
+static void name_assumed(FILE *err, const char *policy, const char *list) {
+    for (const char *at = list; *at;) {
+        const char *comma = strstr(at, ", ");
+        size_t length = comma ? (size_t)(comma - at) : strlen(at);
+        enum gsim_key key = gsim_key_called(at, strcspn(at, "="));
+        fprintf(err, "gsim: %s: assumed, not known: %.*s%s%s\n", policy, (int)length, at,
+                key < GSIM_KEY_COUNT ? ": " : "", key < GSIM_KEY_COUNT ? gsim_key_help(key) : "");
+        at += length + (comma ? 2 : 0);
+    }
+}
+
 /* How many, with --verbose which. */
 static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
                          int n) {
@@ -28,8 +40,7 @@ static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *
         if (n_assumed == 0)
             continue;
         if (is_verbose)
-            fprintf(err, "gsim: %s: assumed, not known: %s\n", summaries[i]->policy,
-                    summaries[i]->assumed);
+            name_assumed(err, summaries[i]->policy, summaries[i]->assumed);
         else
             fprintf(err, "%s %lld value%s of %s", before, (long long)n_assumed,
                     n_assumed == 1 ? "" : "s", summaries[i]->policy);

@@ -60,10 +60,7 @@ static const char *speed_of(const char *key) {
 }
 
 static bool is_profile_key(const char *key) {
-    for (int k = 0; k < GSIM_KEY_COUNT; k++)
-        if (strcmp(gsim_key_name((enum gsim_key)k), key) == 0)
-            return true;
-    return false;
+    return gsim_key_called(key, strlen(key)) < GSIM_KEY_COUNT;
 }
 
 /* "las.quantum" for policy las, or "quantum" for any. */

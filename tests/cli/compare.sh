@@ -119,6 +119,11 @@ said "and a verdict" "chimera has the lowest p99 latency in this run, [0-9.]* % 
 said "what is outside validation is said of it" "outside what was validated: chimera (preemption of kernels"
 expect "of a run too" 0 "latency p99 .* ms" "$gsim" --policy mps "$tmp/serve.csv"
 
+# Assumed constants are counted; --verbose names them and says what they are
+expect "assumed values are counted" 0 "assumed, not known: [0-9] values of chimera (--verbose names them)" "$gsim" compare --no-what-if --policies mps,chimera "$tmp/serve.csv"
+unsaid "and not named" "preempt.save_ns"
+expect "unless all are asked for" 0 "chimera: assumed, not known: preempt.save_ns=[0-9]* (h200): [a-z]" "$gsim" --verbose --policy chimera "$tmp/serve.csv"
+
 # The table before the runs with other constants, which are interrupted
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     script -qec "'$gsim' compare --policies fifo,srtf --set preempt=restart --device '$tmp/d.ini' '$tmp/two.csv'" /dev/null </dev/null >"$tmp/out" 2>&1
