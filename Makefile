@@ -30,7 +30,7 @@ EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*.pt
 SOURCES  = $(sort $(LIB_SRC) $(wildcard sim/*/*.h sim/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples man validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples man readme validate-readme install clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -116,7 +116,7 @@ golden-update: gsim
 demo:
 	@sh tools/setup.sh build
 	@$(MAKE) -s -j$(JOBS) gsim
-	./gsim compare --policies fifo,backfill,easy-backfill,sjf,srtf,las --quiet --nodes 2 --gpus-per-node 8 traces/samples/cluster.csv
+	@sh tools/demo.sh ./gsim
 
 samples: gsim
 	for spec in traces/samples/*.ini; do ./gsim generate $$spec --force -o $${spec%.ini}.csv || exit 1; done
@@ -131,8 +131,12 @@ man: gsim
 	sh tools/tables.sh ./gsim >build/sweeps.md
 	cp build/sweeps.md docs/sweeps.md
 
+# What the README shows of gsim, from the program: readme its first screen, validate-readme the table.
+readme: gsim
+	sh tools/readme.sh ./gsim demo >build/README.md
+	cp build/README.md README.md
 validate-readme: gsim
-	sh tools/validate_readme.sh ./gsim >build/README.md
+	sh tools/readme.sh ./gsim validate >build/README.md
 	cp build/README.md README.md
 
 HEADERS = $(wildcard sim/base/*.h sim/api/*.h sim/api/*.def sim/core/run.h sim/core/cluster.h sim/core/bitset.h models/profile.h models/device.h models/keys.def models/mig.h models/space.h models/roofline.h traces/read.h traces/apps.h traces/input.h traces/generate.h)
@@ -161,6 +165,6 @@ help:
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
-	@echo 'make golden-update samples man validate-readme format tidy clean'
+	@echo 'make golden-update samples man readme validate-readme format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -23,6 +23,7 @@ struct gsim_arbiter {
     struct gsim_cycle cycle;
     struct gsim_pager pager;
     uint16_t n_present; /* members */
+    int64_t n_steps; /* that were simulated, those of a state ahead included */
     struct gsim_spans spans[2], taken; /* of the committed state and the one ahead, as they swap */
 };
 
@@ -160,6 +161,7 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
     for (int64_t n = 0; lanes->n_rings > 0; n++) {
         if (n == n_steps)
             return false;
+        arbiter->n_steps++;
         uint16_t lane = earliest(lanes);
         if (lanes->unsolved && lanes->rings[lane].next_ns > lanes->now_ns) {
             gsim_concurrent_solve(&rotation, arbiter->spaces, lanes);
@@ -617,6 +619,7 @@ uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {
     const struct gsim_lanes *lanes = &arbiter->committed;
     struct gsim_arbiter_stats stats = {.skipped_ns = lanes->skipped_ns,
+                                       .steps = arbiter->n_steps,
                                        .is_approximate = lanes->is_approximate};
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
         stats.slices += lanes->rings[i].n_slices;

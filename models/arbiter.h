@@ -168,6 +168,7 @@ struct gsim_arbiter_stats {
     int64_t slices, switch_ns;
     int64_t vain_slices; /* that ended before their pages were there, on lanes that are kept */
     int64_t skipped_ns; /* of the committed time */
+    int64_t steps; /* that were simulated: what is skipped costs none */
     bool is_approximate;
 };
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter);

@@ -106,7 +106,8 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
     if (context->refill_ns == 0)
         return GSIM_NEVER;
-    return (now_ns / context->refill_ns + 1) * context->refill_ns;
+    int64_t n = now_ns / context->refill_ns; /* periods as long as the clock end with it */
+    return n < GSIM_NEVER / context->refill_ns ? (n + 1) * context->refill_ns : GSIM_NEVER;
 }
 
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,

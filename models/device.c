@@ -72,7 +72,8 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
         return gsim_no_memory(log, "opening the device model");
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
-    if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
+    model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
+    if (!model->gpus || !model->is_asked || !gsim_traffic_init(&model->traffic, setup))
         return gsim_no_memory(log, "opening the device model");
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_pace_init(model);
@@ -652,11 +653,20 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
         answer.stop_ns = gsim_work_time(boundary - done, rate_q32);
     if (keep == GSIM_KEEP_DISCARD)
         answer.lost_ns = gsim_work_to_ns(boundary);
+    model->is_asked[stop][keep] |= answer.save_ns + answer.resume_ns > 0;
     return answer;
 }
 
 static const struct gsim_progress *progress_column(const struct gsim_model *model) {
     return model->progress;
+}
+
+static int64_t gap_ns(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    struct gsim_process process =
+        gsim_process_of(model->setup.trace, gsim_machine_info(model, slot)->index,
+                        model->setup.profiles[0], /* the device of reference, as work is */
+                        0); /* as the row says: assumed iterations have no gaps */
+    return work_ns - gsim_process_gpu_ns(&process, work_ns);
 }
 
 static const struct gsim_request_log *requests(const struct gsim_model *model, uint32_t *n) {
@@ -693,6 +703,7 @@ const struct gsim_model_ops gsim_model_device = {
     .costs = gsim_counters_costs,
     .counters = gsim_counters_of,
     .progress = progress_column,
+    .gap_ns = gap_ns,
     .requests = requests,
     .stats = stats,
     .outside_validated = gsim_facts_outside_validated,

@@ -115,12 +115,13 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
     return all;
 }
 
-/* Marks the assumed keys of a profile that some charged stop was computed from. */
+/* Marks the assumed keys of a profile that some stop was computed from which was charged, or by whose
+ * cost a policy may have chosen. */
 static void mark_assumed(const struct gsim_model *model, const struct gsim_profile *profile,
                          bool *is_used) {
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
         for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++) {
-            if (!model->is_charged[stop][keep])
+            if (!model->is_charged[stop][keep] && !model->is_asked[stop][keep])
                 continue;
             const enum gsim_key *key =
                 gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);

@@ -75,6 +75,7 @@ struct gsim_model {
     bool has_turners; /* there are GPUs or jobs that turns.c sees to */
     bool has_cut, has_recut; /* a GPU into instances, and again */
     bool is_charged[GSIM_STOP_COUNT][GSIM_KEEP_COUNT]; /* stops that cost something */
+    bool (*is_asked)[GSIM_KEEP_COUNT]; /* by stop: a policy was told that it would */
     bool has_loaded;
     bool has_paces; /* some profile or application makes jobs faster or slower */
     bool has_shares; /* some job asks for a part of a GPU */

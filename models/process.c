@@ -236,6 +236,14 @@ gsim_work gsim_process_done(const struct gsim_process *process,
     return whole + gsim_work_of_ns(part_ns);
 }
 
+int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns) {
+    int64_t paced_ns = process->pace_ns * process->context.iterations; /* without the tail */
+    if (process->pace_ns <= 0)
+        return 0;
+    return gsim_muldiv_floor(service_ns < paced_ns ? service_ns : paced_ns, process->context.gpu_ns,
+                             process->pace_ns);
+}
+
 void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
                          int64_t service_ns, int64_t *iterations, gsim_work *done) {
     *iterations = service_ns / process->pace_ns;

@@ -53,6 +53,8 @@ struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t 
 int64_t gsim_process_kernels(const struct gsim_profile *profile); /* of an iteration, assumed */
 /* Service done, of a context of that process. */
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
+/* GPU time of so much service. */
+int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns);
 /* The place in its iterations at which this much service is done. */
 void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
                          int64_t service_ns, int64_t *iterations, gsim_work *done);

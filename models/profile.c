@@ -46,6 +46,14 @@ const char *gsim_key_help(enum gsim_key key) {
     return keys[key].help;
 }
 
+enum gsim_key gsim_key_called(const char *name, size_t length) {
+    int k = 0;
+    while (k < GSIM_KEY_COUNT &&
+           (strlen(keys[k].name) != length || strncmp(keys[k].name, name, length) != 0))
+        k++;
+    return (enum gsim_key)k;
+}
+
 const char *gsim_tag_name(enum gsim_tag tag) {
     static const char *const names[GSIM_TAG_COUNT] = {"measured", "published", "fitted", "assumed",
                                                       "given"};

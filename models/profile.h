@@ -83,6 +83,8 @@ bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena
 int gsim_profile_find_key(const char *name);
 const char *gsim_key_name(enum gsim_key key);
 const char *gsim_key_help(enum gsim_key key);
+/* The key of that name; GSIM_KEY_COUNT: there is none. */
+enum gsim_key gsim_key_called(const char *name, size_t length);
 const char *gsim_tag_name(enum gsim_tag tag);
 
 #endif

@@ -701,6 +701,7 @@ void gsim_turns_stats(const struct gsim_turns *turns, struct gsim_model_stats *o
         out->slices += one.slices;
         out->switch_ns += one.switch_ns;
         out->skipped_ns += one.skipped_ns;
+        out->steps += one.steps;
         out->is_approximate |= one.is_approximate;
     }
 }

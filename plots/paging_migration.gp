@@ -9,7 +9,7 @@ set mxtics 5
 set key at screen 0.5, screen 1 - 0.03 / height center top horizontal samplen 1 maxrows 2 width -1
 set tmargin at screen 1 - 0.38 / height
 set style fill solid 1 border lc rgb '#000000'
-# "held": on GPUs and none of the others, such as waiting for the slowest of a gang.
+# "held": on GPUs and none of the others, such as gaps of hosts, or waiting for the slowest of a gang.
 plot $data1 using 3:1:(0):3:($1 - 0.35):($1 + 0.35):ytic(2) with boxxyerror dt solid lw 0.75 lc rgb '#0072B2' title 'own work', \
      $data1 using 3:1:3:($3 + $4):($1 - 0.35):($1 + 0.35) with boxxyerror dt solid lw 0.75 lc rgb '#E69F00' title 'switching', \
      $data1 using 3:1:($3 + $4):($3 + $4 + $5):($1 - 0.35):($1 + 0.35) with boxxyerror dt solid lw 0.75 lc rgb '#000000' title 'paging', \

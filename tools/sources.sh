@@ -22,7 +22,7 @@ awk '/^(sim\/base|sim\/api|sim\/core|models|traces)\/[^\/]*\.(c|h|def)$/ {
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(apps|cluster_file|devices|registry|samples|setup|warmup)[a-z_]*\.[ch]$/ { print "all", "sim/app", $0 }' \
+    /^sim\/app\/(apps|cluster_file|devices|registry|samples|setup|window)[a-z_]*\.[ch]$/ { print "all", "sim/app", $0 }' \
     "$tmp/files" >"$tmp/parts"
 # Names hold no spaces: they are paths in this tree.
 # shellcheck disable=SC2046

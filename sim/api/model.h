@@ -96,6 +96,7 @@ struct gsim_request_log {
 struct gsim_model_stats {
     int64_t slices, switch_ns; /* turns in rotations, and the time between them */
     int64_t skipped_ns; /* summed over GPUs: time whose repetitions were skipped, exactly */
+    int64_t steps; /* of rotations that were simulated: those of what was skipped are not */
     bool is_approximate; /* something was extrapolated */
 };
 
@@ -167,6 +168,9 @@ struct gsim_model_ops {
                      struct gsim_counters *out);
     /* The column of progress by slot; it may move when slots are reserved. */
     const struct gsim_progress *(*progress)(const struct gsim_model *model);
+    /* How much of so much of a job's work, alone, its GPUs have nothing to run: its host's gaps. 0 where
+     * the trace does not say. */
+    int64_t (*gap_ns)(const struct gsim_model *model, gsim_slot slot, int64_t work_ns);
     const struct gsim_request_log *(*requests)(const struct gsim_model *model, uint32_t *n);
     void (*stats)(const struct gsim_model *model, struct gsim_model_stats *out); /* adds */
     /* Facts for the result: names of assumed constants used, and why a result is outside what was

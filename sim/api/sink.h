@@ -48,6 +48,7 @@ struct gsim_sample {
 
 struct gsim_result {
     const struct gsim_trace *trace;
+    int64_t steps; /* events and steps of rotations: how much was simulated, on any machine */
     const struct gsim_gpu_result *gpus; /* summary.gpus of them; NULL: a pool has none to name */
     struct gsim_summary summary;
     struct gsim_job_results jobs;

@@ -2,11 +2,11 @@
 /* gsim compare: several policies on the same trace and the same randomness, on all cores. Each run
  * has an arena and a log of its own and writes its own slot of the results, so that the number of
  * threads cannot show in anything. */
-#include <math.h>
 #include <string.h>
 
 #include "sim/app/compare.h"
 #include "sim/app/parallel.h"
+#include "sim/app/progress.h"
 #include "sim/app/report.h"
 #include "traces/shake.h"
 
@@ -15,19 +15,30 @@ enum { MAX_REPS = 10000, SHAKEN = 10 };
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
+struct running {
+    struct gsim_compare *c;
+    struct gsim_progress_bar bar; /* of runs */
+};
+
 static void run_task(void *arg, int64_t at) {
-    struct gsim_compare *c = arg;
+    struct running *running = arg;
+    struct gsim_compare *c = running->c;
     struct gsim_compare_task *task = &c->tasks[at];
     task->arena = gsim_arena_new();
-    if (!task->arena) {
+    if (task->arena)
+        task->status = gsim_setup_run(c->setup, task->contender, &c->traces[task->replication],
+                                      c->cli->io, NULL, task->arena, &task->result, &task->log);
+    else
         task->status = gsim_no_memory(&task->log, "starting a run");
-        return;
-    }
-    task->status = gsim_setup_run(c->setup, task->contender, &c->traces[task->replication],
-                                  c->cli->io, false, task->arena, &task->result, &task->log);
-    if (task->status == GSIM_OK)
-        task->status =
-            gsim_warmup_trim(&c->warmup, &task->result, task->arena, &task->trimmed, &task->log);
+    gsim_progress_add(&running->bar);
+}
+
+static void run_all(struct gsim_compare *c) {
+    struct running running = {.c = c};
+    gsim_progress_begin(&running.bar, c->cli, "", c->n_tasks);
+    gsim_progress_set(&running.bar, 0);
+    gsim_in_parallel(c->n_threads, c->n_tasks, run_task, &running);
+    gsim_progress_end(&running.bar);
 }
 
 static enum gsim_status make_traces(struct gsim_compare *c) {
@@ -69,112 +80,72 @@ static enum gsim_status store(struct gsim_compare *c) {
 
 /* --- what is printed -------------------------------------------------------------------------- */
 
-static void put_margin(const struct gsim_comparison *s, FILE *out) {
-    const struct gsim_compared *second = &s->policy[s->second];
-    /* The interval is of second / best; the margin is 1 - best / second. */
-    double low = 100 * (1 - 1 / second->to_best.low), high = 100 * (1 - 1 / second->to_best.high);
-    double p = 0;
-    char text[16];
-    low = fabs(low) < 0.05 ? 0 : low; /* no "-0.0" */
-    for (int i = 0; i < GSIM_MAX_COMPARED; i++) /* best against each of the others */
-        if (i != s->best && s->policy[i].p_to_best > p)
-            p = s->policy[i].p_to_best;
-    gsim_format_p(text, p);
-    fprintf(out, "%s (95 %% interval %.1f to %.1f %%, p %s%s)",
-            p > 0.05 ? ", which may be chance" : "", low, high, *text == '<' ? "" : "= ", text);
-}
-
-static enum gsim_status put_whatif(const struct gsim_compare *c, int winner, FILE *out) {
-    struct gsim_whatif whatif;
-    enum gsim_status status = gsim_compare_whatif(c, winner, &whatif);
-    if (status != GSIM_OK)
-        return status;
-    if (whatif.flip)
-        fprintf(out, "; it does not survive +-20 %% on assumed constants: %s", whatif.flip);
-    else if (whatif.is_interrupted)
-        fputs("; not tried with other values of assumed constants", out);
-    else if (whatif.n_varied)
-        fprintf(out, "; it survives +-20 %% on each of %d assumed constant%s", whatif.n_varied,
-                whatif.n_varied == 1 ? "" : "s");
-    else if (!whatif.n_not_varied)
-        fputs("; it rests on no assumed constant", out);
-    if (whatif.n_not_varied)
-        fprintf(out, "; %d assumed value%s not varied", whatif.n_not_varied,
-                whatif.n_not_varied == 1 ? " was" : "s were");
-    return GSIM_OK;
-}
-
-static enum gsim_status write_verdict(const struct gsim_compare *c, const struct gsim_comparison *s,
-                                      FILE *out) {
-    if (s->second < 0)
-        return GSIM_OK;
-    const char *best = c->setup->contender[s->best].policy->name;
-    const char *second = c->setup->contender[s->second].policy->name;
-    double winner = s->policy[s->best].mean_s.mean, other = s->policy[s->second].mean_s.mean;
-    if (!(winner < other)) {
-        fprintf(out, "\nverdict: %s and %s tie in mean JCT\n", best, second);
-        return GSIM_OK;
-    }
-    fprintf(out, "\nverdict: %s has the lowest mean JCT, %.1f %% below %s", best,
-            100 * (1 - winner / other), second);
-    if (s->has_intervals)
-        put_margin(s, out);
-    enum gsim_status status = put_whatif(c, s->best, out);
-    fputc('\n', out);
-    return status;
-}
-
-static enum gsim_status write_tables(const struct gsim_compare *c) {
-    FILE *out = c->cli->io->out;
-    struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
-    struct gsim_summary summaries[GSIM_MAX_COMPARED];
-    if (!s)
-        return gsim_no_memory(c->cli->log, "comparing");
-    for (int i = 0; i < c->setup->n_contenders; i++)
-        summaries[i] = gsim_compare_at(c, i, 0)->trimmed;
-    fprintf(out, "%s: %lld jobs on %s, device %s\n", c->setup->trace_path,
-            (long long)summaries[0].jobs, c->setup->cluster_note, c->setup->device_name);
-    uint32_t n_skipped = gsim_warmup_jobs(&c->warmup, &c->traces[0]);
-    if (n_skipped)
-        fprintf(out, "the first %u jobs are warm-up: JCT, waiting and slowdown are of the others\n",
-                n_skipped);
-    gsim_write_comparison(out, summaries, c->setup->n_contenders);
-    enum gsim_status status = gsim_compare_statistics(c, s);
-    if (status != GSIM_OK)
-        return status;
-    gsim_compare_write_intervals(c, s, out);
-    return write_verdict(c, s, out);
-}
-
-static void write_rows(const struct gsim_compare *c, enum gsim_output_format format) {
-    FILE *out = c->cli->io->out;
-    if (format == GSIM_OUTPUT_CSV)
-        gsim_write_csv_header(out);
-    for (int i = 0; i < c->n_tasks && format == GSIM_OUTPUT_CSV; i++)
-        gsim_write_csv_row(out, &c->tasks[i].trimmed);
-    for (int i = 0; i < c->n_tasks && format == GSIM_OUTPUT_JSON; i++) {
-        fputs(i == 0 ? "[" : ",\n", out);
-        gsim_write_json(out, &c->tasks[i].trimmed);
-    }
-    if (format == GSIM_OUTPUT_JSON)
-        fputs("]\n", out);
-}
-
 static enum gsim_status write_by(const struct gsim_compare *c) {
     int n = c->setup->n_contenders;
     struct gsim_result *results =
         gsim_arena_array(c->cli->arena, (size_t)n * (size_t)c->n_reps, sizeof *results);
-    uint32_t *n_skipped = gsim_arena_array(c->cli->arena, (size_t)c->n_reps, sizeof *n_skipped);
-    if (!results || !n_skipped)
+    if (!results)
         return gsim_no_memory(c->cli->log, "breaking results down");
-    for (int r = 0; r < c->n_reps; r++) {
-        n_skipped[r] = gsim_warmup_jobs(&c->warmup, &c->traces[c->first_rep + r]);
+    for (int r = 0; r < c->n_reps; r++)
         for (int i = 0; i < n; i++)
             results[i * c->n_reps + r] = gsim_compare_at(c, i, c->first_rep + r)->result;
-    }
     struct gsim_results all = {
-        .result = results, .n = n, .n_reps = c->n_reps, .n_skipped = n_skipped};
+        .result = results, .n = n, .n_reps = c->n_reps, .window = &c->setup->window};
     return gsim_report_by(c->cli, &all);
+}
+
+/* A sentence, broken between words so that lines have at most 98 columns. */
+static void put_wrapped(FILE *out, const char *prefix, const char *text) {
+    enum { WIDTH = 98 };
+    int column = fprintf(out, "%s", prefix);
+    while (*text) {
+        int word = (int)strcspn(text, " ");
+        if (column + 1 + word > WIDTH)
+            column = fprintf(out, "\n   ") - 1;
+        column += fprintf(out, " %.*s", word, text);
+        text += word;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void write_verdict(FILE *out, const char *const *lines) {
+    if (!*lines)
+        return;
+    fputc('\n', out);
+    for (int i = 0; lines[i]; i++)
+        put_wrapped(out, i == 0 ? "verdict:" : " ", lines[i]);
+}
+
+/* The table stands there before anything is tried with other constants, which may take as long. */
+static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output_format format) {
+    FILE *out = c->cli->io->out;
+    struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
+    const char *const *verdict = NULL;
+    bool is_interrupted = false;
+    enum gsim_status status =
+        s ? gsim_compare_statistics(c, s) : gsim_no_memory(c->cli->log, "comparing");
+    if (status == GSIM_OK && format == GSIM_OUTPUT_TABLE) {
+        gsim_compare_write_tables(c, s);
+        (void)fflush(out);
+    }
+    if (format == GSIM_OUTPUT_CSV && c->cli->value[GSIM_OPT_BY])
+        return status == GSIM_OK ? write_by(c) : status; /* one table */
+    if (status == GSIM_OK && format != GSIM_OUTPUT_CSV)
+        status = gsim_compare_verdict(c, s, &verdict, &is_interrupted);
+    if (status != GSIM_OK)
+        return status;
+    if (format == GSIM_OUTPUT_TABLE) {
+        write_verdict(out, verdict);
+        status = write_by(c);
+    } else {
+        status = gsim_compare_write_rows(c, s, verdict, format);
+    }
+    if (is_interrupted && status == GSIM_OK)
+        return gsim_fail(c->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                         "interrupted: the table is whole, the verdict was not tried with all "
+                         "assumed constants");
+    return status;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -203,8 +174,6 @@ static enum gsim_status prepare(struct gsim_compare *c) {
     if (status == GSIM_OK)
         status =
             gsim_option_int(c->cli, GSIM_OPT_JOBS, gsim_cores(), 1, GSIM_MAX_THREADS, &n_threads);
-    if (status == GSIM_OK)
-        status = gsim_warmup_read(c->cli, &c->warmup);
     if (status != GSIM_OK)
         return status;
     c->n_threads = (int)n_threads;
@@ -235,20 +204,18 @@ static enum gsim_status compare(struct gsim_compare *c) {
             gsim_report_look_up(c->cli, c->setup, 0, c->n_traces, &(struct gsim_db_asked *){0});
     if (status != GSIM_OK)
         return status;
-    gsim_in_parallel(c->n_threads, c->n_tasks, run_task, c);
+    run_all(c);
     status = collect(c);
     if (status != GSIM_OK)
         return status;
+    const struct gsim_summary *summaries[GSIM_MAX_COMPARED];
     for (int i = 0; i < c->setup->n_contenders; i++)
-        gsim_report_notes(c->cli, &c->tasks[i].result.summary);
+        summaries[i] = gsim_compare_summary(c, i, 0);
+    gsim_report_notes(c->cli, summaries, c->setup->n_contenders);
     gsim_report_requests(c->cli, &c->tasks[0].result);
     gsim_compare_warn_of_load(c);
     status = store(c); /* first: what has been run is not lost to what is printed */
-    if (status == GSIM_OK && format == GSIM_OUTPUT_TABLE)
-        status = write_tables(c);
-    else if (status == GSIM_OK)
-        write_rows(c, format);
-    return status == GSIM_OK ? write_by(c) : status;
+    return status == GSIM_OK ? write_all(c, format) : status;
 }
 
 enum gsim_status gsim_command_compare(struct gsim_cli *cli) {

@@ -10,18 +10,23 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
     if (status != GSIM_OK)
         return status;
     FILE *out = cli->io->out;
+    struct gsim_results all = {.result = result, .n = 1, .n_reps = 1, .window = &setup->window};
     if (format == GSIM_OUTPUT_JSON) {
-        gsim_write_json(out, &result->summary);
-        fputc('\n', out);
-    } else if (format == GSIM_OUTPUT_CSV) {
-        gsim_write_csv_header(out);
-        gsim_write_csv_row(out, &result->summary);
-    } else {
-        gsim_write_summary_table(out, &result->summary, setup->cluster_note);
+        gsim_write_json_fields(out, &result->summary);
+        status = gsim_report_by_json(cli, &setup->window, result);
+        fputs("}\n", out);
+        return status;
     }
-    return gsim_report_by(
-        cli,
-        &(struct gsim_results){.result = result, .n = 1, .n_reps = 1, .n_skipped = &(uint32_t){0}});
+    if (format == GSIM_OUTPUT_CSV && !cli->value[GSIM_OPT_BY]) {
+        gsim_write_csv_names(out);
+        fputc('\n', out);
+        gsim_write_csv_fields(out, &result->summary);
+        fputc('\n', out);
+    } else if (format == GSIM_OUTPUT_TABLE) {
+        gsim_write_summary_table(out, &result->summary, setup->cluster_note,
+                                 gsim_option_is_on(cli, GSIM_OPT_VERBOSE));
+    }
+    return gsim_report_by(cli, &all);
 }
 
 /* What is written after the run is tried before it: an hour's result is not lost to a missing folder.
@@ -47,7 +52,7 @@ static enum gsim_status write_jobs(struct gsim_cli *cli, const struct gsim_resul
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, struct gsim_outfile *jobs,
                                enum gsim_status ran) {
-    gsim_report_notes(cli, &result->summary);
+    gsim_report_notes(cli, (const struct gsim_summary *[]){&result->summary}, 1);
     gsim_report_requests(cli, result);
     enum gsim_status status = write_result(cli, setup, result);
     enum gsim_status written = write_jobs(cli, result, jobs);
@@ -63,8 +68,12 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
 
 static enum gsim_status simulate_unseen(struct gsim_cli *cli, const struct gsim_setup *setup,
                                         struct gsim_result *result) {
-    return gsim_setup_run(setup, 0, &setup->trace, cli->io, !gsim_option_is_on(cli, GSIM_OPT_QUIET),
-                          cli->arena, result, cli->log);
+    struct gsim_progress_bar bar;
+    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
+    enum gsim_status status =
+        gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    gsim_progress_end(&bar);
+    return status;
 }
 
 /* With the timeline, if one is asked for. */

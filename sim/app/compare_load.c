@@ -6,13 +6,16 @@
 /* Too few jobs have no trend. */
 enum { LEAST_JOBS = 50 };
 
-/* Work that arrives, as a share of what the GPUs can do between the first arrival and the last. */
-static double offered_load(const struct gsim_trace *trace, int64_t n_gpus, int64_t span_ns) {
-    double work = 0;
+double gsim_work_of_job_s(const struct gsim_trace *trace, uint32_t job) {
+    return (double)trace->service_ns[job] / 1e9 * gsim_trace_gpus(trace, job) *
+           ((double)gsim_trace_share(trace, job) / (double)GSIM_PPM);
+}
+
+double gsim_offered_load(const struct gsim_trace *trace, int64_t n_gpus, int64_t span_ns) {
+    double work_s = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
-        work += (double)trace->service_ns[job] * gsim_trace_gpus(trace, job) *
-                ((double)gsim_trace_share(trace, job) / (double)GSIM_PPM);
-    return work / ((double)span_ns * (double)n_gpus);
+        work_s += gsim_work_of_job_s(trace, job);
+    return work_s * 1e9 / ((double)span_ns * (double)n_gpus);
 }
 
 /* Jobs in the system on average between two instants. */
@@ -48,7 +51,7 @@ void gsim_compare_warn_of_load(const struct gsim_compare *c) {
     int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
     if (span_ns < 4)
         return; /* all at once: a batch has no load */
-    double load = offered_load(trace, n_gpus, span_ns);
+    double load = gsim_offered_load(trace, n_gpus, span_ns);
     if (load > 1)
         fprintf(
             err,

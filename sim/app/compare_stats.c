@@ -1,324 +1,294 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a comparison is. Over replications: Student's t for means and their paired differences,
- * the bootstrap for ratios and the p99. Over a single run: the bootstrap throughout, of blocks of
- * consecutive jobs, since jobs that met in one queue are not independent; blocks have n^(1/3) jobs,
- * the order that is best for a mean (Kuensch 1989; Hall, Horowitz, Jing 1995). That says how much
- * the jobs of this trace vary, not how much traces do. */
+/* How sure a comparison is. Over replications: Student's t, of paired differences, and on logarithms
+ * where what is compared is a time or a ratio of times. Over a single run: the same over means of a few long batches of jobs, if
+ * the run is long for what its jobs remember of each other (dependence.h); else nothing is said. Of a
+ * quantile one run says nothing that holds. Over shaken traces: the range, and how often the order
+ * is what it is. */
 #include <math.h>
-#include <string.h>
 
 #include "sim/app/compare.h"
-#include "sim/app/output.h"
-#include "sim/base/sort.h"
-
-enum { LEAST_UNITS = 10 }; /* of blocks: below that, percentiles mean nothing */
-
-/* The jobs of a single run that count, sorted by JCT. */
-struct sorted_jobs {
-    double *jct_s;
-    uint32_t *unit;
-    size_t n;
-};
+#include "sim/app/dependence.h"
 
 struct units {
     const struct gsim_compare *c;
     size_t n;
-    double *sum_s, *count; /* by contender and unit: mean JCT = sum / count */
-    double *p99_s; /* over replications: each one's */
-    struct sorted_jobs *jobs; /* over blocks, by contender */
-    double *mean_draws, *p99_draws; /* by contender and resample */
+    double *mean_s, *p99_s; /* by contender and unit */
+    double *latency_s; /* the measure, by contender and unit; over batches it is not known */
     double *paired; /* scratch, by unit */
+    bool is_known[GSIM_MAX_COMPARED]; /* else its run is too short */
 };
+
+const char *const gsim_measure_names[GSIM_MEASURE_COUNT] = {"mean JCT", "p99 latency"};
+
+double gsim_measure_of(const struct gsim_summary *summary, enum gsim_measure measure) {
+    return measure == GSIM_MEASURE_JCT ? summary->jct_mean_s : summary->latency_p99_s;
+}
 
 /* --- units ------------------------------------------------------------------------------------ */
 
 static bool reserve(struct units *u) {
     struct gsim_arena *arena = u->c->cli->arena;
-    size_t n_contenders = (size_t)u->c->setup->n_contenders, cells = n_contenders * u->n;
-    u->sum_s = gsim_arena_array(arena, cells, sizeof(double));
-    u->count = gsim_arena_array(arena, cells, sizeof(double));
+    size_t cells = (size_t)u->c->setup->n_contenders * u->n;
+    u->mean_s = gsim_arena_array(arena, cells, sizeof(double));
     u->p99_s = gsim_arena_array(arena, cells, sizeof(double));
-    u->jobs = gsim_arena_array(arena, n_contenders, sizeof *u->jobs);
-    u->mean_draws = gsim_arena_array(arena, n_contenders * GSIM_RESAMPLES, sizeof(double));
-    u->p99_draws = gsim_arena_array(arena, n_contenders * GSIM_RESAMPLES, sizeof(double));
+    u->latency_s = gsim_arena_array(arena, cells, sizeof(double));
     u->paired = gsim_arena_array(arena, u->n, sizeof(double));
-    return u->paired && u->sum_s && u->count && u->p99_s && u->jobs && u->mean_draws &&
-           u->p99_draws;
+    return u->mean_s && u->p99_s && u->latency_s && u->paired;
 }
 
 static void take_replications(struct units *u) {
-    for (int i = 0; i < u->c->setup->n_contenders; i++)
+    for (int i = 0; i < u->c->setup->n_contenders; i++) {
+        u->is_known[i] = true;
         for (size_t r = 0; r < u->n; r++) {
-            const struct gsim_summary *s =
-                &gsim_compare_at(u->c, i, u->c->first_rep + (int)r)->trimmed;
+            const struct gsim_summary *s = gsim_compare_summary(u->c, i, u->c->first_rep + (int)r);
             size_t cell = (size_t)i * u->n + r;
-            u->sum_s[cell] = s->jct_mean_s;
-            u->count[cell] = 1;
+            u->mean_s[cell] = s->jct_mean_s;
             u->p99_s[cell] = s->jct_p99_s;
+            u->latency_s[cell] = s->latency_p99_s;
         }
+    }
 }
 
-static bool take_jobs(struct units *u, int contender, size_t block_jobs, uint32_t n_skipped) {
-    const struct gsim_result *result = &gsim_compare_at(u->c, contender, 0)->result;
-    struct gsim_arena *arena = u->c->cli->arena;
-    struct sorted_jobs *jobs = &u->jobs[contender];
-    size_t n = result->jobs.n - n_skipped;
-    int64_t *jct_ns = gsim_arena_array(arena, n, sizeof *jct_ns);
-    uint32_t *unit = gsim_arena_array(arena, n, sizeof *unit);
-    uint32_t *order = gsim_arena_array(arena, n, sizeof *order);
-    jobs->jct_s = gsim_arena_array(arena, n, sizeof *jobs->jct_s);
-    jobs->unit = gsim_arena_array(arena, n, sizeof *jobs->unit);
-    if (!jct_ns || !unit || !order || !jobs->jct_s || !jobs->unit)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t job = gsim_arrival(result->trace, n_skipped + (uint32_t)i);
-        size_t block = i / block_jobs < u->n ? i / block_jobs : u->n - 1;
-        if (result->jobs.end_ns[job] < 0)
-            continue;
-        jct_ns[jobs->n] = result->jobs.end_ns[job] - result->trace->submit_ns[job];
-        unit[jobs->n] = (uint32_t)block;
-        u->sum_s[(size_t)contender * u->n + block] += (double)jct_ns[jobs->n] / 1e9;
-        u->count[(size_t)contender * u->n + block]++;
-        jobs->n++;
-    }
-    if (!gsim_sort_order(jct_ns, order, jobs->n))
-        return false;
-    for (size_t i = 0; i < jobs->n; i++) {
-        jobs->jct_s[i] = (double)jct_ns[order[i]] / 1e9;
-        jobs->unit[i] = unit[order[i]];
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs) {
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        const struct gsim_result *result = &gsim_compare_at(c, i, 0)->result;
+        for (uint32_t k = jobs.first; k < jobs.end; k++)
+            if (result->jobs.end_ns[gsim_arrival(result->trace, k)] < 0)
+                return false;
     }
     return true;
 }
 
-/* --- resampling ------------------------------------------------------------------------------- */
-
-static double drawn_mean(const struct units *u, int contender, const uint32_t *weight) {
-    const double *sum = u->sum_s + (size_t)contender * u->n, *count = u->count + (sum - u->sum_s);
-    double total = 0, n = 0;
-    for (size_t i = 0; i < u->n; i++) {
-        total += weight[i] * sum[i];
-        n += weight[i] * count[i];
+/* Over how many jobs the queue of this trace remembers; negative: no memory. */
+static double memory_of_trace(const struct gsim_compare *c, struct gsim_window_jobs jobs) {
+    const struct gsim_trace *trace = &c->traces[0];
+    size_t n = jobs.end - jobs.first;
+    double *gap_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *gap_s);
+    double *work_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *work_s);
+    if (!gap_s || !work_s)
+        return -1;
+    for (size_t k = 0; k < n; k++) {
+        uint32_t job = gsim_arrival(trace, jobs.first + (uint32_t)k);
+        work_s[k] = gsim_work_of_job_s(trace, job);
+        if (k > 0)
+            gap_s[k - 1] =
+                (double)(trace->submit_ns[job] -
+                         trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
+                1e9;
     }
-    return total / n; /* NaN when nothing was drawn that had finished */
+    return gsim_memory_of_queue(gap_s, work_s, n, (double)gsim_compare_summary(c, 0, 0)->gpus);
 }
 
-/* The quantile (n - 1) p of the jobs of the drawn blocks, from the top since p is high. */
-static double drawn_p99_of_jobs(const struct sorted_jobs *jobs, const uint32_t *weight) {
-    int64_t n = 0, n_above = 0;
-    for (size_t i = 0; i < jobs->n; i++)
-        n += weight[jobs->unit[i]];
-    if (n == 0)
-        return (double)NAN;
-    double at = (double)(n - 1) * 0.99;
-    int64_t low = (int64_t)at;
-    double high_value = (double)NAN;
-    for (size_t i = jobs->n; i-- > 0;) {
-        n_above += weight[jobs->unit[i]];
-        if (isnan(high_value) && n_above >= n - 1 - low && n_above > 0)
-            high_value = jobs->jct_s[i];
-        if (n_above >= n - low)
-            return jobs->jct_s[i] + (at - (double)low) * (high_value - jobs->jct_s[i]);
-    }
-    return high_value;
-}
-
-static double drawn_p99(const struct units *u, int contender, const uint32_t *weight) {
-    const double *p99 = u->p99_s + (size_t)contender * u->n;
-    double total = 0;
-    if (u->jobs[contender].jct_s)
-        return drawn_p99_of_jobs(&u->jobs[contender], weight);
-    for (size_t i = 0; i < u->n; i++)
-        total += weight[i] * p99[i];
-    return total / (double)u->n;
-}
-
-static bool resample(struct units *u) {
-    struct gsim_bootstrap b;
-    bool is_fine = gsim_bootstrap_begin(&b, u->n, (uint64_t)u->c->setup->seed);
-    for (int k = 0; is_fine && k < GSIM_RESAMPLES; k++) {
-        gsim_bootstrap_draw(&b);
-        for (int i = 0; i < u->c->setup->n_contenders; i++) {
-            u->mean_draws[i * GSIM_RESAMPLES + k] = drawn_mean(u, i, b.weight);
-            u->p99_draws[i * GSIM_RESAMPLES + k] = drawn_p99(u, i, b.weight);
+static bool take_batches(struct units *u, struct gsim_window_jobs jobs) {
+    size_t n = jobs.end - jobs.first;
+    double *jct_s = gsim_arena_array(u->c->cli->arena, n, sizeof *jct_s);
+    for (int i = 0; jct_s && i < u->c->setup->n_contenders; i++) {
+        const struct gsim_result *result = &gsim_compare_at(u->c, i, 0)->result;
+        for (size_t k = 0; k < n; k++) {
+            uint32_t job = gsim_arrival(result->trace, jobs.first + (uint32_t)k);
+            jct_s[k] = (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
         }
+        u->is_known[i] = gsim_is_enough(n, gsim_memory_of_values(jct_s, n));
+        gsim_batch_means(jct_s, n, u->mean_s + (size_t)i * u->n);
     }
-    gsim_bootstrap_end(&b);
-    return is_fine;
+    return jct_s;
+}
+
+/* Why the jobs of one run give no intervals; NULL: they may. */
+static const char *too_short(const struct gsim_compare *c, struct gsim_window_jobs jobs,
+                             double memory) {
+    unsigned n = jobs.end - jobs.first;
+    if (c->first_rep)
+        return "one shaken trace shows no spread";
+    if (!has_ended(c, jobs))
+        return "jobs did not finish";
+    if (n < 2 * GSIM_BATCHES)
+        return gsim_arena_printf(c->cli->arena, "%u jobs are too few", n);
+    if (isinf(memory))
+        return "more work arrives than the GPUs can do, or all of it at once: there is no mean "
+               "that a longer trace would have";
+    if (!gsim_is_enough(n, memory))
+        return gsim_arena_printf(c->cli->arena,
+                                 "at this load completion times remember about %.3g jobs, and %u "
+                                 "jobs are not %d times as many",
+                                 memory, n, GSIM_LEAST_MEMORIES);
+    return NULL;
 }
 
 /* --- what it says ----------------------------------------------------------------------------- */
 
-static double mean_of(const struct gsim_compare *c, int contender) {
+static double mean_of(const struct gsim_compare *c, int contender, enum gsim_measure measure) {
     double sum = 0;
     for (int r = 0; r < c->n_reps; r++)
-        sum += gsim_compare_at(c, contender, c->first_rep + r)->trimmed.jct_mean_s;
+        sum += gsim_measure_of(gsim_compare_summary(c, contender, c->first_rep + r), measure);
     return sum / c->n_reps;
 }
 
 static double p99_of(const struct gsim_compare *c, int contender) {
     double sum = 0;
     for (int r = 0; r < c->n_reps; r++)
-        sum += gsim_compare_at(c, contender, c->first_rep + r)->trimmed.jct_p99_s;
+        sum += gsim_compare_summary(c, contender, c->first_rep + r)->jct_p99_s;
     return sum / c->n_reps;
 }
 
-/* Mean JCT of the contender minus the other's, replication by replication. */
-static void pair(const struct units *u, int contender, int other) {
-    for (size_t r = 0; r < u->n; r++)
-        u->paired[r] = u->sum_s[(size_t)contender * u->n + r] - u->sum_s[(size_t)other * u->n + r];
+static struct gsim_interval unknown(double mean) {
+    return (struct gsim_interval){mean, (double)NAN, (double)NAN};
 }
 
-/* The contender against another: the ratio of their means, and p of "they are alike". */
-static bool against(const struct units *u, int contender, int other, struct gsim_interval *ratio,
-                    double *p) {
-    double draws[GSIM_RESAMPLES];
-    for (int k = 0; k < GSIM_RESAMPLES; k++)
-        draws[k] = u->mean_draws[contender * GSIM_RESAMPLES + k] /
-                   u->mean_draws[other * GSIM_RESAMPLES + k];
-    bool is_fine =
-        gsim_bootstrap_interval(draws, mean_of(u->c, contender) / mean_of(u->c, other), ratio);
-    *p = gsim_bootstrap_p(draws, 1);
-    if (!u->jobs[contender].jct_s) {
-        pair(u, contender, other);
+static struct gsim_interval range_of(const double *values, size_t n, double mean) {
+    struct gsim_interval range = {mean, values[0], values[0]};
+    for (size_t i = 1; i < n; i++) {
+        range.low = fmin(range.low, values[i]);
+        range.high = fmax(range.high, values[i]);
+    }
+    return range;
+}
+
+/* One contender's value minus another's, unit by unit. */
+static void pair(const struct units *u, const double *values, int contender, int other) {
+    for (size_t i = 0; i < u->n; i++)
+        u->paired[i] = values[(size_t)contender * u->n + i] - values[(size_t)other * u->n + i];
+}
+
+/* The ratio of one contender's mean to another's, and p of "they are alike". */
+static struct gsim_interval ratio_of(const struct units *u, const double *values, int contender,
+                                     int other, enum gsim_units units, double *p) {
+    const double *mine = values + (size_t)contender * u->n, *its = values + (size_t)other * u->n;
+    *p = (double)NAN;
+    if (contender == other)
+        return (struct gsim_interval){1, 1, 1};
+    if (units != GSIM_UNITS_SHAKEN) {
+        pair(u, values, contender, other);
         *p = gsim_t_p(u->paired, u->n);
+        return gsim_t_ratio(mine, its, u->n);
     }
-    return is_fine;
+    for (size_t i = 0; i < u->n; i++)
+        u->paired[i] = mine[i] / its[i];
+    return range_of(u->paired, u->n, (double)NAN);
 }
 
-static bool describe(const struct units *u, int contender, struct gsim_compared *out) {
-    const double *mine = u->sum_s + (size_t)contender * u->n;
-    double *draws = u->mean_draws + (size_t)contender * GSIM_RESAMPLES;
-    double differences[GSIM_RESAMPLES];
-    bool is_fine = gsim_bootstrap_interval(u->p99_draws + (size_t)contender * GSIM_RESAMPLES,
-                                           p99_of(u->c, contender), &out->p99_s);
-    if (u->jobs[contender].jct_s) {
-        double sorted[GSIM_RESAMPLES];
-        memcpy(sorted, draws, sizeof sorted);
-        for (int k = 0; k < GSIM_RESAMPLES; k++)
-            differences[k] = draws[k] - u->mean_draws[k];
-        return is_fine && gsim_bootstrap_interval(sorted, mean_of(u->c, contender), &out->mean_s) &&
-               gsim_bootstrap_interval(differences, mean_of(u->c, contender) - mean_of(u->c, 0),
-                                       &out->difference_s);
+static int count_below(const struct units *u, const double *values, int lower, int other) {
+    int n = 0;
+    for (size_t i = 0; i < u->n; i++)
+        n += values[(size_t)lower * u->n + i] < values[(size_t)other * u->n + i];
+    return n;
+}
+
+/* Those of a contender, whose means stand there already. */
+static void describe(const struct units *u, enum gsim_units units, int contender,
+                     struct gsim_compared *out) {
+    const double *means = u->mean_s + (size_t)contender * u->n;
+    const double *p99s = u->p99_s + (size_t)contender * u->n;
+    bool is_shaken = units == GSIM_UNITS_SHAKEN;
+    double mean = out->mean_s.mean, p99 = out->p99_s.mean, ratio = out->ratio.mean;
+    out->mean_s = is_shaken ? range_of(means, u->n, mean) : gsim_t_log_interval(means, u->n);
+    if (units != GSIM_UNITS_BATCHES)
+        out->p99_s = is_shaken ? range_of(p99s, u->n, p99) : gsim_t_log_interval(p99s, u->n);
+    if (!u->is_known[0])
+        return;
+    double difference = out->difference_s.mean;
+    pair(u, u->mean_s, contender, 0);
+    out->difference_s =
+        is_shaken ? range_of(u->paired, u->n, difference) : gsim_t_interval(u->paired, u->n);
+    out->ratio = ratio_of(u, u->mean_s, contender, 0, units, &out->p);
+    out->mean_s.mean = mean; /* of all jobs, also those that are left over from batches */
+    out->difference_s.mean = difference;
+    out->ratio.mean = ratio;
+    out->n_below = is_shaken ? count_below(u, u->mean_s, contender, 0) : 0;
+}
+
+static void rank_all(const struct gsim_compare *c, enum gsim_measure measure,
+                     struct gsim_ranking *out) {
+    *out = (struct gsim_ranking){.is_there = true, .best = 0, .second = -1};
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        out->value[i] = mean_of(c, i, measure);
+        out->is_there &= !isnan(out->value[i]);
+        out->best = out->value[i] < out->value[out->best] ? i : out->best;
     }
-    pair(u, contender, 0);
-    out->mean_s = gsim_t_interval(mine, u->n);
-    out->difference_s = gsim_t_interval(u->paired, u->n);
-    return is_fine;
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        out->to_best[i] = unknown(out->value[i] / out->value[out->best]);
+        out->p[i] = (double)NAN;
+        if (i != out->best && (out->second < 0 || out->value[i] < out->value[out->second]))
+            out->second = i;
+    }
+}
+
+/* Everybody against the best one. */
+static bool test_ranking(const struct units *u, enum gsim_units units, const double *values,
+                         struct gsim_ranking *out) {
+    int n = u->c->setup->n_contenders;
+    for (int i = 0; i < n; i++) {
+        if (!out->is_there || !u->is_known[i] || !u->is_known[out->best])
+            continue;
+        double ratio = out->to_best[i].mean;
+        out->to_best[i] = ratio_of(u, values, i, out->best, units, &out->p[i]);
+        out->to_best[i].mean = ratio;
+        out->n_above[i] = count_below(u, values, out->best, i);
+    }
+    return gsim_holm(out->p, (size_t)n);
 }
 
 static bool test_all(const struct units *u, struct gsim_comparison *out) {
-    double p[GSIM_MAX_COMPARED], p_to_best[GSIM_MAX_COMPARED];
+    double p[GSIM_MAX_COMPARED];
     int n = u->c->setup->n_contenders;
-    bool is_fine = true;
-    for (int i = 0; i < n && is_fine; i++) {
-        struct gsim_compared *about = &out->policy[i];
-        is_fine = describe(u, i, about) && against(u, i, 0, &about->ratio, &p[i]) &&
-                  against(u, i, out->best, &about->to_best, &p_to_best[i]);
+    bool is_run = out->units == GSIM_UNITS_BATCHES; /* of its latencies nothing is known */
+    for (int i = 0; i < n; i++) {
+        if (u->is_known[i])
+            describe(u, out->units, i, &out->policy[i]);
+        p[i] = out->policy[i].p;
     }
-    p[0] = (double)NAN; /* against itself */
-    p_to_best[out->best] = (double)NAN;
-    is_fine = is_fine && gsim_holm(p, (size_t)n) && gsim_holm(p_to_best, (size_t)n);
-    for (int i = 0; i < n && is_fine; i++) {
+    if (!gsim_holm(p, (size_t)n) ||
+        !test_ranking(u, out->units, u->mean_s, &out->ranking[GSIM_MEASURE_JCT]) ||
+        (!is_run &&
+         !test_ranking(u, out->units, u->latency_s, &out->ranking[GSIM_MEASURE_LATENCY])))
+        return false;
+    for (int i = 0; i < n; i++)
         out->policy[i].p = p[i];
-        out->policy[i].p_to_best = p_to_best[i];
-    }
-    return is_fine;
+    return true;
 }
 
-static void rank(const struct gsim_compare *c, struct gsim_comparison *out) {
-    int n = c->setup->n_contenders;
-    out->best = 0;
-    out->second = -1;
-    for (int i = 1; i < n; i++)
-        if (mean_of(c, i) < mean_of(c, out->best))
-            out->best = i;
-    for (int i = 0; i < n; i++)
-        if (i != out->best && (out->second < 0 || mean_of(c, i) < mean_of(c, out->second)))
-            out->second = i;
-    for (int i = 0; i < n; i++)
-        out->policy[i] = (struct gsim_compared){.mean_s.mean = mean_of(c, i),
-                                                .p99_s.mean = p99_of(c, i),
-                                                .ratio.mean = mean_of(c, i) / mean_of(c, 0),
+static void begin(const struct gsim_compare *c, struct gsim_comparison *out) {
+    *out = (struct gsim_comparison){.n_units = c->n_reps};
+    for (int m = 0; m < GSIM_MEASURE_COUNT; m++)
+        rank_all(c, (enum gsim_measure)m, &out->ranking[m]);
+    const double *mean_s = out->ranking[GSIM_MEASURE_JCT].value;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        out->policy[i] = (struct gsim_compared){.mean_s = unknown(mean_s[i]),
+                                                .p99_s = unknown(p99_of(c, i)),
+                                                .ratio = unknown(mean_s[i] / mean_s[0]),
+                                                .difference_s = unknown(mean_s[i] - mean_s[0]),
                                                 .p = (double)NAN};
+}
+
+/* The batches of one run, if it is long enough. */
+static bool take_run(struct units *u, struct gsim_comparison *out) {
+    struct gsim_window_jobs jobs = gsim_window_find(&u->c->setup->window, &u->c->traces[0]);
+    double memory = memory_of_trace(u->c, jobs);
+    if (memory < 0)
+        return false;
+    out->none_why = too_short(u->c, jobs, memory);
+    out->units = out->none_why ? GSIM_UNITS_NONE : GSIM_UNITS_BATCHES;
+    u->n = GSIM_BATCHES;
+    return out->none_why || (reserve(u) && take_batches(u, jobs));
 }
 
 enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
                                          struct gsim_comparison *out) {
     struct units u = {.c = c, .n = (size_t)c->n_reps};
-    const struct gsim_trace *trace = &c->traces[0];
-    uint32_t n_skipped = gsim_warmup_jobs(&c->warmup, trace);
-    *out = (struct gsim_comparison){.is_over_reps = c->n_reps > 1, .block_jobs = 1};
-    rank(c, out);
-    if (!out->is_over_reps) {
-        size_t n = trace->n_jobs - n_skipped;
-        while (out->block_jobs * out->block_jobs * out->block_jobs < n)
-            out->block_jobs++;
-        u.n = n / out->block_jobs;
+    bool is_fine;
+    begin(c, out);
+    if (c->n_reps == 1) {
+        is_fine = take_run(&u, out);
+        out->n_units = out->none_why ? 1 : GSIM_BATCHES;
+    } else {
+        out->units = c->first_rep ? GSIM_UNITS_SHAKEN : GSIM_UNITS_REPS;
+        is_fine = reserve(&u);
+        if (is_fine)
+            take_replications(&u);
     }
-    out->n_units = u.n;
-    if (!out->is_over_reps && u.n < LEAST_UNITS)
-        return GSIM_OK;
-    bool is_fine = reserve(&u);
-    if (is_fine && out->is_over_reps)
-        take_replications(&u);
-    for (int i = 0; i < c->setup->n_contenders && is_fine && !out->is_over_reps; i++)
-        is_fine = take_jobs(&u, i, out->block_jobs, n_skipped);
-    if (!is_fine || !resample(&u) || !test_all(&u, out))
+    if (!is_fine || (!out->none_why && !test_all(&u, out)))
         return gsim_no_memory(c->cli->log, "computing statistics");
-    out->has_intervals = true;
     return GSIM_OK;
-}
-
-/* --- as text ---------------------------------------------------------------------------------- */
-
-static void put_interval(FILE *out, const struct gsim_interval *i) {
-    char mean[40], low[40], high[40], all[128];
-    gsim_format_humane(mean, i->mean);
-    gsim_format_humane(low, i->low);
-    gsim_format_humane(high, i->high);
-    (void)snprintf(all, sizeof all, "%s [%s, %s]", mean, low, high);
-    fprintf(out, " %30s", all);
-}
-
-void gsim_format_p(char *buffer, double p) {
-    if (isnan(p))
-        (void)snprintf(buffer, 16, "-");
-    else if (p < 0.0001)
-        (void)snprintf(buffer, 16, "< 0.0001");
-    else
-        (void)snprintf(buffer, 16, "%.2g", p);
-}
-
-void gsim_compare_write_intervals(const struct gsim_compare *c, const struct gsim_comparison *s,
-                                  FILE *out) {
-    if (!s->has_intervals)
-        return;
-    if (s->is_over_reps)
-        fprintf(out,
-                "\n95 %% intervals over %zu %s (Student's t, paired differences; bootstrap for p99 "
-                "and ratios; p by Holm):\n",
-                s->n_units, c->first_rep ? "shaken traces" : "replications");
-    else
-        fprintf(
-            out,
-            "\n95 %% intervals over the jobs of this trace (bootstrap of %zu blocks of %zu; p by "
-            "Holm):\n",
-            s->n_units, s->block_jobs);
-    fprintf(out, "%-14s %30s %30s %30s %24s %9s\n", "policy", "JCT mean", "p99", "difference",
-            "ratio", "p");
-    for (int i = 0; i < c->setup->n_contenders; i++) {
-        const struct gsim_compared *about = &s->policy[i];
-        char p[16], ratio[64];
-        fprintf(out, "%-14s", c->setup->contender[i].policy->name);
-        put_interval(out, &about->mean_s);
-        put_interval(out, &about->p99_s);
-        gsim_format_p(p, about->p);
-        (void)snprintf(ratio, sizeof ratio, "%.3f [%.3f, %.3f]", about->ratio.mean,
-                       about->ratio.low, about->ratio.high);
-        if (i > 0) {
-            put_interval(out, &about->difference_s);
-            fprintf(out, " %24s %9s", ratio, p);
-        }
-        fputc('\n', out);
-    }
 }

@@ -126,6 +126,10 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
     if (setup->mtbf_ns)
         add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
             (long long)setup->mttr_ns, (long long)setup->checkpoint_ns);
+    if (!gsim_window_is_all(&setup->window))
+        add(&h, "window %lld %lld %lld %lld", (long long)setup->window.warmup.share_ppm,
+            (long long)setup->window.warmup.time_ns, (long long)setup->window.cooldown.share_ppm,
+            (long long)setup->window.cooldown.time_ns);
     add(&h, "policy %s", setup->contender[contender].policy->name);
     add_params(&h, &setup->contender[contender].params);
     add_cluster(&h, &setup->cluster);

@@ -24,17 +24,32 @@ int gsim_format_real(char *buffer, double value) {
     return snprintf(buffer, 32, "%.17g", value);
 }
 
+static const struct {
+    double size;
+    const char *name;
+} time_units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+
+static size_t time_unit(double seconds) {
+    size_t i = 0;
+    while (i + 1 < sizeof time_units / sizeof *time_units && fabs(seconds) < time_units[i].size)
+        i++;
+    return i;
+}
+
 int gsim_format_humane(char *buffer, double seconds) {
-    static const struct {
-        double size;
-        const char *name;
-    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+    size_t unit = time_unit(seconds);
     if (isnan(seconds))
         return snprintf(buffer, 32, "-");
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (fabs(seconds) >= units[i].size || i + 1 == sizeof units / sizeof *units)
-            return snprintf(buffer, 32, "%.3g %s", seconds / units[i].size, units[i].name);
-    return 0;
+    return snprintf(buffer, 32, "%.3g %s", seconds / time_units[unit].size, time_units[unit].name);
+}
+
+int gsim_format_between(char *buffer, double seconds, double low, double high) {
+    size_t unit = time_unit(fmax(fabs(low), fabs(high)));
+    if (isnan(low) || isnan(high))
+        return gsim_format_humane(buffer, seconds);
+    double size = time_units[unit].size;
+    return snprintf(buffer, 64, "%.3g [%.3g, %.3g] %s", seconds / size, low / size, high / size,
+                    time_units[unit].name);
 }
 
 void gsim_put_json_text(FILE *out, const char *text) {
@@ -70,7 +85,7 @@ void gsim_put_real(FILE *out, double value, bool is_json) {
 /* --- the summary
  * ------------------------------------------------------------------------------------- */
 
-void gsim_write_json(FILE *out, const struct gsim_summary *s) {
+void gsim_write_json_fields(FILE *out, const struct gsim_summary *s) {
     fputs("{\"schema\":\"gsim-result-1\"", out);
 #define GSIM_FIELD_TEXT(name, help)                                                                \
     fputs(",\"" #name "\":", out);                                                                 \
@@ -81,10 +96,9 @@ void gsim_write_json(FILE *out, const struct gsim_summary *s) {
     gsim_put_real(out, s->name, true);
 #define GSIM_FIELD_BOOL(name, help) fprintf(out, ",\"" #name "\":%s", s->name ? "true" : "false");
 #include "sim/api/fields.def"
-    fputc('}', out);
 }
 
-void gsim_write_csv_header(FILE *out) {
+void gsim_write_csv_names(FILE *out) {
     const char *comma = "";
 #define CSV_NAME(name, help)                                                                       \
     fprintf(out, "%s" #name, comma);                                                               \
@@ -94,10 +108,9 @@ void gsim_write_csv_header(FILE *out) {
 #define GSIM_FIELD_REAL CSV_NAME
 #define GSIM_FIELD_BOOL CSV_NAME
 #include "sim/api/fields.def"
-    fputc('\n', out);
 }
 
-void gsim_write_csv_row(FILE *out, const struct gsim_summary *s) {
+void gsim_write_csv_fields(FILE *out, const struct gsim_summary *s) {
     const char *comma = "";
 #define CSV_COMMA()                                                                                \
     fputs(comma, out);                                                                             \
@@ -107,7 +120,6 @@ void gsim_write_csv_row(FILE *out, const struct gsim_summary *s) {
 #define GSIM_FIELD_REAL(name, help) CSV_COMMA() gsim_put_real(out, s->name, false);
 #define GSIM_FIELD_BOOL(name, help) CSV_COMMA() fprintf(out, "%d", s->name);
 #include "sim/api/fields.def"
-    fputc('\n', out);
 }
 
 static void table_time(FILE *out, const char *name, double seconds) {
@@ -130,10 +142,24 @@ static void table_count(FILE *out, const char *name, int64_t value) {
     fprintf(out, "  %-22s %16lld\n", name, (long long)value);
 }
 
-void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note) {
+int64_t gsim_count_listed(const char *list) {
+    int64_t n = *list != '\0';
+    for (const char *comma = list; (comma = strstr(comma, ", ")); comma += 2)
+        n++;
+    return n;
+}
+
+/* More names than these are counted, unless all are asked for. */
+enum { FEW = 3 };
+
+void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
+                              bool is_verbose) {
     fprintf(out, "%s on %s: %s, device %s\n", s->policy, s->trace, cluster_note, s->device);
     fprintf(out, "  %-22s %16lld   %lld completed, %lld unfinished\n", "jobs", (long long)s->jobs,
             (long long)s->completed, (long long)s->unfinished);
+    if (s->warmup_jobs + s->cooldown_jobs)
+        fprintf(out, "  without the first %lld and the last %lld in JCT, waiting and slowdown\n",
+                (long long)s->warmup_jobs, (long long)s->cooldown_jobs);
     table_time(out, "JCT mean", s->jct_mean_s);
     table_time(out, "JCT median", s->jct_p50_s);
     table_time(out, "JCT p95", s->jct_p95_s);
@@ -142,10 +168,15 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_time(out, "wait mean", s->wait_mean_s);
     table_number(out, "slowdown mean", "%.3f", s->slowdown_mean);
     table_number(out, "slowdown p99", "%.3f", s->slowdown_p99);
+    table_time(out, "latency mean", s->latency_mean_s);
+    table_time(out, "latency median", s->latency_p50_s);
+    table_time(out, "latency p90", s->latency_p90_s);
+    table_time(out, "latency p99", s->latency_p99_s);
     table_time(out, "makespan", s->makespan_s);
     table_number(out, "throughput (jobs/h)", "%.3f", s->throughput_jobs_per_h);
     table_number(out, "GPUs held (%)", "%.2f", 100 * s->gpu_busy);
     table_number(out, "GPUs useful (%)", "%.2f", 100 * s->gpu_useful);
+    table_number(out, "jobs' own time (%)", "%.2f", 100 * s->gpu_work);
     fprintf(out, "  %-22s %16lld%s%s\n", "preemptions", (long long)s->preemptions,
             *s->preempted_by ? "   by " : "", s->preempted_by);
     table_count(out, "migrations", s->migrations);
@@ -162,7 +193,10 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
         table_time(out, "work lost (GPU time)", s->lost_s);
         table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
     }
-    if (*s->assumed)
+    int64_t n_assumed = gsim_count_listed(s->assumed);
+    if (n_assumed > FEW && !is_verbose)
+        fprintf(out, "  assumed: %lld values (--verbose names them)\n", (long long)n_assumed);
+    else if (n_assumed > 0)
         fprintf(out, "  assumed: %s\n", s->assumed);
     if (*s->outside_validated)
         fprintf(out, "  outside what was validated: %s\n", s->outside_validated);
@@ -171,30 +205,57 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
 /* --- several results
  * ---------------------------------------------------------------------------------- */
 
-static void comparison_row(FILE *out, const struct gsim_summary *s, double first_mean, int width) {
-    char mean[40], p50[40], p95[40], p99[40], wait[40], makespan[40];
-    gsim_format_humane(mean, s->jct_mean_s);
-    gsim_format_humane(p50, s->jct_p50_s);
-    gsim_format_humane(p95, s->jct_p95_s);
-    gsim_format_humane(p99, s->jct_p99_s);
-    gsim_format_humane(wait, s->wait_mean_s);
-    gsim_format_humane(makespan, s->makespan_s);
-    fprintf(out, "%-*s %10s %10s %10s %10s %10s %9.2f %10s %6.1f%% %9lld %7.3f  %s\n", width,
-            s->policy, mean, p50, p95, p99, wait, s->slowdown_mean, makespan, 100 * s->gpu_busy,
-            (long long)s->preemptions, s->jct_mean_s / first_mean,
-            *s->preempted_by ? s->preempted_by : "-");
+static void put_times(FILE *out, const double *seconds, int n) {
+    for (int i = 0; i < n; i++) {
+        char text[40];
+        gsim_format_humane(text, seconds[i]);
+        fprintf(out, " %8s", text);
+    }
 }
 
-void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int n) {
+int gsim_name_width(const struct gsim_summary *const *summaries, int n) {
     int width = 6;
     for (int i = 0; i < n; i++)
-        if ((int)strlen(summaries[i].policy) > width)
-            width = (int)strlen(summaries[i].policy);
-    fprintf(out, "%-*s %10s %10s %10s %10s %10s %9s %10s %7s %9s %7s  %s\n", width, "policy",
-            "JCT mean", "median", "p95", "p99", "wait mean", "slowdown", "makespan", "held",
-            "preempted", "ratio", "by");
+        if ((int)strlen(summaries[i]->policy) > width)
+            width = (int)strlen(summaries[i]->policy);
+    return width;
+}
+
+void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summaries, int n) {
+    int width = gsim_name_width(summaries, n);
+    fprintf(out, "%-*s %8s %8s %8s %8s %8s %8s %8s %6s %6s %9s\n", width, "policy", "JCT mean",
+            "median", "p95", "p99", "wait", "slowdown", "makespan", "held", "ratio", "preempted");
+    for (int i = 0; i < n; i++) {
+        const struct gsim_summary *s = summaries[i];
+        const double times[] = {s->jct_mean_s, s->jct_p50_s, s->jct_p95_s, s->jct_p99_s,
+                                s->wait_mean_s};
+        fprintf(out, "%-*s", width, s->policy);
+        put_times(out, times, sizeof times / sizeof *times);
+        fprintf(out, " %8.2f", s->slowdown_mean);
+        put_times(out, &s->makespan_s, 1);
+        fprintf(out, " %5.1f%% %6.3f %9lld%s%s\n", 100 * s->gpu_busy,
+                s->jct_mean_s / summaries[0]->jct_mean_s, (long long)s->preemptions,
+                *s->preempted_by ? " by " : "", s->preempted_by);
+    }
+}
+
+void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries, int n) {
+    int width = gsim_name_width(summaries, n);
+    bool is_there = false;
     for (int i = 0; i < n; i++)
-        comparison_row(out, &summaries[i], summaries[0].jct_mean_s, width);
+        is_there |= !isnan(summaries[i]->latency_mean_s);
+    if (!is_there)
+        return;
+    fprintf(out, "\nlatency of requests:\n%-*s %8s %8s %8s %8s %7s\n", width, "policy", "mean",
+            "median", "p90", "p99", "ratio");
+    for (int i = 0; i < n; i++) {
+        const struct gsim_summary *s = summaries[i];
+        const double times[] = {s->latency_mean_s, s->latency_p50_s, s->latency_p90_s,
+                                s->latency_p99_s};
+        fprintf(out, "%-*s", width, s->policy);
+        put_times(out, times, sizeof times / sizeof *times);
+        fprintf(out, " %7.3f\n", s->latency_p99_s / summaries[0]->latency_p99_s);
+    }
 }
 
 /* --- files

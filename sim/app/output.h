@@ -13,19 +13,28 @@ enum gsim_output_format { GSIM_OUTPUT_TABLE = 0, GSIM_OUTPUT_CSV, GSIM_OUTPUT_JS
 int gsim_format_real(char *buffer, double value);
 /* "1.5 h", "250 s", "3.2 ms": three digits for people. */
 int gsim_format_humane(char *buffer, double seconds);
+/* "17.4 [14.2, 20.5] h"; only the first where there are no limits. buffer holds at least 64. */
+int gsim_format_between(char *buffer, double seconds, double low, double high);
 
 /* A quoted string, a field, a number: NaN is null, or an empty field. */
 void gsim_put_json_text(FILE *out, const char *text);
 void gsim_put_csv_text(FILE *out, const char *text);
 void gsim_put_real(FILE *out, double value, bool is_json);
 
-void gsim_write_json(FILE *out, const struct gsim_summary *summary);
-void gsim_write_csv_header(FILE *out);
-void gsim_write_csv_row(FILE *out, const struct gsim_summary *summary);
+/* A result's object without its closing brace, a line without its end: more may follow. */
+void gsim_write_json_fields(FILE *out, const struct gsim_summary *summary);
+void gsim_write_csv_names(FILE *out);
+void gsim_write_csv_fields(FILE *out, const struct gsim_summary *summary);
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *summary,
-                              const char *cluster_note);
+                              const char *cluster_note, bool is_verbose);
+/* How many things a result's "a, b, c" lists. */
+int64_t gsim_count_listed(const char *list);
+/* The width of a column of policies. */
+int gsim_name_width(const struct gsim_summary *const *summaries, int n);
 /* One row a result, ratios of the mean JCT to the first. */
-void gsim_write_comparison(FILE *out, const struct gsim_summary *summaries, int n);
+void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summaries, int n);
+/* The same of requests, if there are any: ratios of the p99. */
+void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries, int n);
 
 /* A file that appears only when it is complete: written beside, then renamed. */
 struct gsim_outfile {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/report.h"
 
+#include <string.h>
+
 #include "sim/app/config.h"
 #include "sim/app/invocation.h"
 #include "sim/base/text.h"
@@ -15,19 +17,70 @@ enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_forma
                      text);
 }
 
-void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *s) {
+/* Each of a result's list "key=value (device), column=value" on a line, with what the key is. */
+static void name_assumed(FILE *err, const char *policy, const char *list) {
+    for (const char *at = list; *at;) {
+        const char *comma = strstr(at, ", ");
+        size_t length = comma ? (size_t)(comma - at) : strlen(at);
+        enum gsim_key key = gsim_key_called(at, strcspn(at, "="));
+        fprintf(err, "gsim: %s: assumed, not known: %.*s%s%s\n", policy, (int)length, at,
+                key < GSIM_KEY_COUNT ? ": " : "", key < GSIM_KEY_COUNT ? gsim_key_help(key) : "");
+        at += length + (comma ? 2 : 0);
+    }
+}
+
+/* How many, with --verbose which. */
+static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
+                         int n) {
+    FILE *err = cli->io->err;
+    bool is_verbose = gsim_option_is_on(cli, GSIM_OPT_VERBOSE);
+    const char *before = "gsim: assumed, not known:";
+    for (int i = 0; i < n; i++) {
+        int64_t n_assumed = gsim_count_listed(summaries[i]->assumed);
+        if (n_assumed == 0)
+            continue;
+        if (is_verbose)
+            name_assumed(err, summaries[i]->policy, summaries[i]->assumed);
+        else
+            fprintf(err, "%s %lld value%s of %s", before, (long long)n_assumed,
+                    n_assumed == 1 ? "" : "s", summaries[i]->policy);
+        before = ",";
+    }
+    if (!is_verbose && *before == ',')
+        fputs(" (--verbose names them)\n", err);
+}
+
+/* Policies that are outside for the same reason share a line. */
+static void note_outside(FILE *err, const struct gsim_summary *const *summaries, int n) {
+    for (int i = 0; i < n; i++) {
+        const char *why = summaries[i]->outside_validated;
+        bool is_said = *why == '\0';
+        for (int k = 0; k < i; k++)
+            is_said |= strcmp(summaries[k]->outside_validated, why) == 0;
+        if (is_said)
+            continue;
+        fprintf(err, "gsim: outside what was validated: %s", summaries[i]->policy);
+        for (int k = i + 1; k < n; k++)
+            if (strcmp(summaries[k]->outside_validated, why) == 0)
+                fprintf(err, ", %s", summaries[k]->policy);
+        fprintf(err, ": %s\n", why);
+    }
+}
+
+void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
+                       int n) {
     FILE *err = cli->io->err;
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
-    if (*s->assumed)
-        fprintf(err, "gsim: %s: assumed, not known: %s\n", s->policy, s->assumed);
-    if (*s->outside_validated)
-        fprintf(err, "gsim: %s: outside what was validated: %s\n", s->policy, s->outside_validated);
-    if (s->unfinished)
-        fprintf(err,
-                "gsim: %s: %lld of %lld jobs did not finish; means and quantiles are of the "
-                "others\n",
-                s->policy, (long long)s->unfinished, (long long)s->jobs);
+    note_assumed(cli, summaries, n);
+    note_outside(err, summaries, n);
+    for (int i = 0; i < n; i++)
+        if (summaries[i]->unfinished)
+            fprintf(err,
+                    "gsim: %s: %lld of %lld jobs did not finish; means and quantiles are of the "
+                    "others\n",
+                    summaries[i]->policy, (long long)summaries[i]->unfinished,
+                    (long long)summaries[i]->jobs);
 }
 
 /* --- --db

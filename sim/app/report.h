@@ -8,21 +8,26 @@
 #include "sim/app/setup.h"
 
 enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out);
-/* Said once on stderr: assumptions, results outside validation, unfinished jobs. */
-void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *summary);
+/* Said once on stderr, of one result a policy: assumptions, results outside validation, unfinished
+ * jobs. */
+void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
+                       int n);
 /* The same of requests that ask for more than the GPUs can do. */
 void gsim_report_requests(const struct gsim_cli *cli, const struct gsim_result *result);
 /* Results of n policies on n_reps traces each, policy by policy. */
 struct gsim_results {
     const struct gsim_result *result;
     int n, n_reps;
-    const uint32_t *n_skipped; /* by replication: jobs of the warm-up, the first to arrive */
+    const struct gsim_window *window;
 };
 
 /* --by: checks the column, and prints one row a value for each policy, over the
  * jobs of all replications; of several policies, with the ratio of the mean JCT to the first one's. */
 enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_setup *setup);
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all);
+/* The same of one run as a member of its JSON object; nothing without --by. */
+enum gsim_status gsim_report_by_json(struct gsim_cli *cli, const struct gsim_window *window,
+                                     const struct gsim_result *result);
 /* --keep */
 enum gsim_status gsim_report_kept(struct gsim_cli *cli, bool *is_summary);
 /* Refuses runs that another build made, unless --force or --keep-old says what becomes of them; says

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/app/report.h"
-#include "sim/app/warmup.h"
 #include "sim/base/text.h"
 #include "sim/core/stats.h"
 
@@ -86,9 +85,10 @@ struct slice {
     int64_t n_jobs;
 };
 
-static void take_slice(const struct gsim_result *result, uint32_t n_skipped, int column,
-                       int64_t value, struct slice *slice) {
-    for (uint32_t i = n_skipped; i < result->jobs.n; i++) {
+static void take_slice(const struct gsim_result *result, const struct gsim_window *window,
+                       int column, int64_t value, struct slice *slice) {
+    struct gsim_window_jobs jobs = gsim_window_find(window, result->trace);
+    for (uint32_t i = jobs.first; i < jobs.end; i++) {
         uint32_t job = gsim_arrival(result->trace, i);
         if (result->trace->column[column][job] != value)
             continue;
@@ -112,26 +112,37 @@ static void put_time(FILE *out, double seconds, bool is_csv) {
         fprintf(out, " %10s", text);
 }
 
+/* Of the jobs of a slice that ended; NaN where there are none. */
+struct slice_times {
+    double jct_mean_s, jct_s[3], wait_mean_s, wait_p95_s; /* quantiles: 50, 95 and 99 % */
+};
+
+static bool times_of(const struct slice *slice, struct slice_times *out) {
+    static const double p[] = {0.50, 0.95, 0.99};
+    double n = slice->n ? (double)slice->n : (double)NAN;
+    out->jct_mean_s = slice->sum / n;
+    out->wait_mean_s = slice->wait_sum / n;
+    return gsim_quantiles(slice->jct, slice->n, p, out->jct_s, 3) &&
+           gsim_quantiles(slice->wait, slice->n, &p[1], &out->wait_p95_s, 1);
+}
+
 /* With the ratio to the first policy's mean when there are several. */
 static bool slice_row(FILE *out, const struct gsim_results *all, int policy, const char *name,
                       const struct slice *slice, double *first_mean, bool is_csv) {
-    static const double p[] = {0.50, 0.95, 0.99};
-    double jct[3], wait_p95, n = slice->n ? (double)slice->n : (double)NAN;
-    if (!gsim_quantiles(slice->jct, slice->n, p, jct, 3) ||
-        !gsim_quantiles(slice->wait, slice->n, &p[1], &wait_p95, 1))
+    struct slice_times times;
+    if (!times_of(slice, &times))
         return false;
-    double mean = slice->sum / n;
-    *first_mean = policy == 0 ? mean : *first_mean;
+    *first_mean = policy == 0 ? times.jct_mean_s : *first_mean;
     fprintf(out, is_csv ? "%s,%s,%lld,%zu" : "%-14s %-20s %8lld %8zu",
             all->result[policy * all->n_reps].summary.policy, name, (long long)slice->n_jobs,
             slice->n);
-    put_time(out, mean, is_csv);
+    put_time(out, times.jct_mean_s, is_csv);
     for (int i = 0; i < 3; i++)
-        put_time(out, jct[i], is_csv);
+        put_time(out, times.jct_s[i], is_csv);
     if (all->n > 1)
-        fprintf(out, is_csv ? ",%.9f" : " %7.3f", mean / *first_mean);
-    put_time(out, slice->wait_sum / n, is_csv);
-    put_time(out, wait_p95, is_csv);
+        fprintf(out, is_csv ? ",%.9f" : " %7.3f", times.jct_mean_s / *first_mean);
+    put_time(out, times.wait_mean_s, is_csv);
+    put_time(out, times.wait_p95_s, is_csv);
     fputc('\n', out);
     return true;
 }
@@ -144,7 +155,7 @@ static bool slice_rows(FILE *out, const struct gsim_results *all, int column, co
         *slice = (struct slice){.jct = slice->jct, .wait = slice->wait};
         for (int r = 0; r < all->n_reps; r++) {
             const struct gsim_result *result = &all->result[i * all->n_reps + r];
-            take_slice(result, all->n_skipped[r], column,
+            take_slice(result, all->window, column,
                        value_called(result->trace, column, name, likely), slice);
         }
         if (slice->n_jobs && !slice_row(out, all, i, name, slice, &first_mean, is_csv))
@@ -167,25 +178,81 @@ static void slice_head(FILE *out, const char *by, const struct gsim_results *all
                         : "   ratio");
 }
 
+/* Scratch for all jobs of the results, and the groups. */
+static bool open_slices(struct gsim_cli *cli, const struct gsim_results *all, struct slice *slice,
+                        struct groups *groups) {
+    size_t n_jobs = 0;
+    for (int r = 0; r < all->n_reps; r++)
+        n_jobs += all->result[r].jobs.n;
+    *slice = (struct slice){.jct = gsim_arena_array(cli->arena, n_jobs, sizeof(double)),
+                            .wait = gsim_arena_array(cli->arena, n_jobs, sizeof(double))};
+    return slice->jct && slice->wait && take_groups(all, by_column(cli), cli->arena, groups);
+}
+
 enum gsim_status gsim_report_by(struct gsim_cli *cli, const struct gsim_results *all) {
     const char *by = cli->value[GSIM_OPT_BY];
     enum gsim_output_format format;
     (void)gsim_report_format(cli, &format);
-    if (!by || format == GSIM_OUTPUT_JSON)
+    if (!by)
         return GSIM_OK;
     bool is_csv = format == GSIM_OUTPUT_CSV;
-    int column = by_column(cli);
     struct groups groups;
-    size_t n_jobs = 0;
-    for (int r = 0; r < all->n_reps; r++)
-        n_jobs += all->result[r].jobs.n;
-    struct slice slice = {.jct = gsim_arena_array(cli->arena, n_jobs, sizeof(double)),
-                          .wait = gsim_arena_array(cli->arena, n_jobs, sizeof(double))};
-    if (!slice.jct || !slice.wait || !take_groups(all, column, cli->arena, &groups))
+    struct slice slice;
+    if (!open_slices(cli, all, &slice, &groups))
         return gsim_no_memory(cli->log, "breaking results down");
     slice_head(cli->io->out, by, all, is_csv);
     for (uint32_t i = 0; i < groups.n; i++)
-        if (!slice_rows(cli->io->out, all, column, groups.name[i], i, &slice, is_csv))
+        if (!slice_rows(cli->io->out, all, by_column(cli), groups.name[i], i, &slice, is_csv))
             return gsim_no_memory(cli->log, "breaking results down");
+    return GSIM_OK;
+}
+
+static bool put_json_group(FILE *out, const char *name, const struct slice *slice) {
+    struct slice_times times;
+    if (!times_of(slice, &times))
+        return false;
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {{"jct_mean_s", times.jct_mean_s},   {"jct_p50_s", times.jct_s[0]},
+                  {"jct_p95_s", times.jct_s[1]},      {"jct_p99_s", times.jct_s[2]},
+                  {"wait_mean_s", times.wait_mean_s}, {"wait_p95_s", times.wait_p95_s}};
+    fputs("{\"value\":", out);
+    gsim_put_json_text(out, name);
+    fprintf(out, ",\"jobs\":%lld,\"completed\":%zu", (long long)slice->n_jobs, slice->n);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        fprintf(out, ",\"%s\":", fields[i].name);
+        gsim_put_real(out, fields[i].value, true);
+    }
+    fputc('}', out);
+    return true;
+}
+
+enum gsim_status gsim_report_by_json(struct gsim_cli *cli, const struct gsim_window *window,
+                                     const struct gsim_result *result) {
+    FILE *out = cli->io->out;
+    struct gsim_results all = {.result = result, .n = 1, .n_reps = 1, .window = window};
+    struct groups groups;
+    struct slice slice;
+    const char *comma = "";
+    if (!cli->value[GSIM_OPT_BY])
+        return GSIM_OK;
+    if (!open_slices(cli, &all, &slice, &groups))
+        return gsim_no_memory(cli->log, "breaking results down");
+    fputs(",\"by\":{\"column\":", out);
+    gsim_put_json_text(out, cli->value[GSIM_OPT_BY]);
+    fputs(",\"groups\":[", out);
+    for (uint32_t i = 0; i < groups.n; i++) {
+        slice = (struct slice){.jct = slice.jct, .wait = slice.wait};
+        take_slice(result, window, by_column(cli),
+                   value_called(result->trace, by_column(cli), groups.name[i], i), &slice);
+        if (slice.n_jobs == 0)
+            continue;
+        fputs(comma, out);
+        comma = ",";
+        if (!put_json_group(out, groups.name[i], &slice))
+            return gsim_no_memory(cli->log, "breaking results down");
+    }
+    fputs("]}", out);
     return GSIM_OK;
 }

@@ -61,10 +61,7 @@ static const char *speed_of(const char *key) {
 }
 
 static bool is_profile_key(const char *key) {
-    for (int k = 0; k < GSIM_KEY_COUNT; k++)
-        if (strcmp(gsim_key_name((enum gsim_key)k), key) == 0)
-            return true;
-    return false;
+    return gsim_key_called(key, strlen(key)) < GSIM_KEY_COUNT;
 }
 
 /* "las.quantum" for policy las, or "quantum" for any. */
@@ -402,6 +399,9 @@ static enum gsim_status load_clock(struct gsim_cli *cli, struct gsim_setup *setu
     enum gsim_status status = take_time(cli, GSIM_OPT_UNTIL, &setup->until_ns);
     if (status != GSIM_OK)
         return status;
+    status = gsim_window_read(cli, &setup->window);
+    if (status != GSIM_OK)
+        return status;
     setup->is_exact = cli->value[GSIM_OPT_EXACT] != NULL;
     status = gsim_option_int(cli, GSIM_OPT_SLICE_BUDGET, GSIM_SLICE_BUDGET, 1, INT64_MAX,
                              &setup->slice_budget);
@@ -485,11 +485,9 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void show_progress(void *arg, uint32_t n_done, uint32_t n_jobs) {
-    const struct gsim_io *io = arg;
-    fprintf(io->err, "\r%u of %u jobs done (%.0f %%) ", n_done, n_jobs,
-            100.0 * n_done / (n_jobs ? n_jobs : 1));
-    (void)fflush(io->err);
+static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
+    (void)n_jobs;
+    gsim_progress_set(bar, n_done);
 }
 
 /* Of the device where it takes the most; jobs whose memory nobody knows take none of it. */
@@ -507,9 +505,8 @@ static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_p
 
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
-                                bool shows_progress, struct gsim_arena *arena,
+                                struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log) {
-    struct gsim_io progress_io = *io;
     enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
     if (status != GSIM_OK)
         return status;
@@ -538,18 +535,17 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
             return gsim_no_memory(log, "starting a run");
         options.observer = gsim_samples_observer(samples, setup->observer);
     }
-    if (shows_progress && io->is_err_terminal) {
+    if (bar && bar->err) {
         options.progress = show_progress;
-        options.progress_arg = &progress_io;
+        options.progress_arg = bar;
     }
     double begin_s = now_s();
     status = gsim_run(&options, arena, result, log);
-    if (options.progress)
-        fputs("\r\033[K", io->err);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     result->summary.wall_s = now_s() - begin_s;
     if (samples && !gsim_samples_finish(samples, result))
         return gsim_no_memory(log, "sampling a run");
-    return status;
+    enum gsim_status applied = gsim_window_apply(&setup->window, result, arena, log);
+    return applied != GSIM_OK ? applied : status;
 }

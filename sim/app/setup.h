@@ -6,7 +6,9 @@
 
 #include "models/profile.h"
 #include "sim/app/cli.h"
+#include "sim/app/progress.h"
 #include "sim/app/registry.h"
+#include "sim/app/window.h"
 #include "sim/core/run.h"
 #include "traces/generate.h"
 
@@ -32,6 +34,7 @@ struct gsim_setup {
     int64_t slice_budget;
     bool is_exact;
     int64_t shake_ppm; /* replications above 0 of a trace file are shaken by so much */
+    struct gsim_window window; /* jobs that JCT, waiting and slowdown are of */
     uint32_t n_samples; /* steps of quantities over time; 0: none are taken */
     const struct gsim_observer *observer; /* NULL, or of a command that runs once */
     struct gsim_contender contender[GSIM_MAX_COMPARED];
@@ -55,10 +58,11 @@ enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
 /* Whether --set KEY can change runs of the policy: it knows the key, or no policy does (then it is
  * a key of the device, or an error that the setup reports). */
 bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);
-/* One run of a contender. arena and log are the run's own; wall time is filled in. */
+/* One run of a contender. arena and log are the run's own; wall time is filled in. bar: told of jobs
+ * that are done; NULL: none. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
-                                bool shows_progress, struct gsim_arena *arena,
+                                struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log);
 
 /* cluster_file.c: [node NAME] sections with count, gpus, device, cpus and links. Devices that the file does

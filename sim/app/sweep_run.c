@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "sim/app/invocation.h"
-#include "sim/app/output.h"
 #include "sim/app/parallel.h"
+#include "sim/app/progress.h"
 #include "sim/app/sweep_order.h"
 
 /* A run that has ended, in its own arena. */
@@ -37,21 +37,17 @@ struct execution {
     int64_t n_queued, n_over; /* over: written, or given up without an outcome */
     int64_t n_taken; /* outcomes that the writer has seen */
     double first_s, idle_s; /* when it saw the first, and how long it has waited since */
-    double begin_s;
+    struct gsim_progress_bar bar; /* what stands there as done is in the database */
     enum gsim_status failure; /* of the first failed run in the order of the grid */
     int64_t failed_position;
     struct written sure, held; /* held: in the transaction that is open */
     double held_since_s;
-    bool shows_progress;
-    double shown_s; /* when last */
     enum gsim_status disk; /* not GSIM_OK: nothing more can be written */
 };
 
 /* Waiting for the disk takes longer than a short run: commits are this far apart at least, so that
  * a kill loses what was done since. */
 static const double commit_every_s = 0.1;
-/* As often as an eye can follow. */
-static const double show_every_s = 0.1;
 
 static double now_s(void) {
     struct timespec now;
@@ -79,7 +75,7 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
         status = gsim_identify_lists(cli, setup, 0, setup->replication, identity);
     if (status == GSIM_OK)
         status =
-            gsim_setup_run(setup, 0, &setup->trace, &e->io, false, o->arena, &o->result, &o->log);
+            gsim_setup_run(setup, 0, &setup->trace, &e->io, NULL, o->arena, &o->result, &o->log);
     if (status != GSIM_OK)
         return status;
     o->row = (struct gsim_db_run){.identity = identity,
@@ -146,39 +142,11 @@ static void do_piece(void *arg, int64_t piece) {
 
 /* --- the thread that writes ------------------------------------------------------------------- */
 
-/* "12.3 min left", from a second on: the runs that are left take so much as their like took, threads
- * and the writing as they went until now. A plus where some are of a kind of which none has ended. */
-static void put_left(struct execution *e, double now, char text[48]) {
-    bool is_least;
-    double share = gsim_sweep_order_left(e->order, &is_least);
-    double seconds = share * (now - e->begin_s);
-    *text = '\0';
-    if (share < 0)
-        return;
-    if (seconds < 1 && !is_least)
-        strcpy(text, "less than 1 s left");
-    else
-        strcpy(text + gsim_format_humane(text, seconds), is_least ? "+ left" : " left");
-}
-
-/* What stands there as done is in the database, whatever happens next. */
-static void show_progress(struct execution *e) {
-    const struct gsim_io *io = e->sweep->cli->io;
-    enum { WIDTH = 30 };
-    double now = now_s();
-    if (!e->shows_progress || now < e->shown_s + show_every_s)
-        return;
-    e->shown_s = now;
-    int64_t n = e->todo->n, n_over = e->sure.n + e->todo->n_failed;
-    int filled = (int)(n_over * WIDTH / n);
-    char bar[WIDTH + 1], left[48] = "";
-    memset(bar, '-', WIDTH);
-    memset(bar, '#', (size_t)filled);
-    bar[WIDTH] = '\0';
-    if (n_over > 0)
-        put_left(e, now, left);
-    fprintf(io->err, "\r[%s] %lld/%lld %.20s\033[K", bar, (long long)n_over, (long long)n, left);
-    (void)fflush(io->err);
+/* What is left of all the runs, as a multiple of what they have taken: so much as their like took,
+ * threads and the writing as they went until now. */
+static double share_left(void *arg, bool *is_least) {
+    const struct execution *e = arg;
+    return gsim_sweep_order_left(e->order, is_least);
 }
 
 static void note_failure(struct execution *e, const struct outcome *o) {
@@ -269,7 +237,7 @@ static struct outcome *wait_for_news(struct execution *e) {
 static enum gsim_status write_all(struct execution *e) {
     const struct gsim_io *io = e->sweep->cli->io;
     for (bool is_over = false; !is_over;) {
-        show_progress(e);
+        gsim_progress_set(&e->bar, e->sure.n + e->todo->n_failed);
         struct outcome *news = wait_for_news(e);
         int64_t n_taken = 0;
         if (io->stop && *io->stop)
@@ -287,8 +255,7 @@ static enum gsim_status write_all(struct execution *e) {
     }
     commit(e);
     e->todo->n_done = e->sure.n;
-    if (e->shows_progress)
-        fputs("\r\033[K", io->err);
+    gsim_progress_end(&e->bar);
     return e->disk;
 }
 
@@ -317,14 +284,12 @@ enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db
     struct gsim_sweep_order *order = gsim_sweep_order_new(todo);
     if (!e || !crew || !order)
         return gsim_no_memory(sweep->cli->log, "starting");
-    *e = (struct execution){.todo = todo,
-                            .sweep = sweep,
-                            .db = db,
-                            .order = order,
-                            .io = *sweep->cli->io,
-                            .begin_s = now_s()};
+    *e = (struct execution){
+        .todo = todo, .sweep = sweep, .db = db, .order = order, .io = *sweep->cli->io};
     e->io.stop = &sweep->stop;
-    e->shows_progress = e->io.is_err_terminal && !gsim_option_is_on(sweep->cli, GSIM_OPT_QUIET);
+    gsim_progress_begin(&e->bar, sweep->cli, "", todo->n);
+    e->bar.share_left = share_left;
+    e->bar.arg = e;
     (void)pthread_mutex_init(&e->lock, NULL);
     (void)pthread_cond_init(&e->is_news, NULL);
     (void)pthread_cond_init(&e->is_room, NULL);

@@ -124,7 +124,9 @@ struct gsim_metrics {
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
-    gsim_i128 useful_ppm_ns; /* service done, times GPUs and share */
+    gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
+    gsim_i128 gap_ppm_ns; /* of it, in which the GPU has nothing to run */
+    bool has_gaps; /* jobs say what their iterations are */
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PROGRESS_EVERY = 1 << 16, HEARTBEAT_EVERY = 1 << 18 };
+enum { HEARTBEAT_EVERY = 1 << 18 };
 
 enum gsim_status gsim_core_no_memory(struct gsim_core *core) {
     if (core->status == GSIM_OK)
@@ -458,8 +458,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
     *status = GSIM_OK;
     if (next_ns == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
         return true;
-    if (n % PROGRESS_EVERY == 0)
-        show_progress(core);
+    show_progress(core);
     was_interrupted = is_interrupted(core);
     if (was_interrupted || next_ns > core->options->until_ns) {
         end_early(core, was_interrupted ? core->view.now_ns : core->options->until_ns);
@@ -476,12 +475,13 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
 GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const int64_t until_ns = core->options->until_ns;
     const int64_t last_ns = until_ns < GSIM_TIME_MAX ? until_ns : GSIM_TIME_MAX;
+    const bool is_watched = core->options->progress != NULL; /* instants may be seconds apart */
     enum gsim_status status;
     look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
         bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||
-                           n % PROGRESS_EVERY == 0 ||
+                           n % HEARTBEAT_EVERY == 0 || is_watched ||
                            !gsim_eventq_is_empty(&core->failures.queue) || is_interrupted(core);
         if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))
             return status;

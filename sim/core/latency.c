@@ -51,6 +51,7 @@ bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result) {
     core->ops->stats(core->model, &stats);
     double span_s = (double)(core->metrics.last_end_ns - core->metrics.first_submit_ns) / 1e9;
     double capacity_s = span_s * core->cluster.n_gpus;
+    result->steps = s->events + stats.steps;
     s->events += stats.slices;
     s->turns = stats.slices;
     s->switch_s += (double)stats.switch_ns / 1e9;

@@ -28,6 +28,7 @@ bool gsim_metrics_open(struct gsim_core *core) {
     if (!m->start_ns || !m->end_ns || !m->wait_ns || !m->preemptions || !m->migrations ||
         !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
         return false;
+    m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
     return true;
@@ -97,7 +98,9 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
     int64_t gpus = (int64_t)core->jobs.gpus[slot] - own->ignored_gpus;
     int64_t gpus_ppm = gpus * core->jobs.share_ppm[slot];
-    m->useful_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
+    m->work_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
+    if (gsim_rarely(m->has_gaps))
+        m->gap_ppm_ns += (gsim_i128)core->ops->gap_ns(core->model, slot, work_ns) * gpus_ppm;
 }
 
 GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
@@ -164,7 +167,8 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
         busy += gpu_busy_ppm_ns(m, gpu);
     s->gpu_busy = span > 0 ? (double)busy / capacity : (double)NAN;
-    s->gpu_useful = span > 0 ? (double)m->useful_ppm_ns / capacity : (double)NAN;
+    s->gpu_work = span > 0 ? (double)m->work_ppm_ns / capacity : (double)NAN;
+    s->gpu_useful = span > 0 ? (double)(m->work_ppm_ns - m->gap_ppm_ns) / capacity : (double)NAN;
     s->switch_s = seconds(m->switch_ns);
     bool has_nodes = span > 0 && !core->cluster.is_pool;
     double gpu_ns = (double)span * (double)core->cluster.n_gpus;

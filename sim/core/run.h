@@ -34,7 +34,7 @@ struct gsim_run_options {
     /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
      * and its result counts the unfinished jobs. */
     const volatile sig_atomic_t *stop;
-    /* Called about every 10^5 events with the jobs finished so far; may be NULL. */
+    /* Called at every instant with the jobs finished so far; may be NULL. */
     void (*progress)(void *arg, uint32_t n_done, uint32_t n_jobs);
     void *progress_arg;
     const struct gsim_observer *observer; /* may be NULL */

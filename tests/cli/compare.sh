@@ -10,8 +10,9 @@ trap 'rm -rf "$tmp"' EXIT
 expect() {
     name=$1 code=$2 pattern=$3
     shift 3
-    "$@" >"$tmp/out" 2>&1
+    "$@" >"$tmp/lines" 2>&1
     got=$?
+    sed -e ':a' -e 'N;$!ba' -e 's/\n    */ /g' "$tmp/lines" >"$tmp/out" # sentences that were broken into lines
     if [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"; then
         echo "ok $name"
     else
@@ -28,32 +29,43 @@ heavy=traces/samples/heavy_tail.ini
 
 # shellcheck disable=SC2086
 {
-    expect "one trace: intervals over its jobs" 0 "over the jobs of this trace" "$gsim" compare --policies fifo,srtf $cluster $t
+    expect "one overloaded trace: no intervals" 0 "no intervals: more work arrives" "$gsim" compare --policies fifo,srtf $cluster $t
+    expect "one trace of a full cluster is short" 0 "no intervals: at this load.*and 300 jobs are not 15 times as many" "$gsim" compare --policies fifo,srtf --nodes 4 --gpus-per-node 8 $t
+    said "and the verdict says so" "cannot tell whether that is chance: --shake"
+    expect "one trace of a wide cluster" 0 "95 % intervals over 5 batches" "$gsim" compare --policies fifo,srtf --nodes 30 --gpus-per-node 8 $t
     expect "replications: intervals over them" 0 "over 5 replications (Student" "$gsim" compare --policies fifo,srtf --reps 5 $heavy
-    expect "shaking: ten traces" 0 "over 10 shaken traces" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t
+    expect "shaking: ten traces" 0 "verdict: srtf.*(.* over 10 shaken traces, below in 10 of them)" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t
+    unsaid "which have no p" "p by\|p [<=]"
     expect "shaking: as many as --reps says" 0 "over 3 shaken traces" "$gsim" compare --policies fifo,srtf --shake 5% --reps 3 $cluster $t
 }
 expect "a spec is not shaken" 2 "drawn again" "$gsim" compare --policies fifo,srtf --shake 5% $heavy
 expect "too much shaking" 2 "between 0 and 100" "$gsim" compare --policies fifo,srtf --shake 100% $t
 expect "replications of a file" 2 "or --shake" "$gsim" compare --policies fifo,srtf --reps 3 $t
 expect "backfilling one GPU is first come, first served" 0 "tie in mean JCT" "$gsim" compare --policies fifo,backfill --gpus-per-node 1 --nodes 1 traces/samples/heavy_tail.csv
-expect "too few jobs for intervals" 0 "verdict" "$gsim" compare --policies fifo,sjf tests/golden/three.csv
+expect "too few jobs for intervals" 0 "no intervals: 4 jobs are too few" "$gsim" compare --policies fifo,sjf tests/golden/three.csv
 unsaid "none are shown" "95 %"
 
 # twelve jobs of one second on one GPU: four at once, the others alone
 awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 12; i++) print "j" i "," (i < 4 ? 0 : 10 * i) ",1" }' >"$tmp/warm.csv"
-# JCTs 1, 2, 3, 4 and eight times 1: mean 18/12 = 1.5; without the first four 1, without three (4 + 8)/9
+# JCTs 1, 2, 3, 4 and eight times 1: mean 18/12 = 1.5; without the first four 1, without three (4 + 8)/9,
+# without the first three and the last three (4 + 5)/6
 mean() { "$gsim" compare --policies fifo --device ideal --format csv "$@" "$tmp/warm.csv" | awk -F, 'END { printf "%.4f", $9 }'; }
-if [ "$(mean) $(mean --warmup 34%) $(mean --warmup 1s) $(mean --warmup 25%)" = "1.5000 1.0000 1.0000 1.3333" ]; then echo "ok the warm-up is left out"; else echo "not ok the warm-up is left out"; fi
-expect "and said" 0 "the first 4 jobs are warm-up" "$gsim" compare --policies fifo --device ideal --warmup 34% "$tmp/warm.csv"
+if [ "$(mean) $(mean --warmup 34%) $(mean --warmup 1s) $(mean --warmup 25% --cooldown 0) $(mean --warmup 25%) $(mean --cooldown 1s)" = "1.5000 1.0000 1.0000 1.3333 1.5000 1.5455" ]; then echo "ok the warm-up is left out"; else echo "not ok the warm-up is left out"; fi
+expect "and said" 0 "without the first 4 and the last 4 jobs" "$gsim" compare --policies fifo --device ideal --warmup 34% "$tmp/warm.csv"
 expect "a wrong warm-up" 2 "neither a share" "$gsim" compare --policies fifo --warmup 100% "$tmp/warm.csv"
+expect "a warm-up that leaves nothing" 2 "leave no job; --cooldown is as long" "$gsim" compare --policies fifo --warmup 50% "$tmp/warm.csv"
+expect "one in hours" 3 "leave none of its 12 jobs" "$gsim" compare --policies fifo --device ideal --warmup 200s "$tmp/warm.csv"
+expect "of a run too" 0 "without the first 3 and the last 3 in JCT" "$gsim" --policy fifo --device ideal --warmup 25% "$tmp/warm.csv"
+said "its mean" "JCT mean  *1.500 s"
+expect "of a sweep, and another run than without" 0 "2 of 2 runs.* 2 of them new" sh -c "printf 'trace = %s\npolicy = fifo\ndevice = ideal\nwarmup = 0, 34%%\n' '$tmp/warm.csv' >'$tmp/w.ini' && '$gsim' sweep '$tmp/w.ini' -o '$tmp/w.db'"
+expect "with its means" 0 "^1.5|0|0,1.0|4|4$" sqlite3 "$tmp/w.db" "select group_concat(jct_mean_s || '|' || warmup_jobs || '|' || cooldown_jobs) from (select * from run order by jct_mean_s desc)"
 
 # Two users on one GPU at once: fifo serves a's 30 s before b's 10 s (30, 40), sjf after (40, 10): the other waits meanwhile
 printf 'job_id,submit_s,duration_s,user\nx,0,30,a\ny,0,10,b\n' >"$tmp/users.csv"
 expect "by user, with ratios to the first policy" 0 "^sjf,b,1,1,10.0*,10.0*,10.0*,10.0*,0.250*,0.0*,0.0*$" \
     "$gsim" compare --policies fifo,sjf --device ideal --by user --format csv "$tmp/users.csv"
 said "the other user" "^sjf,a,1,1,40.0*,40.0*,40.0*,40.0*,1.3333*,10.0*,10.0*$"
-expect "by user, without the warm-up" 0 "^fifo,b,1,1,40" "$gsim" compare --policies fifo,sjf --device ideal --by user --format csv --warmup 50% "$tmp/users.csv"
+expect "by user, without the warm-up" 0 "^fifo,b,1,1,40" "$gsim" compare --policies fifo,sjf --device ideal --by user --format csv --warmup 50% --cooldown 0 "$tmp/users.csv"
 unsaid "its job is left out" "^fifo,a"
 
 # 60 jobs of 2 s, one a second: load 59 arrivals of 2 s (and one more) in 59 s: 120 / 59 = 2.03
@@ -72,12 +84,73 @@ device() { # resume_ns, tag: an H200 otherwise
 }
 compare_two() { expect "$1" 0 "$2" "$gsim" compare --policies fifo,srtf --set preempt=restart --device "$tmp/d.ini" "$tmp/two.csv"; }
 device 90e9 assumed
-compare_two "R = 90 s: fifo wins, but at 72 s it does not" "verdict: fifo has.*does not survive.*srtf wins with restart.resume_ns -20 %"
+compare_two "R = 90 s: fifo wins, but at 72 s it does not" "it does not survive.*srtf wins with restart.resume_ns -20 %"
 device 60e9 assumed
-compare_two "R = 60 s: srtf wins, at 72 s too" "verdict: srtf has the lowest mean JCT, 10.0 % below fifo.*survives +-20 % on each of 1 assumed"
+compare_two "R = 60 s: srtf wins, at 72 s too" "survives +-20 % on each of 1 assumed constant$"
+said "by how much" "verdict: srtf has the lowest mean JCT in this run, 10.0 % below fifo$"
 device 90e9 published
 compare_two "R is known" "verdict: fifo has"
 unsaid "nothing is varied" "survive"
+device 90e9 assumed
+expect "unless it is not to be" 0 "tried with no other value of assumed constants; 1 was left out (--no-what-if)" \
+    "$gsim" compare --policies fifo,srtf --set preempt=restart --device "$tmp/d.ini" --no-what-if "$tmp/two.csv"
+
+# Five notebooks whose kernels run 6 s of each minute, an hour each. One after the other the GPU works a
+# tenth of the time; at once at most five tenths. Their own time is five hours, of which all is held or more.
+awk 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,host_gap_ms,gpus,mem_gib"; for (i = 0; i < 5; i++) print "n" i ",0,60,6000,54000,1,5" }' >"$tmp/nb.csv"
+share() { # policy, field: in per mille
+    "$gsim" --policy "$1" --quiet --format json "$tmp/nb.csv" >"$tmp/nb.json"
+    sqlite3 :memory: "select printf('%.0f', 1000 * (readfile('$tmp/nb.json') ->> '\$.$2'))"
+}
+if [ "$(share fifo gpu_useful) $(share fifo gpu_work) $(share fifo gpu_busy)" = "100 1000 1000" ]; then echo "ok one after the other a tenth is useful"; else echo "not ok one after the other a tenth is useful"; fi
+for policy in timeslice mps; do
+    useful=$(share $policy gpu_useful) work=$(share $policy gpu_work)
+    if [ "$useful" -gt 300 ] && [ "$useful" -lt 500 ] && [ "$work" -ge $((useful * 10 - 5)) ] && [ "$work" -le $((useful * 10 + 5)) ]; then
+        echo "ok $policy: $useful per mille useful"
+    else
+        echo "not ok $policy: $useful per mille useful, $work of work"
+    fi
+done
+
+# Requests: a service beside a training, the policies apart in latency and alike in mean JCT
+printf 'job_id,submit_s,gpus,requests,period_ms,arrival,gpu_ms,priority,duration_s,iterations,class\nserve,0,1,2000,50,poisson,10,9,,,realtime\ntrain,10,1,,,,,0,100,,batch\n' >"$tmp/serve.csv"
+expect "latencies have a table" 0 "^mps .* ms .* ms .* ms .* ms *1.000$" "$gsim" compare --policies mps,chimera "$tmp/serve.csv"
+said "and a verdict" "chimera has the lowest p99 latency in this run, [0-9.]* % below mps"
+said "what is outside validation is said of it" "outside what was validated: chimera (preemption of kernels"
+expect "of a run too" 0 "latency p99 .* ms" "$gsim" --policy mps "$tmp/serve.csv"
+
+# Assumed constants are counted; --verbose names them and says what they are
+expect "assumed values are counted" 0 "assumed, not known: [0-9] values of chimera (--verbose names them)" "$gsim" compare --no-what-if --policies mps,chimera "$tmp/serve.csv"
+unsaid "and not named" "preempt.save_ns"
+expect "unless all are asked for" 0 "chimera: assumed, not known: preempt.save_ns=[0-9]* (h200): [a-z]" "$gsim" --verbose --policy chimera "$tmp/serve.csv"
+
+# The table before the runs with other constants, which are interrupted
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    script -qec "'$gsim' compare --policies fifo,srtf --set preempt=restart --device '$tmp/d.ini' '$tmp/two.csv'" /dev/null </dev/null >"$tmp/out" 2>&1
+    said "a bar of runs on a terminal" "\[-*\] 0/2"
+    said "and one of the what-if, of the policy that used the constant" "what if \[#*-*\] [0-9]*/2"
+    script -qec "'$gsim' --policy fifo --device ideal '$tmp/over.csv'" /dev/null </dev/null >"$tmp/out" 2>&1
+    said "and one of jobs where there is one run" "\[#*-*\] [0-9]*/60"
+fi
+
+: >"$tmp/many"
+"$gsim" compare --policies fifo,srtf --set preempt=restart --nodes 4 --gpus-per-node 8 --reps 600 --what-if traces/samples/cluster.ini >"$tmp/many" 2>"$tmp/err" &
+pid=$!
+tries=0
+while [ $tries -lt 3000 ] && ! grep -q "over 600 replications" "$tmp/many"; do
+    sleep 0.02
+    tries=$((tries + 1))
+done
+kill -INT $pid
+wait $pid
+got=$?
+sed -e ':a' -e 'N;$!ba' -e 's/\n    */ /g' "$tmp/many" "$tmp/err" >"$tmp/out"
+if [ $got -eq 4 ] && grep -q "^verdict: srtf has the lowest" "$tmp/out" && grep -q "no other value of assumed constants.*1 was left out (interrupted)" "$tmp/out" && grep -q "interrupted: the table is whole" "$tmp/out"; then
+    echo "ok an interrupted what-if leaves table and verdict"
+else
+    echo "not ok an interrupted what-if leaves table and verdict: exit $got"
+    sed 's/^/# /' "$tmp/out" | tail -5
+fi
 
 # the same text whatever the number of threads, and again
 for threads in 1 2 2; do
@@ -86,19 +159,37 @@ done >"$tmp/sums"
 if [ "$(sort -u "$tmp/sums" | wc -l)" -eq 1 ]; then echo "ok one thread and two say the same"; else echo "not ok one thread and two say the same"; fi
 
 # The p of three pairs from the rows: with 2 degrees of freedom it is 1 - t / sqrt(t^2 + 2).
-by_hand=$("$gsim" compare --quiet --policies fifo,srtf --reps 3 --format csv $heavy | awk -F, 'NR > 1 { jct[$1, ++n[$1]] = $9 }
+"$gsim" compare --quiet --policies fifo,srtf --reps 3 --format csv $heavy >"$tmp/rows.csv"
+by_hand=$(awk -F, 'NR > 1 { jct[$1, ++n[$1]] = $9 }
     END { for (i = 1; i <= 3; i++) { d[i] = jct["srtf", i] - jct["fifo", i]; mean += d[i] / 3 }
           for (i = 1; i <= 3; i++) squares += (d[i] - mean) ^ 2
-          t = mean / sqrt(squares / 6); t = t < 0 ? -t : t; printf "%.2g", 1 - t / sqrt(t * t + 2) }')
+          t = mean / sqrt(squares / 6); t = t < 0 ? -t : t; printf "%.2g", 1 - t / sqrt(t * t + 2) }' "$tmp/rows.csv")
 printed=$("$gsim" compare --quiet --policies fifo,srtf --reps 3 $heavy | awk '/over 3 replications/ { on = 1 } on && $1 == "srtf" { print $NF; exit }')
 if [ "$by_hand" = "$printed" ]; then echo "ok p of paired differences ($printed)"; else echo "not ok p of paired differences: '$printed', by hand '$by_hand'"; fi
+rows=$(sqlite3 :memory: -cmd '.mode csv' -cmd ".import '$tmp/rows.csv' rows" "select printf('%s %.2g %d', over, p, units) from rows where policy = 'srtf' and replication = 2" | tr -d '"\r')
+if [ "$rows" = "replications $by_hand 3" ]; then echo "ok rows carry it"; else echo "not ok rows carry it: $rows"; fi
+"$gsim" compare --quiet --policies fifo,srtf --reps 3 --format json $heavy >"$tmp/rows.json"
+json() { sqlite3 :memory: "select $1 from json_each(readfile('$tmp/rows.json'))"; }
+expect "an array of results, as ever" 0 "^6|gsim-result-1$" json "count(*), max(value ->> '\$.schema')"
+expect "with p, intervals and the verdict" 0 "^$by_hand|3|1|fifo and srtf tie in mean JCT" \
+    json "printf('%.2g', max(value ->> '\$.comparison.p')), max(value ->> '\$.comparison.units'), min(value ->> '\$.comparison.ratio.low' < value ->> '\$.comparison.ratio.mean' or value ->> '\$.policy' = 'fifo'), min(value ->> '\$.comparison.verdict[0]')"
 
 # --by is over the jobs of all replications, by name: user z of one is not the first user of another
 printf '[trace]\njobs = 40\n[arrival]\nprocess = poisson\nrate = 0.001\n[duration]\ndistribution = exponential\nmean = 600\n[user]\nchoice = x, y, z\n' >"$tmp/by.ini"
 "$gsim" compare --policies fifo,las --reps 5 --by user --format csv "$tmp/by.ini" >"$tmp/by.csv" 2>"$tmp/out"
+if [ "$(awk -F, '{ print NF }' "$tmp/by.csv" | sort -u)" = 11 ]; then echo "ok a breakdown as CSV is one table"; else echo "not ok a breakdown as CSV is one table"; fi
+"$gsim" compare --policies fifo,las --reps 5 --format csv "$tmp/by.ini" >"$tmp/all.csv" 2>"$tmp/out"
 [ "$(awk -F, '/^las,[xyz],/ { jobs += $3; sum += $3 * $5; rows++ } END { printf "%d %d %.6f", rows, jobs, sum / jobs }' "$tmp/by.csv")" = \
-    "3 200 $(awk -F, '$1 == "las" && $2 ~ /by.ini/ { sum += $9; n++ } END { printf "%.6f", sum / n }' "$tmp/by.csv")" ]
+    "3 200 $(awk -F, '$1 == "las" && $2 ~ /by.ini/ { sum += $9; n++ } END { printf "%.6f", sum / n }' "$tmp/all.csv")" ]
 if [ $? -eq 0 ]; then echo "ok a breakdown of 5 replications has their 200 jobs"; else echo "not ok a breakdown of 5 replications has their 200 jobs"; fi
+
+for command in "compare --policies fifo,las" "--policy las"; do
+    # shellcheck disable=SC2086
+    "$gsim" $command --quiet --by user --format json "$tmp/users.csv" --device ideal >"$tmp/by.json"
+    sed -i -e '1s/^{/[{/' -e '$s/^\(.*[^]]\)$/\1]/' "$tmp/by.json"
+    by=$(sqlite3 :memory: "select group_concat(value -> '$.by.groups[1].value' || (value ->> '$.by.groups[1].jobs')) from json_each(readfile('$tmp/by.json'))")
+    case $by in '"b"1' | '"b"1,"b"1') echo "ok a breakdown as JSON ($by)" ;; *) echo "not ok a breakdown as JSON: $by" ;; esac
+done
 
 # --reps with --db; each run is repeated by its command line
 expect "replications in a database" 0 "Student" "$gsim" compare --policies fifo,las --reps 3 --db "$tmp/r.db" $heavy

@@ -80,7 +80,7 @@ fi
 # The theory suite is millions of jobs: once, with the build that users get.
 case $gsim in
 build/gcc-O2-werror/* | ./gsim)
-    sh tools/validate_readme.sh "$gsim" >"$tmp/README.md" 2>"$tmp/out"
+    sh tools/readme.sh "$gsim" validate >"$tmp/README.md" 2>"$tmp/out"
     sed -n '/^<!-- validate: begin/,/^<!-- validate: end/s/^    //p' README.md >"$tmp/said"
     sed -n 's/^    //p' "$tmp/README.md" | grep -vxFf - "$tmp/said" >>"$tmp/out" # what is not true
     grep -q '^theory ' "$tmp/said" && grep -q '^h200 ' "$tmp/said" && [ ! -s "$tmp/out" ]

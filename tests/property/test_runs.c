@@ -88,9 +88,12 @@ static void check_set_run(const struct gsim_trace *trace, const char *policy, co
                   (strcmp(policy, "las") == 0 && nodes * widest(trace) == 1);
     assert_int_equal(result.summary.completed, trace->n_jobs);
     /* on a shared GPU jobs do at once what each would do alone: host time, kernels side by side */
-    double useful = result.summary.gpu_useful, busy = result.summary.gpu_busy;
-    if (busy > 1 + 1e-9 || (useful > busy + 1e-9 && !shares))
-        fail_msg("%s over %s: useful %f, busy %f", policy, trace->path, useful, busy);
+    double work = result.summary.gpu_work, busy = result.summary.gpu_busy;
+    if (busy > 1 + 1e-9 || (work > busy + 1e-9 && !shares))
+        fail_msg("%s over %s: work %f, busy %f", policy, trace->path, work, busy);
+    if (!(result.summary.gpu_useful <= work))
+        fail_msg("%s over %s: useful %f of work %f", policy, trace->path, result.summary.gpu_useful,
+                 work);
     check_times(&result, policy, shares);
     if (!shares)
         check_capacity(&result, nodes * widest(trace), arena);

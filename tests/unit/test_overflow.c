@@ -106,8 +106,17 @@ static void test_guaranteed_jobs_take_the_room(void **state) {
     assert_true(waits.jobs.start_ns[1] > on.jobs.start_ns[1]); /* it is copied out first */
 }
 
+/* A period of 2^62 ns ends once, and the second with the clock. */
+static void test_a_period_as_long_as_the_clock(void **state) {
+    (void)state;
+    struct gsim_context context = {.refill_ns = INT64_MAX / 2 + 1};
+    assert_true(gsim_context_refill_ns(&context, 0) == INT64_MAX / 2 + 1);
+    assert_true(gsim_context_refill_ns(&context, INT64_MAX / 2 + 1) == GSIM_NEVER);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_period_as_long_as_the_clock),
         cmocka_unit_test(test_a_stretched_context_is_where_it_was),
         TEST(test_what_is_not_touched_costs_nothing),
         TEST(test_guests_do_not_make_each_other_overflow),

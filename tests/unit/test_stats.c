@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/app/stats.h"
+#include "sim/app/dependence.h"
 #include "sim/base/rng.h"
 #include "sim/core/stats.h"
 #include "tests/support/runner.h"
@@ -36,6 +36,31 @@ static void test_one_value_has_no_interval(void **state) {
     struct gsim_interval i = gsim_t_interval(one_to_five, 1);
     assert_true(isinf(i.low) && isinf(i.high));
     assert_true(isnan(gsim_t_p(one_to_five, 1)));
+}
+
+/* Of 1 to 5 the error is 0.70711 of 3: half 1.96324 / 3 = 0.65441 on the logarithm. */
+static void test_the_interval_of_a_logarithm(void **state) {
+    (void)state;
+    struct gsim_interval i = gsim_t_log_interval(one_to_five, 5);
+    near(i.mean, 3, 1e-12);
+    near(i.low, 3 * exp(-0.65441), 1e-5);
+    near(i.high, 3 * exp(0.65441), 1e-4);
+}
+
+/* Above 2, 4, 6, below 2, 2, 2: of their means 4 and 2 they are 0.5, 1, 1.5 and 1, 1, 1, whose
+ * differences -0.5, 0, 0.5 have the variance 0.25; the error is sqrt(0.25 / 3) = 0.288675, and
+ * t(0.975, 2) = 4.30265 (tables): half 1.24207. */
+static void test_the_interval_of_a_ratio(void **state) {
+    (void)state;
+    static const double above[] = {2, 4, 6}, below[] = {2, 2, 2}, thrice[] = {6, 12, 18};
+    struct gsim_interval i = gsim_t_ratio(above, below, 3);
+    near(i.mean, 2, 1e-12);
+    near(i.low, 2 * exp(-1.24207), 1e-4);
+    near(i.high, 2 * exp(1.24207), 1e-3);
+    i = gsim_t_ratio(thrice, above, 3); /* always three times as much */
+    near(i.low, 3, 1e-9);
+    near(i.high, 3, 1e-9);
+    assert_true(isinf(gsim_t_ratio(above, below, 1).high));
 }
 
 /* With 2 degrees of freedom p = 1 - t / sqrt(t^2 + 2). Of 1, 2, 3: t = 2 sqrt 3, p = 1 - sqrt(6/7). */
@@ -76,80 +101,108 @@ static void test_holm_steps_down(void **state) {
     assert_true(high[0] == 1 && high[1] == 1);
 }
 
-/* Means of 400 values drawn evenly from 0 to 1 have the standard error sqrt(1/12/400) = 0.01443, so
- * that the interval is about 2 * 1.96 * 0.01443 = 0.0566 wide, and has 0.5 in it 95 times in 100. */
-static void test_bootstrap_interval_of_a_mean(void **state) {
+/* --- one run ---------------------------------------------------------------------------------- */
+
+/* An M/M/1 queue, first come first served, service of mean 1, from empty: time in the system, work,
+ * and gaps between arrivals (Lindley's recursion). */
+struct queue {
+    double *jct, *work, *gap;
+};
+
+static struct queue draw_queue(gsl_rng *rng, double load, size_t n) {
+    struct queue q = {calloc(n, sizeof(double)), calloc(n, sizeof(double)),
+                      calloc(n, sizeof(double))};
+    double wait = 0;
+    assert_true(q.jct && q.work && q.gap);
+    for (size_t i = 0; i < n; i++) {
+        q.work[i] = -log1p(-gsl_rng_uniform(rng));
+        q.gap[i] = -log1p(-gsl_rng_uniform(rng)) / load;
+        q.jct[i] = wait + q.work[i];
+        wait = fmax(q.jct[i] - q.gap[i], 0);
+    }
+    return q;
+}
+
+static void free_queue(struct queue *q) {
+    free(q->jct);
+    free(q->work);
+    free(q->gap);
+}
+
+/* Whether an interval is given for this queue, and whether it has the true mean 1 / (1 - load). */
+static bool is_covered(const struct queue *q, double load, size_t n, bool *is_given) {
+    double means[GSIM_BATCHES], mean = 1 / (1 - load);
+    *is_given = gsim_is_enough(n, gsim_memory_of_queue(q->gap, q->work, n, 1)) &&
+                gsim_is_enough(n, gsim_memory_of_values(q->jct, n));
+    gsim_batch_means(q->jct, n, means);
+    struct gsim_interval i = gsim_t_log_interval(means, GSIM_BATCHES);
+    return i.low <= mean && mean <= i.high;
+}
+
+/* 400 queues each. Given and right at least so often; wrong ones among all 400 at most 10 in 100 and
+ * two standard errors of 1.5 more, also where nearly all are refused. */
+static void test_intervals_of_one_run_cover_the_mean(void **state) {
     (void)state;
-    enum { N = 400, TIMES = 100 };
-    gsl_rng *rng = gsim_rng_stream(1, 0, "test");
-    int n_covered = 0;
-    double width = 0;
-    for (int t = 0; t < TIMES; t++) {
-        double value[N], draws[GSIM_RESAMPLES];
-        struct gsim_bootstrap b;
-        struct gsim_interval interval;
-        for (int i = 0; i < N; i++)
-            value[i] = gsl_rng_uniform(rng);
-        assert_true(gsim_bootstrap_begin(&b, N, (uint64_t)t));
-        for (int k = 0; k < GSIM_RESAMPLES; k++) {
-            uint32_t n = 0;
-            gsim_bootstrap_draw(&b);
-            draws[k] = 0;
-            for (int i = 0; i < N; i++) {
-                draws[k] += b.weight[i] * value[i] / N;
-                n += b.weight[i];
-            }
-            assert_int_equal(n, N);
+    enum { TIMES = 400 };
+    static const struct {
+        double load;
+        size_t n;
+        int least_given, least_covered; /* of 100 */
+    } cells[] = {
+        {0.5, 300, 80, 90}, {0.5, 1000, 99, 92}, {0.5, 5000, 100, 92},
+        {0.7, 300, 0, 0},   {0.7, 1000, 90, 90}, {0.7, 5000, 99, 92},
+        {0.9, 300, 0, 0},   {0.9, 1000, 0, 0},   {0.9, 5000, 0, 0},
+    };
+    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+        gsl_rng *rng = gsim_rng_stream(1, c, "queues");
+        int n_given = 0, n_covered = 0;
+        for (int t = 0; t < TIMES; t++) {
+            struct queue q = draw_queue(rng, cells[c].load, cells[c].n);
+            bool is_given;
+            n_covered += is_covered(&q, cells[c].load, cells[c].n, &is_given) && is_given;
+            n_given += is_given;
+            free_queue(&q);
         }
-        gsim_bootstrap_end(&b);
-        assert_true(gsim_bootstrap_interval(draws, 0.5, &interval));
-        n_covered += interval.low <= 0.5 && 0.5 <= interval.high;
-        width += (interval.high - interval.low) / TIMES;
+        gsl_rng_free(rng);
+        if (n_given * 100 < cells[c].least_given * TIMES ||
+            n_covered * 100 < cells[c].least_covered * n_given ||
+            (n_given - n_covered) * 100 > 13 * TIMES)
+            fail_msg("load %g, %zu jobs: %d of %d given, %d right", cells[c].load, cells[c].n,
+                     n_given, TIMES, n_covered);
     }
+}
+
+/* Load 1/2 with exponential gaps and work: 2 (1 + 1) / (1/2)^2 = 16 jobs. */
+static void test_what_a_queue_remembers(void **state) {
+    (void)state;
+    gsl_rng *rng = gsim_rng_stream(1, 0, "queue");
+    enum { N = 100000 };
+    struct queue q = draw_queue(rng, 0.5, N);
+    near(gsim_memory_of_queue(q.gap, q.work, N, 1), 16, 1);
+    assert_true(isinf(gsim_memory_of_queue(q.gap, q.work, N, 0.49)));
+    free_queue(&q);
     gsl_rng_free(rng);
-    near(width, 0.0566, 0.002);
-    assert_in_range(n_covered, 88, 100); /* 95 +- 3.2 standard errors of 2.18, at most all */
 }
 
-/* Efron and Tibshirani, An Introduction to the Bootstrap (1993), table 2.1: survival of seven treated
- * mice, mean 86.86; the bootstrap's standard error of it, were there no end of draws, is 23.36. That
- * of 1000 draws is known to 1 / sqrt(2000) = 2.2 %: 3 times as much is 1.6. */
-static void test_bootstrap_of_the_mice(void **state) {
+/* x' = 0.8 x + noise: correlations 0.8^k, which sum to (1 + 0.8) / (1 - 0.8) = 9 both ways. */
+static void test_what_values_remember(void **state) {
     (void)state;
-    enum { N = 7 };
-    static const double days[N] = {94, 197, 16, 38, 99, 141, 23};
-    struct gsim_bootstrap b;
-    double sum = 0, squares = 0;
-    assert_true(gsim_bootstrap_begin(&b, N, 1));
-    for (int k = 0; k < GSIM_RESAMPLES; k++) {
-        double mean = 0;
-        gsim_bootstrap_draw(&b);
-        for (int i = 0; i < N; i++)
-            mean += b.weight[i] * days[i] / N;
-        sum += mean;
-        squares += mean * mean;
-    }
-    gsim_bootstrap_end(&b);
-    double mean = sum / GSIM_RESAMPLES;
-    near(mean, 86.86, 3 * 23.36 / sqrt(GSIM_RESAMPLES));
-    near(sqrt(squares / GSIM_RESAMPLES - mean * mean), 23.36, 1.6);
-}
-
-static void test_bootstrap_p_counts_both_sides(void **state) {
-    (void)state;
-    double draws[GSIM_RESAMPLES];
-    for (int k = 0; k < GSIM_RESAMPLES; k++)
-        draws[k] = k;
-    near(gsim_bootstrap_p(draws, -1), 2.0 / (GSIM_RESAMPLES + 1), 1e-12);
-    near(gsim_bootstrap_p(draws, GSIM_RESAMPLES / 2), 1, 1e-2);
-    near(gsim_bootstrap_p(draws, 99), 2.0 * 101 / (GSIM_RESAMPLES + 1), 1e-12); /* 0 to 99 */
-    struct gsim_interval interval;
-    assert_true(gsim_bootstrap_interval(draws, 7, &interval));
-    near(interval.low, 999 * 0.025, 1e-9);
-    near(interval.high, 999 * 0.975, 1e-9);
-    assert_true(interval.mean == 7);
-    draws[3] = (double)NAN;
-    assert_true(gsim_bootstrap_interval(draws, 7, &interval) && isnan(interval.low));
+    enum { N = 200000 };
+    double *x = calloc(N, sizeof *x);
+    gsl_rng *rng = gsim_rng_stream(1, 0, "values");
+    assert_true(x);
+    for (size_t i = 1; i < N; i++)
+        x[i] = 0.8 * x[i - 1] + gsl_rng_uniform(rng) - 0.5;
+    near(gsim_memory_of_values(x, N), 9, 1.5); /* 200 to a point */
+    near(gsim_memory_of_values(x, 1000), 9, 4); /* and one by one */
+    for (size_t i = 0; i < N; i++)
+        x[i] = gsl_rng_uniform(rng);
+    near(gsim_memory_of_values(x, N), 1, 0.3);
+    for (size_t i = 0; i < N; i++)
+        x[i] = 3;
+    assert_true(gsim_memory_of_values(x, N) == 1 && isinf(gsim_memory_of_values(x, 3)));
+    free(x);
+    gsl_rng_free(rng);
 }
 
 /* --- shaking ---------------------------------------------------------------------------------- */
@@ -209,12 +262,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_t_interval_is_that_of_the_tables),
         cmocka_unit_test(test_one_value_has_no_interval),
+        cmocka_unit_test(test_the_interval_of_a_logarithm),
+        cmocka_unit_test(test_the_interval_of_a_ratio),
         cmocka_unit_test(test_p_of_paired_differences),
         cmocka_unit_test(test_students_sleep),
         cmocka_unit_test(test_holm_steps_down),
-        cmocka_unit_test(test_bootstrap_interval_of_a_mean),
-        cmocka_unit_test(test_bootstrap_of_the_mice),
-        cmocka_unit_test(test_bootstrap_p_counts_both_sides),
+        cmocka_unit_test(test_intervals_of_one_run_cover_the_mean),
+        cmocka_unit_test(test_what_a_queue_remembers),
+        cmocka_unit_test(test_what_values_remember),
         cmocka_unit_test(test_shaking_stays_within_its_amount),
         cmocka_unit_test(test_shaking_is_fixed_by_seed_and_replication),
     };

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The README's first screen is what the program prints, and an experiment that it finds sound: no warning,
+# nothing silenced, intervals, and no line beyond 100 columns. $1 is a build.
+set -u
+gsim=$1/gsim
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
+}
+sh tools/readme.sh "$gsim" demo >"$tmp/README.md" 2>"$tmp/log" && diff README.md "$tmp/README.md" >"$tmp/log"
+say "README shows what make demo prints (make readme)" $?
+sh tools/demo.sh "$gsim" >"$tmp/out" 2>"$tmp/err" && ! grep -v "^gsim: assumed, not known: " "$tmp/err" >"$tmp/log"
+say "gsim has nothing to say against it" $?
+! grep -e --quiet -e "no intervals" -e "cannot tell" "$tmp/out" >"$tmp/log" && grep -q "95 % intervals" "$tmp/out" && grep -q "^verdict" "$tmp/out"
+say "and is sure of it" $?
+awk 'length > 100' "$tmp/out" >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "in 100 columns" $?

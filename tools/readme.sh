@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# readme.sh GSIM BLOCK [FILE]: FILE (README.md unless given) with what gsim prints between the two
+# markers of that block, on standard output. BLOCK: demo, what `make demo` shows; validate, the summary
+# of `gsim validate` without suites that have rows that this version cannot run.
+set -eu
+gsim=$1 block=$2 file=${3:-README.md}
+text=$(mktemp) && trap 'rm -f "$text"' EXIT
+case $block in
+demo)
+    echo '$ make demo' >"$text"
+    sh tools/demo.sh "$gsim" >>"$text" 2>&1
+    ;;
+validate)
+    "$gsim" validate | awk '/^suite / { is_summary = 1; print; next } is_summary && $8 == 0' >"$text"
+    ;;
+esac
+[ -s "$text" ]
+awk -v text="$text" -v block="$block" '
+    index($0, "<!-- " block ": end") == 1 { is_inside = 0 }
+    !is_inside { print }
+    index($0, "<!-- " block ": begin") == 1 {
+        is_inside = 1
+        print ""
+        while ((getline line <text) > 0) print line == "" ? "" : "    " line
+        print ""
+    }' "$file"
