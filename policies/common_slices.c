@@ -167,10 +167,11 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
                       struct pass *pass, gsim_slot slot) {
     if (ctx->view->gpus[slot] >= pass->smallest_unforced)
         return false;
-    if (!could_fit(slices, ctx, plan, slot))
+    bool could = could_fit(slices, ctx, plan, slot);
+    if (could && force(slices, ctx, plan, slot))
+        return true;
+    if (!could || pass->misfits.is_size_all)
         pass->smallest_unforced = ctx->view->gpus[slot];
-    else
-        return force(slices, ctx, plan, slot);
     return false;
 }
 
