@@ -40,17 +40,30 @@ static bool may_page(const struct gsim_core *core) {
     return core->ctx.devices && core->ctx.devices->memory != GSIM_MEMORY_RESIDENT;
 }
 
-/* The most that one job can have on any GPU: what is there, and on its host when it may be paged. */
-static int64_t most_memory(const struct gsim_core *core) {
+/* What one job can have on a GPU: what is there, and on its host when it may be paged. */
+static int64_t most_on(const struct gsim_core *core, uint32_t gpu) {
     const struct gsim_cluster *cluster = &core->cluster;
-    int64_t most = 0;
-    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
-        int64_t bytes = cluster->gpu_hbm_bytes[gpu];
-        if (may_page(core))
-            bytes += cluster->node_host_free[cluster->node_of_gpu[gpu]];
-        most = bytes > most ? bytes : most;
+    int64_t host_bytes = may_page(core) ? cluster->node_host_free[cluster->node_of_gpu[gpu]] : 0;
+    return cluster->gpu_hbm_bytes[gpu] + host_bytes;
+}
+
+/* How many GPUs have that much, and the most that any has. */
+static uint32_t count_gpus_with(const struct gsim_core *core, int64_t bytes, int64_t *most) {
+    uint32_t n = 0;
+    *most = 0;
+    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++) {
+        int64_t here = most_on(core, gpu);
+        n += here >= bytes;
+        *most = here > *most ? here : *most;
     }
-    return most;
+    return n;
+}
+
+static int64_t least_memory(const struct gsim_core *core) {
+    int64_t least = INT64_MAX;
+    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
+        least = most_on(core, gpu) < least ? most_on(core, gpu) : least;
+    return least;
 }
 
 static enum gsim_room room_of(const struct gsim_core *core) {
@@ -78,29 +91,43 @@ static const char *paging_hint(const struct gsim_core *core) {
     return "";
 }
 
-/* A job that no GPU can hold would wait for ever. */
-static enum gsim_status check_memory(struct gsim_core *core) {
-    const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
+static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int64_t most) {
+    const struct gsim_trace *trace = core->trace;
+    int64_t bytes = trace->column[GSIM_COL_MEM_BYTES][job];
     bool is_paging = may_page(core);
-    int64_t most = most_memory(core);
-    for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
-        char has[32], needs[32];
-        if (mem[job] <= most)
-            continue;
-        gsim_format_size(needs, mem[job]);
-        gsim_format_size(has, most);
-        if (strcmp(needs, has) == 0) { /* they differ in what is rounded away */
-            gsim_format_bytes(needs, mem[job]);
-            gsim_format_bytes(has, most);
-        }
-        (void)gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path,
-                        gsim_trace_line(core->trace, job),
+    char has[32], needs[32];
+    gsim_format_size(needs, bytes);
+    gsim_format_size(has, most);
+    if (strcmp(needs, has) == 0) { /* they differ in what is rounded away */
+        gsim_format_bytes(needs, bytes);
+        gsim_format_bytes(has, most);
+    }
+    if (n_gpus > 0)
+        (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                        "column 'mem_gib': job '%s' needs %s of memory on each of %u GPUs; only %u "
+                        "of the cluster's have so much%s",
+                        gsim_trace_id(trace, job), needs, gsim_trace_gpus(trace, job), n_gpus,
+                        is_paging ? ", with their hosts' (--host-mem)" : paging_hint(core));
+    else
+        (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                         is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
                                     "and its host (--host-mem) have %s%s%s"
                                   : "column 'mem_gib': job '%s' needs %s of memory per GPU; the "
                                     "largest GPU has %s, and policy '%s' keeps jobs resident%s",
-                        gsim_trace_id(core->trace, job), needs, has,
-                        is_paging ? "" : core->policy->name, is_paging ? "" : paging_hint(core));
+                        gsim_trace_id(trace, job), needs, has, is_paging ? "" : core->policy->name,
+                        is_paging ? "" : paging_hint(core));
+}
+
+/* A job that no GPU can hold, or not so many as it asks for, would wait for ever. */
+static enum gsim_status check_memory(struct gsim_core *core) {
+    const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
+    int64_t least = mem ? least_memory(core) : 0, most;
+    for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
+        if (mem[job] <= least)
+            continue;
+        uint32_t n_gpus = count_gpus_with(core, mem[job], &most);
+        if (n_gpus < gsim_trace_gpus(core->trace, job))
+            too_large(core, job, n_gpus, most);
     }
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }

@@ -58,6 +58,13 @@ check "kill=on needs limits" 1 "$("$gsim" --policy easy-backfill --set kill=on "
 check "assumed limits, and those that reach them" 4 "$("$gsim" --quiet --policy easy-backfill --set kill=on \
     --assume limit_s=30 --device ideal --gpus-per-node 8 --format json "$tmp/over.csv" | sed 's/.*"killed":\([0-9]*\).*/\1/')"
 
+# A V100 has 16 GiB or 32: a gang of three with 40 GiB on each has two GPUs that could hold it, and would
+# wait for ever.
+printf '[node large]\ngpus = 2\ndevice = h100-sxm\n[node small]\ngpus = 2\ndevice = v100\n' >"$tmp/sizes.ini"
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,10,2,40\nb,0,10,3,40\n' >"$tmp/sizes.csv"
+check "a gang with more memory than enough GPUs have" "3 1" "$("$gsim" --policy srsf --cluster "$tmp/sizes.ini" \
+    "$tmp/sizes.csv" >"$tmp/out" 2>&1; echo $? "$(grep -c "'b' needs 40GiB of memory on each of 3 GPUs; only 2" "$tmp/out")")"
+
 # vgg16 is skewed: 10 / 0.25, then 10 / 0.8
 check "over nodes, by skew" "40 112.5" \
     "$(ends --device ideal --nodes 2 --gpus-per-node 2 --set gang.nodes_ppm=800000 \

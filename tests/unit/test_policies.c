@@ -245,7 +245,9 @@ static void test_easy_while_a_job_loads(void **state) {
     for (int limit_s = 50; limit_s <= 200; limit_s += 150) {
         struct gsim_arena *arena = gsim_arena_new();
         struct fixture fixture = {.load_gib = 100,
-                                  .jobs = {{0, 90, 1, 100}, {1, 10, 2, 10}, {1, 40, 1, limit_s}}};
+                                  .jobs = {{0, 90, 1, 100, .end_s = 0},
+                                           {1, 10, 2, 10, .end_s = 0},
+                                           {1, 40, 1, limit_s, .end_s = 0}}};
         struct gsim_trace trace = make_trace(&fixture, arena);
         struct test_run run = {
             .trace = &trace, .policy = "easy-backfill", .device = "h200", .gpus_per_node = 2};
@@ -400,7 +402,8 @@ static void test_width_counts_in_srsf_only(void **state) {
 static void test_shares_count_in_srsf(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
-    struct fixture fixture = {.share_percent = 50, .jobs = {{0, 10, 1}, {1, 15, 1}}};
+    struct fixture fixture = {.share_percent = 50,
+                              .jobs = {{0, 10, 1, .end_s = 0}, {1, 15, 1, .end_s = 0}}};
     struct gsim_trace trace = make_trace(&fixture, arena);
     ((int64_t *)(uintptr_t)trace.column[GSIM_COL_SHARE_PPM])[0] = GSIM_PPM;
     assert_int_equal(gsim_common_share_unit(&trace), GSIM_PPM / 2);
@@ -602,7 +605,7 @@ static void test_tiresias_learns(void **state) {
 static void test_gang_rr_gives_whole_gpus(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
-    struct fixture fixture = {.share_percent = 50, .jobs = {{0, 10, 1}}};
+    struct fixture fixture = {.share_percent = 50, .jobs = {{0, 10, 1, .end_s = 0}}};
     struct gsim_trace trace = make_trace(&fixture, arena);
     struct test_run run = {.trace = &trace, .policy = "gang-rr"};
     assert_true(test_run(&run, arena).summary.gpu_busy == 1.0);
