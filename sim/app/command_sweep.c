@@ -194,18 +194,18 @@ static bool is_done(const struct gsim_sweep_run *run) {
 
 static enum gsim_status find_todo(struct gsim_sweep *sweep, const struct shard *shard,
                                   struct gsim_sweep_todo *todo, int64_t *n_in_shard) {
-    bool is_forced = gsim_option_is_on(sweep->cli, GSIM_OPT_FORCE);
     int64_t *position =
         gsim_arena_array(sweep->cli->arena, (size_t)sweep->n_runs, sizeof *position);
     if (!position)
         return gsim_no_memory(sweep->cli->log, "starting");
     *n_in_shard = 0;
-    *todo = (struct gsim_sweep_todo){.sweep = sweep, .position = position, .is_forced = is_forced};
+    *todo = (struct gsim_sweep_todo){.sweep = sweep, .position = position};
     for (int64_t p = 1; p <= sweep->n_runs; p++) {
         if (!is_in_shard(shard, p))
             continue;
         ++*n_in_shard;
-        if (is_done(&sweep->run[p - 1]) && !is_forced)
+        const struct gsim_sweep_run *run = &sweep->run[p - 1];
+        if (is_done(run) && !gsim_report_replaces(sweep->cli, run->state))
             continue;
         position[todo->n++] = p;
         atomic_fetch_add(&sweep->trace[sweep->run[p - 1].trace].n_waiting, 1);

@@ -118,23 +118,31 @@ static struct found count(const struct gsim_db_asked *asked, int64_t n) {
     return found;
 }
 
+bool gsim_report_replaces(const struct gsim_cli *cli, enum gsim_db_state state) {
+    bool is_stale = state == GSIM_DB_OLD || state == GSIM_DB_CHANGED;
+    return gsim_option_is_on(cli, GSIM_OPT_FORCE) ||
+           (is_stale && gsim_option_is_on(cli, GSIM_OPT_REPLACE_OLD));
+}
+
 enum gsim_status gsim_report_old(struct gsim_cli *cli, struct gsim_db *db,
                                  const struct gsim_db_asked *asked, int64_t n, const char *path) {
     struct found found = count(asked, n);
-    bool is_forced = gsim_option_is_on(cli, GSIM_OPT_FORCE), is_summary;
+    bool is_replaced = gsim_report_replaces(cli, GSIM_DB_OLD), is_summary;
     if (gsim_report_kept(cli, &is_summary) != GSIM_OK)
         return GSIM_USAGE;
-    if (is_forced && gsim_option_is_on(cli, GSIM_OPT_KEEP_OLD))
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--force runs again what --keep-old would keep: say one of them");
-    if (found.n_old && !is_forced && !gsim_option_is_on(cli, GSIM_OPT_KEEP_OLD))
+    if (is_replaced && gsim_option_is_on(cli, GSIM_OPT_KEEP_OLD))
         return gsim_fail(
-            cli->log, GSIM_USAGE, path, 0,
-            "%lld of %lld runs were made by another build of gsim, which differs in "
-            "%s: --force runs them again in their place, --keep-old keeps them as they "
-            "are",
-            (long long)found.n_old, (long long)n, gsim_db_build_differs(db, found.old_id));
-    if (gsim_option_is_on(cli, GSIM_OPT_QUIET) || is_forced)
+            cli->log, GSIM_USAGE, NULL, 0,
+            "--force and --replace-old run again what --keep-old would keep: say one of "
+            "them");
+    if (found.n_old && !is_replaced && !gsim_option_is_on(cli, GSIM_OPT_KEEP_OLD))
+        return gsim_fail(cli->log, GSIM_USAGE, path, 0,
+                         "%lld of %lld runs were made by another build of gsim, which differs in "
+                         "%s: --replace-old runs them again in their place, --force all runs, "
+                         "--keep-old keeps them as they are",
+                         (long long)found.n_old, (long long)n,
+                         gsim_db_build_differs(db, found.old_id));
+    if (gsim_option_is_on(cli, GSIM_OPT_QUIET) || is_replaced)
         return GSIM_OK;
     if (found.n_old)
         fprintf(
@@ -145,7 +153,7 @@ enum gsim_status gsim_report_old(struct gsim_cli *cli, struct gsim_db *db,
     if (found.n_changed)
         fprintf(cli->io->err,
                 "gsim: %s: %lld of %lld runs are there with other contents of %s: they stay beside "
-                "the new ones, and figures leave them out; --force replaces them\n",
+                "the new ones, and figures leave them out; --replace-old replaces them\n",
                 path, (long long)found.n_changed, (long long)n,
                 gsim_db_inputs_differ(db, found.changed_id));
     if (found.n_without_jobs && !is_summary)
@@ -205,7 +213,7 @@ enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_se
                                       bool *is_known) {
     struct gsim_db_asked *asked;
     enum gsim_status status = gsim_report_look_up(cli, setup, setup->replication, 1, &asked);
-    *is_known = status == GSIM_OK && asked && !gsim_option_is_on(cli, GSIM_OPT_FORCE) &&
+    *is_known = status == GSIM_OK && asked && !gsim_report_replaces(cli, asked->state) &&
                 (asked->state == GSIM_DB_THERE || asked->state == GSIM_DB_OLD);
     return status;
 }
@@ -213,11 +221,11 @@ enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_se
 /* A run that another build made stays, where it was not refused before. */
 static enum gsim_status write_run(struct gsim_cli *cli, struct gsim_db *db, struct gsim_db_run *run,
                                   const struct gsim_result *result, struct gsim_db_asked *asked) {
-    bool is_forced = gsim_option_is_on(cli, GSIM_OPT_FORCE);
     enum gsim_status status = gsim_db_look_up(db, asked, 1, cli->log);
-    if (status != GSIM_OK || (asked->state == GSIM_DB_OLD && !is_forced))
+    bool is_replaced = gsim_report_replaces(cli, asked->state);
+    if (status != GSIM_OK || (asked->state == GSIM_DB_OLD && !is_replaced))
         return status;
-    run->asked = is_forced;
+    run->asked = is_replaced;
     status = gsim_db_add(db, run, result, cli->log);
     return status == GSIM_OK ? gsim_db_tidy(db, cli->log) : status;
 }

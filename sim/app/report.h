@@ -34,6 +34,8 @@ enum gsim_status gsim_report_kept(struct gsim_cli *cli, bool *is_summary);
  * which were made from other contents of their files. path: the database's. */
 enum gsim_status gsim_report_old(struct gsim_cli *cli, struct gsim_db *db,
                                  const struct gsim_db_asked *asked, int64_t n, const char *path);
+/* Whether a run in that state is to take the place of what is there. */
+bool gsim_report_replaces(const struct gsim_cli *cli, enum gsim_db_state state);
 /* The same for n_replications of each contender, in --db, before anything is run. */
 enum gsim_status gsim_report_look_up(struct gsim_cli *cli, const struct gsim_setup *setup,
                                      uint64_t first_replication, int64_t n_replications,

@@ -78,7 +78,6 @@ struct gsim_sweep_todo {
     struct gsim_sweep *sweep;
     const int64_t *position; /* from 1 */
     int64_t n;
-    bool is_forced; /* they take the place of what is there */
     int64_t n_done, n_failed; /* filled in */
 };
 /* Runs them on all threads; the calling thread writes. GSIM_INCOMPLETE when it was interrupted. */

@@ -8,6 +8,7 @@
 #include "sim/app/invocation.h"
 #include "sim/app/parallel.h"
 #include "sim/app/progress.h"
+#include "sim/app/report.h"
 #include "sim/app/sweep_order.h"
 
 /* A run that has ended, in its own arena. */
@@ -78,15 +79,16 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
             gsim_setup_run(setup, 0, &setup->trace, &e->io, NULL, o->arena, &o->result, &o->log);
     if (status != GSIM_OK)
         return status;
-    o->row = (struct gsim_db_run){.identity = identity,
-                                  .argv = run->argv,
-                                  .replication = setup->replication,
-                                  .trace = &setup->trace,
-                                  .is_summary = e->sweep->is_summary,
-                                  .settings = gsim_run_settings(cli, setup, 0, setup->replication),
-                                  .sweep = e->sweep->id,
-                                  .position = o->position,
-                                  .asked = e->todo->is_forced ? o->position : 0};
+    o->row = (struct gsim_db_run){
+        .identity = identity,
+        .argv = run->argv,
+        .replication = setup->replication,
+        .trace = &setup->trace,
+        .is_summary = e->sweep->is_summary,
+        .settings = gsim_run_settings(cli, setup, 0, setup->replication),
+        .sweep = e->sweep->id,
+        .position = o->position,
+        .asked = gsim_report_replaces(e->sweep->cli, run->state) ? o->position : 0};
     return o->row.settings ? GSIM_OK : gsim_no_memory(&o->log, "ending a run");
 }
 

@@ -219,7 +219,7 @@ static bool open_gpu_columns(struct gsim_core *core) {
 
 /* Contexts are memory that nothing moves: they count where jobs stay resident beside each other. */
 static void count_contexts(struct gsim_core *core) {
-    core->largest_bytes = most_memory(core);
+    (void)count_gpus_with(core, 0, &core->largest_bytes);
     core->context_bytes = may_page(core) ? 0 : core->options->context_bytes;
 }
 

@@ -98,6 +98,7 @@ asks "each is there twice" "8|4" r.db "select count(*), count(distinct argv) fro
 expect "a report takes the latest" 0 "4 runs are left out" env PATH=/nowhere "$gsim" report r.db -o r.html
 asks "old results stay" 1 r.db "select '$before' = group_concat(jct_mean_s) from (select * from run order by run_id limit 4)"
 expect "unless they are replaced" 0 "4 of them new" "$gsim" sweep g.ini -o r.db --force
+expect "which --replace-old need not" 0 " 0 of them new" "$gsim" sweep g.ini -o r.db --replace-old
 asks "then each is there once" "4|4|1" r.db "select count(*), count(distinct argv), (select count(*) from input_list where path = 'd.txt') from run"
 expect "and nothing is left out" 0 "" env PATH=/nowhere "$gsim" report r.db -o r2.html
 lacks "no warning" "left out"
@@ -109,7 +110,7 @@ other_build() { # part
         update build set build = 'x' || substr(build, 2) where build in (select build from build where part = '$1' and sha256 = '0000')"
 }
 other_build policies/las.c
-expect "what another build made is refused" 2 "r.db: 2 of 4 runs were made by another build of gsim, which differs in policies/las.c: --force .* --keep-old" \
+expect "what another build made is refused" 2 "r.db: 2 of 4 runs were made by another build of gsim, which differs in policies/las.c: --replace-old .* --force .* --keep-old" \
     "$gsim" sweep g.ini -o r.db
 asks "and stays" "4|2" r.db "select count(*), sum(build like 'x%') from run"
 expect "it is listed" 0 "old	gsim run --policy las" "$gsim" sweep g.ini -o r.db --list
@@ -120,7 +121,9 @@ run="run --policy las --nodes 1 --gpus-per-node 1 --db r.db e.ini"
 # shellcheck disable=SC2086
 expect "by hand it is refused" 2 "1 of 1 runs were made by another build" "$gsim" $run
 # shellcheck disable=SC2086
-expect "or kept" 0 "has this run already" "$gsim" $run --keep-old
+expect "or kept, or replaced, but not both" 2 "say one of them" "$gsim" $run --keep-old --replace-old
+# shellcheck disable=SC2086
+expect "kept" 0 "has this run already" "$gsim" $run --keep-old
 expect "by compare as well, before anything runs" 2 "1 of 2 runs were made by another build" \
     "$gsim" compare --policies fifo,las --nodes 1 --gpus-per-node 1 --db r.db e.ini
 lacks "nothing was printed" "JCT"
@@ -128,7 +131,7 @@ expect "compare keeps it" 0 "verdict" "$gsim" compare --policies fifo,las --node
 asks "still as it was" "2" r.db "select sum(build like 'x%') from run"
 expect "both cannot be" 2 "say one of them" "$gsim" sweep g.ini -o r.db --force --keep-old
 expect "a shard looks at its own runs" 0 "2 of 2 runs" "$gsim" sweep g.ini -o r.db --shard 1/2 --keep-old
-expect "replaced" 0 "4 of them new" "$gsim" sweep g.ini -o r.db --force
+expect "replaced, those alone" 0 "4 of 4 runs are in r.db, 2 of them new" "$gsim" sweep g.ini -o r.db --replace-old
 asks "by this build" "0|4" r.db "select sum(build like 'x%'), count(*) from run"
 # another default, another key of a device: the inputs are the same, so it is the build
 sqlite3 r.db "update run set config = 'x' || substr(config, 2)"
@@ -138,6 +141,18 @@ expect "another default is another build" 2 "4 of 4 runs were made by another bu
 asks "which --force replaces too" "4" r.db "select count(*) from run"
 expect "the program says its build" 0 "^gsim [0-9.]* (build [0-9a-f]\{12\})$" "$gsim" --version
 asks "which the database notes" 1 r.db "select count(distinct program) = 1 and min('gsim ' || program = '$("$gsim" --version)') from run_perf"
+
+cp r.db spare.db
+printf '10\n20\n400\n' >d.txt
+expect "changed files can be replaced at once" 0 "4 of them new" "$gsim" sweep g.ini -o r.db --replace-old
+asks "in their place" "4|4" r.db "select count(*), count(distinct argv) from run"
+other_build sim/base
+expect "by hand too" 0 "JCT" "$gsim" run --policy las --nodes 1 --gpus-per-node 1 --db r.db --replace-old e.ini
+asks "one is of this build" "3|4" r.db "select sum(build like 'x%'), count(*) from run"
+expect "and the others with compare" 0 "verdict" "$gsim" compare --policies fifo,las --nodes 1 --gpus-per-node 1 --reps 2 --db r.db --replace-old e.ini
+asks "all are" "0|4" r.db "select sum(build like 'x%'), count(*) from run"
+mv spare.db r.db
+printf '10\n20\n3000\n' >d.txt
 
 # --- what is built in is of the program, not of what was asked for
 for device in h200 h100-sxm; do
