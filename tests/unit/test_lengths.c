@@ -136,8 +136,8 @@ static void test_a_job_that_waits_for_kernels_sweeps_once(void **state) {
     "\nb,0,100,1000,100,10," sync "\n"
     struct gsim_result iteration = play(*state, ROWS("iteration"), "uvm", NULL);
     struct gsim_result kernel = play(*state, ROWS("kernel"), "uvm", NULL);
-    assert_true(kernel.summary.bytes_in < 1.05 * (double)iteration.summary.bytes_in);
-    assert_true(kernel.summary.bytes_in > 0.95 * (double)iteration.summary.bytes_in);
+    assert_true((double)kernel.summary.bytes_in < 1.05 * (double)iteration.summary.bytes_in);
+    assert_true((double)kernel.summary.bytes_in > 0.95 * (double)iteration.summary.bytes_in);
 #undef ROWS
 }
 
