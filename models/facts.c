@@ -115,6 +115,8 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
     bool has_migrated = model->turns.has_managed[GSIM_MEMORY_PROACTIVE];
     for (size_t i = 0; has_migrated && i < sizeof migration_keys / sizeof *migration_keys; i++)
         is_used[migration_keys[i]] |= profile->tag[migration_keys[i]] == GSIM_TAG_ASSUMED;
+    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |=
+        model->traffic.has_crossed && profile->tag[GSIM_KEY_NETWORK_BYTES_PER_S] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }

@@ -37,7 +37,6 @@ struct gsim_machine_job {
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
     uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
-    uint32_t home_node; /* where its memory is, or was last */
     int64_t bytes_in, bytes_out;
     /* What stands above begins anew with each job, the rest is written before it is read. */
     gsim_work stop_at; /* while stopping: the boundary */
@@ -124,22 +123,20 @@ void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t no
 /* carriage.c */
 /* A job's memory on its way to its units, or from them. */
 struct gsim_loading {
-    enum gsim_carriage carriage;
-    bool is_from_elsewhere; /* another node */
-    int64_t bytes; /* of each GPU */
-    int64_t after_ns; /* besides the copy */
+    struct gsim_cargo cargo;
+    int64_t after_ns; /* besides the copies */
 };
 
-uint32_t gsim_carriage_node(const struct gsim_model *model, const struct gsim_unit *units,
-                            uint32_t n_units);
+/* Whether what a waiting job has lies on a node, and would take time to cross to another one. */
+bool gsim_carriage_is_bound(const struct gsim_model *model, gsim_slot slot);
 /* What an admitted job needs first; counts its bytes. */
 struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
                                      enum gsim_state from);
-/* What a suspended job would need to come back to these units. */
+/* What a suspended job would need to come back to these units, from where it is or was. */
 struct gsim_loading gsim_carriage_back(const struct gsim_model *model, gsim_slot slot,
                                        const struct gsim_suspend_cost *cost,
                                        const struct gsim_unit *units, uint32_t n_units);
-/* The copy alone, on idle links. */
+/* The copies alone, on idle links. */
 int64_t gsim_carriage_ns(const struct gsim_model *model, const struct gsim_loading *loading,
                          const struct gsim_unit *units, uint32_t n_units);
 /* Begins a copy that takes so long on idle links. job.is_carried says whether it is under way: a copy

@@ -8,7 +8,8 @@
  *     cpus = 128         ; CPUs of each, default: not counted
  *     pcie_root_gpus = 2 ; GPUs below one PCIe root, default: a root for each
  *     pcie_root_bytes_per_s = 63 GB/s ; what such a root carries each way
- *     network_bytes_per_s = 12.5 GB/s ; into a node and out of it, default: no limit
+ *     host_mem = 1TiB    ; memory of each host for jobs' memory, default: enough
+ *     network_bytes_per_s = 12.5 GB/s ; into a node, default: the device's network.bytes_per_s
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *
  * Nodes are numbered in the order of the sections. */
@@ -177,6 +178,7 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
         r->groups[g].device = at;
         r->groups[g].device_name = r->device[g];
         r->groups[g].hbm_bytes = profiles[at]->value[GSIM_KEY_HBM_BYTES];
+        r->groups[g].is_host_moot = gsim_setup_is_host_moot(profiles[at]);
     }
     *out = (struct gsim_cluster_spec){
         .groups = r->groups, .n_groups = r->n, .profiles = profiles, .n_profiles = n};

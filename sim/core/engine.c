@@ -47,7 +47,7 @@ static int64_t most_memory(const struct gsim_core *core) {
     for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
         int64_t bytes = cluster->gpu_hbm_bytes[gpu];
         if (may_page(core))
-            bytes += cluster->node_host_free[cluster->node_of_gpu[gpu]];
+            bytes += gsim_cluster_host_free(cluster, cluster->node_of_gpu[gpu]);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -521,6 +521,7 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_core *core = ctx->core;
     gsim_tell_progress(core, job);
+    keep = gsim_hosts_keep(core, job, keep);
     return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
 }
 
