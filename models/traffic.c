@@ -48,6 +48,23 @@ static bool init_nodes(struct gsim_traffic *traffic, const struct gsim_model_set
     return !is_limited || gsim_link_init(link, n_nodes, NULL, NULL, traffic->arena);
 }
 
+static bool init_link(struct gsim_traffic *traffic, const struct gsim_model_setup *setup,
+                      struct gsim_link *link) {
+    return gsim_link_init(link, setup->n_gpus, setup->wiring.root_of_gpu,
+                          setup->wiring.root_bytes_per_s, setup->arena) &&
+           (!traffic->domains.is_bottleneck ||
+            gsim_link_share_hosts(link, &traffic->domains.hosts, traffic->domains.is_given));
+}
+
+static bool init_pcie(struct gsim_traffic *traffic, const struct gsim_model_setup *setup) {
+    if (!init_link(traffic, setup, &traffic->pcie))
+        return false;
+    if (!traffic->domains.is_bottleneck || !setup->wiring.root_of_gpu)
+        return true;
+    traffic->rehearsal = gsim_arena_alloc(setup->arena, sizeof *traffic->rehearsal);
+    return traffic->rehearsal && init_link(traffic, setup, traffic->rehearsal);
+}
+
 bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_setup *setup) {
     *traffic = (struct gsim_traffic){
         .arena = setup->arena, .type_of_gpu = setup->type_of_gpu, .wiring = setup->wiring};
@@ -57,8 +74,7 @@ bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_set
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         for (enum gsim_carriage c = GSIM_CARRY_OUT; c <= GSIM_CARRY_IN_REUSED; c++)
             traffic->rates[type][c] = rates_of(setup->profiles[type], c);
-    return gsim_link_init(&traffic->pcie, setup->n_gpus, setup->wiring.root_of_gpu,
-                          setup->wiring.root_bytes_per_s, setup->arena) &&
+    return gsim_domains_init(&traffic->domains, setup) && init_pcie(traffic, setup) &&
            init_nodes(traffic, setup, GSIM_STAGE_NETWORK, &traffic->network,
                       &traffic->network_rates) &&
            init_nodes(traffic, setup, GSIM_STAGE_STORAGE, &traffic->storage,
@@ -232,26 +248,61 @@ static int64_t nodes_ns(const struct gsim_traffic *traffic, const struct gsim_ca
     return longest_ns;
 }
 
-/* Units of the gang below one unit's root; those lie on one node. */
-static uint32_t n_below_root(const struct gsim_traffic *traffic, const struct gsim_unit *units,
-                             uint32_t n_units, uint32_t gpu) {
-    const uint32_t *root = traffic->wiring.root_of_gpu;
+/* Units of a gang that share one unit's group; NULL: each is a group of its own. */
+static uint32_t n_alike(const uint32_t *group_of_gpu, const struct gsim_unit *units,
+                        uint32_t n_units, uint32_t gpu) {
     uint32_t n = 0;
-    if (!root)
+    if (!group_of_gpu)
         return 1;
     for (uint32_t u = 0; u < n_units; u++)
-        n += root[units[u].gpu] == root[gpu];
+        n += group_of_gpu[units[u].gpu] == group_of_gpu[gpu];
     return n;
+}
+
+/* The longest of the copies of units that lie on one node; groups are parts of a node. */
+static int64_t together_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                           const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_link_hosts *hosts = traffic->pcie.hosts;
+    int64_t longest_ns = 0;
+    for (uint32_t u = 0; u < n_units; u++) {
+        uint32_t gpu = units[u].gpu;
+        int64_t ns = gsim_link_together_ns(
+            &traffic->pcie, gpu, n_alike(traffic->wiring.root_of_gpu, units, n_units, gpu),
+            n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu),
+            rates_on(traffic, gpu, cargo->carriage), direction_of(cargo->carriage), cargo->bytes);
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    return longest_ns;
+}
+
+/* Who is done below one root leaves more of the host to the others: carried out on idle links. */
+static int64_t rehearsed_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                            const struct gsim_unit *units, uint32_t n_units) {
+    struct gsim_transfer_done done = {0};
+    for (uint32_t u = 0; u < n_units; u++) {
+        struct gsim_transfer transfer = {.gpu = units[u].gpu,
+                                         .direction = direction_of(cargo->carriage),
+                                         .bytes = cargo->bytes,
+                                         .rates = rates_on(traffic, units[u].gpu, cargo->carriage)};
+        if (gsim_link_submit(traffic->rehearsal, &transfer, 0) == GSIM_LINK_NONE)
+            break; /* no memory: the copy itself will find none either */
+    }
+    while (gsim_link_pop(traffic->rehearsal, GSIM_NEVER - 1, &done))
+        continue;
+    return done.end_ns;
 }
 
 static int64_t pcie_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                        const struct gsim_unit *units, uint32_t n_units) {
     int64_t longest_ns = 0;
-    for (uint32_t u = 0; cargo->bytes > 0 && u < n_units; u++) {
-        uint32_t gpu = units[u].gpu;
-        int64_t ns = gsim_link_together_ns(
-            &traffic->pcie, gpu, n_below_root(traffic, units, n_units, gpu),
-            rates_on(traffic, gpu, cargo->carriage), direction_of(cargo->carriage), cargo->bytes);
+    uint32_t n;
+    if (cargo->bytes == 0)
+        return 0;
+    if (traffic->rehearsal)
+        return rehearsed_ns(traffic, cargo, units, n_units);
+    for (uint32_t u = 0; u < n_units; u += n) {
+        n = n_on_node(traffic, units, n_units, u);
+        int64_t ns = together_ns(traffic, cargo, &units[u], n);
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
     return longest_ns;

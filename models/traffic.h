@@ -6,6 +6,7 @@
 #ifndef GSIM_MODELS_TRAFFIC_H
 #define GSIM_MODELS_TRAFFIC_H
 
+#include "models/domains.h"
 #include "models/link.h"
 #include "sim/api/model.h"
 
@@ -35,7 +36,10 @@ struct gsim_traffic_job {
 
 struct gsim_traffic {
     struct gsim_arena *arena;
+    struct gsim_domains domains; /* of the hosts' memory */
     struct gsim_link pcie; /* by GPU */
+    /* Where both roots and hosts are shared: an idle copy of the links, which carries out quotes. */
+    struct gsim_link *rehearsal;
     struct gsim_link network; /* by node: what comes in */
     struct gsim_link storage; /* by node */
     struct gsim_copy_rates (*rates)[3]; /* by device type and carriage */

@@ -54,12 +54,20 @@ struct gsim_job {
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
 struct gsim_profile;
 
+/* What a cluster says of the memory of a node's host; 0: what its device says. */
+enum gsim_host_way { GSIM_HOST_IN = 0, GSIM_HOST_OUT, GSIM_HOST_BOTH, GSIM_HOST_WAYS };
+struct gsim_host_wiring {
+    int64_t bytes_per_s[GSIM_HOST_WAYS]; /* of a NUMA domain: to its GPUs, from them, both at once */
+    uint32_t numa_gpus; /* of one domain */
+};
+
 /* How GPUs are connected. What is NULL limits nothing, and INT64_MAX is no limit. */
 struct gsim_wiring {
     const uint32_t *node_of_gpu;
     const uint32_t *root_of_gpu; /* NULL: every GPU has a PCIe root of its own */
     const int64_t *root_bytes_per_s; /* each way, by root */
     const int64_t *network_bytes_per_s; /* into each node; 0: what its device says */
+    const struct gsim_host_wiring *hosts; /* by node; NULL: what their devices say */
     const uint32_t *switch_of_node; /* NULL: one switch above all */
     uint32_t n_nodes;
 };

@@ -141,6 +141,21 @@ static bool wire_network(struct gsim_cluster *c, const struct gsim_cluster_spec 
     return true;
 }
 
+static bool wire_hosts(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    struct gsim_host_wiring *hosts = gsim_arena_array(c->arena, c->n_nodes, sizeof *hosts);
+    uint32_t node = 0;
+    for (uint32_t g = 0; hosts && g < spec->n_groups; g++)
+        for (uint32_t i = 0; i < spec->groups[g].count; i++)
+            hosts[node++] = spec->groups[g].host;
+    c->wiring.hosts = hosts;
+    return hosts != NULL;
+}
+
+static bool says_host(const struct gsim_host_wiring *host) {
+    return host->numa_gpus > 0 || host->bytes_per_s[GSIM_HOST_IN] > 0 ||
+           host->bytes_per_s[GSIM_HOST_OUT] > 0 || host->bytes_per_s[GSIM_HOST_BOTH] > 0;
+}
+
 /* Switches are numbered through; a group without them is below one of its own. */
 static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
     uint32_t *switch_of_node = gsim_arena_array(c->arena, c->n_nodes, sizeof *switch_of_node);
@@ -166,16 +181,17 @@ static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec
 
 /* Only what somebody set: most clusters say nothing of links. */
 static bool wire(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
-    bool has_roots = false, has_network = false, has_switches = false;
+    bool has_roots = false, has_network = false, has_switches = false, has_hosts = false;
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         has_roots |= spec->groups[g].gpus_per_root > 0;
         has_network |= spec->groups[g].network_bytes_per_s > 0;
         has_switches |= spec->groups[g].nodes_per_switch > 0;
+        has_hosts |= says_host(&spec->groups[g].host);
     }
     c->wiring.node_of_gpu = c->node_of_gpu;
     c->wiring.n_nodes = c->n_nodes;
     return (!has_roots || wire_roots(c, spec)) && (!has_network || wire_network(c, spec)) &&
-           (!has_switches || wire_switches(c, spec));
+           (!has_switches || wire_switches(c, spec)) && (!has_hosts || wire_hosts(c, spec));
 }
 
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,

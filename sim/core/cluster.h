@@ -33,6 +33,7 @@ struct gsim_node_group {
         gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
     int64_t root_bytes_per_s; /* what it carries each way */
     int64_t network_bytes_per_s; /* into each node; 0: what its device's profile says */
+    struct gsim_host_wiring host;
     uint32_t nodes_per_switch; /* counted from the group's first; 0: all of it below one */
 };
 

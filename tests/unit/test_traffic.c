@@ -174,6 +174,57 @@ static void test_nobody_waits_for_a_forgotten_job(void **state) {
     gsim_arena_free(f.arena);
 }
 
+/* Four GPUs of 1 B/ns each way, two to a domain that carries 1.5 in, 1 out and 1 both ways: two
+ * copies in get 0.75 each. One copy out beside one in has 0.5 of each; of two domains neither minds the
+ * other. */
+static void test_a_domain_is_shared(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
+    group.host = (struct gsim_host_wiring){.numa_gpus = 2,
+                                           .bytes_per_s = {1500000000, 1000000000, 1000000000}};
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+    open_cluster(&f, &group, 1);
+    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 1, 600, false), 600);
+    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 2, 600, false), 800);
+    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 4, 600, false), 1200);
+    begin(&f, 0, GSIM_CARRY_IN_FRESH, &unit[0], 1, 800, false, 0);
+    begin(&f, 1, GSIM_CARRY_OUT, &unit[1], 1, 800, false, 0);
+    begin(&f, 2, GSIM_CARRY_OUT, &unit[2], 1, 800, false, 0);
+    expect_done(&f, 2, 800);
+    expect_done(&f, 0, 1600);
+    expect_done(&f, 1, 1600);
+    expect_nothing(&f);
+    assert_false(f.traffic.pcie.was_host_limited); /* by nothing that the cluster did not say */
+    gsim_arena_free(f.arena);
+}
+
+/* What four H200s of one host reach together, as measured (experiments/validate/h200/host.csv). */
+static void test_a_host_is_as_measured(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_log log = {0};
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
+    open_cluster(&f, &group, 1);
+    assert_int_equal(gsim_profile_load("h200", arena, &f.profile, &log), GSIM_OK);
+    f.traffic = (struct gsim_traffic){0};
+    struct gsim_model_setup setup = {.arena = arena,
+                                     .n_gpus = 4,
+                                     .profiles = f.profiles,
+                                     .n_profiles = 1,
+                                     .type_of_gpu = f.cluster.type_of_gpu,
+                                     .wiring = f.cluster.wiring};
+    assert_true(gsim_traffic_init(&f.traffic, &setup));
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+    int64_t bytes = 1000000000;
+    assert_int_equal(4000000 / (quote(&f, GSIM_CARRY_IN_FRESH, unit, 4, bytes, false) / 1000), 166);
+    assert_int_equal(4000000 / (quote(&f, GSIM_CARRY_OUT, unit, 4, bytes, false) / 1000), 130);
+    assert_int_equal(1000000 / (quote(&f, GSIM_CARRY_IN_FRESH, unit, 1, bytes, false) / 1000), 55);
+    gsim_arena_free(f.arena);
+    gsim_arena_free(arena);
+}
+
 /* The device's 2 B/ns where the cluster names no network. 3 GPUs' 600 bytes of which two are there. */
 static void test_only_what_is_elsewhere_crosses(void **state) {
     (void)state;
@@ -226,6 +277,11 @@ static void test_a_quote_is_what_idle_links_charge(void **state) {
         struct gsim_node_group group =
             nodes(3, gpus, below, below ? 1 + (int64_t)gsl_rng_uniform_int(rng, 3000000000) : 0,
                   (int64_t)gsl_rng_uniform_int(rng, 2) * 777777777);
+        group.host = (struct gsim_host_wiring){
+            .numa_gpus = 1 + (uint32_t)gsl_rng_uniform_int(rng, gpus),
+            .bytes_per_s = {1 + (int64_t)gsl_rng_uniform_int(rng, 4000000000),
+                            1 + (int64_t)gsl_rng_uniform_int(rng, 4000000000),
+                            1 + (int64_t)gsl_rng_uniform_int(rng, 4000000000)}};
         open_cluster(&f, &group, 1);
         for (int i = 0; i < 10; i++) {
             struct gsim_unit units[24];
@@ -255,6 +311,8 @@ int main(void) {
         cmocka_unit_test(test_jobs_below_one_root_slow_each_other),
         cmocka_unit_test(test_the_network_comes_before_the_bus),
         cmocka_unit_test(test_nobody_waits_for_a_forgotten_job),
+        cmocka_unit_test(test_a_domain_is_shared),
+        cmocka_unit_test(test_a_host_is_as_measured),
         cmocka_unit_test(test_only_what_is_elsewhere_crosses),
         cmocka_unit_test(test_storage_comes_after_the_way_out),
         cmocka_unit_test(test_a_quote_is_what_idle_links_charge),
