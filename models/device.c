@@ -71,7 +71,7 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
         return gsim_no_memory(log, "opening the device model");
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
-    if (!model->gpus || !gsim_traffic_init(&model->traffic, setup))
+    if (!model->gpus || !gsim_traffic_init(&model->traffic, setup) || !gsim_crowding_init(model))
         return gsim_no_memory(log, "opening the device model");
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_pace_init(model);
@@ -525,6 +525,10 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
     if (gsim_mostly(model->turns.n_active == 0))
         return next_ns;
+    if (model->crowding.is_on) {
+        int64_t window_ns = gsim_crowding_next_ns(model);
+        next_ns = window_ns < next_ns ? window_ns : next_ns;
+    }
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
@@ -633,6 +637,8 @@ static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_n
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
     if (gsim_rarely(model->turns.n_active > 0))
         gsim_turns_settle(model, now_ns);
+    if (gsim_rarely(model->crowding.is_on))
+        gsim_crowding_serve(model, now_ns);
     if (gsim_rarely(gsim_traffic_next_time(&model->traffic) <= now_ns) &&
         !gsim_carriage_serve(model, now_ns))
         return false;

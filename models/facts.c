@@ -19,6 +19,9 @@ static const enum gsim_key fault_keys[] = {
     GSIM_KEY_UVM_COPY,     GSIM_KEY_UVM_CLEAN_COPY,
 };
 
+static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
+                                          GSIM_KEY_HOST_NUMA_GPUS};
+
 static bool has_faulted(const struct gsim_model *model) {
     return model->turns.has_managed[GSIM_MEMORY_UVM] || model->turns.has_managed[GSIM_MEMORY_LRU];
 }
@@ -115,6 +118,9 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
     bool has_migrated = model->turns.has_managed[GSIM_MEMORY_PROACTIVE];
     for (size_t i = 0; has_migrated && i < sizeof migration_keys / sizeof *migration_keys; i++)
         is_used[migration_keys[i]] |= profile->tag[migration_keys[i]] == GSIM_TAG_ASSUMED;
+    bool is_host_used = model->crowding.was_host_limited || model->traffic.pcie.was_host_limited;
+    for (size_t i = 0; is_host_used && i < sizeof host_keys / sizeof *host_keys; i++)
+        is_used[host_keys[i]] |= profile->tag[host_keys[i]] == GSIM_TAG_ASSUMED;
     is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |=
         model->traffic.has_crossed && profile->tag[GSIM_KEY_NETWORK_BYTES_PER_S] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)

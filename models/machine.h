@@ -9,12 +9,14 @@
  *   gangs.c    jobs on several GPUs that page
  *   outlook.c  when which GPU has something to report
  *   counters.c what a job has done, for policies
+ *   crowding.c what GPUs that page leave each other of links and hosts
  *   carriage.c memory on its way to and from jobs' units
  *   instances.c GPUs that are cut into parts (MIG)
  *   facts.c    what a result says about how far it can be trusted */
 #ifndef GSIM_MODELS_MACHINE_H
 #define GSIM_MODELS_MACHINE_H
 
+#include "models/crowding.h"
 #include "models/profile.h"
 #include "models/suspend.h"
 #include "models/traffic.h"
@@ -78,6 +80,7 @@ struct gsim_model {
     bool is_out_of_memory; /* in a call that cannot say so; advance does */
     struct gsim_turns turns;
     struct gsim_traffic traffic;
+    struct gsim_crowding crowding;
 };
 
 static inline const struct gsim_job *gsim_machine_info(const struct gsim_model *model,
@@ -145,6 +148,14 @@ void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
                          const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns);
 /* Jobs whose memory has arrived by now_ns go on with what is left to do. false: no memory. */
 bool gsim_carriage_serve(struct gsim_model *model, int64_t now_ns);
+
+/* crowding.c */
+bool gsim_crowding_init(struct gsim_model *model); /* false: no memory */
+/* Contexts or their memory come to this GPU, or leave it. */
+void gsim_crowding_disturb(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
+/* Before time goes on: sees to what was disturbed. When the next window ends. */
+int64_t gsim_crowding_next_ns(struct gsim_model *model);
+void gsim_crowding_serve(struct gsim_model *model, int64_t now_ns);
 
 /* instances.c: the two operations of models */
 enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,
