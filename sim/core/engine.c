@@ -525,6 +525,24 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
     return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
 }
 
+uint32_t gsim_ask_home(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit **units) {
+    const struct gsim_core *core = ctx->core;
+    const struct gsim_job *about = &core->jobs.info[job];
+    bool is_bound = gsim_job_waits((enum gsim_state)core->jobs.state[job]) &&
+                    about->n_left_units > 0 && core->ops->is_bound(core->model, job);
+    *units = about->left_units;
+    return is_bound ? about->n_left_units : 0;
+}
+
+int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit *units,
+                         uint32_t n_units) {
+    struct gsim_core *core = ctx->core;
+    return core->ops
+        ->quote(core->model, job, GSIM_STOP_SAVE, (enum gsim_keep)core->jobs.core[job].keep, units,
+                n_units, core->view.now_ns)
+        .resume_ns;
+}
+
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log) {
     return ctx->core->ops->read_layout(ctx->core->model, gpu, layout, out, log);
