@@ -9,8 +9,8 @@
  * one that copies meets the others as often as they copy; together they never get more than is carried,
  * and where all of them cannot ask for more than that, nothing changes. Whose contexts need more than the
  * GPU has is taken to copy all the time; then what has arrived is measured in windows, the first of a
- * second, each twice as long as the one before, and what was found counts as much as what was thought
- * before. A window begins anew when the GPUs that page are others, and is short again when contexts come
+ * second, each an eighth longer than the one before, and what was found counts as much as what was
+ * thought before. A window begins anew when the GPUs that page are others, and is short again when contexts come
  * and go. */
 #ifndef GSIM_MODELS_CROWDING_H
 #define GSIM_MODELS_CROWDING_H

@@ -4,6 +4,7 @@
 #ifndef GSIM_CORE_CLUSTER_H
 #define GSIM_CORE_CLUSTER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -160,6 +161,7 @@ static inline int64_t gsim_cluster_host_free(const struct gsim_cluster *c, uint3
 static inline void gsim_cluster_host(struct gsim_cluster *c, uint32_t node, int64_t bytes) {
     c->node_host_used[node] += bytes;
     c->has_host_used = true;
+    assert(c->node_host_used[node] >= 0 && c->node_host_used[node] <= c->node_host_bytes[node]);
 }
 /* A node that fails has no capacity until it is repaired. Nobody may be on it. */
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down);

@@ -5,6 +5,8 @@
  * to the node's storage, all of a job's memory or none of it. */
 #include "sim/core/core.h"
 
+#include <assert.h>
+
 /* Where its memory is, or was when it was stopped. */
 static uint32_t units_of(const struct gsim_job *job, const struct gsim_unit **units) {
     bool has_left = job->n_left_units > 0;
@@ -54,6 +56,9 @@ int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed) {
         for (uint32_t i = 0; i < spec->groups[g].count; i++, node++) {
             int64_t one = core->cluster.node_host_peak[node];
             peak = one > peak ? one : peak;
+            /* what was taken was given back */
+            assert(core->cluster.node_host_used[node] == 0 ||
+                   core->metrics.n_completed < core->trace->n_jobs);
             *is_assumed |= one > 0 && !spec->groups[g].host_bytes && !spec->groups[g].is_host_moot;
         }
     return peak;
