@@ -256,6 +256,14 @@ static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
     return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
 }
 
+/* demand() at a rate of one; most copies are short enough for one register. */
+static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
+    int64_t ns = job->alone_ns, bytes = job->asked.bytes;
+    if (ns == 0 || ns > INT64_MAX / GSIM_NS_PER_S || bytes / ns >= INT64_MAX / GSIM_NS_PER_S)
+        return demand(job, GSIM_RATE_ONE);
+    return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
+}
+
 /* --- rates where hosts are shared ---------------------------------------------------------------- */
 
 enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
@@ -321,14 +329,17 @@ static void cap_domain(struct gsim_link *link, uint32_t gpu) {
     link->was_host_limited |= is_limited && !link->is_host_given[domain];
 }
 
-/* What each engine of a ring would get of an idle host. */
-static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu) {
+/* What each engine of a ring would get of an idle host; the sums of both ways. */
+static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
     uint32_t other = gpu;
+    sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
     do {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
             uint32_t engine = engine_of(other, d);
             const struct gsim_link_job *job = head_of(link, engine);
-            link->engines[engine].gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
+            int64_t gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
+            link->engines[engine].gets = gets;
+            sum[d] = gets < INT64_MAX - sum[d] ? sum[d] + gets : INT64_MAX;
         }
         other = next[other];
     } while (other != gpu);
@@ -373,13 +384,22 @@ static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns)
     set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
 }
 
+/* Mostly a domain has room for all. */
+static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
+    const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
+    int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
+    return in > carried[GSIM_HOST_IN] || out > carried[GSIM_HOST_OUT] ||
+           (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
+}
+
 static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
     const uint32_t *next = link->root_of_gpu ? link->next_in_host : link->next_in_domain;
     uint32_t other = gpu;
-    ask(link, next, gpu);
+    int64_t sum[GSIM_DIRECTIONS];
+    ask(link, next, gpu, sum);
     if (link->root_of_gpu)
         cap_host(link, gpu);
-    else
+    else if (is_too_much(link, gpu, sum))
         cap_domain(link, gpu);
     do {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
@@ -451,8 +471,8 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
                                   .both_q32 = ratio_q32(alone_ns, both_ns),
                                   .next = GSIM_LINK_NONE};
     if (link->hosts) {
-        job->asks[0] = demand(job, GSIM_RATE_ONE);
-        job->asks[1] = demand(job, job->both_q32);
+        job->asks[0] = alone_bytes_per_s(job);
+        job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
     }
     struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
     if (engine->head != GSIM_LINK_NONE) {
