@@ -22,6 +22,8 @@ struct gsim_arbiter {
     bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
     struct gsim_cycle cycle;
     struct gsim_pager pager;
+    struct gsim_pager_shares shares; /* of its rates */
+    struct gsim_memory_use gone; /* what was moved for those who have left */
     uint16_t n_present; /* members */
     int64_t n_steps; /* that were simulated, those of a state ahead included */
     struct gsim_spans spans[2], taken; /* of the committed state and the one ahead, as they swap */
@@ -36,6 +38,7 @@ struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options
         return NULL;
     arbiter->options = *options;
     arbiter->arena = arena;
+    arbiter->shares = gsim_pager_whole();
     for (int i = 0; i < 2; i++)
         arbiter->spans[i] = (struct gsim_spans){
             .arena = arena, .from_ns = options->watch_from_ns, .until_ns = options->watch_until_ns};
@@ -352,8 +355,67 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
     arbiter->pager.stamp = stamp;
     if (pager && before == pager->manager)
         arbiter->pager.uvm = uvm; /* it has its scratch space already */
+    if (pager)
+        gsim_pager_share(&arbiter->pager, &arbiter->shares);
     if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
         gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
+}
+
+const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter) {
+    return &arbiter->pager;
+}
+
+void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
+                             const struct gsim_pager_shares *shares, int64_t now_ns) {
+    struct gsim_lanes *lanes = &keeper->committed;
+    int64_t was_bytes_per_s = arbiter->pager.uvm.copy_bytes_per_s;
+    disturb(keeper, now_ns);
+    arbiter->shares = *shares;
+    gsim_pager_share(&arbiter->pager, shares);
+    if (keeper != arbiter) /* a gang waits for another one's pages, or hardly for these */
+        return;
+    for (uint16_t place = 0; place < lanes->capacity; place++) {
+        struct gsim_member *member = &lanes->members[place];
+        if (member->is_present)
+            member->stall_ns =
+                gsim_tenant_repace(&member->tenant, member->stall_ns, was_bytes_per_s,
+                                   arbiter->pager.uvm.copy_bytes_per_s);
+    }
+    struct gsim_rotation rotation = rotation_of(keeper, lanes);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        gsim_ring_plan(&rotation, &lanes->rings[i], now_ns);
+}
+
+/* What has arrived for the members; of a gang's wings, while the gang waits for so long. */
+static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_wing *wing,
+                        struct gsim_memory_use *to) {
+    for (uint16_t place = 0; place < lanes->capacity; place++) {
+        const struct gsim_member *member = &lanes->members[place];
+        if (!member->is_present)
+            continue;
+        const struct gsim_tenant *tenant = wing ? &wing->tenant : &member->tenant;
+        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->stall_ns);
+        gsim_memory_use_add(to, &tenant->sum, 1);
+        gsim_memory_use_add(to, &coming, -1);
+    }
+}
+
+struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
+                                     const struct gsim_arbiter *keeper, uint32_t gpu) {
+    const struct gsim_lanes *lanes = &keeper->committed;
+    const struct gsim_store *store = &arbiter->committed.store;
+    struct gsim_memory_use use = arbiter->gone;
+    if (keeper == arbiter)
+        add_arrived(lanes, NULL, &use);
+    for (uint32_t i = 0; keeper != arbiter && i < lanes->wings.n; i++) {
+        if (lanes->wings.wing[i].gpu != gpu)
+            continue;
+        add_arrived(lanes, &lanes->wings.wing[i], &use);
+        store = &lanes->wings.wing[i].store;
+    }
+    struct gsim_memory_use coming = gsim_store_coming(store, lanes->now_ns);
+    gsim_memory_use_add(&use, &coming, -1);
+    return (struct gsim_paged){use.bytes_in, use.bytes_out, gsim_store_is_too_much(store)};
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
@@ -460,6 +522,7 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
         ring->is_used = false; /* contexts side by side: there is none left to switch from */
     unsolve(arbiter, lanes, ring);
     lanes->members[member].is_present = false;
+    gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
     lanes->members[member].reports = 0;
     gsim_lanes_choose_anchor(lanes);
@@ -517,6 +580,7 @@ struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct g
     disturb(arbiter, now_ns);
     disturb(other, now_ns);
     struct gsim_wing *wing = &lanes->wings.wing[--lanes->wings.n];
+    gsim_memory_use_add(&other->gone, &wing->tenant.sum, 1);
     struct gsim_store unused = other->committed.store;
     other->committed.store = wing->store;
     wing->store = unused;

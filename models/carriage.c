@@ -5,9 +5,11 @@
 
 #include "models/suspend.h"
 
-uint32_t gsim_carriage_node(const struct gsim_model *model, const struct gsim_unit *units,
-                            uint32_t n_units) {
-    return n_units ? model->setup.wiring.node_of_gpu[units[0].gpu] : 0;
+/* Where a job is, or was while what it has lies there. */
+static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **home) {
+    bool is_there = about->n_left_units == 0;
+    *home = is_there ? about->units : about->left_units;
+    return is_there ? about->n_units : about->n_left_units;
 }
 
 /* What a suspended job costs when it comes back. The way out of a paused job that is moved is not
@@ -15,22 +17,37 @@ uint32_t gsim_carriage_node(const struct gsim_model *model, const struct gsim_un
 struct gsim_loading gsim_carriage_back(const struct gsim_model *model, gsim_slot slot,
                                        const struct gsim_suspend_cost *cost,
                                        const struct gsim_unit *units, uint32_t n_units) {
-    struct gsim_loading loading = {
-        .carriage = GSIM_CARRY_IN_REUSED, .bytes = cost->bytes_in, .after_ns = cost->resume_ns};
-    loading.is_from_elsewhere =
-        model->jobs[slot].home_node != gsim_carriage_node(model, units, n_units);
-    if (cost->is_out_late)
-        loading.after_ns += gsim_traffic_ns(&model->traffic, GSIM_CARRY_OUT, units, n_units,
-                                            cost->bytes_out, false);
+    struct gsim_loading loading = {.cargo = {.carriage = GSIM_CARRY_IN_REUSED,
+                                             .bytes = cost->bytes_in,
+                                             .kept_bytes = cost->kept_bytes,
+                                             .stored_bytes = cost->stored_bytes},
+                                   .after_ns = cost->resume_ns};
+    loading.cargo.n_home = home_of(gsim_machine_info(model, slot), &loading.cargo.home);
+    if (cost->is_out_late) {
+        struct gsim_cargo out = {.carriage = GSIM_CARRY_OUT, .bytes = cost->bytes_out};
+        loading.after_ns += gsim_traffic_ns(&model->traffic, &out, units, n_units);
+    }
     return loading;
+}
+
+bool gsim_carriage_is_bound(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_unit *home;
+    if (home_of(gsim_machine_info(model, slot), &home) == 0)
+        return false;
+    struct gsim_suspend_cost cost =
+        gsim_suspend_cost(gsim_machine_profile(model, home, 1), job->stop, job->keep,
+                          gsim_machine_mem_bytes(model, slot), true);
+    return cost.kept_bytes > 0 &&
+           gsim_traffic_is_slow(&model->traffic, model->setup.wiring.node_of_gpu[home->gpu]);
 }
 
 int64_t gsim_carriage_ns(const struct gsim_model *model, const struct gsim_loading *loading,
                          const struct gsim_unit *units, uint32_t n_units) {
-    if (loading->bytes == 0)
+    const struct gsim_cargo *cargo = &loading->cargo;
+    if (cargo->bytes == 0 && cargo->kept_bytes == 0)
         return 0;
-    return gsim_traffic_ns(&model->traffic, loading->carriage, units, n_units, loading->bytes,
-                           loading->is_from_elsewhere);
+    return gsim_traffic_ns(&model->traffic, cargo, units, n_units);
 }
 
 struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
@@ -41,8 +58,8 @@ struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
         int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
         model->has_loaded |= bytes > 0;
         job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
-        return (struct gsim_loading){.carriage = GSIM_CARRY_IN_FRESH,
-                                     .bytes = bytes > 0 ? bytes : 0};
+        return (struct gsim_loading){
+            .cargo = {.carriage = GSIM_CARRY_IN_FRESH, .bytes = bytes > 0 ? bytes : 0}};
     }
     struct gsim_suspend_cost cost =
         gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
@@ -61,10 +78,9 @@ void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
     job->is_carried = takes_ns > 0 && about->n_units > 0;
     job->after_ns = loading->after_ns;
     job->carried_since_ns = now_ns;
-    job->carried_bytes = loading->bytes;
-    if (job->is_carried &&
-        !gsim_traffic_begin(&model->traffic, slot, loading->carriage, about->units, about->n_units,
-                            loading->bytes, loading->is_from_elsewhere, now_ns))
+    job->carried_bytes = loading->cargo.bytes;
+    if (job->is_carried && !gsim_traffic_begin(&model->traffic, slot, &loading->cargo, about->units,
+                                               about->n_units, now_ns))
         model->is_out_of_memory = true;
 }
 

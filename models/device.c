@@ -73,7 +73,8 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
-    if (!model->gpus || !model->is_asked || !gsim_traffic_init(&model->traffic, setup))
+    if (!model->gpus || !model->is_asked || !gsim_traffic_init(&model->traffic, setup) ||
+        !gsim_crowding_init(model))
         return gsim_no_memory(log, "opening the device model");
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_pace_init(model);
@@ -282,7 +283,6 @@ GSIM_APART static enum gsim_pace load(struct gsim_model *model, gsim_slot slot,
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_loading loading = gsim_carriage_in(model, slot, from);
     int64_t takes_ns = gsim_carriage_ns(model, &loading, about->units, about->n_units);
-    job->home_node = gsim_carriage_node(model, about->units, about->n_units);
     loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
     if (takes_ns + loading.after_ns == 0) {
         run_now(model, slot, now_ns);
@@ -298,11 +298,9 @@ GSIM_APART static enum gsim_pace load(struct gsim_model *model, gsim_slot slot,
 static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns) {
     (void)keep;
-    const struct gsim_job *about = gsim_machine_info(model, slot);
     bool brings_nothing = from == GSIM_QUEUED && !model->setup.trace->column[GSIM_COL_LOAD_BYTES];
     if (gsim_rarely(!brings_nothing || model->has_recut))
         return load(model, slot, from, now_ns);
-    model->jobs[slot].home_node = gsim_carriage_node(model, about->units, about->n_units);
     run_now(model, slot, now_ns);
     return GSIM_AT_ONCE;
 }
@@ -310,7 +308,8 @@ static enum gsim_pace admit(struct gsim_model *model, gsim_slot slot, enum gsim_
 /* The cost goes by the job's memory, and the trace does not give it. */
 static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     const int64_t *value = gsim_machine_profile_of(model, slot)->value;
-    return keep == GSIM_KEEP_IMAGE && gsim_machine_mem_bytes(model, slot) < 0 &&
+    bool is_image = keep == GSIM_KEEP_IMAGE || keep == GSIM_KEEP_IMAGE_SPILT;
+    return is_image && gsim_machine_mem_bytes(model, slot) < 0 &&
            value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] != 0;
 }
 
@@ -380,6 +379,15 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
     return false;
 }
 
+/* The copies on its way out, and what it takes besides. */
+static struct gsim_loading leaving_with(const struct gsim_suspend_cost *cost) {
+    return (struct gsim_loading){.cargo = {.carriage = GSIM_CARRY_OUT,
+                                           .bytes = cost->is_out_late ? 0 : cost->bytes_out,
+                                           .kept_bytes = cost->kept_bytes,
+                                           .stored_bytes = cost->stored_bytes},
+                                 .after_ns = cost->save_ns};
+}
+
 static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
     bool is_free = is_free_pause(model, slot, job->keep);
@@ -391,8 +399,7 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
         cost = gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
                                  gsim_machine_mem_bytes(model, slot), false);
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    struct gsim_loading leaving = {
-        .carriage = GSIM_CARRY_OUT, .bytes = cost.bytes_out, .after_ns = cost.save_ns};
+    struct gsim_loading leaving = leaving_with(&cost);
     int64_t takes_ns = gsim_carriage_ns(model, &leaving, about->units, about->n_units);
     bool is_charged = takes_ns + cost.save_ns + cost.resume_ns > 0;
     if (job->keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0)
@@ -460,7 +467,6 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
     model->progress[slot] = model->progress[failed];
     job->stop = from->stop;
     job->keep = from->keep;
-    job->home_node = from->home_node;
     job->bytes_in = from->bytes_in;
     job->bytes_out = from->bytes_out;
 }
@@ -492,6 +498,10 @@ static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
     next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
     if (gsim_mostly(model->turns.n_active == 0))
         return next_ns;
+    if (model->crowding.is_on) {
+        int64_t window_ns = gsim_crowding_next_ns(model);
+        next_ns = window_ns < next_ns ? window_ns : next_ns;
+    }
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
@@ -600,6 +610,8 @@ static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_n
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
     if (gsim_rarely(model->turns.n_active > 0))
         gsim_turns_settle(model, now_ns);
+    if (gsim_rarely(model->crowding.is_on))
+        gsim_crowding_serve(model, now_ns);
     if (gsim_rarely(gsim_traffic_next_time(&model->traffic) <= now_ns) &&
         !gsim_carriage_serve(model, now_ns))
         return false;
@@ -637,9 +649,9 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     struct gsim_suspend_cost cost =
         gsim_suspend_cost(gsim_machine_profile(model, there, n_there), stop, keep,
                           gsim_machine_mem_bytes(model, slot), is_moved);
-    struct gsim_loading away = {.carriage = GSIM_CARRY_OUT,
-                                .bytes = cost.is_out_late ? 0 : cost.bytes_out,
-                                .after_ns = is_free_pause(model, slot, keep) ? 0 : cost.save_ns};
+    struct gsim_loading away = leaving_with(&cost);
+    if (is_free_pause(model, slot, keep))
+        away.after_ns = 0;
     struct gsim_loading back = gsim_carriage_back(model, slot, &cost, there, n_there);
     struct gsim_quote answer = {
         .save_ns = gsim_carriage_ns(model, &away, about->units, about->n_units) + away.after_ns,
@@ -692,6 +704,7 @@ const struct gsim_model_ops gsim_model_device = {
     .partition = gsim_instances_cut,
     .client_limit = client_limit,
     .refuses_stop = refuses_stop,
+    .is_bound = gsim_carriage_is_bound,
     .fail = fail,
     .inherit = inherit,
     .watch = watch,

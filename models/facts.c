@@ -19,6 +19,9 @@ static const enum gsim_key fault_keys[] = {
     GSIM_KEY_UVM_COPY,     GSIM_KEY_UVM_CLEAN_COPY,
 };
 
+static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
+                                          GSIM_KEY_HOST_NUMA_GPUS};
+
 static bool has_faulted(const struct gsim_model *model) {
     return model->turns.has_managed[GSIM_MEMORY_UVM] || model->turns.has_managed[GSIM_MEMORY_LRU];
 }
@@ -141,6 +144,12 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
         is_beside &= !model->turns.has_managed[memory];
     if (model->setup.context_bytes > 0 && is_beside)
         is_used[GSIM_KEY_CONTEXT_BYTES] |= profile->tag[GSIM_KEY_CONTEXT_BYTES] == GSIM_TAG_ASSUMED;
+    bool is_host_used = model->crowding.was_host_limited || model->traffic.pcie.was_host_limited;
+    for (size_t i = 0; is_host_used && i < sizeof host_keys / sizeof *host_keys; i++)
+        is_used[host_keys[i]] |= profile->tag[host_keys[i]] == GSIM_TAG_ASSUMED;
+    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |=
+        model->traffic.has_crossed &&
+        profile->tag[GSIM_KEY_NETWORK_BYTES_PER_S] == GSIM_TAG_ASSUMED;
     if (model->has_loaded)
         is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
 }

@@ -12,6 +12,7 @@ struct gsim_link_job {
     int64_t begin_ns;
     int64_t alone_ns;
     uint64_t both_q32; /* rate while the other engine is busy */
+    int64_t asks[2]; /* bytes per second that it could do on its own, and beside the other engine */
     uint32_t next; /* on the engine, or among the unused */
 };
 
@@ -121,21 +122,22 @@ static uint32_t engine_of(uint32_t gpu, enum gsim_direction direction) {
     return 2 * gpu + (uint32_t)direction;
 }
 
-/* Rings of the GPUs below each root, in one pass; the table of roots is scratch. */
-static bool link_roots(struct gsim_link *link) {
-    uint32_t n_roots = 0;
+/* Rings of the GPUs of each group, in one pass; the table of groups is scratch. */
+static bool make_rings(struct gsim_link *link, const uint32_t *group_of_gpu, uint32_t *next) {
+    uint32_t n_groups = 0;
     for (uint32_t gpu = 0; gpu < link->n_gpus; gpu++)
-        n_roots = link->root_of_gpu[gpu] >= n_roots ? link->root_of_gpu[gpu] + 1 : n_roots;
-    uint32_t *last = gsim_arena_array(link->arena, n_roots, sizeof *last);
+        n_groups = group_of_gpu[gpu] >= n_groups ? group_of_gpu[gpu] + 1 : n_groups;
+    uint32_t *last = gsim_arena_array(link->arena, n_groups, sizeof *last);
     if (!last)
         return false;
-    for (uint32_t root = 0; root < n_roots; root++)
-        last[root] = UINT32_MAX;
+    for (uint32_t group = 0; group < n_groups; group++)
+        last[group] = UINT32_MAX;
     for (uint32_t gpu = 0; gpu < link->n_gpus; gpu++) {
-        uint32_t *before = &last[link->root_of_gpu[gpu]];
+        uint32_t *before = &last[group_of_gpu[gpu]];
+        next[gpu] = gpu;
         if (*before != UINT32_MAX) {
-            link->next_below[gpu] = link->next_below[*before];
-            link->next_below[*before] = gpu;
+            next[gpu] = next[*before];
+            next[*before] = gpu;
         }
         *before = gpu;
     }
@@ -157,10 +159,22 @@ bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *roo
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
             link->engines[engine_of(gpu, d)] =
-                (struct gsim_link_engine){GSIM_LINK_NONE, GSIM_LINK_NONE};
+                (struct gsim_link_engine){.head = GSIM_LINK_NONE, .tail = GSIM_LINK_NONE};
         link->next_below[gpu] = gpu;
     }
-    return !root_of_gpu || link_roots(link);
+    return !root_of_gpu || make_rings(link, root_of_gpu, link->next_below);
+}
+
+bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts *hosts,
+                           const bool *is_given) {
+    link->hosts = hosts;
+    link->is_host_given = is_given;
+    link->next_in_domain =
+        gsim_arena_array(link->arena, link->n_gpus, sizeof *link->next_in_domain);
+    link->next_in_host = gsim_arena_array(link->arena, link->n_gpus, sizeof *link->next_in_host);
+    return link->next_in_domain && link->next_in_host &&
+           make_rings(link, hosts->domain_of_gpu, link->next_in_domain) &&
+           make_rings(link, hosts->host_of_gpu, link->next_in_host);
 }
 
 static struct gsim_link_job *head_of(const struct gsim_link *link, uint32_t engine) {
@@ -242,10 +256,166 @@ static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
     return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
 }
 
+/* demand() at a rate of one; most copies are short enough for one register. */
+static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
+    int64_t ns = job->alone_ns, bytes = job->asked.bytes;
+    if (ns == 0 || ns > INT64_MAX / GSIM_NS_PER_S || bytes / ns >= INT64_MAX / GSIM_NS_PER_S)
+        return demand(job, GSIM_RATE_ONE);
+    return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
+}
+
+/* --- rates where hosts are shared ---------------------------------------------------------------- */
+
+enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
+
+/* Engines of a ring get no more together than is carried, max-min fair. ways: a bit for each direction
+ * that counts. Whether somebody gets less. */
+static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
+                     int64_t carried) {
+    int64_t level = 0, sum = 0, n_above = 1;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            sum += ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
+        other = next[other];
+    } while (other != gpu);
+    if (sum <= carried)
+        return false;
+    while (n_above > 0) {
+        int64_t left = carried;
+        n_above = 0;
+        do {
+            for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+                int64_t gets = ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
+                n_above += gets > level;
+                left -= gets > level ? 0 : gets;
+            }
+            other = next[other];
+        } while (other != gpu);
+        int64_t raised = n_above > 0 && left / n_above > 0 ? left / n_above : 1;
+        if (raised <= level)
+            break;
+        level = raised;
+    }
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            if (ways >> d & 1 && link->engines[engine_of(other, d)].gets > level)
+                link->engines[engine_of(other, d)].gets = level;
+        other = next[other];
+    } while (other != gpu);
+    return true;
+}
+
+/* The ways in which the engines of a domain copy. */
+static unsigned ways_of(const struct gsim_link *link, uint32_t gpu) {
+    unsigned ways = 0;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            ways |= link->engines[engine_of(other, d)].gets > 0 ? 1u << d : 0;
+        other = link->next_in_domain[other];
+    } while (other != gpu);
+    return ways;
+}
+
+static void cap_domain(struct gsim_link *link, uint32_t gpu) {
+    uint32_t domain = link->hosts->domain_of_gpu[gpu];
+    const int64_t *carried = link->hosts->rates[domain].bytes_per_s;
+    bool is_limited = cap_ring(link, link->next_in_domain, gpu, WAY_IN, carried[GSIM_HOST_IN]);
+    is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
+    if (ways_of(link, gpu) == (WAY_IN | WAY_OUT))
+        is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT,
+                               carried[GSIM_HOST_BOTH]);
+    link->was_host_limited |= is_limited && !link->is_host_given[domain];
+}
+
+/* What each engine of a ring would get of an idle host; the sums of both ways. */
+static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
+    uint32_t other = gpu;
+    sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            uint32_t engine = engine_of(other, d);
+            const struct gsim_link_job *job = head_of(link, engine);
+            int64_t gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
+            link->engines[engine].gets = gets;
+            sum[d] = gets < INT64_MAX - sum[d] ? sum[d] + gets : INT64_MAX;
+        }
+        other = next[other];
+    } while (other != gpu);
+}
+
+/* First of its group among the GPUs of its host. */
+static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
+    return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
+}
+
+/* Roots first, then what the host's memory does for what they let through. */
+static void cap_host(struct gsim_link *link, uint32_t gpu) {
+    uint32_t other = gpu;
+    do {
+        if (is_lead(link->root_of_gpu, other)) {
+            int64_t carried = link->root_bytes_per_s[link->root_of_gpu[other]];
+            (void)cap_ring(link, link->next_below, other, WAY_IN, carried);
+            (void)cap_ring(link, link->next_below, other, WAY_OUT, carried);
+        }
+        other = link->next_in_host[other];
+    } while (other != gpu);
+    do {
+        if (is_lead(link->hosts->domain_of_gpu, other))
+            cap_domain(link, other);
+        other = link->next_in_host[other];
+    } while (other != gpu);
+}
+
+/* A head whose rate stays as it is keeps its event. */
+static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns) {
+    const struct gsim_link_job *job = head_of(link, engine);
+    struct gsim_link_engine *about = &link->engines[engine];
+    if (!job)
+        return;
+    uint64_t wanted = wanted_q32(link, engine);
+    bool is_as_before = job->progress.rate_q32 > 0 && about->got == about->gets &&
+                        about->wanted_q32 == wanted;
+    if (is_as_before)
+        return;
+    about->got = about->gets;
+    about->wanted_q32 = wanted;
+    set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
+}
+
+/* Mostly a domain has room for all. */
+static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
+    const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
+    int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
+    return in > carried[GSIM_HOST_IN] || out > carried[GSIM_HOST_OUT] ||
+           (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
+}
+
+static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    const uint32_t *next = link->root_of_gpu ? link->next_in_host : link->next_in_domain;
+    uint32_t other = gpu;
+    int64_t sum[GSIM_DIRECTIONS];
+    ask(link, next, gpu, sum);
+    if (link->root_of_gpu)
+        cap_host(link, gpu);
+    else if (is_too_much(link, gpu, sum))
+        cap_domain(link, gpu);
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            settle_rate(link, engine_of(other, d), now_ns);
+        other = next[other];
+    } while (other != gpu);
+}
+
 /* An engine of this GPU began or ended a transfer. A root's ring is walked for each direction, since
  * the other engine's rate decides what is left for its neighbours. */
 static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
     bool is_shared = is_root_shared(link, gpu);
+    if (link->hosts) {
+        rerate_host(link, gpu, now_ns);
+        return;
+    }
     for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
         int64_t level = is_shared ? fair_level(link, gpu, d) : INT64_MAX;
         uint32_t other = gpu;
@@ -300,6 +470,10 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
                                   .alone_ns = alone_ns,
                                   .both_q32 = ratio_q32(alone_ns, both_ns),
                                   .next = GSIM_LINK_NONE};
+    if (link->hosts) {
+        job->asks[0] = alone_bytes_per_s(job);
+        job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
+    }
     struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
     if (engine->head != GSIM_LINK_NONE) {
         link->jobs[engine->tail].next = handle;
@@ -342,13 +516,20 @@ bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_
 }
 
 int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
-                              const struct gsim_copy_rates *rates, enum gsim_direction direction,
-                              int64_t bytes) {
+                              uint32_t n_in_domain, const struct gsim_copy_rates *rates,
+                              enum gsim_direction direction, int64_t bytes) {
     struct gsim_link_job job = {.asked = {.bytes = bytes},
                                 .alone_ns = gsim_copy_ns(rates, direction, bytes, 0)};
-    if (job.alone_ns == 0 || !is_root_shared(link, gpu))
-        return job.alone_ns;
-    int64_t level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
+    int64_t level = INT64_MAX;
+    if (job.alone_ns == 0)
+        return 0;
+    if (is_root_shared(link, gpu))
+        level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
+    if (link->hosts) {
+        const struct gsim_host_rates *host = &link->hosts->rates[link->hosts->domain_of_gpu[gpu]];
+        int64_t carried = host->bytes_per_s[direction == GSIM_H2D ? GSIM_HOST_IN : GSIM_HOST_OUT];
+        level = carried / n_in_domain < level ? carried / n_in_domain : level;
+    }
     uint64_t rate_q32 = rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
     return gsim_work_time(gsim_work_of_ns(job.alone_ns), rate_q32);
 }

@@ -2,7 +2,7 @@
 /* The PCIe links of a cluster. Each GPU has an engine for each direction; transfers queue first
  * come on their engine. While both engines of a GPU are busy, both are slowed to the duplex ceiling
  * and pay the latency of a pair of copies; GPUs below one root share what the root carries each
- * way, max-min fair.
+ * way, max-min fair, and those of one NUMA domain what their host's memory does.
  *
  * A transfer is work: as many nanoseconds as it takes alone on an idle link (gsim_copy_ns, which is
  * also its quote), done at a rate of one while nothing disturbs it. So a quote is exactly what an
@@ -11,6 +11,7 @@
 #define GSIM_MODELS_LINK_H
 
 #include "models/profile.h"
+#include "sim/api/model.h"
 #include "sim/api/types.h"
 #include "sim/base/arena.h"
 #include "sim/base/eventq.h"
@@ -67,6 +68,19 @@ struct gsim_transfer_done {
 
 struct gsim_link_engine {
     uint32_t head, tail; /* transfers; the head is being carried */
+    int64_t gets, got; /* bytes per second where hosts are shared: now, and when its rate was set */
+    uint64_t wanted_q32; /* the rate that it could have had then */
+};
+
+/* What the GPUs of each NUMA domain of a host reach together: in, out, and the sum of both while both
+ * ways are used. */
+struct gsim_host_rates {
+    int64_t bytes_per_s[GSIM_HOST_WAYS];
+};
+struct gsim_link_hosts {
+    uint32_t n_hosts, n_domains;
+    const uint32_t *host_of_gpu, *domain_of_gpu;
+    const struct gsim_host_rates *rates; /* by domain */
 };
 
 struct gsim_link_job; /* a transfer that is queued or under way */
@@ -81,21 +95,29 @@ struct gsim_link {
     const uint32_t *root_of_gpu; /* NULL: every GPU has a root of its own */
     const int64_t *root_bytes_per_s; /* each way, by root */
     uint32_t *next_below; /* ring of the GPUs below one root */
+    const struct gsim_link_hosts *hosts; /* NULL: nobody shares a host's memory */
+    uint32_t *next_in_domain, *next_in_host; /* rings, where there are hosts */
+    bool was_host_limited; /* what a host could do decided a rate that nobody had given */
+    const bool *is_host_given; /* by domain */
 };
 
 /* root_of_gpu may be NULL; else it and root_bytes_per_s outlive the link. false: no memory. */
 bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *root_of_gpu,
                     const int64_t *root_bytes_per_s, struct gsim_arena *arena);
+/* GPUs of one host share its memory, too; hosts outlives the link. false: no memory. */
+bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts *hosts,
+                           const bool *is_given);
 /* now_ns never goes back, and nothing that ends before it is left unpopped. Returns a handle that is
  * valid until the transfer is popped; GSIM_LINK_NONE: no memory. */
 #define GSIM_LINK_NONE UINT32_MAX
 uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
                           int64_t now_ns);
-/* What `n` equal single copies below the root of a GPU, one to a GPU, take when they begin together
- * on an idle link: exactly what the link then does. */
+/* What equal single copies, n below the root of a GPU and n_in_domain in its domain, one to a GPU, take
+ * when they begin together on an idle link: exactly what the link then does, where not both the root and
+ * the domain are shared. */
 int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
-                              const struct gsim_copy_rates *rates, enum gsim_direction direction,
-                              int64_t bytes);
+                              uint32_t n_in_domain, const struct gsim_copy_rates *rates,
+                              enum gsim_direction direction, int64_t bytes);
 /* When the next transfer ends; GSIM_NEVER when none is under way. */
 int64_t gsim_link_next_time(const struct gsim_link *link);
 /* Takes out the next transfer that ends at or before now_ns, by time and engine; its successor on

@@ -10,12 +10,14 @@
  *   gangs.c    jobs on several GPUs that page
  *   outlook.c  when which GPU has something to report
  *   counters.c what a job has done, for policies
+ *   crowding.c what GPUs that page leave each other of links and hosts
  *   carriage.c memory on its way to and from jobs' units
  *   instances.c GPUs that are cut into parts (MIG)
  *   facts.c    what a result says about how far it can be trusted */
 #ifndef GSIM_MODELS_MACHINE_H
 #define GSIM_MODELS_MACHINE_H
 
+#include "models/crowding.h"
 #include "models/profile.h"
 #include "models/suspend.h"
 #include "models/traffic.h"
@@ -38,7 +40,6 @@ struct gsim_machine_job {
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */
     uint32_t next_sharer; /* in the ring of an arranged GPU's sharers, by slot */
-    uint32_t home_node; /* where its memory is, or was last */
     int64_t bytes_in, bytes_out;
     /* What stands above begins anew with each job, the rest is written before it is read. */
     gsim_work stop_at; /* while stopping: the boundary */
@@ -83,6 +84,7 @@ struct gsim_model {
     bool is_out_of_memory; /* in a call that cannot say so; advance does */
     struct gsim_turns turns;
     struct gsim_traffic traffic;
+    struct gsim_crowding crowding;
 };
 
 static inline const struct gsim_job *gsim_machine_info(const struct gsim_model *model,
@@ -149,22 +151,20 @@ void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t no
 /* carriage.c */
 /* A job's memory on its way to its units, or from them. */
 struct gsim_loading {
-    enum gsim_carriage carriage;
-    bool is_from_elsewhere; /* another node */
-    int64_t bytes; /* of each GPU */
-    int64_t after_ns; /* besides the copy */
+    struct gsim_cargo cargo;
+    int64_t after_ns; /* besides the copies */
 };
 
-uint32_t gsim_carriage_node(const struct gsim_model *model, const struct gsim_unit *units,
-                            uint32_t n_units);
+/* Whether what a waiting job has lies on a node, and would take time to cross to another one. */
+bool gsim_carriage_is_bound(const struct gsim_model *model, gsim_slot slot);
 /* What an admitted job needs first; counts its bytes. */
 struct gsim_loading gsim_carriage_in(struct gsim_model *model, gsim_slot slot,
                                      enum gsim_state from);
-/* What a suspended job would need to come back to these units. */
+/* What a suspended job would need to come back to these units, from where it is or was. */
 struct gsim_loading gsim_carriage_back(const struct gsim_model *model, gsim_slot slot,
                                        const struct gsim_suspend_cost *cost,
                                        const struct gsim_unit *units, uint32_t n_units);
-/* The copy alone, on idle links. */
+/* The copies alone, on idle links. */
 int64_t gsim_carriage_ns(const struct gsim_model *model, const struct gsim_loading *loading,
                          const struct gsim_unit *units, uint32_t n_units);
 /* Begins a copy that takes so long on idle links. job.is_carried says whether it is under way: a copy
@@ -173,6 +173,14 @@ void gsim_carriage_begin(struct gsim_model *model, gsim_slot slot,
                          const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns);
 /* Jobs whose memory has arrived by now_ns go on with what is left to do. false: no memory. */
 bool gsim_carriage_serve(struct gsim_model *model, int64_t now_ns);
+
+/* crowding.c */
+bool gsim_crowding_init(struct gsim_model *model); /* false: no memory */
+/* Contexts or their memory come to this GPU, or leave it. */
+void gsim_crowding_disturb(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
+/* Before time goes on: sees to what was disturbed. When the next window ends. */
+int64_t gsim_crowding_next_ns(struct gsim_model *model);
+void gsim_crowding_serve(struct gsim_model *model, int64_t now_ns);
 
 /* instances.c: the two operations of models */
 enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,

@@ -28,6 +28,35 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
     gsim_uvm_init(&pager->uvm, profile, arena);
     int64_t chunks = profile->value[GSIM_KEY_HBM_BYTES] / pager->uvm.chunk_bytes;
     pager->capacity = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
+    pager->alone = (struct gsim_pager_rates){.migrate = pager->proactive.rates,
+                                             .copy_bytes_per_s = pager->uvm.copy_bytes_per_s,
+                                             .mapped_bytes_per_s = pager->mapped_bytes_per_s,
+                                             .prefetch_bytes_per_s = pager->prefetch_bytes_per_s};
+}
+
+static int64_t shared(int64_t bytes_per_s, uint64_t share_q32) {
+    if (bytes_per_s == INT64_MAX || share_q32 == GSIM_RATE_ONE)
+        return bytes_per_s;
+    int64_t left = (int64_t)((gsim_u128)bytes_per_s * share_q32 >> 32);
+    return left > 0 ? left : 1;
+}
+
+struct gsim_pager_shares gsim_pager_whole(void) {
+    return (struct gsim_pager_shares){{GSIM_RATE_ONE, GSIM_RATE_ONE, GSIM_RATE_ONE}};
+}
+
+void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares) {
+    const struct gsim_pager_rates *alone = &pager->alone;
+    struct gsim_copy_rates *migrate = &pager->proactive.rates;
+    uint64_t in = shares->q32[GSIM_HOST_IN], out = shares->q32[GSIM_HOST_OUT];
+    uint64_t least = in < out ? in : out;
+    migrate->bytes_per_s[GSIM_H2D] = shared(alone->migrate.bytes_per_s[GSIM_H2D], in);
+    migrate->bytes_per_s[GSIM_D2H] = shared(alone->migrate.bytes_per_s[GSIM_D2H], out);
+    migrate->both_bytes_per_s =
+        shared(alone->migrate.both_bytes_per_s, shares->q32[GSIM_HOST_BOTH]);
+    pager->uvm.copy_bytes_per_s = shared(alone->copy_bytes_per_s, least);
+    pager->mapped_bytes_per_s = shared(alone->mapped_bytes_per_s, least);
+    pager->prefetch_bytes_per_s = shared(alone->prefetch_bytes_per_s, least);
 }
 
 void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n) {
@@ -133,6 +162,9 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
     int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
     if (moved.bytes_in + moved.bytes_out > 0)
         store->link_free_ns = begins_ns + moved.ns;
+    store->last_ns = moved.ns;
+    store->last_in = moved.bytes_in;
+    store->last_out = moved.bytes_out;
     struct gsim_tenant *tenant = turns[0].tenant;
     tenant->sum.bytes_in += moved.bytes_in;
     tenant->sum.bytes_out += moved.bytes_out;
@@ -205,7 +237,43 @@ int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
         is_mapped ? sweep_mapped(store, range, &paging) : sweep_faulting(store, range, &paging);
     struct gsim_memory_use use = {paging.faults, paging.bytes_in, paging.bytes_out, stall_ns};
     gsim_memory_use_add(&tenant->sum, &use, 1);
+    tenant->last = use;
     return stall_ns;
+}
+
+struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int64_t left_ns) {
+    const struct gsim_memory_use *last = &tenant->last;
+    int64_t ns = left_ns < last->stall_ns ? left_ns : last->stall_ns;
+    if (ns <= 0)
+        return (struct gsim_memory_use){0};
+    return (struct gsim_memory_use){
+        .bytes_in = gsim_muldiv_floor(last->bytes_in, ns, last->stall_ns),
+        .bytes_out = gsim_muldiv_floor(last->bytes_out, ns, last->stall_ns)};
+}
+
+int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
+                           int64_t bytes_per_s) {
+    struct gsim_memory_use *last = &tenant->last;
+    int64_t bytes = last->bytes_in + last->bytes_out;
+    if (left_ns <= 0 || left_ns > last->stall_ns || bytes == 0 || was_bytes_per_s == INT64_MAX)
+        return left_ns;
+    int64_t all_ns = last->stall_ns + gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s) -
+                     gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, was_bytes_per_s);
+    all_ns = all_ns > 0 ? all_ns : 1;
+    int64_t now_left_ns = gsim_muldiv_ceil(left_ns, all_ns, last->stall_ns);
+    tenant->sum.stall_ns += now_left_ns - left_ns;
+    last->stall_ns = all_ns;
+    return now_left_ns;
+}
+
+struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns) {
+    int64_t ns = store->link_free_ns - now_ns;
+    ns = ns < store->last_ns ? ns : store->last_ns;
+    if (!gsim_store_is_proactive(store) || ns <= 0)
+        return (struct gsim_memory_use){0};
+    return (struct gsim_memory_use){
+        .bytes_in = gsim_muldiv_floor(store->last_in, ns, store->last_ns),
+        .bytes_out = gsim_muldiv_floor(store->last_out, ns, store->last_ns)};
 }
 
 /* --- overflow --------------------------------------------------------------------------------- */
@@ -230,6 +298,14 @@ void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
 
 static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t buffer) {
     return buffer == GSIM_NO_BUFFER ? 0 : residency->buffers[buffer].n_resident;
+}
+
+bool gsim_store_is_too_much(const struct gsim_store *store) {
+    const struct gsim_residency *residency = &store->residency;
+    uint64_t n_chunks = 0;
+    for (uint32_t b = 0; store->pager && b < residency->n_buffers; b++)
+        n_chunks += residency->buffers[b].is_open ? residency->buffers[b].n_chunks : 0;
+    return store->pager && n_chunks > residency->capacity;
 }
 
 int64_t gsim_store_resident_bytes(const struct gsim_store *store,

@@ -30,6 +30,13 @@
 
 enum { GSIM_STORE_TURNS_MAX = 256 }; /* of a timeline: contexts of one GPU */
 
+/* How fast memory moves while nobody else is on the way. */
+struct gsim_pager_rates {
+    struct gsim_copy_rates migrate;
+    int64_t copy_bytes_per_s; /* under faults */
+    int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of who yields */
+};
+
 /* How it is done; the same for all states of a GPU, but for the scratch space of `uvm`. */
 struct gsim_pager {
     enum gsim_memory manager;
@@ -39,11 +46,20 @@ struct gsim_pager {
     struct gsim_proactive proactive;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of who yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: what a switch takes besides copying */
+    struct gsim_pager_rates alone; /* what is used is a share of these (models/crowding.h) */
     uint64_t stamp; /* the last one given to a store */
 };
 
 void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *arrangement,
                      const struct gsim_profile *profile, struct gsim_arena *arena);
+
+/* Shares of the rates in, out, and both ways at once; what takes turns has the smaller one of the first
+ * two. */
+struct gsim_pager_shares {
+    uint64_t q32[GSIM_HOST_WAYS];
+};
+struct gsim_pager_shares gsim_pager_whole(void);
+void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares);
 
 /* What moving memory has done for a context. */
 struct gsim_memory_use {
@@ -64,6 +80,7 @@ struct gsim_tenant {
     bool is_swept; /* the iteration under way has found what it misses */
     struct gsim_overflow overflow; /* of each iteration */
     struct gsim_memory_use sum;
+    struct gsim_memory_use last; /* what the last wait for pages was for */
 };
 
 /* The state of one GPU's memory. */
@@ -71,6 +88,7 @@ struct gsim_store {
     struct gsim_pager *pager; /* NULL: everything is resident */
     struct gsim_residency residency;
     int64_t link_free_ns; /* proactive: the last migration ends */
+    int64_t last_ns, last_in, last_out; /* how long it took, and what it moved */
     uint64_t stamp; /* copies with the same one hold the same */
 };
 
@@ -111,6 +129,14 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
 /* An iteration begins, or goes on: how long it waits for pages that it has not waited for yet. */
 int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant);
 
+/* What of a migration is still on its way, or of a wait of which so much is left. */
+struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns);
+struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int64_t left_ns);
+/* What is left of a wait when copies go at another rate from now on. */
+int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
+                           int64_t bytes_per_s);
+/* Whether those who are there have more together than the GPU. */
+bool gsim_store_is_too_much(const struct gsim_store *store);
 /* Bytes of a context that are on the GPU. */
 int64_t gsim_store_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
 

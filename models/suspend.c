@@ -3,7 +3,8 @@
  * into memory that was used before; where the trace does not say how much there is, a
  * time that is published as a whole. keep = image: the driver's checkpoint, a fixed part and a part
  * by size each way. keep = storage: checkpoint and restart, a time that is published as a whole.
- * keep = resident: a context switch, nothing moves. */
+ * keep = resident: a context switch, nothing moves. What the host has no room for
+ * (spilt) goes on to its storage, and comes back from there. */
 #include "models/suspend.h"
 
 static int64_t per_gib_ns(int64_t bytes, int64_t ns_per_gib) {
@@ -24,7 +25,7 @@ static struct gsim_suspend_cost pause_cost(const struct gsim_profile *profile, e
     struct gsim_suspend_cost cost = {.save_ns = switch_ns(profile, stop)};
     if (is_moved) {
         cost.resume_ns = free_ns(profile, bytes);
-        cost.bytes_out = cost.bytes_in = bytes;
+        cost.bytes_out = cost.bytes_in = cost.kept_bytes = bytes;
         cost.is_out_late = true;
     }
     return cost;
@@ -36,7 +37,20 @@ static struct gsim_suspend_cost image_cost(const struct gsim_profile *profile, i
         .save_ns = profile->value[GSIM_KEY_CHECKPOINT_OUT_NS] +
                    per_gib_ns(bytes, profile->value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB]),
         .resume_ns = profile->value[GSIM_KEY_CHECKPOINT_IN_NS] +
-                     per_gib_ns(bytes, profile->value[GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB])};
+                     per_gib_ns(bytes, profile->value[GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB]),
+        .kept_bytes = bytes};
+}
+
+static struct gsim_suspend_cost host_cost(const struct gsim_profile *profile, int64_t bytes) {
+    return (struct gsim_suspend_cost){.save_ns = free_ns(profile, bytes),
+                                      .bytes_out = bytes,
+                                      .bytes_in = bytes,
+                                      .kept_bytes = bytes};
+}
+
+static struct gsim_suspend_cost spilt(struct gsim_suspend_cost cost) {
+    cost.stored_bytes = cost.kept_bytes;
+    return cost;
 }
 
 struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
@@ -50,10 +64,13 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
         if (mem_bytes < 0)
             return (struct gsim_suspend_cost){.resume_ns =
                                                   profile->value[GSIM_KEY_SUSPEND_UNKNOWN_NS]};
-        return (struct gsim_suspend_cost){
-            .save_ns = free_ns(profile, bytes), .bytes_out = bytes, .bytes_in = bytes};
+        return host_cost(profile, bytes);
     case GSIM_KEEP_IMAGE:
         return image_cost(profile, bytes);
+    case GSIM_KEEP_SPILT:
+        return spilt(host_cost(profile, bytes));
+    case GSIM_KEEP_IMAGE_SPILT:
+        return spilt(image_cost(profile, bytes));
     case GSIM_KEEP_STORAGE:
         return (struct gsim_suspend_cost){.save_ns = profile->value[GSIM_KEY_RESTART_STOP_NS],
                                           .resume_ns = profile->value[GSIM_KEY_RESTART_NS]};
@@ -69,11 +86,18 @@ const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep)
     static const enum gsim_key at_once[] = {GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_COUNT};
     static const enum gsim_key host[] = {GSIM_KEY_PCIE_D2H, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB,
                                          GSIM_KEY_PCIE_H2D_REUSED, GSIM_KEY_COUNT};
+    static const enum gsim_key host_spilt[] = {GSIM_KEY_PCIE_D2H, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB,
+                                               GSIM_KEY_PCIE_H2D_REUSED,
+                                               GSIM_KEY_STORAGE_BYTES_PER_S, GSIM_KEY_COUNT};
     static const enum gsim_key storage[] = {GSIM_KEY_RESTART_STOP_NS, GSIM_KEY_RESTART_NS,
                                             GSIM_KEY_COUNT};
     static const enum gsim_key image[] = {
         GSIM_KEY_CHECKPOINT_OUT_NS, GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB, GSIM_KEY_CHECKPOINT_IN_NS,
         GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB, GSIM_KEY_COUNT};
+    static const enum gsim_key image_spilt[] = {
+        GSIM_KEY_CHECKPOINT_OUT_NS,        GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB,
+        GSIM_KEY_CHECKPOINT_IN_NS,         GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB,
+        GSIM_KEY_STORAGE_BYTES_PER_S,      GSIM_KEY_COUNT};
     static const enum gsim_key discard[] = {GSIM_KEY_CONTEXT_DESTROY_NS, GSIM_KEY_COUNT};
     switch (keep) {
     case GSIM_KEEP_HOST:
@@ -82,6 +106,10 @@ const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep)
         return storage;
     case GSIM_KEEP_IMAGE:
         return image;
+    case GSIM_KEEP_SPILT:
+        return host_spilt;
+    case GSIM_KEEP_IMAGE_SPILT:
+        return image_spilt;
     case GSIM_KEEP_DISCARD:
         return discard;
     default:

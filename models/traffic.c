@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A carriage is one transfer for each unit, or, over the network, one for each node and then those.
- * A job's memory is copied as a whole: the costs of single copies do not show. */
+/* A carriage is one transfer for each unit, and over the network and to storage one for each node,
+ * stage after stage. A job's memory is copied as a whole: the costs of single copies do not show. */
 #include "models/traffic.h"
 
 #include <assert.h>
@@ -13,20 +13,56 @@ static struct gsim_copy_rates rates_of(const struct gsim_profile *profile,
     return rates;
 }
 
-static bool init_network(struct gsim_traffic *traffic) {
-    const struct gsim_wiring *wiring = &traffic->wiring;
-    if (!wiring->network_bytes_per_s)
-        return true;
-    traffic->network_rates =
-        gsim_arena_array(traffic->arena, wiring->n_nodes, sizeof *traffic->network_rates);
-    if (!traffic->network_rates)
+/* The profile of a node's GPUs: what it says of the host. */
+static const struct gsim_profile *profile_of(const struct gsim_model_setup *setup, uint32_t gpu) {
+    return setup->profiles[setup->type_of_gpu[gpu]];
+}
+
+/* What the cluster says of a node's network, else what its device does. */
+static int64_t network_rate(const struct gsim_model_setup *setup, uint32_t gpu) {
+    const int64_t *given = setup->wiring.network_bytes_per_s;
+    uint32_t node = setup->wiring.node_of_gpu[gpu];
+    return given && given[node] > 0 ? given[node]
+                                    : profile_of(setup, gpu)->value[GSIM_KEY_NETWORK_BYTES_PER_S];
+}
+
+/* Rates by node, or NULL where nothing is limited. false: no memory. */
+static bool init_nodes(struct gsim_traffic *traffic, const struct gsim_model_setup *setup,
+                       enum gsim_stage stage, struct gsim_link *link,
+                       struct gsim_copy_rates **out) {
+    bool is_limited = false;
+    uint32_t n_nodes = setup->wiring.n_nodes;
+    struct gsim_copy_rates *rates = gsim_arena_array(traffic->arena, n_nodes, sizeof *rates);
+    if (!rates)
         return false;
-    for (uint32_t node = 0; node < wiring->n_nodes; node++) {
-        int64_t rate = wiring->network_bytes_per_s[node];
-        traffic->network_rates[node] =
-            (struct gsim_copy_rates){.bytes_per_s = {rate, rate}, .both_bytes_per_s = INT64_MAX};
+    for (uint32_t gpu = setup->n_gpus; gpu-- > 0;) { /* a node's first one stands */
+        int64_t rate = stage == GSIM_STAGE_NETWORK
+                           ? network_rate(setup, gpu)
+                           : profile_of(setup, gpu)->value[GSIM_KEY_STORAGE_BYTES_PER_S];
+        is_limited |= rate != INT64_MAX;
+        rates[setup->wiring.node_of_gpu[gpu]] = (struct gsim_copy_rates){
+            .bytes_per_s = {rate, rate},
+            .both_bytes_per_s = stage == GSIM_STAGE_NETWORK ? INT64_MAX : rate};
     }
-    return gsim_link_init(&traffic->network, wiring->n_nodes, NULL, NULL, traffic->arena);
+    *out = is_limited ? rates : NULL;
+    return !is_limited || gsim_link_init(link, n_nodes, NULL, NULL, traffic->arena);
+}
+
+static bool init_link(struct gsim_traffic *traffic, const struct gsim_model_setup *setup,
+                      struct gsim_link *link) {
+    return gsim_link_init(link, setup->n_gpus, setup->wiring.root_of_gpu,
+                          setup->wiring.root_bytes_per_s, setup->arena) &&
+           (!traffic->domains.is_bottleneck ||
+            gsim_link_share_hosts(link, &traffic->domains.hosts, traffic->domains.is_given));
+}
+
+static bool init_pcie(struct gsim_traffic *traffic, const struct gsim_model_setup *setup) {
+    if (!init_link(traffic, setup, &traffic->pcie))
+        return false;
+    if (!traffic->domains.is_bottleneck || !setup->wiring.root_of_gpu)
+        return true;
+    traffic->rehearsal = gsim_arena_alloc(setup->arena, sizeof *traffic->rehearsal);
+    return traffic->rehearsal && init_link(traffic, setup, traffic->rehearsal);
 }
 
 bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_setup *setup) {
@@ -38,9 +74,11 @@ bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_set
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         for (enum gsim_carriage c = GSIM_CARRY_OUT; c <= GSIM_CARRY_IN_REUSED; c++)
             traffic->rates[type][c] = rates_of(setup->profiles[type], c);
-    return gsim_link_init(&traffic->pcie, setup->n_gpus, setup->wiring.root_of_gpu,
-                          setup->wiring.root_bytes_per_s, setup->arena) &&
-           init_network(traffic);
+    return gsim_domains_init(&traffic->domains, setup) && init_pcie(traffic, setup) &&
+           init_nodes(traffic, setup, GSIM_STAGE_NETWORK, &traffic->network,
+                      &traffic->network_rates) &&
+           init_nodes(traffic, setup, GSIM_STAGE_STORAGE, &traffic->storage,
+                      &traffic->storage_rates);
 }
 
 bool gsim_traffic_reserve(struct gsim_traffic *traffic, uint32_t capacity) {
@@ -82,114 +120,223 @@ static uint32_t n_on_node(const struct gsim_traffic *traffic, const struct gsim_
     return end - first;
 }
 
+static bool is_network_given(const struct gsim_traffic *traffic, uint32_t node) {
+    const int64_t *given = traffic->wiring.network_bytes_per_s;
+    return given && given[node] > 0;
+}
+
 static uint64_t tag_of(const struct gsim_traffic *traffic, gsim_slot slot) {
     return (uint64_t)traffic->jobs[slot].age << 32 | slot;
 }
 
 static bool begin_pcie(struct gsim_traffic *traffic, gsim_slot slot, int64_t now_ns) {
     struct gsim_traffic_job *job = &traffic->jobs[slot];
-    job->is_on_network = false;
-    job->n_left = job->n_units;
-    for (uint32_t u = 0; u < job->n_units; u++) {
+    const struct gsim_cargo *cargo = &job->cargo;
+    job->n_left = cargo->bytes > 0 ? job->n_units : 0;
+    for (uint32_t u = 0; u < job->n_left; u++) {
         uint32_t gpu = job->units[u].gpu;
-        struct gsim_transfer transfer = {
-            .gpu = gpu,
-            .direction = direction_of((enum gsim_carriage)job->carriage),
-            .bytes = job->bytes,
-            .rates = rates_on(traffic, gpu, (enum gsim_carriage)job->carriage),
-            .tag = tag_of(traffic, slot)};
+        struct gsim_transfer transfer = {.gpu = gpu,
+                                         .direction = direction_of(cargo->carriage),
+                                         .bytes = cargo->bytes,
+                                         .rates = rates_on(traffic, gpu, cargo->carriage),
+                                         .tag = tag_of(traffic, slot)};
         if (gsim_link_submit(&traffic->pcie, &transfer, now_ns) == GSIM_LINK_NONE)
             return false;
     }
     return true;
 }
 
-static bool begin_network(struct gsim_traffic *traffic, gsim_slot slot, int64_t now_ns) {
+/* Bytes for the n units from u on, all of one node, that are not there yet. */
+static int64_t crossing_bytes(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                              const struct gsim_unit *units, uint32_t u, uint32_t n) {
+    uint32_t node = node_of(traffic, &units[u]), n_there = 0;
+    for (uint32_t i = 0; i < cargo->n_home; i++)
+        n_there += node_of(traffic, &cargo->home[i]) == node;
+    return n > n_there ? cargo->kept_bytes * (n - n_there) : 0;
+}
+
+static int64_t node_bytes(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                          enum gsim_stage stage, const struct gsim_unit *units, uint32_t u,
+                          uint32_t n) {
+    if (stage == GSIM_STAGE_STORAGE)
+        return traffic->storage_rates ? cargo->stored_bytes * n : 0;
+    return traffic->network_rates && cargo->home && cargo->kept_bytes > 0
+               ? crossing_bytes(traffic, cargo, units, u, n)
+               : 0;
+}
+
+static const struct gsim_copy_rates *node_rates(const struct gsim_traffic *traffic,
+                                                enum gsim_stage stage, uint32_t node) {
+    return stage == GSIM_STAGE_STORAGE ? &traffic->storage_rates[node]
+                                       : &traffic->network_rates[node];
+}
+
+/* One transfer for each node that has something to carry. */
+static bool begin_nodes(struct gsim_traffic *traffic, gsim_slot slot, enum gsim_stage stage,
+                        int64_t now_ns) {
     struct gsim_traffic_job *job = &traffic->jobs[slot];
+    struct gsim_link *link = stage == GSIM_STAGE_STORAGE ? &traffic->storage : &traffic->network;
     uint32_t n;
-    job->is_on_network = true;
+    job->n_left = 0;
     for (uint32_t u = 0; u < job->n_units; u += n) {
-        uint32_t node = node_of(traffic, &job->units[u]);
         n = n_on_node(traffic, job->units, job->n_units, u);
-        struct gsim_transfer transfer = {.gpu = node,
-                                         .direction = GSIM_H2D,
-                                         .bytes = job->bytes * n,
-                                         .rates = &traffic->network_rates[node],
-                                         .tag = tag_of(traffic, slot)};
-        if (gsim_link_submit(&traffic->network, &transfer, now_ns) == GSIM_LINK_NONE)
+        int64_t bytes = node_bytes(traffic, &job->cargo, stage, job->units, u, n);
+        uint32_t node = node_of(traffic, &job->units[u]);
+        if (bytes == 0)
+            continue;
+        struct gsim_transfer transfer = {
+            .gpu = node,
+            .direction = stage == GSIM_STAGE_STORAGE ? direction_of(job->cargo.carriage) : GSIM_H2D,
+            .bytes = bytes,
+            .rates = node_rates(traffic, stage, node),
+            .tag = tag_of(traffic, slot)};
+        if (gsim_link_submit(link, &transfer, now_ns) == GSIM_LINK_NONE)
             return false;
         job->n_left++;
+        traffic->has_crossed |= stage == GSIM_STAGE_NETWORK && !is_network_given(traffic, node);
     }
     return true;
 }
 
-bool gsim_traffic_begin(struct gsim_traffic *traffic, gsim_slot slot, enum gsim_carriage carriage,
-                        const struct gsim_unit *units, uint32_t n_units, int64_t bytes,
-                        bool is_from_elsewhere, int64_t now_ns) {
+/* Goes on to the next stage that has something to carry; there is none when nothing is left. */
+static bool begin_next(struct gsim_traffic *traffic, gsim_slot slot, int64_t now_ns) {
+    struct gsim_traffic_job *job = &traffic->jobs[slot];
+    while (job->n_left == 0 && job->stages_left > 0) {
+        enum gsim_stage stage = (enum gsim_stage)(GSIM_STAGES - job->stages_left);
+        if (job->cargo.carriage == GSIM_CARRY_OUT)
+            stage = (enum gsim_stage)(job->stages_left - 1);
+        job->stages_left--;
+        bool is_begun = stage == GSIM_STAGE_PCIE ? begin_pcie(traffic, slot, now_ns)
+                                                 : begin_nodes(traffic, slot, stage, now_ns);
+        if (!is_begun)
+            return false;
+    }
+    return true;
+}
+
+bool gsim_traffic_begin(struct gsim_traffic *traffic, gsim_slot slot,
+                        const struct gsim_cargo *cargo, const struct gsim_unit *units,
+                        uint32_t n_units, int64_t now_ns) {
     struct gsim_traffic_job *job = &traffic->jobs[slot];
     assert(job->n_left == 0 && n_units > 0);
     *job = (struct gsim_traffic_job){.age = job->age,
-                                     .carriage = (uint8_t)carriage,
+                                     .stages_left = GSIM_STAGES,
                                      .units = units,
                                      .n_units = n_units,
-                                     .bytes = bytes};
-    return is_from_elsewhere && traffic->network_rates ? begin_network(traffic, slot, now_ns)
-                                                       : begin_pcie(traffic, slot, now_ns);
+                                     .cargo = *cargo};
+    return begin_next(traffic, slot, now_ns);
 }
 
 /* --- quotes ----------------------------------------------------------------------------------- */
 
-static int64_t network_ns(const struct gsim_traffic *traffic, const struct gsim_unit *units,
-                          uint32_t n_units, int64_t bytes) {
+static int64_t nodes_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                        enum gsim_stage stage, const struct gsim_unit *units, uint32_t n_units) {
+    enum gsim_direction direction =
+        stage == GSIM_STAGE_STORAGE ? direction_of(cargo->carriage) : GSIM_H2D;
     int64_t longest_ns = 0;
     uint32_t n;
     for (uint32_t u = 0; u < n_units; u += n) {
         n = n_on_node(traffic, units, n_units, u);
-        const struct gsim_copy_rates *rates = &traffic->network_rates[node_of(traffic, &units[u])];
-        int64_t ns = gsim_copy_ns(rates, GSIM_H2D, bytes * n, 0);
+        int64_t bytes = node_bytes(traffic, cargo, stage, units, u, n);
+        if (bytes == 0)
+            continue;
+        const struct gsim_copy_rates *rates =
+            node_rates(traffic, stage, node_of(traffic, &units[u]));
+        int64_t ns = gsim_copy_ns(rates, direction, bytes, 0);
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
     return longest_ns;
 }
 
-/* Units of the gang below one unit's root; those lie on one node. */
-static uint32_t n_below_root(const struct gsim_traffic *traffic, const struct gsim_unit *units,
-                             uint32_t n_units, uint32_t gpu) {
-    const uint32_t *root = traffic->wiring.root_of_gpu;
+/* Units of a gang that share one unit's group; NULL: each is a group of its own. */
+static uint32_t n_alike(const uint32_t *group_of_gpu, const struct gsim_unit *units,
+                        uint32_t n_units, uint32_t gpu) {
     uint32_t n = 0;
-    if (!root)
+    if (!group_of_gpu)
         return 1;
     for (uint32_t u = 0; u < n_units; u++)
-        n += root[units[u].gpu] == root[gpu];
+        n += group_of_gpu[units[u].gpu] == group_of_gpu[gpu];
     return n;
 }
 
-int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, enum gsim_carriage carriage,
-                        const struct gsim_unit *units, uint32_t n_units, int64_t bytes,
-                        bool is_from_elsewhere) {
+/* The longest of the copies of units that lie on one node; groups are parts of a node. */
+static int64_t together_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                           const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_link_hosts *hosts = traffic->pcie.hosts;
     int64_t longest_ns = 0;
-    if (n_units == 0)
-        return gsim_copy_ns(&traffic->rates[0][carriage], direction_of(carriage), bytes, 0);
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
-        int64_t ns =
-            gsim_link_together_ns(&traffic->pcie, gpu, n_below_root(traffic, units, n_units, gpu),
-                                  rates_on(traffic, gpu, carriage), direction_of(carriage), bytes);
+        int64_t ns = gsim_link_together_ns(
+            &traffic->pcie, gpu, n_alike(traffic->wiring.root_of_gpu, units, n_units, gpu),
+            n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu),
+            rates_on(traffic, gpu, cargo->carriage), direction_of(cargo->carriage), cargo->bytes);
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
-    if (is_from_elsewhere && traffic->network_rates)
-        longest_ns += network_ns(traffic, units, n_units, bytes);
     return longest_ns;
+}
+
+/* Who is done below one root leaves more of the host to the others: carried out on idle links. */
+static int64_t rehearsed_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                            const struct gsim_unit *units, uint32_t n_units) {
+    struct gsim_transfer_done done = {0};
+    for (uint32_t u = 0; u < n_units; u++) {
+        struct gsim_transfer transfer = {.gpu = units[u].gpu,
+                                         .direction = direction_of(cargo->carriage),
+                                         .bytes = cargo->bytes,
+                                         .rates = rates_on(traffic, units[u].gpu, cargo->carriage)};
+        if (gsim_link_submit(traffic->rehearsal, &transfer, 0) == GSIM_LINK_NONE)
+            break; /* no memory: the copy itself will find none either */
+    }
+    while (gsim_link_pop(traffic->rehearsal, GSIM_NEVER - 1, &done))
+        continue;
+    return done.end_ns;
+}
+
+static int64_t pcie_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                       const struct gsim_unit *units, uint32_t n_units) {
+    int64_t longest_ns = 0;
+    uint32_t n;
+    if (cargo->bytes == 0)
+        return 0;
+    if (traffic->rehearsal)
+        return rehearsed_ns(traffic, cargo, units, n_units);
+    for (uint32_t u = 0; u < n_units; u += n) {
+        n = n_on_node(traffic, units, n_units, u);
+        int64_t ns = together_ns(traffic, cargo, &units[u], n);
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    return longest_ns;
+}
+
+int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                        const struct gsim_unit *units, uint32_t n_units) {
+    if (n_units == 0)
+        return gsim_copy_ns(&traffic->rates[0][cargo->carriage], direction_of(cargo->carriage),
+                            cargo->bytes, 0);
+    return nodes_ns(traffic, cargo, GSIM_STAGE_STORAGE, units, n_units) +
+           nodes_ns(traffic, cargo, GSIM_STAGE_NETWORK, units, n_units) +
+           pcie_ns(traffic, cargo, units, n_units);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+/* The link with the next end; of several at one instant the first of these. */
+static struct gsim_link *next_link(struct gsim_traffic *traffic) {
+    struct gsim_link *next = &traffic->pcie;
+    if (traffic->network_rates && gsim_link_next_time(&traffic->network) < gsim_link_next_time(next))
+        next = &traffic->network;
+    if (traffic->storage_rates && gsim_link_next_time(&traffic->storage) < gsim_link_next_time(next))
+        next = &traffic->storage;
+    return next;
+}
+
 int64_t gsim_traffic_next_time(const struct gsim_traffic *traffic) {
-    int64_t pcie_ns = gsim_link_next_time(&traffic->pcie);
-    if (!traffic->network_rates)
-        return pcie_ns;
-    int64_t network_next_ns = gsim_link_next_time(&traffic->network);
-    return network_next_ns < pcie_ns ? network_next_ns : pcie_ns;
+    int64_t next_ns = gsim_link_next_time(&traffic->pcie), one_ns;
+    if (traffic->network_rates && (one_ns = gsim_link_next_time(&traffic->network)) < next_ns)
+        next_ns = one_ns;
+    if (traffic->storage_rates && (one_ns = gsim_link_next_time(&traffic->storage)) < next_ns)
+        next_ns = one_ns;
+    return next_ns;
 }
 
 bool gsim_traffic_pop(struct gsim_traffic *traffic, int64_t now_ns, gsim_slot *slot,
@@ -197,19 +344,18 @@ bool gsim_traffic_pop(struct gsim_traffic *traffic, int64_t now_ns, gsim_slot *s
     *has_failed = false;
     while (gsim_traffic_next_time(traffic) <= now_ns) {
         struct gsim_transfer_done done;
-        bool is_pcie = gsim_link_next_time(&traffic->pcie) == gsim_traffic_next_time(traffic);
-        (void)gsim_link_pop(is_pcie ? &traffic->pcie : &traffic->network, now_ns, &done);
+        (void)gsim_link_pop(next_link(traffic), now_ns, &done);
         *slot = (gsim_slot)(done.tag & UINT32_MAX);
         *end_ns = done.end_ns;
         struct gsim_traffic_job *job = &traffic->jobs[*slot];
         if (job->age != done.tag >> 32 || --job->n_left > 0)
             continue;
-        if (!job->is_on_network)
-            return true;
-        if (!begin_pcie(traffic, *slot, done.end_ns)) {
+        if (!begin_next(traffic, *slot, done.end_ns)) {
             *has_failed = true;
             return false;
         }
+        if (job->n_left == 0)
+            return true;
     }
     return false;
 }

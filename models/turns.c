@@ -465,6 +465,12 @@ static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_machine_expect_progress(model, slot);
 }
 
+static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    for (uint32_t u = 0; u < about->n_units; u++)
+        gsim_crowding_disturb(model, about->units[u].gpu, now_ns);
+}
+
 static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
                       const struct gsim_member_spec *spec, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
@@ -509,6 +515,7 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     note_keys(model, gpu, gsim_arbiter_present(arbiter));
     if (job->is_turning && model->gpus[gpu].parts)
         note_lengths(model, turner, &spec);
+    disturb_all(model, slot, now_ns);
     model->progress[slot].is_untold = job->is_turning;
     gsim_outlook_anew(&model->turns, gpu, now_ns);
     gsim_turns_watch(model, slot, now_ns);
@@ -566,6 +573,7 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
         gsim_arbiter_leave(arbiter, turner->member, now_ns);
     }
     gsim_gangs_scatter(model, slot, now_ns);
+    disturb_all(model, slot, now_ns);
     model->jobs[slot].is_turning = false;
     model->progress[slot].is_untold = false;
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
@@ -578,6 +586,7 @@ void gsim_turns_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_turner *turner = &turns->by_slot[slot];
     turner->before.stall_ns -= turner->parked.stall_ns; /* it does not wait for that any more */
     turner->sum = turner->before;
+    gsim_crowding_disturb(model, turner->gpu, now_ns);
     gsim_gangs_free(model, &turner->parked.tenant, turner->gpu, now_ns);
     gsim_gangs_drop(model, slot, now_ns);
     turner->is_parked = false;

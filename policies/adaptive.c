@@ -147,6 +147,10 @@ static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_common_times(gsim_common_served_ns(ctx, slot), ctx->view->gpus[slot]);
 }
 
+static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns) {
+    return gsim_common_times(saved_ns, ctx->view->gpus[slot]);
+}
+
 /* What it has run for is the guess of what it has left. Jobs that have had about as much would take
  * turns for ever, and pay for each: one that is ahead by less than the lead stays. */
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
@@ -185,6 +189,7 @@ static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
     state->slices = (struct gsim_slices){.slice_ns = gsim_param(ctx->params, "quantum"),
                                          .rank = gpu_time_ns,
                                          .yields = yields,
+                                         .worth = worth,
                                          .way = way};
     gsim_slices_init(&state->slices, ctx);
     gsim_index_init(&state->away, ctx->arena);

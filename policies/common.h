@@ -232,8 +232,9 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
 
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to whoever
  * waits, longest slice first, and run on while nobody does. Who waits is served in the order of a
- * rank; who does not fit, not even by force, is passed over, but by patience= not for ever. Zeroed,
- * settings filled, then gsim_slices_init. */
+ * rank; who does not fit, not even by force, is passed over, but by patience= not for ever. Before the
+ * first pushes out anybody, who is due gives way to one whose memory lies there, if that is worth it.
+ * Zeroed, settings filled, then gsim_slices_init. */
 struct gsim_victim {
     gsim_slot slot;
     struct gsim_preemption way;
@@ -245,6 +246,31 @@ struct gsim_victim {
         .help = "slices for which one that waits is passed by others that fit; then nobody "       \
                 "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
     }
+
+/* common_homes.c: waiting jobs whose memory lies on one node, by node. */
+#define GSIM_NO_NODE UINT32_MAX
+struct gsim_home {
+    gsim_slot before, after;
+    uint32_t node;
+    bool is_in;
+};
+struct gsim_homes {
+    struct gsim_arena *arena;
+    gsim_slot *first; /* by node */
+    struct gsim_home *of; /* by slot */
+    uint32_t capacity;
+    uint64_t *tried, n_tries; /* by node: when it was looked at last */
+};
+void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx);
+void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot);
+/* Of those at home on the node the first in line; GSIM_NO_SLOT: none. */
+gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_index *waiting,
+                          uint32_t node);
+/* The one node that a job has all its units on; else GSIM_NO_NODE. */
+uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
+/* How much sooner it is back at home than elsewhere, by quotes. */
+int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot);
 
 struct gsim_slices {
     int64_t slice_ns;
@@ -260,8 +286,14 @@ struct gsim_slices {
      * others. NULL: nothing to do. */
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
+    /* What so much time of its GPUs is worth in ranks: by so much one who saves it by going home may be
+     * behind the first in line. NULL: nobody goes before the first. */
+    int64_t (*worth)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns);
+
     enum gsim_rule rule; /* placement=, set by init */
     int64_t patience; /* patience=: slices after which nobody passes who waits; 0: never */
+    struct gsim_homes homes;
+    uint32_t only_node; /* whose jobs may be pushed out now, if set */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
     uint32_t mark; /* where the plan stood before the last placement */

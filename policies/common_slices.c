@@ -6,10 +6,11 @@
 
 #include "policies/common.h"
 
-
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->rule = gsim_common_rule(ctx);
     slices->patience = gsim_param(ctx->params, "patience");
+    slices->only_node = GSIM_NO_NODE;
+    gsim_homes_init(&slices->homes, ctx);
     gsim_index_init(&slices->waiting, ctx->arena);
     gsim_index_init(&slices->running, ctx->arena);
 }
@@ -17,6 +18,7 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
     gsim_index_remove(&slices->running, slot);
     gsim_index_remove(&slices->waiting, slot);
+    gsim_homes_remove(&slices->homes, slot);
 }
 
 int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
@@ -32,6 +34,9 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
                            slices->rank(ctx, view->arrived[i]));
     for (uint32_t i = 0; i < view->n_settled; i++) {
         gsim_slot slot = view->settled[i];
+        gsim_homes_remove(&slices->homes, slot);
+        if (slices->worth && gsim_common_waits(view, slot))
+            gsim_homes_add(&slices->homes, ctx, slot);
         if (view->state[slot] == GSIM_RUNNING)
             gsim_common_insert(ctx, &slices->running, slot, view->changed_ns[slot]);
         else if (gsim_common_waits(view, slot))
@@ -50,6 +55,9 @@ static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 
 static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                    const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
+    if (slices->only_node != GSIM_NO_NODE &&
+        gsim_homes_node(ctx, plan, victim) != slices->only_node)
+        return false;
     return !slices->yields || slices->yields(ctx, plan, victim, slot);
 }
 
@@ -165,44 +173,102 @@ struct pass {
  * others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
+    if (ctx->view->gpus[slot] < pass->misfits.smallest)
+        pass->misfits.smallest = ctx->view->gpus[slot];
     if (ctx->view->gpus[slot] >= pass->smallest_unforced)
         return false;
     bool could = could_fit(slices, ctx, plan, slot);
-    if (could && force(slices, ctx, plan, slot))
+    if (could && force(slices, ctx, plan, slot)) {
+        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
         return true;
+    }
     if (!could || pass->misfits.is_size_all)
         pass->smallest_unforced = ctx->view->gpus[slot];
     return false;
 }
 
-static bool try_job(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                    struct pass *pass, gsim_slot slot) {
+static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      const struct pass *pass, gsim_slot slot) {
     bool is_hopeless = pass->misfits.is_size_all && ctx->view->gpus[slot] >= pass->misfits.smallest;
-    if (!is_hopeless && place(slices, ctx, plan, slot))
-        return true;
-    if (try_force(slices, ctx, plan, pass, slot)) {
-        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
-        return true;
+    return !is_hopeless && place(slices, ctx, plan, slot);
+}
+
+static struct pass pass_begins(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
+    return (struct pass){gsim_misfits_none(ctx->view, slices->rule, true), UINT32_MAX};
+}
+
+/* It is placed, and not in the line any more. */
+static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    gsim_index_remove(&slices->waiting, slot);
+    if (slices->placed)
+        slices->placed(ctx, plan, slot, slices->mark);
+}
+
+/* Who is at home on this node goes before the first, as far as it is worth it. */
+static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t node) {
+    gsim_slot first = gsim_index_first(&slices->waiting);
+    gsim_slot best = gsim_homes_best(&slices->homes, &slices->waiting, node);
+    if (best == GSIM_NO_SLOT)
+        return false;
+    int64_t behind =
+        gsim_index_key(&slices->waiting, best) - gsim_index_key(&slices->waiting, first);
+    if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(ctx, best)))
+        return false;
+    slices->only_node = node;
+    bool is_placed = could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best);
+    slices->only_node = GSIM_NO_NODE;
+    if (is_placed)
+        leave_line(slices, ctx, plan, best);
+    return is_placed;
+}
+
+/* A wide gang that has waited long needs all who are due. */
+static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slot first = gsim_index_first(&slices->waiting), victim, after;
+    bool has_placed = false;
+    if (!slices->worth || (ctx->view->gpus[first] > 1 && is_impatient(slices, ctx, first)))
+        return false;
+    slices->homes.n_tries++;
+    for (victim = gsim_index_first(&slices->running);
+         victim != GSIM_NO_ID && is_due(slices, ctx, victim) && slices->waiting.n > 0;
+         victim = after) {
+        uint32_t node = gsim_homes_node(ctx, plan, victim);
+        after = gsim_index_next(&slices->running, victim);
+        if (node == GSIM_NO_NODE || slices->homes.tried[node] == slices->homes.n_tries)
+            continue;
+        slices->homes.tried[node] = slices->homes.n_tries;
+        if (!serve_home(slices, ctx, plan, node))
+            continue;
+        has_placed = true;
+        after = gsim_index_first(&slices->running);
     }
-    if (ctx->view->gpus[slot] < pass->misfits.smallest)
-        pass->misfits.smallest = ctx->view->gpus[slot];
-    return false;
+    return has_placed;
 }
 
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
-    struct pass pass = {gsim_misfits_none(ctx->view, slices->rule, true), UINT32_MAX};
-    bool has_placed = false;
+    struct pass pass = pass_begins(slices, ctx);
+    bool has_placed = false, has_tried_homes = false;
     gsim_slot slot, after;
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID; slot = after) {
         after = gsim_index_next(&slices->waiting, slot);
         if (pass.smallest_unforced == 1 && gsim_common_is_full(ctx->view))
             break;
-        if (try_job(slices, ctx, plan, &pass, slot)) {
+        bool is_placed = try_place(slices, ctx, plan, &pass, slot);
+        if (!is_placed && !has_tried_homes) {
+            has_tried_homes = true;
+            if (serve_homes(slices, ctx, plan)) {
+                has_placed = true;
+                pass = pass_begins(slices, ctx);
+                after = gsim_index_first(&slices->waiting);
+                continue;
+            }
+        }
+        if (is_placed || try_force(slices, ctx, plan, &pass, slot)) {
             has_placed = true;
-            gsim_index_remove(&slices->waiting, slot);
-            if (slices->placed)
-                slices->placed(ctx, plan, slot, slices->mark);
+            leave_line(slices, ctx, plan, slot);
             after = gsim_index_has(&slices->waiting, after) ? after
                                                             : gsim_index_first(&slices->waiting);
         } else if (is_impatient(slices, ctx, slot)) {

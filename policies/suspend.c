@@ -6,7 +6,8 @@
  *
  * Who waits goes by priority, then by least attained GPU time. Once a job has run for a quantum,
  * counted from the end of its copy-in, it gives way to whoever waits with a higher priority, or
- * with the same priority and less GPU time.
+ * with the same priority and less GPU time. One whose memory lies on the node of whoever is due goes
+ * before the first in line if it has had no more GPU time beyond the other's than that saves.
  *
  * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
  * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
@@ -45,6 +46,11 @@ static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
     return -urgency * (INT64_C(1) << TIME_BITS) + time_ms;
 }
 
+/* Ranks are milliseconds of GPU time, within a priority. */
+static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns) {
+    return gsim_common_times(saved_ns / GSIM_NS_PER_MS, ctx->view->gpus[slot]);
+}
+
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot) {
     (void)plan;
@@ -71,6 +77,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     state->slices.slice_ns = gsim_param(ctx->params, "quantum");
     state->slices.rank = rank;
     state->slices.yields = yields;
+    state->slices.worth = worth;
     gsim_slices_init(&state->slices, ctx);
     return status;
 }

@@ -43,6 +43,8 @@ struct gsim_job {
     uint32_t n_units; /* 0 while it holds none, and always in a pool */
     int64_t service_ns; /* at the reference rate */
     struct gsim_unit *units;
+    struct gsim_unit *left_units; /* where it ran last, until it runs again */
+    uint32_t n_left_units;
     uint32_t gpus; /* gang size */
     uint32_t share_ppm;
     bool is_on_one_node; /* all its units, certainly; else one must look */
@@ -53,12 +55,20 @@ struct gsim_job {
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
 struct gsim_profile;
 
+/* What a cluster says of the memory of a node's host; 0: what its device says. */
+enum gsim_host_way { GSIM_HOST_IN = 0, GSIM_HOST_OUT, GSIM_HOST_BOTH, GSIM_HOST_WAYS };
+struct gsim_host_wiring {
+    int64_t bytes_per_s[GSIM_HOST_WAYS]; /* of a NUMA domain: to its GPUs, from them, both at once */
+    uint32_t numa_gpus; /* of one domain */
+};
+
 /* How GPUs are connected. What is NULL limits nothing, and INT64_MAX is no limit. */
 struct gsim_wiring {
     const uint32_t *node_of_gpu;
     const uint32_t *root_of_gpu; /* NULL: every GPU has a PCIe root of its own */
     const int64_t *root_bytes_per_s; /* each way, by root */
-    const int64_t *network_bytes_per_s; /* each way, by node */
+    const int64_t *network_bytes_per_s; /* into each node; 0: what its device says */
+    const struct gsim_host_wiring *hosts; /* by node; NULL: what their devices say */
     const uint32_t *switch_of_node; /* NULL: one switch above all */
     uint32_t n_nodes;
 };
@@ -137,6 +147,9 @@ struct gsim_model_ops {
     /* NULL when the job can be stopped so, else why not ("needs the column 'mem_gib'"). */
     const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep);
+    /* Whether what a waiting job has lies on the nodes where it ran last, and takes time to cross to
+     * others. */
+    bool (*is_bound)(const struct gsim_model *model, gsim_slot slot);
     /* Loses what it has where it is, running or not, and falls back to its last checkpoint, of which
      * there is one every checkpoint_ns of its work (0: none). Returns the work lost. */
     int64_t (*fail)(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,

@@ -221,6 +221,11 @@ struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enu
 /* What stopping this job, and later resuming it on units (NULL: where it is), would cost now. */
 struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units);
+/* Where what a waiting job has lies, if bringing it to other nodes takes time; else 0. */
+uint32_t gsim_ask_home(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit **units);
+/* What it takes to bring a stopped job back to these units, from where it is. */
+int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit *units,
+                         uint32_t n_units);
 /* What a layout ("3g.20gb+2g.10gb", "3g+2g@4") would cut this GPU into; NULL: what instances there
  * are, the largest first. When it cannot be cut so, the log says why. */
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,

@@ -55,6 +55,9 @@ enum gsim_keep {
     GSIM_KEEP_STORAGE, /* checkpointed, restarted from there */
     GSIM_KEEP_IMAGE, /* the driver's checkpoint: the process's device state as an image on the host */
     GSIM_KEEP_DISCARD, /* progress is lost */
+    /* What the core makes of HOST and IMAGE where the host has no room; no policy asks for these. */
+    GSIM_KEEP_SPILT, /* copied out, and written to the node's storage */
+    GSIM_KEEP_IMAGE_SPILT, /* an image there */
     GSIM_KEEP_COUNT
 };
 

@@ -8,7 +8,11 @@
  *     cpus = 128         ; CPUs of each, default: not counted
  *     pcie_root_gpus = 2 ; GPUs below one PCIe root, default: a root for each
  *     pcie_root_bytes_per_s = 63 GB/s ; what such a root carries each way
- *     network_bytes_per_s = 12.5 GB/s ; into a node and out of it, default: no limit
+ *     host_mem = 1TiB    ; memory of each host for jobs' memory, default: enough
+ *     network_bytes_per_s = 12.5 GB/s ; into a node, default: the device's network.bytes_per_s
+ *     numa_gpus = 4      ; GPUs of one NUMA domain of the host, default: the device's host.numa_gpus
+ *     host_in_bytes_per_s = 166 GB/s ; what such GPUs reach together in, and host_out_..., host_both_...,
+ *                        ; default: the device's host.in_bytes_per_s and so on
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *
  * Nodes are numbered in the order of the sections. */
@@ -68,12 +72,23 @@ static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry
                      entry->value);
 }
 
+static const char *const host_keys[GSIM_HOST_WAYS] = {
+    "host_in_bytes_per_s", "host_out_bytes_per_s", "host_both_bytes_per_s"};
+
 static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry *entry) {
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status;
     if (strcmp(entry->key, "network_bytes_per_s") == 0)
         return take_rate(r, entry, &group->network_bytes_per_s);
+    for (int way = 0; way < GSIM_HOST_WAYS; way++)
+        if (strcmp(entry->key, host_keys[way]) == 0)
+            return take_rate(r, entry, &group->host.bytes_per_s[way]);
+    if (strcmp(entry->key, "numa_gpus") == 0) {
+        status = take_number(r, entry, GSIM_MAX_GPUS_PER_NODE, &number);
+        group->host.numa_gpus = (uint32_t)number;
+        return status;
+    }
     r->root_line[r->n - 1] = entry->line;
     if (strcmp(entry->key, "pcie_root_bytes_per_s") == 0)
         return take_rate(r, entry, &group->root_bytes_per_s);
@@ -91,7 +106,11 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "switch_nodes",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
-                                        "network_bytes_per_s"};
+                                        "network_bytes_per_s",
+                                        "host_in_bytes_per_s",
+                                        "host_out_bytes_per_s",
+                                        "host_both_bytes_per_s",
+                                        "numa_gpus"};
     enum { N_PLAIN = 6, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
@@ -122,7 +141,9 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                       "a node has no key '%s'; %s%s", entry->key,
                       close >= 0 ? "did you mean "
                                  : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
-                                   "pcie_root_bytes_per_s, network_bytes_per_s, switch_nodes",
+                                   "pcie_root_bytes_per_s, network_bytes_per_s, "
+                                   "host_in_bytes_per_s, host_out_bytes_per_s, "
+                                   "host_both_bytes_per_s, numa_gpus, switch_nodes",
                       close >= 0 ? names[close] : "");
     }
     return status;
@@ -190,6 +211,7 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
         r->groups[g].device = at;
         r->groups[g].device_name = r->device[g];
         r->groups[g].hbm_bytes = profiles[at]->value[GSIM_KEY_HBM_BYTES];
+        r->groups[g].is_host_moot = gsim_setup_is_host_moot(profiles[at]);
     }
     *out = (struct gsim_cluster_spec){
         .groups = r->groups, .n_groups = r->n, .profiles = profiles, .n_profiles = n};

@@ -187,6 +187,10 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (s->killed)
         table_count(out, "jobs ended early", s->killed);
+    if (s->host_peak_bytes)
+        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
+    if (s->bytes_stored)
+        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
     if (s->node_failures) {
         table_count(out, "node failures", s->node_failures);
         table_count(out, "restarted jobs", s->restarts);

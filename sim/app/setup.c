@@ -303,6 +303,11 @@ static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
                      "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
 }
 
+/* Copies to its host take no time: its device is ideal, and so is its host. */
+bool gsim_setup_is_host_moot(const struct gsim_profile *profile) {
+    return profile->value[GSIM_KEY_PCIE_D2H] == INT64_MAX;
+}
+
 static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
     bool is_pai = setup->reference == GSIM_REFERENCE_PAI;
@@ -330,6 +335,7 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
                                       .cpus_milli = cpus * 1000,
                                       .host_bytes = host_bytes,
                                       .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
+                                      .is_host_moot = gsim_setup_is_host_moot(profiles[0]),
                                       .device_name = setup->device_name};
     setup->cluster = (struct gsim_cluster_spec){
         .groups = group, .n_groups = 1, .profiles = profiles, .n_profiles = 1, .is_pool = is_pai};

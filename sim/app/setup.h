@@ -69,6 +69,7 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
  * not name are the default one. */
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out);
+bool gsim_setup_is_host_moot(const struct gsim_profile *profile);
 /* A profile with the --set keys of the command line applied. */
 enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
                                     const struct gsim_profile **out);

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/domains.h"
 #include "models/memory.h"
 #include "models/proactive.h"
 #include "models/space.h"
 #include "models/suspend.h"
 #include "models/uvm.h"
 #include "sim/app/validate.h"
+#include "sim/core/cluster.h"
 #include "sim/base/text.h"
 
 struct quoting {
@@ -229,6 +231,48 @@ static bool migrate_gb_per_s(const struct quoting *q, double *out) {
     return true;
 }
 
+/* Copies of 1 GiB on each GPU of a host at once, in the ways that are set (a bit each); ns until the
+ * last is over. 0: no memory. */
+static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, unsigned ways) {
+    struct gsim_domains domains;
+    struct gsim_link link;
+    struct gsim_transfer_done done = {0};
+    struct gsim_copy_rates rates = gsim_copy_rates_pinned(q->profile, false);
+    const struct gsim_model_setup setup = {
+        .arena = q->arena,
+        .n_gpus = n_gpus,
+        .profiles = &q->profile,
+        .n_profiles = 1,
+        .type_of_gpu = gsim_arena_array(q->arena, n_gpus, sizeof(uint16_t)),
+        .wiring = {.node_of_gpu = gsim_arena_array(q->arena, n_gpus, sizeof(uint32_t)),
+                   .n_nodes = 1}};
+    if (!setup.type_of_gpu || !setup.wiring.node_of_gpu || !gsim_domains_init(&domains, &setup) ||
+        !gsim_link_init(&link, n_gpus, NULL, NULL, q->arena) ||
+        (domains.is_bottleneck &&
+         !gsim_link_share_hosts(&link, &domains.hosts, domains.is_given)))
+        return 0;
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++)
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            struct gsim_transfer copy = {.gpu = gpu, .direction = d, .bytes = size, .rates = &rates};
+            if (ways >> d & 1 && gsim_link_submit(&link, &copy, 0) == GSIM_LINK_NONE)
+                return 0;
+        }
+    while (gsim_link_pop(&link, GSIM_NEVER - 1, &done))
+        continue;
+    return done.end_ns;
+}
+
+/* host_gb_per_s(in|out|both GPUS): what so many GPUs of one NUMA domain copy together. */
+static bool host_gb_per_s(const struct quoting *q, double *out) {
+    int way = choice(q, 0, "in|out|both");
+    int64_t n_gpus = bytes(q, 1);
+    if (way < 0 || n_gpus < 1 || n_gpus > GSIM_MAX_GPUS_PER_NODE)
+        return false;
+    int64_t ns = host_ns(q, (uint32_t)n_gpus, GSIM_GIB, way == 2 ? 3u : 1u << way);
+    *out = (double)GSIM_GIB * (double)n_gpus * (way == 2 ? 2 : 1) / (double)ns;
+    return ns > 0;
+}
+
 /* --- whole jobs, and bandwidth ------------------------------------------------------------------- */
 
 static bool suspension(const struct quoting *q, enum gsim_keep *keep,
@@ -284,6 +328,7 @@ static const struct {
     {"switch_in_gib", 6, switch_in_gib},
     {"switch_out_gib", 6, switch_out_gib},
     {"migrate_gb_per_s", 1, migrate_gb_per_s},
+    {"host_gb_per_s", 2, host_gb_per_s},
     {"suspend_ms", 2, suspend_ms},
     {"resume_ms", 2, resume_ms},
     {"bandwidth_gb_per_s", 1, bandwidth_gb_per_s},

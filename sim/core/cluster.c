@@ -44,7 +44,9 @@ static bool allocate(struct gsim_cluster *c) {
         gsim_arena_array(arena, (size_t)c->n_nodes * c->node_words, sizeof *c->idle_gpus);
     c->gpu_part_ppm = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_part_ppm);
     c->gpu_mem_used = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_mem_used);
-    c->node_host_free = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_free);
+    c->node_host_bytes = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_bytes);
+    c->node_host_used = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_used);
+    c->node_host_peak = gsim_arena_array(arena, c->n_nodes, sizeof *c->node_host_peak);
     c->gpu_memory = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_memory);
     c->gpu_is_arranged = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_is_arranged);
     c->gpu_clients = gsim_arena_array(arena, c->n_gpus, sizeof *c->gpu_clients);
@@ -56,7 +58,7 @@ static bool allocate(struct gsim_cluster *c) {
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     bool ok = c->idle_gpus && c->gpu_part_ppm && c->node_of_gpu && c->node_first_gpu &&
               c->type_of_gpu && c->gpu_hbm_bytes && c->gpu_mem_used && c->gpu_memory &&
-              c->node_host_free && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
+              c->node_host_bytes && c->node_host_used && c->node_host_peak && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
               c->node_cpus_free && c->node_gang && c->node_idle && c->node_is_down &&
               c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
@@ -76,7 +78,7 @@ static void add_group(struct gsim_cluster *c, const struct gsim_node_group *grou
     for (uint32_t i = 0; i < group->count; i++, (*node)++) {
         c->node_first_gpu[*node] = *gpu;
         c->node_cpus_free[*node] = group->cpus_milli ? group->cpus_milli : INT64_MAX / 4;
-        c->node_host_free[*node] = group->host_bytes ? group->host_bytes : INT64_MAX / 4;
+        c->node_host_bytes[*node] = group->host_bytes ? group->host_bytes : INT64_MAX / 4;
         for (uint32_t k = 0; k < group->gpus_per_node; k++, (*gpu)++) {
             c->node_of_gpu[*gpu] = *node;
             c->type_of_gpu[*gpu] = group->device;
@@ -134,11 +136,24 @@ static bool wire_network(struct gsim_cluster *c, const struct gsim_cluster_spec 
     uint32_t node = 0;
     for (uint32_t g = 0; g < spec->n_groups; g++)
         for (uint32_t i = 0; i < spec->groups[g].count; i++)
-            bytes_per_s[node++] = spec->groups[g].network_bytes_per_s
-                                      ? spec->groups[g].network_bytes_per_s
-                                      : INT64_MAX;
+            bytes_per_s[node++] = spec->groups[g].network_bytes_per_s;
     c->wiring.network_bytes_per_s = bytes_per_s;
     return true;
+}
+
+static bool wire_hosts(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
+    struct gsim_host_wiring *hosts = gsim_arena_array(c->arena, c->n_nodes, sizeof *hosts);
+    uint32_t node = 0;
+    for (uint32_t g = 0; hosts && g < spec->n_groups; g++)
+        for (uint32_t i = 0; i < spec->groups[g].count; i++)
+            hosts[node++] = spec->groups[g].host;
+    c->wiring.hosts = hosts;
+    return hosts != NULL;
+}
+
+static bool says_host(const struct gsim_host_wiring *host) {
+    return host->numa_gpus > 0 || host->bytes_per_s[GSIM_HOST_IN] > 0 ||
+           host->bytes_per_s[GSIM_HOST_OUT] > 0 || host->bytes_per_s[GSIM_HOST_BOTH] > 0;
 }
 
 /* Switches are numbered through; a group without them is below one of its own. */
@@ -166,16 +181,17 @@ static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec
 
 /* Only what somebody set: most clusters say nothing of links. */
 static bool wire(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
-    bool has_roots = false, has_network = false, has_switches = false;
+    bool has_roots = false, has_network = false, has_switches = false, has_hosts = false;
     for (uint32_t g = 0; g < spec->n_groups; g++) {
         has_roots |= spec->groups[g].gpus_per_root > 0;
         has_network |= spec->groups[g].network_bytes_per_s > 0;
         has_switches |= spec->groups[g].nodes_per_switch > 0;
+        has_hosts |= says_host(&spec->groups[g].host);
     }
     c->wiring.node_of_gpu = c->node_of_gpu;
     c->wiring.n_nodes = c->n_nodes;
     return (!has_roots || wire_roots(c, spec)) && (!has_network || wire_network(c, spec)) &&
-           (!has_switches || wire_switches(c, spec));
+           (!has_switches || wire_switches(c, spec)) && (!has_hosts || wire_hosts(c, spec));
 }
 
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
@@ -226,7 +242,9 @@ static int64_t spilt(const struct gsim_cluster *c, uint32_t gpu, int64_t bytes) 
 
 static void add_memory(struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
     int64_t now = c->gpu_mem_used[gpu] + bytes;
-    c->node_host_free[c->node_of_gpu[gpu]] -= spilt(c, gpu, now) - spilt(c, gpu, now - bytes);
+    int64_t paged = spilt(c, gpu, now) - spilt(c, gpu, now - bytes);
+    if (gsim_rarely(paged != 0))
+        gsim_cluster_host(c, c->node_of_gpu[gpu], paged);
     c->gpu_mem_used[gpu] = now;
 }
 
@@ -299,6 +317,37 @@ void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *unit
         charge_memory(cluster, &units[u], bytes);
 }
 
+/* --- hosts ------------------------------------------------------------------------------------ */
+
+void gsim_cluster_hold(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                       uint32_t n_units, int64_t bytes) {
+    for (uint32_t u = 0; u < n_units; u++)
+        gsim_cluster_host(cluster, cluster->node_of_gpu[units[u].gpu], bytes);
+}
+
+bool gsim_cluster_can_hold(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                           uint32_t n_units, int64_t bytes) {
+    uint32_t n = 0;
+    for (; n < n_units; n++) {
+        uint32_t node = cluster->node_of_gpu[units[n].gpu];
+        if (bytes > gsim_cluster_host_free(cluster, node))
+            break;
+        cluster->node_host_used[node] += bytes;
+    }
+    for (uint32_t u = 0; u < n; u++)
+        cluster->node_host_used[cluster->node_of_gpu[units[u].gpu]] -= bytes;
+    return n == n_units;
+}
+
+void gsim_cluster_note_hosts(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                             uint32_t n_units) {
+    for (uint32_t u = 0; u < n_units; u++) {
+        uint32_t node = cluster->node_of_gpu[units[u].gpu];
+        if (cluster->node_host_used[node] > cluster->node_host_peak[node])
+            cluster->node_host_peak[node] = cluster->node_host_used[node];
+    }
+}
+
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down) {
     int idle = 0;
     uint32_t first = cluster->node_first_gpu[node], end = cluster->node_first_gpu[node + 1];
@@ -336,7 +385,8 @@ bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_req
     if (c->gpu_memory[gpu] == GSIM_MEMORY_LANES)
         return true;
     return c->gpu_memory[gpu] != GSIM_MEMORY_RESIDENT &&
-           spilt(c, gpu, then) - spilt(c, gpu, used) <= c->node_host_free[c->node_of_gpu[gpu]];
+           spilt(c, gpu, then) - spilt(c, gpu, used) <=
+               gsim_cluster_host_free(c, c->node_of_gpu[gpu]);
 }
 
 /* --- instances -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #ifndef GSIM_CORE_CLUSTER_H
 #define GSIM_CORE_CLUSTER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,12 +27,14 @@ struct gsim_node_group {
     int64_t cpus_milli; /* per node; 0: not counted */
     uint16_t device; /* position in profiles */
     int64_t hbm_bytes; /* of each GPU */
-    int64_t host_bytes; /* of each node, for what does not fit its GPUs; 0: enough */
+    int64_t host_bytes; /* of each node, for what its GPUs do not hold of its jobs; 0: enough */
+    bool is_host_moot; /* its device is ideal: what its host has plays no part */
     const char *device_name; /* for the result */
     uint32_t
         gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
     int64_t root_bytes_per_s; /* what it carries each way */
-    int64_t network_bytes_per_s; /* into each node, and out of it; 0: no limit */
+    int64_t network_bytes_per_s; /* into each node; 0: what its device's profile says */
+    struct gsim_host_wiring host;
     uint32_t nodes_per_switch; /* counted from the group's first; 0: all of it below one */
 };
 
@@ -86,7 +89,10 @@ struct gsim_cluster {
     uint32_t *gpu_part_ppm; /* what is free of one that is neither that nor wholly taken; else 0 */
     int64_t *gpu_mem_used;
     uint8_t *gpu_memory; /* enum gsim_memory: who sees to it that it fits */
-    int64_t *node_host_free; /* host memory left for that */
+    /* Host memory: what there is, what jobs have of it (paged out, stopped, or on their way back), and
+     * the most that they ever had. */
+    int64_t *node_host_bytes, *node_host_used, *node_host_peak;
+    bool has_host_used; /* somebody ever had any */
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     uint32_t *gpu_client_limit; /* and how many may be */
@@ -127,6 +133,10 @@ struct gsim_found {
 /* Finds units for the request, takes them and writes them (shape.gpus entries at most). */
 struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                     const struct gsim_request *request, struct gsim_unit *units);
+/* The same on one node, but for rules that spread jobs or choose at random. */
+struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
+                                       const struct gsim_request *request, uint32_t node,
+                                       struct gsim_unit *units);
 /* Whether exactly these units can be taken. */
 bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_request *request,
                        const struct gsim_unit *units, uint32_t n_units);
@@ -137,6 +147,22 @@ void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_requ
 /* Memory alone, for jobs that are paused in place. */
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes);
+/* So much memory of each unit more is held by its host, or less; whether it can be; and that a plan is
+ * made, of which these units are a part. */
+void gsim_cluster_hold(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                       uint32_t n_units, int64_t bytes);
+bool gsim_cluster_can_hold(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                           uint32_t n_units, int64_t bytes);
+void gsim_cluster_note_hosts(struct gsim_cluster *cluster, const struct gsim_unit *units,
+                             uint32_t n_units);
+static inline int64_t gsim_cluster_host_free(const struct gsim_cluster *c, uint32_t node) {
+    return c->node_host_bytes[node] - c->node_host_used[node];
+}
+static inline void gsim_cluster_host(struct gsim_cluster *c, uint32_t node, int64_t bytes) {
+    c->node_host_used[node] += bytes;
+    c->has_host_used = true;
+    assert(c->node_host_used[node] >= 0 && c->node_host_used[node] <= c->node_host_bytes[node]);
+}
 /* A node that fails has no capacity until it is repaired. Nobody may be on it. */
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down);
 /* Takes a GPU out of placement by shape (it is shared by an arrangement), or gives it back. It must

@@ -15,8 +15,7 @@
 /* What the core keeps of an active job beside the view's columns. */
 struct gsim_core_job {
     struct gsim_unit *next_units; /* of a move: where it goes after it has stopped */
-    struct gsim_unit *last_units; /* where it ran last, while it holds no units */
-    uint32_t n_next_units, n_last_units;
+    uint32_t n_next_units;
     uint32_t ignored_gpus; /* that it asked for, did not get, and is as fast without */
     uint8_t keep; /* enum gsim_keep of its last preemption */
     bool is_admitted; /* holds its units physically */
@@ -24,7 +23,9 @@ struct gsim_core_job {
     bool is_wanting; /* waits for GPUs, and is counted among those that do */
     bool is_waiting; /* placed, waits for its units to clear */
     bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
-    bool is_pinned; /* paused: its memory stays on last_units */
+    bool is_pinned; /* paused: its memory stays on left_units */
+    bool
+        is_hosted; /* its memory is on the hosts of left_units, on its way there, or on its way back */
     bool is_ending; /* done as soon as it is off its units */
     bool has_left; /* the model, which knows that it is done */
     int64_t wait_ns, stall_ns;
@@ -81,7 +82,7 @@ enum gsim_op_kind {
 
 struct gsim_op {
     uint8_t kind, stop, keep, watch;
-    bool was_pinned;
+    bool was_pinned, was_hosted;
     uint8_t *was_arranged, *was_memory; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
@@ -124,6 +125,7 @@ struct gsim_metrics {
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
+    int64_t n_bytes_stored; /* of stopped jobs that their hosts had no room for */
     gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 gap_ppm_ns; /* of it, in which the GPU has nothing to run */
     bool has_gaps; /* jobs say what their iterations are */
@@ -245,9 +247,20 @@ static inline bool gsim_job_waits(enum gsim_state state) {
     return WAITING >> state & 1;
 }
 
+/* hosts.c: memory of stopped jobs on the hosts of their nodes */
+/* What becomes of a job that is to be kept so: SPILT where the hosts have no room. */
+enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
+/* Reserves the room as a plan is made (so nothing is held twice that one job leaves to another), and
+ * gives it back: when the job runs again, or never will. */
+void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
+void gsim_hosts_release(struct gsim_core *core, gsim_slot slot);
+/* The most that a node's host held; whether that is of a host without a limit, in the user's words or
+ * a device's. */
+int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
+
 /* states.c: what the model reports, and what plans do, to the state of jobs */
 GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
-                              uint32_t n_units);
+                              uint32_t n_units, enum gsim_keep keep);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
 GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                                  int64_t bound_ns, enum gsim_keep keep);

@@ -43,7 +43,9 @@ static bool may_page(const struct gsim_core *core) {
 /* What one job can have on a GPU: what is there, and on its host when it may be paged. */
 static int64_t most_on(const struct gsim_core *core, uint32_t gpu) {
     const struct gsim_cluster *cluster = &core->cluster;
-    int64_t host_bytes = may_page(core) ? cluster->node_host_free[cluster->node_of_gpu[gpu]] : 0;
+    int64_t host_bytes = 0;
+    if (may_page(core))
+        host_bytes = gsim_cluster_host_free(cluster, cluster->node_of_gpu[gpu]);
     return cluster->gpu_hbm_bytes[gpu] + host_bytes;
 }
 
@@ -566,7 +568,26 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_core *core = ctx->core;
     gsim_tell_progress(core, job);
+    keep = gsim_hosts_keep(core, job, keep);
     return core->ops->quote(core->model, job, stop, keep, units, n_units, core->view.now_ns);
+}
+
+uint32_t gsim_ask_home(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit **units) {
+    const struct gsim_core *core = ctx->core;
+    const struct gsim_job *about = &core->jobs.info[job];
+    bool is_bound = gsim_job_waits((enum gsim_state)core->jobs.state[job]) &&
+                    about->n_left_units > 0 && core->ops->is_bound(core->model, job);
+    *units = about->left_units;
+    return is_bound ? about->n_left_units : 0;
+}
+
+int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit *units,
+                         uint32_t n_units) {
+    struct gsim_core *core = ctx->core;
+    return core->ops
+        ->quote(core->model, job, GSIM_STOP_SAVE, (enum gsim_keep)core->jobs.core[job].keep, units,
+                n_units, core->view.now_ns)
+        .resume_ns;
 }
 
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,

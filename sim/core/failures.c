@@ -73,10 +73,10 @@ static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) 
     enum gsim_state state = core->jobs.state[slot];
     bool keeps_there =
         state == GSIM_PAUSED ||
-        (state == GSIM_HELD && (own->keep == GSIM_KEEP_HOST || own->keep == GSIM_KEEP_IMAGE));
+        (state == GSIM_HELD && own->keep != GSIM_KEEP_STORAGE && own->keep != GSIM_KEEP_DISCARD);
     return has_unit_of(core, node, job->units, job->n_units) ||
            has_unit_of(core, node, own->next_units, own->n_next_units) ||
-           (keeps_there && has_unit_of(core, node, own->last_units, own->n_last_units));
+           (keeps_there && has_unit_of(core, node, job->left_units, job->n_left_units));
 }
 
 static void fail(struct gsim_core *core, uint32_t node) {

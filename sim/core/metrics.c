@@ -188,6 +188,7 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     s->bytes_in = m->n_bytes_in;
     s->bytes_out = m->n_bytes_out;
     s->faults = m->n_faults;
+    s->bytes_stored = m->n_bytes_stored;
     s->stall_s = (double)m->n_stall_ns / 1e9;
     s->events = m->n_events;
 }
@@ -223,6 +224,18 @@ static const char *ways_of(struct gsim_core *core) {
         if (core->metrics.keeps >> keep & 1)
             ways = *ways ? gsim_arena_printf(core->arena, "%s+%s", ways, name[keep]) : name[keep];
     return ways ? ways : "";
+}
+
+/* What a host has to hold is never more than it has, unless nobody says what that is. */
+static void add_hosts(struct gsim_core *core, struct gsim_summary *s) {
+    bool is_assumed;
+    s->host_peak_bytes = gsim_hosts_peak(core, &is_assumed);
+    if (!is_assumed)
+        return;
+    const char *text = gsim_arena_printf(
+        core->arena, "%s%shost memory=unlimited (a node held up to %.3g GiB)", s->assumed,
+        *s->assumed ? ", " : "", (double)s->host_peak_bytes / (double)GSIM_GIB);
+    s->assumed = text ? text : s->assumed;
 }
 
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
@@ -282,6 +295,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     fill_texts(core, result);
     fill_cluster(core, s);
     fill_counts(core, s);
+    if (!core->cluster.is_pool)
+        add_hosts(core, s);
     s->gpus = core->cluster.n_gpus;
     s->seed = core->options->seed;
     s->jobs = core->trace->n_jobs;

@@ -299,6 +299,23 @@ static inline struct gsim_found found(const struct search *s) {
     return (struct gsim_found){s->n, true, is_on_one_node, has_bits ? s->on_node : 0};
 }
 
+struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
+                                       const struct gsim_request *request, uint32_t node,
+                                       struct gsim_unit *units) {
+    struct search s = {.end_node = cluster->n_nodes,
+                       .cluster = cluster,
+                       .request = request,
+                       .units = units,
+                       .is_plain = gsim_cluster_is_plain(cluster, request)};
+    uint32_t gpus = request->shape.gpus;
+    bool is_rule = request->shape.rule != GSIM_RULE_SPREAD && request->shape.rule != GSIM_RULE_RANDOM;
+    if (!is_rule || request->shape.share_ppm < PPM || cluster->node_idle[node] < gpus ||
+        usable(&s, node) < gpus)
+        return (struct gsim_found){0};
+    take_from(&s, node, gpus);
+    return found(&s);
+}
+
 GSIM_WHOLE struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                                const struct gsim_request *request,
                                                struct gsim_unit *units) {

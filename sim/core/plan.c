@@ -96,9 +96,10 @@ static inline const char *cannot_place(const struct gsim_plan *plan, gsim_slot s
 
 static void unpin(struct gsim_core *core, gsim_slot slot, bool is_back) {
     struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
     int64_t bytes = own->request.mem_bytes;
     own->is_pinned = is_back;
-    gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units, is_back ? bytes : -bytes);
+    gsim_cluster_pin(&core->cluster, job->left_units, job->n_left_units, is_back ? bytes : -bytes);
 }
 
 /* Units that are shared by an arrangement are not placed on by shape. */
@@ -110,19 +111,48 @@ static bool has_arranged(const struct gsim_cluster *cluster, const struct gsim_u
     return false;
 }
 
-/* A paused job goes back to where its memory is when it can: anywhere else is a migration. */
+/* A job goes back to where its memory is when it can: anywhere else is a migration. */
 static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                        uint32_t *n_units) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
-    if (own->n_last_units != own->request.shape.gpus ||
-        has_arranged(&core->cluster, own->last_units, own->n_last_units) ||
-        !gsim_cluster_fits(&core->cluster, &own->request, own->last_units, own->n_last_units))
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    if (job->n_left_units != own->request.shape.gpus ||
+        has_arranged(&core->cluster, job->left_units, job->n_left_units) ||
+        !gsim_cluster_fits(&core->cluster, &own->request, job->left_units, job->n_left_units))
         return false;
-    for (uint32_t u = 0; u < own->n_last_units; u++)
-        units[u] = own->last_units[u];
-    *n_units = own->n_last_units;
+    for (uint32_t u = 0; u < job->n_left_units; u++)
+        units[u] = job->left_units[u];
+    *n_units = job->n_left_units;
     gsim_cluster_take(&core->cluster, &own->request, units, *n_units);
     return true;
+}
+
+/* What is held on the host of one node is as near to all GPUs of that node. */
+static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
+                                      struct gsim_unit *units) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    struct gsim_found found = {0};
+    found.fits = takes_back(core, slot, units, &found.n_units);
+    uint32_t node = core->cluster.node_of_gpu[job->left_units->gpu];
+    for (uint32_t u = 1; u < job->n_left_units; u++)
+        if (core->cluster.node_of_gpu[job->left_units[u].gpu] != node)
+            return found;
+    return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
+}
+
+/* Where its memory is when that would have to cross a network to come elsewhere. */
+GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot slot,
+                                              struct gsim_unit *units) {
+    enum gsim_state state = core->jobs.state[slot];
+    struct gsim_found found = {0};
+    if (state == GSIM_PAUSED)
+        found.fits = takes_back(core, slot, units, &found.n_units);
+    bool is_on_node = state == GSIM_HELD || state == GSIM_PAUSED;
+    if (!found.fits && is_on_node && core->jobs.info[slot].n_left_units > 0 &&
+        core->ops->is_bound(core->model, slot))
+        found = find_at_home(core, slot, units);
+    return found;
 }
 
 /* As many units as it gets (helios ignores a remainder) in a list of that size. */
@@ -151,8 +181,8 @@ static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
         (void)gsim_core_no_memory(core);
         return found;
     }
-    if (gsim_rarely(core->jobs.state[slot] == GSIM_PAUSED))
-        found.fits = takes_back(core, slot, list, &found.n_units);
+    if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
+        found = find_back(core, slot, list);
     if (!found.fits)
         found = gsim_cluster_find(&core->cluster, &own->request, list);
     if (!found.fits)
@@ -163,13 +193,32 @@ static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
     return found;
 }
 
-static inline void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned) {
+/* Where memory is managed, what a job needs beyond its GPUs takes the place of what the host holds of
+ * it; elsewhere the host holds that until the job runs. */
+static bool unhost(struct gsim_core *core, gsim_slot slot) {
+    if (gsim_mostly(!core->jobs.core[slot].is_hosted || !core->ctx.devices))
+        return false;
+    gsim_hosts_release(core, slot);
+    return true;
+}
+
+static inline void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned,
+                              bool was_hosted) {
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
         return;
     op->was_pinned = was_pinned;
+    op->was_hosted = was_hosted;
     plan->touched[slot] = plan->n;
     gsim_plan_refresh_view(plan->core);
+}
+
+/* It is not placed after all. */
+static void put_back(struct gsim_core *core, gsim_slot slot, bool was_pinned, bool was_hosted) {
+    if (was_pinned)
+        unpin(core, slot, true);
+    if (was_hosted)
+        gsim_hosts_hold(core, slot, GSIM_KEEP_HOST);
 }
 
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
@@ -188,10 +237,10 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     struct gsim_job *info = &core->jobs.info[job];
     if (gsim_rarely(was_pinned))
         unpin(core, job, false);
+    bool was_hosted = unhost(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
-        if (was_pinned)
-            unpin(core, job, true);
+        put_back(core, job, was_pinned, was_hosted);
         return false;
     }
     info->n_units = found.n_units;
@@ -201,7 +250,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     info->keeps_rate = shape->keeps_rate;
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
-    note_place(plan, job, was_pinned);
+    note_place(plan, job, was_pinned, was_hosted);
     return true;
 }
 
@@ -224,12 +273,12 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     bool was_pinned = own->is_pinned;
     if (was_pinned)
         unpin(core, job, false);
+    bool was_hosted = unhost(core, job);
     struct gsim_unit *copy = NULL;
     if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
         copy = gsim_units_new(core, n_units);
     if (!copy) {
-        if (was_pinned)
-            unpin(core, job, true);
+        put_back(core, job, was_pinned, was_hosted);
         return false;
     }
     for (uint32_t u = 0; u < n_units; u++)
@@ -240,7 +289,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].is_on_one_node = false;
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     core->jobs.info[job].keeps_rate = false;
-    note_place(plan, job, was_pinned);
+    note_place(plan, job, was_pinned, was_hosted);
     return true;
 }
 
@@ -262,8 +311,7 @@ static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
     gsim_units_free(core, job->units, job->n_units);
     job->units = NULL;
     job->n_units = 0;
-    if (op->was_pinned)
-        unpin(core, op->slot, true);
+    put_back(core, op->slot, op->was_pinned, op->was_hosted);
     plan->touched[op->slot] = 0;
 }
 
@@ -291,6 +339,7 @@ static void release_for(struct gsim_core *core, gsim_slot slot, enum gsim_keep k
     const struct gsim_job *job = &core->jobs.info[slot];
     gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
     own->is_pinned = pins(core, slot, keep);
+    gsim_hosts_hold(core, slot, keep);
     if (own->is_pinned)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, own->request.mem_bytes);
 }
@@ -298,6 +347,7 @@ static void release_for(struct gsim_core *core, gsim_slot slot, enum gsim_keep k
 static void take_again(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
+    gsim_hosts_release(core, slot);
     if (own->is_pinned)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
     own->is_pinned = false;
@@ -331,6 +381,7 @@ static bool preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop, 
     struct gsim_op *op = append(plan, GSIM_OP_PREEMPT, job);
     if (!op)
         return false;
+    keep = gsim_hosts_keep(plan->core, job, keep);
     op->stop = (uint8_t)stop;
     op->keep = (uint8_t)keep;
     op->value = bound_ns;
@@ -359,7 +410,8 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
     struct gsim_core *core = plan->core;
     struct gsim_shape old_shape = core->jobs.core[job].request.shape;
     core->jobs.core[job].request.on_node = 0; /* for a while it has two lists of units */
-    release_for(core, job, GSIM_KEEP_HOST);
+    enum gsim_keep keep = gsim_hosts_keep(core, job, GSIM_KEEP_HOST);
+    release_for(core, job, keep);
     core->jobs.core[job].request.shape = *shape;
     struct gsim_unit *units;
     struct gsim_found found = find_units(core, job, &units);
@@ -369,6 +421,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
         take_again(core, job);
         return false;
     }
+    op->keep = (uint8_t)keep;
     op->units = units;
     op->n_units = found.n_units;
     plan->touched[job] = plan->n;
@@ -651,7 +704,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
         break;
     case GSIM_OP_MOVE:
-        gsim_job_move(core, op->slot, op->units, op->n_units);
+        gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_keep)op->keep);
         break;
     case GSIM_OP_END:
         gsim_job_end(core, op->slot);
@@ -677,9 +730,20 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     }
 }
 
+/* What the plan has reserved on hosts is there from now on. */
+GSIM_APART static void note_hosts(struct gsim_plan *plan) {
+    for (uint32_t i = 0; i < plan->n; i++)
+        if (plan->ops[i].slot != GSIM_NO_SLOT) {
+            const struct gsim_job *job = &plan->core->jobs.info[plan->ops[i].slot];
+            gsim_cluster_note_hosts(&plan->core->cluster, job->units, job->n_units);
+        }
+}
+
 void gsim_plan_apply(struct gsim_plan *plan) {
     if (gsim_rarely(plan->is_broken))
         gsim_plan_rollback(plan, 0);
+    if (gsim_rarely(plan->core->cluster.has_host_used))
+        note_hosts(plan);
     for (uint32_t i = 0; i < plan->n; i++) {
         if (plan->ops[i].slot != GSIM_NO_SLOT)
             plan->touched[plan->ops[i].slot] = 0;

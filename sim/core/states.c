@@ -154,12 +154,12 @@ void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot) {
         book_whole(core->metrics.gpu_busy_ns, job, held_ns);
 }
 
-GSIM_APART static bool is_elsewhere(const struct gsim_core_job *own, const struct gsim_job *job) {
-    if (own->n_last_units != job->n_units)
+GSIM_APART static bool is_elsewhere(const struct gsim_job *job) {
+    if (job->n_left_units != job->n_units)
         return true;
     for (uint32_t u = 0; u < job->n_units; u++)
-        if (own->last_units[u].gpu != job->units[u].gpu ||
-            own->last_units[u].slot != job->units[u].slot)
+        if (job->left_units[u].gpu != job->units[u].gpu ||
+            job->left_units[u].slot != job->units[u].slot)
             return true;
     return false;
 }
@@ -174,18 +174,24 @@ static inline void note_admission(struct gsim_core *core, struct gsim_core_job *
         hold_shared(core, job);
     if (core->metrics.start_ns[job->index] < 0)
         core->metrics.start_ns[job->index] = core->view.now_ns;
-    if (own->n_last_units == 0) {
-        job->is_moved = false;
-        return;
-    }
-    job->is_moved = is_elsewhere(own, job);
+    job->is_moved = job->n_left_units > 0 && is_elsewhere(job);
     if (job->is_moved) {
         core->metrics.migrations[job->index]++;
         core->metrics.n_migrations++;
     }
-    gsim_units_free(core, own->last_units, own->n_last_units);
-    own->last_units = NULL;
-    own->n_last_units = 0;
+}
+
+/* It runs, and nothing of it is where it was any more. */
+static inline void arrive(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_job *job = &core->jobs.info[slot];
+    change_state(core, slot, GSIM_RUNNING);
+    settle(core, slot);
+    if (gsim_mostly(job->n_left_units == 0))
+        return;
+    gsim_hosts_release(core, slot);
+    gsim_units_free(core, job->left_units, job->n_left_units);
+    job->left_units = NULL;
+    job->n_left_units = 0;
 }
 
 /* A job that begins at once is never seen on its way. */
@@ -196,8 +202,7 @@ static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state
     if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, core->jobs.state[slot], false);
     if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
-        change_state(core, slot, GSIM_RUNNING);
-        settle(core, slot);
+        arrive(core, slot);
     } else if (core->jobs.state[slot] == from) {
         change_state(core, slot, towards(from));
     }
@@ -289,6 +294,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
         [GSIM_KEEP_RESIDENT] = GSIM_PAUSED, [GSIM_KEEP_PAGEABLE] = GSIM_PAUSED,
         [GSIM_KEEP_HOST] = GSIM_HELD,       [GSIM_KEEP_STORAGE] = GSIM_HELD,
         [GSIM_KEEP_IMAGE] = GSIM_HELD,      [GSIM_KEEP_DISCARD] = GSIM_QUEUED,
+        [GSIM_KEEP_SPILT] = GSIM_HELD,      [GSIM_KEEP_IMAGE_SPILT] = GSIM_HELD,
     };
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
@@ -298,8 +304,8 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     }
     set_state(core, slot, next_state[own->keep]);
     vacate(core, slot);
-    own->last_units = job->units;
-    own->n_last_units = job->n_units;
+    job->left_units = job->units;
+    job->n_left_units = job->n_units;
     job->units = own->next_units;
     job->n_units = own->n_next_units;
     job->is_on_one_node = false;
@@ -319,6 +325,9 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
     core->jobs.core[slot].keep = (uint8_t)keep;
     core->metrics.preemptions[core->jobs.job[slot]]++;
     core->metrics.n_preemptions++;
+    if (gsim_rarely(keep == GSIM_KEEP_SPILT || keep == GSIM_KEEP_IMAGE_SPILT))
+        core->metrics.n_bytes_stored +=
+            core->jobs.core[slot].request.mem_bytes * core->jobs.info[slot].n_units;
     if (core->ops->evict(core->model, slot, stop, bound_ns, keep, core->view.now_ns) ==
         GSIM_AT_ONCE) {
         cleared(core, slot);
@@ -329,10 +338,10 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
 }
 
 void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
-                   uint32_t n_units) {
+                   uint32_t n_units, enum gsim_keep keep) {
     core->jobs.core[slot].next_units = units;
     core->jobs.core[slot].n_next_units = n_units;
-    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, 0, GSIM_KEEP_HOST);
+    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, 0, keep);
     core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
     core->metrics.n_preemptions--;
 }
@@ -344,19 +353,21 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
 static inline void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
+    gsim_hosts_release(core, slot);
     if (gsim_mostly(was_running))
         gsim_cluster_release(&core->cluster, &own->request, job->units, job->n_units);
     else if (own->is_pinned && job->units)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
     else if (own->is_pinned)
-        gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units,
+        gsim_cluster_pin(&core->cluster, job->left_units, job->n_left_units,
                          -own->request.mem_bytes);
     if (gsim_rarely(own->next_units))
         gsim_cluster_release(&core->cluster, &own->request, own->next_units, own->n_next_units);
     gsim_units_free(core, own->next_units, own->n_next_units);
     gsim_units_free(core, job->units, job->n_units);
-    gsim_units_free(core, own->last_units, own->n_last_units);
-    own->next_units = own->last_units = NULL;
+    gsim_units_free(core, job->left_units, job->n_left_units);
+    own->next_units = job->left_units = NULL;
+    job->n_left_units = 0;
     own->is_pinned = false;
     job->units = NULL;
     job->n_units = 0;
@@ -415,8 +426,10 @@ GSIM_APART static void resubmit(struct gsim_core *core, gsim_slot slot, bool has
 /* Its memory is lost while it waits for GPUs. */
 static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
     struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    gsim_hosts_release(core, slot);
     if (own->is_pinned)
-        gsim_cluster_pin(&core->cluster, own->last_units, own->n_last_units,
+        gsim_cluster_pin(&core->cluster, job->left_units, job->n_left_units,
                          -own->request.mem_bytes);
     own->is_pinned = false;
     own->keep = has_checkpoint ? GSIM_KEEP_STORAGE : GSIM_KEEP_DISCARD;
@@ -427,6 +440,7 @@ static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoin
 static void be_cleared(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
+    gsim_hosts_release(core, slot);
     if (own->is_pinned)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
     own->is_pinned = false;
@@ -474,8 +488,8 @@ GSIM_APART static void other_event(struct gsim_core *core, const struct gsim_eve
         cleared(core, event->slot);
         break;
     case GSIM_EVENT_RUNNING:
-        set_state(core, event->slot, GSIM_RUNNING);
-        settle(core, event->slot);
+        account_now(core, event->slot);
+        arrive(core, event->slot);
         break;
     case GSIM_EVENT_WATCH:
         if (core->policy->on_watch)

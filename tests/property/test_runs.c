@@ -217,6 +217,61 @@ static void test_managed_memory(void **state) {
         }
 }
 
+/* --- hosts ---------------------------------------------------------------------------------------- */
+
+/* Preempted jobs, some of whom their hosts have room for. Whatever happens, also when nodes fail, no host
+ * holds more than it has (the core asserts that, and that all is given back), work and time are
+ * conserved, and a host that has room for all is like one without a limit. */
+static void test_hosts_hold_what_they_can(void **state) {
+    (void)state;
+    static const char *const stops[][2] = {
+        {"preempt=suspend", NULL}, {"preempt=checkpoint", NULL}, {"mechanism=copy", NULL}};
+    static const char *const stopping[] = {"las", "srtf", "tiresias", "gandiva", "suspend",
+                                           "adaptive"};
+    int64_t n_stored = 0, n_held = 0;
+    for (uint64_t seed = 1; seed <= SEEDS / 20; seed++)
+        for (size_t p = 0; p < sizeof stopping / sizeof *stopping; p++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct gsim_trace trace = small_trace(seed, 20 * GSIM_NS_PER_S, arena);
+            bool has_preempt = test_knows(stopping[p], "preempt");
+            bool has_mechanism = test_knows(stopping[p], "mechanism");
+            struct gsim_node_group group = {.count = (uint32_t)(1 + seed % 3),
+                                            .gpus_per_node = 7,
+                                            .hbm_bytes = 141 * GSIM_GIB,
+                                            .host_bytes = (int64_t)(20 + seed * 97 % 400) * GSIM_GIB};
+            struct test_run run = {.trace = &trace,
+                                   .policy = stopping[p],
+                                   .device = "h200",
+                                   .sets = has_preempt     ? stops[seed % 2]
+                                           : has_mechanism ? stops[2]
+                                                           : NULL,
+                                   .groups = &group,
+                                   .n_groups = 1,
+                                   .mtbf_ns = seed % 3 ? 0 : 2000 * GSIM_NS_PER_S,
+                                   .mttr_ns = 50 * GSIM_NS_PER_S};
+            struct gsim_result result = test_run(&run, arena);
+            assert_int_equal(result.summary.completed, SMALL);
+            assert_true(result.summary.host_peak_bytes <= group.host_bytes);
+            if (run.mtbf_ns == 0)
+                check_times(&result, stopping[p], strcmp(stopping[p], "gandiva") == 0);
+            n_stored += result.summary.bytes_stored > 0;
+            n_held += result.summary.host_peak_bytes > 0;
+            group.host_bytes = 1 << 20;
+            group.host_bytes *= GSIM_GIB;
+            struct gsim_result roomy = test_run(&run, arena);
+            group.host_bytes = 0;
+            struct gsim_result unlimited = test_run(&run, arena);
+            assert_int_equal(roomy.summary.bytes_stored, 0);
+            assert_memory_equal(roomy.jobs.end_ns, unlimited.jobs.end_ns, SMALL * sizeof(int64_t));
+            assert_int_equal(roomy.summary.host_peak_bytes, unlimited.summary.host_peak_bytes);
+            assert_true(roomy.summary.host_peak_bytes == 0 ||
+                        strstr(unlimited.summary.assumed, "host memory=unlimited"));
+            assert_null(strstr(roomy.summary.assumed, "host memory"));
+            gsim_arena_free(arena);
+        }
+    assert_true(n_stored > 0 && n_held > 0);
+}
+
 /* Policies without an absolute time among their parameters: twice the times, twice the ends. */
 static void test_time_scale(void **state) {
     (void)state;
@@ -284,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_every_policy_over_every_sample),
         cmocka_unit_test(test_random_traces),
         cmocka_unit_test(test_managed_memory),
+        cmocka_unit_test(test_hosts_hold_what_they_can),
         cmocka_unit_test(test_time_scale),
         cmocka_unit_test(test_looking_changes_nothing),
     };

@@ -26,6 +26,8 @@ struct fixture {
 static void open_cluster(struct fixture *f, const struct gsim_node_group *groups, uint32_t n) {
     f->arena = gsim_arena_new();
     assert_int_equal(gsim_profile_load("h200", f->arena, &f->profile, &f->log), GSIM_OK);
+    f->profile.value[GSIM_KEY_NETWORK_BYTES_PER_S] = 2000000000;
+    f->profile.value[GSIM_KEY_STORAGE_BYTES_PER_S] = 250000000;
     f->profile.value[GSIM_KEY_PCIE_H2D] = 1000000000;
     f->profile.value[GSIM_KEY_PCIE_H2D_REUSED] = 500000000;
     f->profile.value[GSIM_KEY_PCIE_D2H] = 1000000000;
@@ -53,11 +55,27 @@ static struct gsim_node_group nodes(uint32_t count, uint32_t gpus, uint32_t belo
                                     .network_bytes_per_s = network};
 }
 
+/* A cargo of which nothing is on the nodes where it goes, or all. */
+static struct gsim_cargo cargo(enum gsim_carriage carriage, const struct gsim_unit *units,
+                               int64_t bytes, bool is_from_elsewhere) {
+    return (struct gsim_cargo){.carriage = carriage,
+                               .bytes = bytes,
+                               .kept_bytes = bytes,
+                               .home = is_from_elsewhere ? units : NULL};
+}
+
+static int64_t quote(const struct fixture *f, enum gsim_carriage carriage,
+                     const struct gsim_unit *units, uint32_t n, int64_t bytes,
+                     bool is_from_elsewhere) {
+    struct gsim_cargo one = cargo(carriage, units, bytes, is_from_elsewhere);
+    return gsim_traffic_ns(&f->traffic, &one, units, n);
+}
+
 static void begin(struct fixture *f, gsim_slot slot, enum gsim_carriage carriage,
                   const struct gsim_unit *units, uint32_t n, int64_t bytes, bool is_from_elsewhere,
                   int64_t now_ns) {
-    assert_true(gsim_traffic_begin(&f->traffic, slot, carriage, units, n, bytes, is_from_elsewhere,
-                                   now_ns));
+    struct gsim_cargo one = cargo(carriage, units, bytes, is_from_elsewhere);
+    assert_true(gsim_traffic_begin(&f->traffic, slot, &one, units, n, now_ns));
 }
 
 static void expect_done(struct fixture *f, gsim_slot slot, int64_t end_ns) {
@@ -99,7 +117,7 @@ static void test_roots_are_numbered_through(void **state) {
         assert_int_equal(f.cluster.wiring.root_of_gpu[gpu], root[gpu]);
     for (uint32_t r = 0; r < 8; r++)
         assert_int_equal(f.cluster.wiring.root_bytes_per_s[r], r < 6 ? 1500000000 : INT64_MAX);
-    assert_int_equal(f.cluster.wiring.network_bytes_per_s[1], INT64_MAX);
+    assert_int_equal(f.cluster.wiring.network_bytes_per_s[1], 0); /* what its device says */
     assert_int_equal(f.cluster.wiring.network_bytes_per_s[2], 7);
     gsim_arena_free(f.arena);
 }
@@ -112,8 +130,8 @@ static void test_jobs_below_one_root_slow_each_other(void **state) {
     struct gsim_node_group group = nodes(1, 4, 2, 1500000000, 0);
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}};
     open_cluster(&f, &group, 1);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_OUT, unit, 1, 900, false), 900);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_OUT, unit, 2, 900, false), 1200);
+    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 1, 900, false), 900);
+    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 2, 900, false), 1200);
     begin(&f, 0, GSIM_CARRY_OUT, &unit[0], 1, 900, false, 0);
     begin(&f, 2, GSIM_CARRY_OUT, &unit[2], 1, 900, false, 0); /* another root */
     begin(&f, 1, GSIM_CARRY_OUT, &unit[1], 1, 900, false, 300);
@@ -132,8 +150,8 @@ static void test_the_network_comes_before_the_bus(void **state) {
     struct gsim_node_group group = nodes(2, 4, 0, 0, 4000000000);
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {4, 0}, {3, 0}};
     open_cluster(&f, &group, 1);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_IN_FRESH, unit, 4, 800, true), 1400);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, GSIM_CARRY_IN_REUSED, unit, 4, 800, false), 1600);
+    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 4, 800, true), 1400);
+    assert_int_equal(quote(&f, GSIM_CARRY_IN_REUSED, unit, 4, 800, false), 1600);
     begin(&f, 0, GSIM_CARRY_IN_FRESH, unit, 4, 800, true, 0);
     begin(&f, 1, GSIM_CARRY_IN_FRESH, &unit[4], 1, 400, true, 100);
     expect_done(&f, 1, 600 + 100 + 400);
@@ -156,6 +174,99 @@ static void test_nobody_waits_for_a_forgotten_job(void **state) {
     gsim_arena_free(f.arena);
 }
 
+/* Four GPUs of 1 B/ns each way, two to a domain that carries 1.5 in, 1 out and 1 both ways: two
+ * copies in get 0.75 each. One copy out beside one in has 0.5 of each; of two domains neither minds the
+ * other. */
+static void test_a_domain_is_shared(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
+    group.host = (struct gsim_host_wiring){.numa_gpus = 2,
+                                           .bytes_per_s = {1500000000, 1000000000, 1000000000}};
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+    open_cluster(&f, &group, 1);
+    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 1, 600, false), 600);
+    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 2, 600, false), 800);
+    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 4, 600, false), 1200);
+    begin(&f, 0, GSIM_CARRY_IN_FRESH, &unit[0], 1, 800, false, 0);
+    begin(&f, 1, GSIM_CARRY_OUT, &unit[1], 1, 800, false, 0);
+    begin(&f, 2, GSIM_CARRY_OUT, &unit[2], 1, 800, false, 0);
+    expect_done(&f, 2, 800);
+    expect_done(&f, 0, 1600);
+    expect_done(&f, 1, 1600);
+    expect_nothing(&f);
+    assert_false(f.traffic.pcie.was_host_limited); /* by nothing that the cluster did not say */
+    gsim_arena_free(f.arena);
+}
+
+/* What four H200s of one host reach together, as measured (experiments/validate/h200/host.csv). */
+static void test_a_host_is_as_measured(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_log log = {0};
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
+    open_cluster(&f, &group, 1);
+    assert_int_equal(gsim_profile_load("h200", arena, &f.profile, &log), GSIM_OK);
+    f.traffic = (struct gsim_traffic){0};
+    struct gsim_model_setup setup = {.arena = arena,
+                                     .n_gpus = 4,
+                                     .profiles = f.profiles,
+                                     .n_profiles = 1,
+                                     .type_of_gpu = f.cluster.type_of_gpu,
+                                     .wiring = f.cluster.wiring};
+    assert_true(gsim_traffic_init(&f.traffic, &setup));
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+    int64_t bytes = 1000000000;
+    assert_int_equal(4000000 / (quote(&f, GSIM_CARRY_IN_FRESH, unit, 4, bytes, false) / 1000), 166);
+    assert_int_equal(4000000 / (quote(&f, GSIM_CARRY_OUT, unit, 4, bytes, false) / 1000), 130);
+    assert_int_equal(1000000 / (quote(&f, GSIM_CARRY_IN_FRESH, unit, 1, bytes, false) / 1000), 55);
+    gsim_arena_free(f.arena);
+    gsim_arena_free(arena);
+}
+
+/* The device's 2 B/ns where the cluster names no network. 3 GPUs' 600 bytes of which two are there. */
+static void test_only_what_is_elsewhere_crosses(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(3, 4, 0, 0, 0);
+    static const struct gsim_unit home[] = {{0, 0}, {1, 0}, {4, 0}}, there[] = {{1, 0}, {2, 0}, {8, 0}};
+    struct gsim_cargo one = {.carriage = GSIM_CARRY_IN_FRESH,
+                             .bytes = 600,
+                             .kept_bytes = 600,
+                             .home = home,
+                             .n_home = 3};
+    open_cluster(&f, &group, 1);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, &one, home, 3), 600);
+    assert_false(f.traffic.has_crossed);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, &one, there, 3), 300 + 600);
+    assert_true(gsim_traffic_begin(&f.traffic, 0, &one, there, 3, 0));
+    assert_true(f.traffic.has_crossed);
+    expect_done(&f, 0, 900);
+    gsim_arena_free(f.arena);
+}
+
+/* 0.25 B/ns of storage: what goes out is copied first and then written, 200 bytes of each of two GPUs;
+ * what comes back is read meanwhile: both ways share the rate, until 1800. */
+static void test_storage_comes_after_the_way_out(void **state) {
+    (void)state;
+    struct fixture f = {0};
+    struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
+    static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}};
+    struct gsim_cargo out = {
+        .carriage = GSIM_CARRY_OUT, .bytes = 200, .kept_bytes = 200, .stored_bytes = 200};
+    struct gsim_cargo in = out;
+    in.carriage = GSIM_CARRY_IN_FRESH;
+    open_cluster(&f, &group, 1);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, &out, unit, 2), 200 + 1600);
+    assert_int_equal(gsim_traffic_ns(&f.traffic, &in, &unit[2], 1), 800 + 200);
+    assert_true(gsim_traffic_begin(&f.traffic, 0, &out, unit, 2, 0));
+    assert_true(gsim_traffic_begin(&f.traffic, 1, &in, &unit[2], 1, 200));
+    expect_done(&f, 1, 200 + 1600 + 200);
+    expect_done(&f, 0, 200 + 1600 + 800); /* the half that was left when the other one was read */
+    gsim_arena_free(f.arena);
+}
+
 static void test_a_quote_is_what_idle_links_charge(void **state) {
     (void)state;
     gsl_rng *rng = gsim_rng_stream(1, 0, "traffic");
@@ -166,6 +277,11 @@ static void test_a_quote_is_what_idle_links_charge(void **state) {
         struct gsim_node_group group =
             nodes(3, gpus, below, below ? 1 + (int64_t)gsl_rng_uniform_int(rng, 3000000000) : 0,
                   (int64_t)gsl_rng_uniform_int(rng, 2) * 777777777);
+        group.host = (struct gsim_host_wiring){
+            .numa_gpus = 1 + (uint32_t)gsl_rng_uniform_int(rng, gpus),
+            .bytes_per_s = {1 + (int64_t)gsl_rng_uniform_int(rng, 4000000000),
+                            1 + (int64_t)gsl_rng_uniform_int(rng, 4000000000),
+                            1 + (int64_t)gsl_rng_uniform_int(rng, 4000000000)}};
         open_cluster(&f, &group, 1);
         for (int i = 0; i < 10; i++) {
             struct gsim_unit units[24];
@@ -177,10 +293,11 @@ static void test_a_quote_is_what_idle_links_charge(void **state) {
             int64_t bytes = (int64_t)gsl_rng_uniform_int(rng, 100000);
             bool is_from_elsewhere = carriage != GSIM_CARRY_OUT && gsl_rng_uniform_int(rng, 2);
             int64_t now_ns = i * GSIM_NS_PER_S * 1000000;
-            begin(&f, 3, carriage, units, n, bytes, is_from_elsewhere, now_ns);
-            expect_done(
-                &f, 3,
-                now_ns + gsim_traffic_ns(&f.traffic, carriage, units, n, bytes, is_from_elsewhere));
+            struct gsim_cargo one = cargo(carriage, units, 1 + bytes, is_from_elsewhere);
+            one.n_home = is_from_elsewhere ? (uint32_t)gsl_rng_uniform_int(rng, n + 1) : 0;
+            one.stored_bytes = gsl_rng_uniform_int(rng, 3) ? 0 : one.bytes;
+            assert_true(gsim_traffic_begin(&f.traffic, 3, &one, units, n, now_ns));
+            expect_done(&f, 3, now_ns + gsim_traffic_ns(&f.traffic, &one, units, n));
         }
         gsim_arena_free(f.arena);
     }
@@ -194,6 +311,10 @@ int main(void) {
         cmocka_unit_test(test_jobs_below_one_root_slow_each_other),
         cmocka_unit_test(test_the_network_comes_before_the_bus),
         cmocka_unit_test(test_nobody_waits_for_a_forgotten_job),
+        cmocka_unit_test(test_a_domain_is_shared),
+        cmocka_unit_test(test_a_host_is_as_measured),
+        cmocka_unit_test(test_only_what_is_elsewhere_crosses),
+        cmocka_unit_test(test_storage_comes_after_the_way_out),
         cmocka_unit_test(test_a_quote_is_what_idle_links_charge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of stopped jobs, where it is copied to the host: it counts against what the host of each
+ * node has, together with what managers page out (cluster.c). A job has it from the plan that stops it
+ * until it runs again: while two jobs change places, the host has room for both. What does not fit goes
+ * to the node's storage, all of a job's memory or none of it. */
+#include "sim/core/core.h"
+
+#include <assert.h>
+
+/* Where its memory is, or was when it was stopped. */
+static uint32_t units_of(const struct gsim_job *job, const struct gsim_unit **units) {
+    bool has_left = job->n_left_units > 0;
+    *units = has_left ? job->left_units : job->units;
+    return has_left ? job->n_left_units : job->n_units;
+}
+
+/* What a copy carries: a process's context is not in it. */
+static int64_t bytes_of(const struct gsim_core *core, gsim_slot slot) {
+    return gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, core->jobs.job[slot]);
+}
+
+static bool is_on_host(enum gsim_keep keep) {
+    return keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;
+}
+
+enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
+    int64_t bytes = bytes_of(core, slot);
+    const struct gsim_unit *units;
+    uint32_t n_units = units_of(&core->jobs.info[slot], &units);
+    bool is_there = core->jobs.core[slot].is_hosted; /* asked of a job that is stopped already */
+    if (!is_on_host(keep) || bytes <= 0 || is_there ||
+        gsim_cluster_can_hold(&core->cluster, units, n_units, bytes))
+        return keep;
+    return keep == GSIM_KEEP_HOST ? GSIM_KEEP_SPILT : GSIM_KEEP_IMAGE_SPILT;
+}
+
+void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_unit *units;
+    uint32_t n_units = units_of(&core->jobs.info[slot], &units);
+    own->is_hosted = is_on_host(keep) && bytes_of(core, slot) > 0 && n_units > 0;
+    if (own->is_hosted)
+        gsim_cluster_hold(&core->cluster, units, n_units, bytes_of(core, slot));
+}
+
+void gsim_hosts_release(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_unit *units;
+    uint32_t n_units = units_of(&core->jobs.info[slot], &units);
+    if (own->is_hosted)
+        gsim_cluster_hold(&core->cluster, units, n_units, -bytes_of(core, slot));
+    own->is_hosted = false;
+}
+
+int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    int64_t peak = 0;
+    uint32_t node = 0;
+    *is_assumed = false;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        for (uint32_t i = 0; i < spec->groups[g].count; i++, node++) {
+            int64_t one = core->cluster.node_host_peak[node];
+            peak = one > peak ? one : peak;
+            /* what was taken was given back */
+            assert(core->cluster.node_host_used[node] == 0 ||
+                   core->metrics.n_completed < core->trace->n_jobs);
+            *is_assumed |= one > 0 && !spec->groups[g].host_bytes && !spec->groups[g].is_host_moot;
+        }
+    return peak;
+}

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What all GPUs of a node share: its host's memory and what that carries, PCIe roots, storage, the network.
+# $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+check() { # name, expected, what came
+    if [ "$2" = "$3" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        echo "# expected: $2"
+        echo "# got: $3"
+    fi
+}
+last() { # name: one field of the result of the last run
+    grep -oE "\"$1\": *(\"[^\"]*\"|[^,}]*)" "$tmp/out" | head -n 1 | sed 's/^[^:]*: *//; s/"//g'
+}
+field() { # name, arguments of gsim
+    name=$1
+    shift
+    "$gsim" --quiet --format json "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
+    last "$name"
+}
+says() { # word, arguments: whether `assumed` has it
+    word=$1
+    shift
+    field assumed "$@" | grep -c "$word"
+}
+holds() { # condition of awk
+    awk "BEGIN { print ($1) ? \"yes\" : \"no\" }"
+}
+
+demo="--nodes 2 --gpus-per-node 8 traces/samples/cluster.csv"
+
+# Nothing moved between nodes for nothing, and nothing was held on hosts of any size, without a word.
+check "memory that crosses nodes rests on an assumed network" 1 \
+    "$(says 'network.bytes_per_s=12.5e9' --policy las $demo)"
+check "not where the user says what it is" 0 \
+    "$(says network --policy las --set network.bytes_per_s=5GB/s $demo)"
+default=$(field switch_s --policy las $demo)
+check "a faster network costs less" yes \
+    "$(holds "$(field switch_s --policy las --set network.bytes_per_s=100GB/s $demo) < $default")"
+printf '[node a]\ncount = 2\ngpus = 8\nnetwork_bytes_per_s = 12.5 GB/s\nhost_mem = 64TiB\n' >"$tmp/net.ini"
+check "the cluster's network is the same network" "$default" \
+    "$(field switch_s --policy las --cluster "$tmp/net.ini" traces/samples/cluster.csv)"
+check "and is not assumed" 0 \
+    "$(says 'network\|host memory' --policy las --cluster "$tmp/net.ini" traces/samples/cluster.csv)"
+
+peak=$(field host_peak_bytes --policy tiresias $demo)
+check "hosts without a limit are said to be that" 1 \
+    "$(says 'host memory=unlimited (a node held up to' --policy tiresias $demo)"
+check "what they would have to hold is in the result" yes "$(holds "$peak > 4e12")"
+for policy in suspend tiresias las gandiva; do
+    check "$policy: a host holds what it has" yes \
+        "$(holds "$(field host_peak_bytes --policy $policy --host-mem 1TiB $demo) <= 1099511627776")"
+    check "$policy: the rest goes to storage" yes \
+        "$(holds "$(field bytes_stored --policy $policy --host-mem 1TiB $demo) > 0")"
+    check "$policy: at what storage costs" yes "$(holds "$(field jct_mean_s --policy $policy \
+        --host-mem 64GiB $demo) > $(field jct_mean_s --policy $policy $demo)")"
+done
+check "storage that nobody knows" 1 "$(says storage.bytes_per_s --policy suspend --host-mem 64GiB $demo)"
+check "the driver's images need room as well" yes "$(holds "$(field bytes_stored --policy suspend \
+    --set mechanism=checkpoint --host-mem 64GiB $demo) > 0")"
+
+# Eight H200s with three jobs of 60 GiB each below one root: what they move takes as long as the root needs.
+awk 'BEGIN { print "job_id,submit_s,iterations,gpu_ms,mem_gib"
+             for (i = 0; i < 24; i++) print i ",0,200,50,60" }' >"$tmp/n.csv"
+printf '[node a]\ngpus = 8\nhost_mem = 2TiB\n' >"$tmp/own.ini"
+(cat "$tmp/own.ini"; printf 'pcie_root_gpus = 8\npcie_root_bytes_per_s = 8e9\n') >"$tmp/root.ini"
+for policy in msched uvm; do
+    span=$(field makespan_s --policy $policy --cluster "$tmp/root.ini" "$tmp/n.csv")
+    for way in in out; do
+        bytes=$(last bytes_$way)
+        check "$policy: no more $way than the root carries, nor much less" yes \
+            "$(holds "$bytes / $span <= 8e9 && $bytes / $span >= 0.8 * 8e9")"
+    done
+done
+# Four at a time draw more from a domain than it has when they migrate, and not when they fault.
+printf 'numa_gpus = 8\nhost_in_bytes_per_s = 1e12\nhost_out_bytes_per_s = 1e12\nhost_both_bytes_per_s = 1e12\n' |
+    cat "$tmp/own.ini" - >"$tmp/wide.ini"
+check "migrating GPUs share their host" yes "$(holds "$(field makespan_s --policy msched \
+    --cluster "$tmp/own.ini" "$tmp/n.csv") > 1.3 * $(field makespan_s --policy msched \
+    --cluster "$tmp/wide.ini" "$tmp/n.csv")")"
+span=$(field makespan_s --policy msched --cluster "$tmp/own.ini" "$tmp/n.csv")
+bytes=$(last bytes_in)
+out=$(last bytes_out)
+check "and get no more than it has" yes "$(holds "($bytes + $out) / $span <= 2 * 163.8e9")"
+check "faults do not ask for more than there is" \
+    "$(field makespan_s --policy uvm --cluster "$tmp/wide.ini" "$tmp/n.csv")" \
+    "$(field makespan_s --policy uvm --cluster "$tmp/own.ini" "$tmp/n.csv")"
+check "how many GPUs a domain has is assumed" 1 \
+    "$(says host.numa_gpus=4 --policy msched --cluster "$tmp/own.ini" "$tmp/n.csv")"
+
+check "a rate that is none" 1 "$(sed 's/1e12/0/' "$tmp/wide.ini" >"$tmp/bad.ini"
+    field jct_mean_s --policy fifo --cluster "$tmp/bad.ini" "$tmp/n.csv" | grep -c 'is not a rate above 0')"
+check "a domain of no GPU" 1 "$(sed 's/= 8$/= 0/' "$tmp/wide.ini" | sed 's/^gpus = 0/gpus = 8/' >"$tmp/bad.ini"
+    field jct_mean_s --policy fifo --cluster "$tmp/bad.ini" "$tmp/n.csv" | grep -c "numa_gpus: '0' is not")"
