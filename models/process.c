@@ -56,12 +56,13 @@ struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trac
     return as_long_as(length_ns, key, trace, index);
 }
 
-/* Where iterations decide something there have to be some. On a device without a length for them they
- * cost nothing either (ideal), so that those of a quantum will do. */
+/* On a device without a length for them (ideal) nothing costs anything either: pages are there, and a
+ * job can stop anywhere. Only where turns end at iterations there have to be some: those of a quantum. */
 static int64_t assume_iterations(struct gsim_process *process, const struct gsim_trace *trace,
-                                 uint32_t index, const struct gsim_profile *profile) {
+                                 uint32_t index, const struct gsim_profile *profile,
+                                 unsigned parts) {
     struct gsim_assumed_iterations assumed = gsim_process_assume(trace, index, profile);
-    if (assumed.n == 0)
+    if (assumed.n == 0 && parts & GSIM_PARTS_TURNS)
         assumed =
             as_long_as(profile->value[GSIM_KEY_SLICE_QUANTUM_NS], GSIM_KEY_COUNT, trace, index);
     process->length_key = assumed.key;
@@ -161,7 +162,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     int64_t gap_ns = given(trace, GSIM_COL_HOST_GAP_NS, index);
     int64_t sync = given(trace, GSIM_COL_SYNC, index);
     if (n == 0 && parts) {
-        n = assume_iterations(&process, trace, index, profile);
+        n = assume_iterations(&process, trace, index, profile, parts);
         process.is_assumed = true;
         if (!(parts & GSIM_PARTS_ITERATIONS) && sync != GSIM_SYNC_KERNEL)
             sync = GSIM_SYNC_NONE;

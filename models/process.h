@@ -16,6 +16,7 @@
  * nothing either, that one is a single kernel. */
 enum {
     GSIM_PARTS_ITERATIONS = 1, /* each touches its memory, or ends a turn */
+    GSIM_PARTS_TURNS = 4, /* each may end a turn */
     GSIM_PARTS_KERNELS =
         2, /* somebody halts it at the end of one, caps them, or makes them longer */
 };

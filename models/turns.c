@@ -317,14 +317,14 @@ static bool halts_at_kernels(const struct gsim_lane *lane) {
 
 static uint8_t parts_of(const struct gsim_arrangement *arrangement) {
     bool by_iteration = gsim_turns_pages(arrangement->memory);
-    bool by_kernel = arrangement->memory == GSIM_MEMORY_OVERFLOW;
+    bool by_kernel = arrangement->memory == GSIM_MEMORY_OVERFLOW, by_turn = false;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
         const struct gsim_lane *lane = &arrangement->lanes[i];
-        by_iteration |= lane->ends_at_boundary || lane->discipline == GSIM_DISCIPLINE_BOUNDARY;
+        by_turn |= lane->ends_at_boundary || lane->discipline == GSIM_DISCIPLINE_BOUNDARY;
         by_kernel |= lane->caps_launches || halts_at_kernels(lane);
     }
-    return (uint8_t)((by_iteration ? GSIM_PARTS_ITERATIONS : 0) |
-                     (by_kernel ? GSIM_PARTS_KERNELS : 0));
+    return (uint8_t)((by_iteration || by_turn ? GSIM_PARTS_ITERATIONS : 0) |
+                     (by_turn ? GSIM_PARTS_TURNS : 0) | (by_kernel ? GSIM_PARTS_KERNELS : 0));
 }
 
 bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,

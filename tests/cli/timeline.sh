@@ -69,7 +69,7 @@ check "no more is resident than there is room for" 1 "$(ask "$tmp/msched.json" '
 busy='SELECT (SELECT sum(end_ns - begin_ns) FROM span WHERE pid >= 10 AND tid < 1000000) - (SELECT sum(busy_ns) FROM r.gpu)'
 check "rows of GPUs are as long as the GPUs are busy" 0 "$(ask "$tmp/fifo.json" "$tmp/fifo.db" "$busy")"
 check "also where jobs are saved and restored" 0 "$(ask "$tmp/suspended.json" "$tmp/suspended.db" "$busy")"
-check "queued, running, preempted, moving" "moving,preempted,queued,resuming,running,saving,starting" \
+check "queued, running, preempted, moving" "moving,preempted,queued,resuming,running,saving,starting,stopping" \
     "$(ask "$tmp/suspended.json" '' 'SELECT group_concat(cat) FROM (SELECT DISTINCT cat FROM span WHERE pid = 1 ORDER BY 1)')"
 copies() { # direction: bytes that the results count, less those of the timeline
     ask "$tmp/suspended.json" "$tmp/suspended.db" "SELECT (SELECT sum(bytes_$1) FROM r.run) - (SELECT

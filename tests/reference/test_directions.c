@@ -148,13 +148,13 @@ static const struct direction directions[] = {
      1,
      {{END, 1, SOONER}},
      1},
-    /* who waits for a guaranteed place starts without one */
+    /* who waits for a guaranteed place starts without one; a single kernel, which no cap holds back */
     {"antman",
      "patience",
      "10s",
      "10m",
      "busy=200%",
-     "a,0,100,1,,,,,,,,,,,production,\nb,0,10,1,,,,,,,,,,,production,\n",
+     "a,0,100,1,,,,,,,,,,,production,\nb,0,10,1,1,,,1,,,,,,,production,\n",
      1,
      1,
      {{END, 1, LATER}, {END, 0, SOONER}},
