@@ -9,9 +9,7 @@
  * invested before its next limit (in the last queue: at all), by the service of past jobs: from
  * history=FILE, or of the jobs of this trace that have completed. As in the public simulator each
  * queue is sorted by index whenever something happens, and the better job preempts the worse one, of
- * equal ones the later. common_promotion.c has the promotion of starved jobs. Gangs of models with a
- * skew are consolidated, others take any GPUs. What a preemption costs is the device's business
- * (preempt=).
+ * equal ones the later. Gangs of models with a skew are consolidated, others take any GPUs.
  *
  * Where the defaults are from: limits of 3250 and 7200 GPU seconds, and no promotion, are those of the
  * authors' simulator (SymbioticLab/Tiresias, simulator/jobs.py: queue_limit, run_sim.py:

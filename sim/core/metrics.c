@@ -220,8 +220,13 @@ static const char *ways_of(struct gsim_core *core) {
         [GSIM_KEEP_HOST] = "suspend",     [GSIM_KEEP_STORAGE] = "restart",
         [GSIM_KEEP_IMAGE] = "checkpoint", [GSIM_KEEP_DISCARD] = "discard"};
     const char *ways = "";
+    unsigned keeps = core->metrics.keeps; /* what hosts had no room for is said by bytes_stored */
+    if (keeps >> GSIM_KEEP_SPILT & 1)
+        keeps |= 1u << GSIM_KEEP_HOST;
+    if (keeps >> GSIM_KEEP_IMAGE_SPILT & 1)
+        keeps |= 1u << GSIM_KEEP_IMAGE;
     for (int keep = 0; keep < GSIM_KEEP_COUNT && ways; keep++)
-        if (core->metrics.keeps >> keep & 1)
+        if (keeps >> keep & 1 && name[keep])
             ways = *ways ? gsim_arena_printf(core->arena, "%s+%s", ways, name[keep]) : name[keep];
     return ways ? ways : "";
 }

@@ -38,29 +38,30 @@ demo="--nodes 2 --gpus-per-node 8 traces/samples/cluster.csv"
 
 # Nothing moved between nodes for nothing, and nothing was held on hosts of any size, without a word.
 check "memory that crosses nodes rests on an assumed network" 1 \
-    "$(says 'network.bytes_per_s=12.5e9' --policy las $demo)"
+    "$(says 'network.bytes_per_s=12.5e9' --policy las --set preempt=suspend $demo)"
 check "not where the user says what it is" 0 \
-    "$(says network --policy las --set network.bytes_per_s=5GB/s $demo)"
-default=$(field switch_s --policy las $demo)
+    "$(says network --policy las --set preempt=suspend --set network.bytes_per_s=5GB/s $demo)"
+default=$(field switch_s --policy las --set preempt=suspend $demo)
 check "a faster network costs less" yes \
-    "$(holds "$(field switch_s --policy las --set network.bytes_per_s=100GB/s $demo) < $default")"
+    "$(holds "$(field switch_s --policy las --set preempt=suspend --set network.bytes_per_s=100GB/s $demo) < $default")"
 printf '[node a]\ncount = 2\ngpus = 8\nnetwork_bytes_per_s = 12.5 GB/s\nhost_mem = 64TiB\n' >"$tmp/net.ini"
 check "the cluster's network is the same network" "$default" \
-    "$(field switch_s --policy las --cluster "$tmp/net.ini" traces/samples/cluster.csv)"
+    "$(field switch_s --policy las --set preempt=suspend --cluster "$tmp/net.ini" traces/samples/cluster.csv)"
 check "and is not assumed" 0 \
-    "$(says 'network\|host memory' --policy las --cluster "$tmp/net.ini" traces/samples/cluster.csv)"
+    "$(says 'network\|host memory' --policy las --set preempt=suspend --cluster "$tmp/net.ini" traces/samples/cluster.csv)"
 
-peak=$(field host_peak_bytes --policy tiresias $demo)
+peak=$(field host_peak_bytes --policy tiresias --set preempt=suspend $demo)
 check "hosts without a limit are said to be that" 1 \
-    "$(says 'host memory=unlimited (a node held up to' --policy tiresias $demo)"
+    "$(says 'host memory=unlimited (a node held up to' --policy tiresias --set preempt=suspend $demo)"
 check "what they would have to hold is in the result" yes "$(holds "$peak > 4e12")"
 for policy in suspend tiresias las gandiva; do
+    case $policy in tiresias | las) set -- --set preempt=suspend ;; *) set -- ;; esac # restarts are theirs
     check "$policy: a host holds what it has" yes \
-        "$(holds "$(field host_peak_bytes --policy $policy --host-mem 1TiB $demo) <= 1099511627776")"
+        "$(holds "$(field host_peak_bytes --policy $policy "$@" --host-mem 1TiB $demo) <= 1099511627776")"
     check "$policy: the rest goes to storage" yes \
-        "$(holds "$(field bytes_stored --policy $policy --host-mem 1TiB $demo) > 0")"
-    check "$policy: at what storage costs" yes "$(holds "$(field jct_mean_s --policy $policy \
-        --host-mem 64GiB $demo) > $(field jct_mean_s --policy $policy $demo)")"
+        "$(holds "$(field bytes_stored --policy $policy "$@" --host-mem 1TiB $demo) > 0")"
+    check "$policy: at what storage costs" yes "$(holds "$(field jct_mean_s --policy $policy "$@" \
+        --host-mem 64GiB $demo) > $(field jct_mean_s --policy $policy "$@" $demo)")"
 done
 check "storage that nobody knows" 1 "$(says storage.bytes_per_s --policy suspend --host-mem 64GiB $demo)"
 check "the driver's images need room as well" yes "$(holds "$(field bytes_stored --policy suspend \
