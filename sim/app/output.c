@@ -227,7 +227,7 @@ int gsim_name_width(const struct gsim_summary *const *summaries, int n) {
 
 void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summaries, int n) {
     int width = gsim_name_width(summaries, n);
-    fprintf(out, "%-*s %8s %8s %8s %8s %8s %8s %8s %5s %6s  %s\n", width, "policy", "JCT mean",
+    fprintf(out, "%-*s %8s %8s %8s %8s %8s %8s %8s %5s %5s %s\n", width, "policy", "JCT mean",
             "median", "p95", "p99", "wait", "slowdown", "makespan", "held", "ratio", "preempted");
     for (int i = 0; i < n; i++) {
         const struct gsim_summary *s = summaries[i];
@@ -237,7 +237,7 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summarie
         put_times(out, times, sizeof times / sizeof *times);
         fprintf(out, " %8.2f", s->slowdown_mean);
         put_times(out, &s->makespan_s, 1);
-        fprintf(out, " %4.0f%% %6.3f  %lld%s%s\n", 100 * s->gpu_busy,
+        fprintf(out, " %4.0f%% %5.3f %lld%s%s\n", 100 * s->gpu_busy,
                 s->jct_mean_s / summaries[0]->jct_mean_s, (long long)s->preemptions,
                 *s->preempted_by ? " " : "", s->preempted_by);
     }
