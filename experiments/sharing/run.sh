@@ -35,7 +35,7 @@ mix() { # spec, kinds, memory, places of two kinds
         GROUP BY policy ORDER BY min(run_id)"
 }
 with_and_without_room() { # title, heads of two columns, spec, kinds, places of two kinds
-    for memory in 150754820096 64GiB; do
+    for memory in 150109880320 64GiB; do
         fits='all memory of an H200'; [ $memory = 64GiB ] && fits='64 GiB a GPU'
         printf '\n## %s, %s\n\n' "$1" "$fits"
         head_of "$2" "$3" 'P99 of requests (ms)' 'jobs/h' useful
@@ -61,7 +61,7 @@ pair="WITH two AS (
   mean AS (SELECT policy, memory, min(run_id) AS at, avg(production) AS production, max(production) AS worst,
            sum(production > 1.05) AS beyond, avg(pace) AS pace, avg(other) AS other FROM pair GROUP BY policy, memory)"
 pairs() {
-    for memory in 150754820096 64GiB; do
+    for memory in 150109880320 64GiB; do
         fits='both fit'; [ $memory = 64GiB ] && fits='one fits'
         printf '\n## Fifty pairs, %s\n\n' "$fits"
         head_of 'production, over alone' worst 'pairs beyond 1.05' 'pace of the opportunistic job meanwhile' 'its JCT, over alone'

@@ -3,56 +3,21 @@
  * driver checkpoints, what datasheets promise) comes from a listed device, line by line with its own tag
  * and source. `gsim calibrate turns` is what it starts to see two processes share the GPU. */
 #include <string.h>
-#include <strings.h>
 
 #include "models/profile.h"
 #include "sim/app/calibrate.h"
 #include "sim/app/cli.h"
+#include "sim/app/devices.h"
 #include "sim/app/output.h"
 
-enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
-
-/* A product's name without its maker, which drivers before 450 left out. */
-static const char *without_maker(const char *name) {
-    static const char maker[] = "NVIDIA ";
-    return strncasecmp(name, maker, sizeof maker - 1) == 0 ? name + sizeof maker - 1 : name;
-}
-
-/* Whether a GPU is one of the products of a profile, which stand between commas. */
-static bool is_product(const char *gpu, const char *products) {
-    const char *own = without_maker(gpu);
-    while (products && *products) {
-        const char *name = without_maker(products);
-        size_t n = strcspn(name, ",");
-        if (strlen(own) == n && strncasecmp(own, name, n) == 0)
-            return true;
-        products = name + n;
-        products += strspn(products, ", ");
-    }
-    return false;
-}
-
-/* The listed device that this GPU is by the name that its driver gives it; NULL: none. */
-static enum gsim_status find_base(struct gsim_cli *cli, const char *gpu, const char **found) {
-    char names[MOST_DEVICES][DEVICE_NAME];
-    int n = gsim_profile_names(names, MOST_DEVICES);
-    for (int i = 0; i < n && !*found; i++) {
-        struct gsim_profile profile;
-        enum gsim_status status = gsim_profile_load(names[i], cli->arena, &profile, cli->log);
-        if (status != GSIM_OK)
-            return status;
-        if (is_product(gpu, profile.products))
-            *found = profile.name;
-    }
-    return GSIM_OK;
-}
+enum { DEVICE_NAME = 48 };
 
 static enum gsim_status load_base(struct gsim_cli *cli, const char *gpu, const char **name,
                                   struct gsim_profile *base) {
     enum gsim_status status = GSIM_OK;
     *name = cli->value[GSIM_OPT_DEVICE];
     if (!*name)
-        status = find_base(cli, gpu, name);
+        status = gsim_product_device(gpu, cli->arena, name, cli->log);
     if (status != GSIM_OK)
         return status;
     if (!*name)

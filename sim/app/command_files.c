@@ -10,6 +10,7 @@
 
 #include "models/profile.h"
 #include "sim/app/cli.h"
+#include "sim/app/devices.h"
 #include "sim/app/output.h"
 #include "sim/app/setup.h"
 #include "traces/kernels.h"
@@ -136,57 +137,22 @@ static enum gsim_status refuse_options(struct gsim_cli *cli, const enum gsim_opt
     return GSIM_OK;
 }
 
-/* Whether the text has the word, letters and digits only, begun and ended where words do: "rtx4090" is
- * in "GeForce RTX 4090", "a10" is not in "A100" nor "h200" in "GH200". */
-static bool has_word(const char *text, const char *word, size_t length) {
-    for (const char *at = text; *at; at++) {
-        const char *p = at;
-        size_t n = 0;
-        if (at > text && isalnum((unsigned char)at[-1]))
-            continue;
-        for (; *p && n < length; p++)
-            if (isalnum((unsigned char)*p) && tolower((unsigned char)*p) != word[n++])
-                break;
-        if (n == length && !isalnum((unsigned char)*p))
-            return true;
-    }
-    return false;
-}
-
-/* How much of a listed device's name is in the GPU's: 0 nothing, 1 its chip, 2 all ("a100-80" in
- * "NVIDIA A100-SXM4-80GB"). Sizes and sockets may be parts of words. */
-static int likeness(const char *gpu, const char *device) {
-    char plain[128], part[DEVICE_NAME];
-    size_t n = 0, length = strcspn(device, "-");
-    if (!has_word(gpu, device, length))
-        return 0;
-    for (; *gpu && n + 1 < sizeof plain; gpu++)
-        plain[n++] = (char)tolower((unsigned char)*gpu);
-    plain[n] = '\0';
-    for (const char *at = device + length; *at; at += 1 + strcspn(at + 1, "-")) {
-        (void)snprintf(part, sizeof part, "%.*s", (int)strcspn(at + 1, "-"), at + 1);
-        if (!strstr(plain, part))
-            return 1;
-    }
-    return 2;
-}
-
-/* A file that says on which GPU its kernels ran is not taken for that of another. Where no listed
- * device has that name, the chip decides. A device file of the user's may be called anything. */
-static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu, const char *device) {
-    char names[MOST_DEVICES][DEVICE_NAME];
-    int n = gsim_profile_names(names, MOST_DEVICES), own = -1, other = -1;
-    for (int i = 0; gpu && i < n; i++) {
-        own = strcmp(names[i], device) == 0 ? i : own;
-        other = likeness(gpu, names[i]) == 2 ? i : other;
-    }
-    if (!gpu || own < 0 || likeness(gpu, device) > (other >= 0))
+/* A file that says on which GPU its kernels ran is not taken for that of another. A device file of the
+ * user's may be of anything. */
+static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
+                                  const struct gsim_profile *profile) {
+    const char *other = NULL;
+    bool is_own_file = strstr(profile->name, ".ini") || strchr(profile->name, '/');
+    if (!gpu || is_own_file || !profile->products || gsim_product_is(gpu, profile->products))
         return GSIM_OK;
+    enum gsim_status status = gsim_product_device(gpu, cli->arena, &other, cli->log);
+    if (status != GSIM_OK)
+        return status;
     return gsim_fail(
         cli->log, GSIM_USAGE, cli->operand[1], 0,
         "it was measured on '%.80s', and --device says %s%s%s; a device file of your own "
         "(--device FILE.ini) is taken as it is",
-        gpu, device, other >= 0 ? "; did you mean " : "", other >= 0 ? names[other] : "");
+        gpu, profile->name, other ? "; did you mean " : "", other ? other : "");
 }
 
 /* An application profile. Its times are those of one device, so which one is not guessed. */
@@ -212,7 +178,7 @@ static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_p
         status = gsim_kernels_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
                                    cli->log);
     if (status == GSIM_OK)
-        status = check_gpu(cli, kernels.gpu, device);
+        status = check_gpu(cli, kernels.gpu, &profile);
     if (status == GSIM_OK)
         status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)

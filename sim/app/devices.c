@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <strings.h>
 
 struct device {
     struct device *next;
@@ -63,4 +64,42 @@ enum gsim_status gsim_devices_take(struct gsim_devices *devices, const char *nam
     (void)pthread_mutex_unlock(&devices->lock);
     *out = status == GSIM_OK ? &device->profile : NULL;
     return status;
+}
+
+/* --- products ----------------------------------------------------------------------------------- */
+
+/* A product's name without its maker, which old drivers leave out. */
+static const char *without_maker(const char *name) {
+    static const char maker[] = "NVIDIA ";
+    return strncasecmp(name, maker, sizeof maker - 1) == 0 ? name + sizeof maker - 1 : name;
+}
+
+bool gsim_product_is(const char *gpu, const char *products) {
+    const char *own = without_maker(gpu);
+    while (products && *products) {
+        const char *name = without_maker(products);
+        size_t n = strcspn(name, ",");
+        if (strlen(own) == n && strncasecmp(own, name, n) == 0)
+            return true;
+        products = name + n;
+        products += strspn(products, ", ");
+    }
+    return false;
+}
+
+enum gsim_status gsim_product_device(const char *gpu, struct gsim_arena *arena, const char **device,
+                                     struct gsim_log *log) {
+    enum { MOST_DEVICES = 256 };
+    char names[MOST_DEVICES][48];
+    int n = gsim_profile_names(names, MOST_DEVICES);
+    *device = NULL;
+    for (int i = 0; i < n && !*device; i++) {
+        struct gsim_profile profile;
+        enum gsim_status status = gsim_profile_load(names[i], arena, &profile, log);
+        if (status != GSIM_OK)
+            return status;
+        if (gsim_product_is(gpu, profile.products))
+            *device = profile.name;
+    }
+    return GSIM_OK;
 }

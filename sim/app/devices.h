@@ -16,4 +16,11 @@ void gsim_devices_free(struct gsim_devices *devices);
 enum gsim_status gsim_devices_take(struct gsim_devices *devices, const char *name_or_path,
                                    const struct gsim_profile **out, struct gsim_log *log);
 
+/* Whether a GPU, by the name that its driver gives it, is one of the products of a profile, which stand
+ * between commas. */
+bool gsim_product_is(const char *gpu, const char *products);
+/* The listed device that has the GPU among its products; NULL: none. */
+enum gsim_status gsim_product_device(const char *gpu, struct gsim_arena *arena, const char **device,
+                                     struct gsim_log *log);
+
 #endif

@@ -37,6 +37,7 @@ has "a switch" "^preempt_ns = 165000 | measured | "
 has "rounds and their spread" "^kernel_ns = .* | measured | .*; median of [5-9] rounds, middle half within [0-9.]* %$"
 has "of a curve too" "^hbm_curve_bytes_per_s = 1:.* | measured | .*; medians of [5-9] rounds, middle half within "
 has "by the GPU's clock" "^between_ns = 1300 | measured | "
+has "what a context takes" "^bytes = 524288000 | measured | memory that is not free once"
 has "what is not measured says where it is from" "^fp16_flops_per_s = .* | published | a100-40: "
 if grep -q "256 reads" "$tmp/my.ini"; then echo "not ok faults without managed memory"; else
     echo "ok no faults without managed memory"

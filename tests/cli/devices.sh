@@ -68,9 +68,9 @@ check "memory below one chunk" \
     "gsim: device 'p100': hbm_bytes=17179869184 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
     "$(refused --device p100 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"
 
-# each process has a context besides its memory: two of 70 GiB do not fit into 140.4 GiB
-sed 's/,4$/,70/' "$tmp/two.csv" >"$tmp/halves.csv"
-sed '3d; s/,4$/,140.3/' "$tmp/two.csv" >"$tmp/whole.csv"
+# each process has a context besides its memory: two of 69.8 GiB do not fit into 139.8 GiB
+sed 's/,4$/,69.8/' "$tmp/two.csv" >"$tmp/halves.csv"
+sed '3d; s/,4$/,139.7/' "$tmp/two.csv" >"$tmp/whole.csv"
 for policy in timeslice mps xsched; do
     check "$policy: contexts take memory" 1 "$(waiting --policy $policy --device h200 "$tmp/halves.csv")"
     check "$policy: without contexts both fit" 0 \
@@ -79,8 +79,9 @@ for policy in timeslice mps xsched; do
 done
 check "where memory pages nothing waits" 0 "$(waiting --policy uvm --device h200 "$tmp/halves.csv")"
 assumes() { # arguments of gsim: whether context.bytes is among what is assumed
-    "$gsim" --quiet --format json "$@" 2>&1 | grep -c '"assumed":"[^"]*context.bytes=335544320 (h200)'
+    "$gsim" --quiet --format json "$@" 2>&1 | grep -c '"assumed":"[^"]*context.bytes=335544320 (a100-80)'
 }
-check "it is listed" 1 "$(assumes --policy timeslice "$tmp/two.csv")"
-check "where it was not counted it is not" 0 "$(assumes --policy timeslice --set memory=uvm "$tmp/two.csv")"
-check "nor where jobs are alone" 0 "$(assumes --policy fifo "$tmp/two.csv")"
+check "it is listed" 1 "$(assumes --policy timeslice --device a100-80 "$tmp/two.csv")"
+check "where it was measured it is not" 0 "$(assumes --policy timeslice "$tmp/two.csv")"
+check "where it was not counted it is not" 0 "$(assumes --policy timeslice --device a100-80 --set memory=uvm "$tmp/two.csv")"
+check "nor where jobs are alone" 0 "$(assumes --policy fifo --device a100-80 "$tmp/two.csv")"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMS = 4, FREE_BYTES = 64 << 20 };
+enum { SMS = 4, FREE_BYTES = 64 << 20, CONTEXT_BYTES = 500 << 20 };
 
 static int result(const char *call) {
     const char *fails = getenv("FAKE_FAIL");
@@ -57,7 +57,8 @@ int cuCtxSynchronize(void) {
     return 0;
 }
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *bytes) {
-    *free_bytes = *bytes = FREE_BYTES;
+    *free_bytes = FREE_BYTES;
+    *bytes = FREE_BYTES + CONTEXT_BYTES;
     return 0;
 }
 int cuMemAlloc_v2(uint64_t *mem, size_t bytes) {

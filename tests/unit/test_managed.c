@@ -101,7 +101,7 @@ static void test_what_does_not_fit_is_pushed_out(void **state) {
     const char *rows = "a,0,5,4000,1,100\nb,0,1,4000,1,100\n";
     struct test_run how = {.policy = "suspend", .sets = WITH("mechanism=paging", "quantum=16s")};
     struct gsim_result result = run(*state, rows, how);
-    int64_t room = INT64_C(143771) * GSIM_MIB / (2 * GSIM_MIB) * (2 * GSIM_MIB);
+    int64_t room = INT64_C(150109880320) / (2 * GSIM_MIB) * (2 * GSIM_MIB);
     assert_int_equal(result.jobs.preemptions[0], 1);
     assert_int_equal(result.jobs.bytes_in[1], 0);
     assert_int_equal(result.jobs.bytes_out[1], 200 * GSIM_GIB - room);

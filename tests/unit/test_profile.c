@@ -184,7 +184,7 @@ static void the_h200_is_what_was_measured(void **state) {
         enum gsim_key key;
         int64_t value;
     } rows[] = {
-        {GSIM_KEY_HBM_BYTES, 143771 * GSIM_MIB}, /* nvidia-smi: 143771 MiB */
+        {GSIM_KEY_HBM_BYTES, 150109880320}, /* what the driver says */
         {GSIM_KEY_HBM_BYTES_PER_S, 3975800000000}, /* hbm_by_sms.csv: 264 blocks */
         {GSIM_KEY_PCIE_H2D, 55341000000}, /* pcie.csv: h2d, 1 GiB, 55.341 */
         {GSIM_KEY_PCIE_D2H, 55365000000}, /* pcie.csv: d2h, 1 GiB, 55.365 */
