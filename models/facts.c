@@ -77,9 +77,15 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_LOADING:
         return model->has_loaded;
     case GSIM_MECHANISM_SUSPENSION:
-        return has_kept(model, GSIM_KEEP_HOST);
+        return has_kept(model, GSIM_KEEP_HOST) || has_kept(model, GSIM_KEEP_SPILT);
+    case GSIM_MECHANISM_UNKNOWN:
+        return model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS];
+    case GSIM_MECHANISM_HOSTS:
+        return model->crowding.was_host_limited || model->traffic.pcie.was_host_limited;
+    case GSIM_MECHANISM_STORAGE:
+        return has_kept(model, GSIM_KEEP_SPILT) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_IMAGES:
-        return has_kept(model, GSIM_KEEP_IMAGE);
+        return has_kept(model, GSIM_KEEP_IMAGE) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_RESTARTS:
         return has_kept(model, GSIM_KEEP_STORAGE);
     case GSIM_MECHANISM_ENDING:

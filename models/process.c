@@ -56,15 +56,23 @@ struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trac
     return as_long_as(length_ns, key, trace, index);
 }
 
+static struct gsim_assumed_iterations of_a_quantum(const struct gsim_trace *trace, uint32_t index,
+                                                   const struct gsim_profile *profile) {
+    enum { MOST = 10000 };
+    int64_t quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
+    int64_t least_ns = trace->service_ns[index] / MOST;
+    return as_long_as(quantum_ns > least_ns ? quantum_ns : least_ns, GSIM_KEY_COUNT, trace, index);
+}
+
 /* On a device without a length for them (ideal) nothing costs anything either: pages are there, and a
- * job can stop anywhere. Only where turns end at iterations there have to be some: those of a quantum. */
+ * job can stop anywhere. Only where turns end at iterations there have to be some: those of a quantum,
+ * but no more than ten thousand of a job. */
 static int64_t assume_iterations(struct gsim_process *process, const struct gsim_trace *trace,
                                  uint32_t index, const struct gsim_profile *profile,
                                  unsigned parts) {
     struct gsim_assumed_iterations assumed = gsim_process_assume(trace, index, profile);
     if (assumed.n == 0 && parts & GSIM_PARTS_TURNS)
-        assumed =
-            as_long_as(profile->value[GSIM_KEY_SLICE_QUANTUM_NS], GSIM_KEY_COUNT, trace, index);
+        assumed = of_a_quantum(trace, index, profile);
     process->length_key = assumed.key;
     return assumed.n;
 }

@@ -80,7 +80,7 @@ enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
                                                                         : GSIM_RULE_CONSOLIDATE;
 }
 
-struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum gsim_keep own) {
+struct gsim_preemption gsim_common_preemption(struct gsim_ctx *ctx, enum gsim_keep own) {
     static const struct gsim_preemption by_choice[] = {
         {GSIM_STOP_SAVE, GSIM_KEEP_STORAGE}, /* auto stands for one of the others */
         {GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT}, /* pause */
@@ -98,6 +98,12 @@ struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum g
         choice = PAGING;
     if (choice == AUTO)
         choice = own == GSIM_KEEP_HOST ? SUSPEND : RESTART;
+    if (choice == PAGING && !ctx->devices)
+        ctx->status =
+            gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                      "preempt=paging leaves a job's memory to a manager, and memory=resident "
+                      "has none; add --set memory=uvm, lru or proactive, or choose "
+                      "preempt=suspend or restart");
     return by_choice[choice];
 }
 

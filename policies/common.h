@@ -57,7 +57,7 @@ struct gsim_preemption {
     enum gsim_keep keep;
 };
 /* preempt=; own: what auto is where memory is not managed. */
-struct gsim_preemption gsim_common_preemption(const struct gsim_ctx *ctx, enum gsim_keep own);
+struct gsim_preemption gsim_common_preemption(struct gsim_ctx *ctx, enum gsim_keep own);
 
 /* GSIM_RULE_SKEW becomes what the job's model asks for; other rules stay. */
 enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot, enum gsim_rule rule);

@@ -210,6 +210,8 @@ static bool derive_iterations(struct gsim_builder *b, int64_t line) {
         row->cell[GSIM_COL_ITERATIONS] = gsim_service_iterations(row->cell, row->service_ns);
     else if (!gsim_service_agrees(row->cell, row->service_ns))
         return refuse_contradiction(b, line);
+    else if (gsim_service_described(row->cell) < row->service_ns / 3 * 2)
+        b->n_gappy++;
     return true;
 }
 
@@ -339,6 +341,17 @@ static uint32_t say_what_was_dropped(struct gsim_builder *b) {
     return n;
 }
 
+/* What the row does not explain is taken for host time, in which others may use the GPU. */
+static void say_what_is_gap(struct gsim_builder *b) {
+    if (b->n_gappy > 0)
+        gsim_warn(
+            b->log, b->path, 0,
+            "%u of %u jobs last more than 1.5 times as long as their iterations of gpu_ms and "
+            "host_gap_ms; the rest is taken for gaps of the host, in which others may use the "
+            "GPU: check gpu_ms, or say host_gap_ms",
+            b->n_gappy, b->n);
+}
+
 static void start_at_the_first(struct gsim_builder *b) {
     int64_t first = b->submit_ns[0];
     for (uint32_t i = 1; i < b->n; i++)
@@ -350,6 +363,7 @@ static void start_at_the_first(struct gsim_builder *b) {
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
                                    struct gsim_trace *out) {
     uint32_t n_dropped = say_what_was_dropped(builder);
+    say_what_is_gap(builder);
     if (builder->n == 0)
         return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, 0,
                          n_dropped ? "no job is left"

@@ -54,6 +54,7 @@ struct gsim_builder {
     bool is_unsorted;
     bool is_numbered; /* ids so far are rising whole numbers: they cannot repeat */
     int64_t last_number;
+    uint32_t n_gappy; /* rows whose duration is much longer than their iterations */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
     struct gsim_drops drops[GSIM_MAX_DROP_REASONS];
     uint32_t n_reasons;

@@ -8,6 +8,7 @@
  * each kernel (sync = kernel). */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "sim/base/text.h"
 #include "traces/cells.h"
@@ -50,6 +51,36 @@ static int find_target(const char *name) {
     return TO_NOTHING;
 }
 
+/* What other formats and tools call these columns: a trace with one of them would run without it. */
+static const struct {
+    const char *theirs, *ours;
+} synonyms[] = {
+    {"num_gpus", "gpus"},        {"num_gpu", "gpus"},
+    {"gpu_num", "gpus"},         {"gpu_count", "gpus"},
+    {"n_gpus", "gpus"},          {"ngpus", "gpus"},
+    {"memory", "mem_gib"},       {"memory_gib", "mem_gib"},
+    {"gpu_memory", "mem_gib"},   {"mem_gb", "mem_gib"},
+    {"vram", "mem_gib"},         {"user_id", "user"},
+    {"username", "user"},        {"vc_name", "vc"},
+    {"iters", "iterations"},     {"num_iterations", "iterations"},
+    {"num_steps", "iterations"}, {"time_limit", "limit_s"},
+    {"timelimit", "limit_s"},    {"walltime", "limit_s"},
+    {"num_cpus", "cpus"},        {"cpu_num", "cpus"},
+};
+
+static const char *synonym_of(const char *name) {
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcasecmp(name, synonyms[i].theirs) == 0)
+            return synonyms[i].ours;
+    return NULL;
+}
+
+/* The column that is meant, by a slip of the hand or in the words of others; NULL: none. */
+static const char *meant_by(const char *name, const char *const *names, int count) {
+    int near = gsim_text_near_miss(name, names, count);
+    return near >= 0 ? names[near] : synonym_of(name);
+}
+
 /* A column that nobody knows is the user's own, and is said to be passed over, unless its name is
  * nearly one that is known and not there: then all jobs would get that one's default. */
 static enum gsim_status pass_over(struct native *n, const char *const *all, uint32_t n_all,
@@ -63,15 +94,15 @@ static enum gsim_status pass_over(struct native *n, const char *const *all, uint
         names[count++] = required[i].name;
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         names[count++] = gsim_columns[c].name;
-    int near = gsim_text_near_miss(name, names, count);
+    const char *meant = meant_by(name, names, count);
     bool is_there = false;
-    for (uint32_t i = 0; i < n_all && near >= 0; i++)
-        is_there |= strcmp(all[i], names[near]) == 0;
-    if (near >= 0 && !is_there)
+    for (uint32_t i = 0; i < n_all && meant; i++)
+        is_there |= strcmp(all[i], meant) == 0;
+    if (meant && !is_there)
         return gsim_fail(n->b->log, GSIM_BAD_INPUT, n->b->path, line,
                          "unknown column '%.64s'; did you mean '%s'? A column of your own that is "
                          "to be passed over has a name that begins with x_",
-                         name, names[near]);
+                         name, meant);
     int close = gsim_text_suggest(name, names, count);
     gsim_warn(n->b->log, n->b->path, line, "unknown column '%.64s' is ignored%s%s%s", name,
               close >= 0 ? "; did you mean '" : "", close >= 0 ? names[close] : "",

@@ -28,7 +28,7 @@ static enum gsim_status merge(struct gsim_cli *cli, struct gsim_db *db) {
         fprintf(cli->io->out, "%s: %lld new runs of %d databases\n", cli->value[GSIM_OPT_OUTPUT],
                 (long long)n_new, cli->n_operands);
     if (status == GSIM_OK)
-        status = gsim_db_warn_of_builds(db, cli->log);
+        status = gsim_db_warn_of_builds(db, "main.run", cli->log);
     return status == GSIM_OK ? gsim_db_check_sweeps(db, cli->log) : status;
 }
 

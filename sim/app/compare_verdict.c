@@ -81,7 +81,9 @@ static bool is_alike(const struct gsim_ranking *r, int i) {
 static bool may_be_chance(const struct verdict *v, const struct gsim_ranking *r, int i) {
     if (v->s->units == GSIM_UNITS_SHAKEN)
         return r->n_above[i] < v->s->n_units;
-    return r->p[i] > 0.05;
+    /* p is of differences, the interval of ratios: where one large replication hides a difference that
+     * every replication shows, no tie is called, and both stand beside the verdict. */
+    return r->p[i] > 0.05 && !(r->to_best[i].low > 1);
 }
 
 static const char *tie(struct verdict *v, const struct gsim_ranking *r, const char *what,

@@ -90,7 +90,7 @@ enum gsim_status gsim_db_begin_sweep(struct gsim_db *db, const struct gsim_db_sw
 enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, int64_t *n_new,
                                struct gsim_log *log);
 /* A warning for each policy whose runs several builds made. */
-enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, struct gsim_log *log);
+enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, const char *runs, struct gsim_log *log);
 /* An error for each sweep of which runs are missing. */
 enum gsim_status gsim_db_check_sweeps(struct gsim_db *db, struct gsim_log *log);
 

@@ -135,7 +135,9 @@ static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struc
                            where ? where : "",
                            *tail ? "more than one statement" : sqlite3_errmsg(db->handle));
     (void)sqlite3_finalize(statement);
-    return status == GSIM_OK ? leave_out_older(db, log) : status;
+    if (status == GSIM_OK)
+        status = leave_out_older(db, log);
+    return status == GSIM_OK ? gsim_db_warn_of_builds(db, "temp.chosen", log) : status;
 }
 
 /* Settings, and each column of `run` as a key. */

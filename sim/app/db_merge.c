@@ -145,22 +145,26 @@ static enum gsim_status take_over(struct gsim_db *db, const char *path, int64_t 
 }
 
 /* Runs of one policy by several programs: each is what it says, but they are not to be compared
- * unawares. What is built in differs from run to run. */
-enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, struct gsim_log *log) {
-    static const char sql[] =
-        "SELECT policy, count(DISTINCT parts) FROM (SELECT DISTINCT policy, build FROM run) JOIN "
-        "(SELECT build, group_concat(part || sha256) AS parts FROM (SELECT * FROM build WHERE part "
-        "NOT GLOB 'models/*/*' ORDER BY build, part) GROUP BY build) USING (build) GROUP BY policy "
-        "HAVING count(DISTINCT parts) > 1";
+ * unawares. A part that only some builds have (a built-in device that only some runs use) says nothing. */
+enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, const char *runs,
+                                        struct gsim_log *log) {
+    const char *sql = gsim_arena_printf(
+        db->arena,
+        "SELECT policy, group_concat(part, ', ') FROM (SELECT policy, part FROM (SELECT DISTINCT "
+        "policy, build FROM %s) JOIN main.build USING (build) GROUP BY policy, part HAVING "
+        "count(DISTINCT sha256) > 1 ORDER BY policy, part) GROUP BY policy ORDER BY policy",
+        runs);
     sqlite3_stmt *statement = NULL;
+    if (!sql)
+        return gsim_no_memory(log, "looking at builds");
     int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        gsim_warn(
-            log, db->path, 0,
-            "runs of %s were made by %lld builds of gsim, whose results may differ: gsim sweep "
-            "GRID -o FILE --force runs them again by this one",
-            (const char *)sqlite3_column_text(statement, 0),
-            (long long)sqlite3_column_int64(statement, 1));
+        gsim_warn(log, db->path, 0,
+                  "runs of %s were made by several builds of gsim, which differ in %.200s, so that "
+                  "their results may differ too: gsim sweep GRID -o FILE --replace-old runs the "
+                  "older ones again by this one",
+                  (const char *)sqlite3_column_text(statement, 0),
+                  (const char *)sqlite3_column_text(statement, 1));
     int ended = sqlite3_finalize(statement);
     return code == SQLITE_OK && ended == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
 }

@@ -58,9 +58,10 @@ static bool allocate(struct gsim_cluster *c) {
     c->nodes_with = gsim_arena_array(arena, c->widest_node + 1u, sizeof *c->nodes_with);
     bool ok = c->idle_gpus && c->gpu_part_ppm && c->node_of_gpu && c->node_first_gpu &&
               c->type_of_gpu && c->gpu_hbm_bytes && c->gpu_mem_used && c->gpu_memory &&
-              c->node_host_bytes && c->node_host_used && c->node_host_peak && c->gpu_is_arranged && c->gpu_clients && c->gpu_client_limit &&
-              c->node_cpus_free && c->node_gang && c->node_idle && c->node_is_down &&
-              c->nodes_with && gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
+              c->node_host_bytes && c->node_host_used && c->node_host_peak && c->gpu_is_arranged &&
+              c->gpu_clients && c->gpu_client_limit && c->node_cpus_free && c->node_gang &&
+              c->node_idle && c->node_is_down && c->nodes_with &&
+              gsim_bitset_init(&c->counts, arena, c->widest_node + 1);
     for (uint32_t k = 0; ok && k <= c->widest_node; k++)
         ok = gsim_bitset_init(&c->nodes_with[k], arena, c->n_nodes);
     return ok;
@@ -377,16 +378,32 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
                           gpu_set_free(cluster, gpu, is_arranged ? 0 : PPM));
 }
 
-bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
-                             uint32_t gpu) {
+int64_t gsim_cluster_host_needs(const struct gsim_cluster *c, const struct gsim_request *request,
+                                uint32_t gpu) {
     int64_t used = c->gpu_mem_used[gpu], then = used + request->mem_bytes;
     if (request->mem_bytes <= 0 || then <= c->gpu_hbm_bytes[gpu])
-        return true;
-    if (c->gpu_memory[gpu] == GSIM_MEMORY_LANES)
-        return true;
-    return c->gpu_memory[gpu] != GSIM_MEMORY_RESIDENT &&
-           spilt(c, gpu, then) - spilt(c, gpu, used) <=
-               gsim_cluster_host_free(c, c->node_of_gpu[gpu]);
+        return 0;
+    if (c->gpu_memory[gpu] == GSIM_MEMORY_RESIDENT)
+        return INT64_MAX;
+    return spilt(c, gpu, then) - spilt(c, gpu, used);
+}
+
+bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_request *request,
+                             uint32_t gpu) {
+    return gsim_cluster_host_needs(c, request, gpu) <=
+           gsim_cluster_host_free(c, c->node_of_gpu[gpu]);
+}
+
+/* A gang's GPUs of one node page to one host: the last of these units has room behind those before. */
+static bool host_has_room(const struct gsim_cluster *c, const struct gsim_request *request,
+                          const struct gsim_unit *units, uint32_t last) {
+    uint32_t node = c->node_of_gpu[units[last].gpu];
+    int64_t left = gsim_cluster_host_free(c, node);
+    int64_t needs = gsim_cluster_host_needs(c, request, units[last].gpu);
+    for (uint32_t u = 0; u < last && needs > 0 && needs <= left; u++)
+        if (c->node_of_gpu[units[u].gpu] == node)
+            left -= gsim_cluster_host_needs(c, request, units[u].gpu);
+    return needs <= left;
 }
 
 /* --- instances -------------------------------------------------------------------------------- */
@@ -430,8 +447,7 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
         uint32_t gpu = units[u].gpu;
         if (cluster->n_gpus_down > 0 && cluster->node_is_down[cluster->node_of_gpu[gpu]])
             return false;
-        if (!has_unit(cluster, request, &units[u]) ||
-            !gsim_cluster_has_memory(cluster, request, gpu))
+        if (!has_unit(cluster, request, &units[u]) || !host_has_room(cluster, request, units, u))
             return false;
         if (cluster->gpu_is_arranged[gpu] &&
             cluster->gpu_clients[gpu] >= cluster->gpu_client_limit[gpu])

@@ -116,6 +116,10 @@ struct gsim_cluster {
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log);
+/* Memory that the host has to have for a request on the GPU, beyond what the GPU has left; INT64_MAX:
+ * nothing pages there. */
+int64_t gsim_cluster_host_needs(const struct gsim_cluster *c, const struct gsim_request *request,
+                                uint32_t gpu);
 /* For placement.c: what units carry, taken or given back (of a pool nothing); the CPUs that come with
  * so many GPUs of a gang, which are spread evenly over them; whether a GPU has the memory left. */
 void gsim_cluster_charge(struct gsim_cluster *cluster, const struct gsim_request *request,

@@ -129,6 +129,7 @@ struct gsim_metrics {
     gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 gap_ppm_ns; /* of it, in which the GPU has nothing to run */
     bool has_gaps; /* jobs say what their iterations are */
+    bool has_requests;
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */

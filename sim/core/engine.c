@@ -51,20 +51,28 @@ static int64_t most_on(const struct gsim_core *core, uint32_t gpu) {
 
 /* How many GPUs have that much, and the most that any has. */
 static uint32_t count_gpus_with(const struct gsim_core *core, int64_t bytes, int64_t *most) {
-    uint32_t n = 0;
+    const struct gsim_cluster *cluster = &core->cluster;
+    uint32_t n = 0, node = UINT32_MAX;
+    int64_t host_bytes = 0;
     *most = 0;
-    for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++) {
-        int64_t here = most_on(core, gpu);
-        n += here >= bytes;
+    for (uint32_t gpu = 0; gpu < cluster->n_gpus; gpu++) {
+        int64_t here = most_on(core, gpu), own = cluster->gpu_hbm_bytes[gpu];
+        if (cluster->node_of_gpu[gpu] != node)
+            host_bytes = here - own; /* of the whole node */
+        node = cluster->node_of_gpu[gpu];
         *most = here > *most ? here : *most;
+        int64_t needs = bytes > own ? bytes - own : 0;
+        n += needs <= host_bytes;
+        host_bytes -= needs <= host_bytes ? needs : 0;
     }
     return n;
 }
 
 static int64_t least_memory(const struct gsim_core *core) {
+    const int64_t *hbm_bytes = core->cluster.gpu_hbm_bytes;
     int64_t least = INT64_MAX;
     for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)
-        least = most_on(core, gpu) < least ? most_on(core, gpu) : least;
+        least = hbm_bytes[gpu] < least ? hbm_bytes[gpu] : least;
     return least;
 }
 
@@ -120,10 +128,27 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
                         is_paging ? "" : paging_hint(core));
 }
 
+/* What hosts may hold is counted by what jobs have. */
+static enum gsim_status check_hosts(struct gsim_core *core) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    bool is_limited = false;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        is_limited |= spec->groups[g].host_bytes > 0;
+    if (!is_limited || core->trace->column[GSIM_COL_MEM_BYTES])
+        return GSIM_OK;
+    return gsim_fail(
+        core->log, GSIM_BAD_INPUT, core->trace->path, 0,
+        "no column mem_gib: hosts have a limit (--host-mem, or host_mem of the cluster "
+        "file), and nothing can be counted against it where jobs' memory is unknown; "
+        "give it with --assume mem_gib=SIZE or --by-model, or leave the limit out");
+}
+
 /* A job that no GPU can hold, or not so many as it asks for, would wait for ever. */
 static enum gsim_status check_memory(struct gsim_core *core) {
     const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
     int64_t least = mem ? least_memory(core) : 0, most;
+    if (check_hosts(core) != GSIM_OK)
+        return GSIM_BAD_INPUT;
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
         if (mem[job] <= least)
             continue;
@@ -238,7 +263,8 @@ static enum gsim_status open_policy(struct gsim_core *core) {
                                   .core = core};
     if (!core->ctx.state)
         return gsim_core_no_memory(core);
-    return policy->open ? policy->open(&core->ctx) : GSIM_OK;
+    enum gsim_status status = policy->open ? policy->open(&core->ctx) : GSIM_OK;
+    return status == GSIM_OK ? core->ctx.status : status;
 }
 
 /* As the policy says that GPUs are shared, before anybody is on them. */

@@ -29,6 +29,7 @@ bool gsim_metrics_open(struct gsim_core *core) {
         !m->gpu_busy_ns || !m->gpu_busy_ppm_ns || !open_wanting(core) || !gsim_fairness_open(core))
         return false;
     m->has_gaps = core->trace->column[GSIM_COL_ITERATIONS] != NULL;
+    m->has_requests = core->trace->column[GSIM_COL_REQUESTS] != NULL;
     m->first_submit_ns = core->trace->submit_ns[gsim_trace_arrival(core->trace, 0)];
     m->last_end_ns = m->first_submit_ns;
     return true;
@@ -87,6 +88,20 @@ static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t v
     *total += value;
 }
 
+/* Of a job that serves requests: the GPU time of their kernels, whatever else its row says. */
+GSIM_APART static int64_t served_ns(const struct gsim_trace *trace, uint32_t job, int64_t work_ns,
+                                    bool has_ended) {
+    int64_t requests = gsim_trace_get(trace, GSIM_COL_REQUESTS, job);
+    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
+    int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
+    if (requests <= 0)
+        return work_ns;
+    gsim_i128 all_ns =
+        (gsim_i128)requests * (kernels > 0 ? kernels : 1) * (kernel_ns > 0 ? kernel_ns : 0);
+    return has_ended || work_ns > all_ns ? (int64_t)(all_ns < INT64_MAX ? all_ns : INT64_MAX)
+                                         : work_ns;
+}
+
 static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_ns, bool has_ended) {
     struct gsim_metrics *m = &core->metrics;
     uint32_t job = core->jobs.job[slot];
@@ -96,6 +111,8 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
         m->ended_wait_ns += has_ended ? own->wait_ns : 0;
     }
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
+    if (gsim_rarely(m->has_requests))
+        work_ns = served_ns(core->trace, job, work_ns, has_ended);
     int64_t gpus = (int64_t)core->jobs.gpus[slot] - own->ignored_gpus;
     int64_t gpus_ppm = gpus * core->jobs.share_ppm[slot];
     m->work_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
@@ -114,17 +131,18 @@ GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
 }
 
 /* Nodes may fail, and jobs wait in vain, until long after the last end. */
-static inline void note_end(struct gsim_core *core) {
+static inline void note_end(struct gsim_core *core, bool may_be_last) {
     core->metrics.last_end_ns = core->view.now_ns;
-    core->metrics.unused_at_end = core->metrics.unused;
+    if (gsim_rarely(may_be_last))
+        core->metrics.unused_at_end = core->metrics.unused;
 }
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
-    note_end(core);
     core->metrics.n_completed++;
     core->metrics.n_killed += own->is_ending;
     gsim_fairness_leave(core, slot);
+    note_end(core, core->crowd.n <= core->wanting.n); /* no other job holds GPUs, and ends later */
     record(core, slot,
            gsim_rarely(own->is_ending) ? gsim_attained_ns(&core->view, slot)
                                        : core->jobs.service_ns[slot],
@@ -141,7 +159,7 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     if (!own->is_admitted)
         return;
     gsim_job_book_busy(core, slot);
-    note_end(core);
+    note_end(core, true);
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */

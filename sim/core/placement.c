@@ -34,14 +34,23 @@ static inline void take_plain(struct search *s, uint32_t node, uint32_t most) {
     gsim_cluster_add_idle(c, node, -(int)n);
 }
 
+/* Whether the request's memory finds room on the GPU, and on the host what remains beside the GPUs that
+ * it takes before on the node. */
+static bool takes_of_host(const struct search *s, uint32_t gpu, int64_t *host_bytes) {
+    int64_t needs = gsim_cluster_host_needs(s->cluster, s->request, gpu);
+    if (needs > *host_bytes)
+        return false;
+    *host_bytes -= needs;
+    return true;
+}
+
 GSIM_APART static void take_counted(struct search *s, uint32_t node, uint32_t most) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t end = c->node_first_gpu[node + 1], from = s->n, until = s->n + most;
-    bool any_memory = s->request->mem_bytes <= 0;
+    int64_t host_bytes = gsim_cluster_host_free(c, node);
     for (uint32_t gpu = c->node_first_gpu[node]; gpu < end && s->n < until; gpu++) {
         s->units[s->n] = (struct gsim_unit){gpu, 0};
-        s->n += gsim_cluster_is_idle(c, gpu) &&
-                (any_memory || gsim_cluster_has_memory(c, s->request, gpu));
+        s->n += gsim_cluster_is_idle(c, gpu) && takes_of_host(s, gpu, &host_bytes);
     }
     gsim_cluster_charge(s->cluster, s->request, s->units + from, s->n - from, true);
 }
@@ -61,9 +70,10 @@ GSIM_APART static uint32_t usable(const struct search *s, uint32_t node) {
     if (s->is_plain)
         return n;
     if (s->request->mem_bytes > 0) {
+        int64_t host_bytes = gsim_cluster_host_free(c, node);
         n = 0;
         for (uint32_t gpu = c->node_first_gpu[node]; gpu < c->node_first_gpu[node + 1]; gpu++)
-            n += gsim_cluster_is_idle(c, gpu) && gsim_cluster_has_memory(c, s->request, gpu);
+            n += gsim_cluster_is_idle(c, gpu) && takes_of_host(s, gpu, &host_bytes);
     }
     int64_t per_gpu = gsim_cluster_cpus(&s->request->shape, 1);
     if (per_gpu > 0 && c->node_cpus_free[node] < per_gpu * n)
@@ -308,7 +318,8 @@ struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
                        .units = units,
                        .is_plain = gsim_cluster_is_plain(cluster, request)};
     uint32_t gpus = request->shape.gpus;
-    bool is_rule = request->shape.rule != GSIM_RULE_SPREAD && request->shape.rule != GSIM_RULE_RANDOM;
+    bool is_rule =
+        request->shape.rule != GSIM_RULE_SPREAD && request->shape.rule != GSIM_RULE_RANDOM;
     if (!is_rule || request->shape.share_ppm < PPM || cluster->node_idle[node] < gpus ||
         usable(&s, node) < gpus)
         return (struct gsim_found){0};

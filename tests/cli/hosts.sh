@@ -63,6 +63,18 @@ for policy in suspend tiresias las gandiva; do
     check "$policy: at what storage costs" yes "$(holds "$(field jct_mean_s --policy $policy "$@" \
         --host-mem 64GiB $demo) > $(field jct_mean_s --policy $policy "$@" $demo)")"
 done
+check "a limit and unknown memory" 3 "$("$gsim" --quiet --policy suspend --host-mem 64GiB \
+    tests/golden/two.csv >"$tmp/out" 2>&1; echo $?)"
+
+# What the GPUs of a gang page goes to one host: eight times 5.3 GB is more than 30 GiB.
+printf 'job_id,submit_s,gpus,duration_s,mem_gib\na,0,1,100,40\nb,5,2,100,20\n' >"$tmp/two.csv"
+printf 'job_id,submit_s,gpus,duration_s,mem_gib\nb,5,8,100,20\n' >"$tmp/wide.csv"
+for policy in msched uvm fifo gang-rr; do
+    check "$policy: a gang waits for its host" 2 "$(field completed --policy $policy --set memory=uvm \
+        --gpus-per-node 2 --device v100 --host-mem 30GiB "$tmp/two.csv")"
+done
+check "a gang that no host can page" 3 "$("$gsim" --quiet --policy uvm --gpus-per-node 8 \
+    --device v100 --host-mem 30GiB "$tmp/wide.csv" >"$tmp/out" 2>&1; echo $?)"
 check "storage that nobody knows" 1 "$(says storage.bytes_per_s --policy suspend --host-mem 64GiB $demo)"
 check "the driver's images need room as well" yes "$(holds "$(field bytes_stored --policy suspend \
     --set mechanism=checkpoint --host-mem 64GiB $demo) > 0")"

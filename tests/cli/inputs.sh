@@ -53,7 +53,7 @@ expect "an application that takes no time" 3 "zero.csv:3: kernel 'a' and all oth
 t=tests/golden/two.csv
 expect "5 of memory" 2 "'5' has no unit; say 5GiB or 5B" "$gsim" --policy uvm --host-mem 5 --assume mem_gib=1 $t
 expect "5 bytes, if one means it" 3 "host" "$gsim" --policy uvm --device rtx5080 --host-mem 5B --assume mem_gib=20 --assume iterations=5 --assume gpu_ms=1 $t
-expect "bytes in full" 0 "JCT" "$gsim" --policy fifo --host-mem 549755813888 $t
+expect "bytes in full" 0 "JCT" "$gsim" --policy fifo --assume mem_gib=1GiB --host-mem 549755813888 $t
 expect "a quantum of 5" 2 "timeslice.quantum: '5' has no unit; say 5ms, 5s or 5min" "$gsim" --policy timeslice --set quantum=5 $t
 expect "a quantum of 3600 beside milliseconds" 2 "has no unit" "$gsim" --policy timeslice --set quantum=3600 $t
 expect "a quantum of 5 where minutes are usual" 2 "las.quantum: '5' has no unit" "$gsim" --policy las --set quantum=5 $t
@@ -120,6 +120,15 @@ expect "a profile" 3 "app.csv:1: column 'time' .*did you mean 'time_us'" "$gsim"
 for sample in traces/samples/*.csv; do
     expect "$sample" 0 "jobs" "$gsim" --quiet --policy fifo --device ideal --until 0.001 "$sample"
 done
+
+# --- what rows leave open, or say twice
+printf 'job_id,submit_s,duration_s,iterations,gpu_ms\na,0,500,500,100\n' >"$tmp/gaps.csv"
+expect "much longer than its iterations" 0 "1 of 1 jobs last more than 1.5 times as long as their iterations" "$gsim" --policy fifo "$tmp/gaps.csv"
+printf 'job_id,submit_s,duration_s,num_gpus\na,0,500,4\n' >"$tmp/theirs.csv"
+expect "a column in the words of others" 3 "unknown column 'num_gpus'; did you mean 'gpus'" "$gsim" --policy fifo "$tmp/theirs.csv"
+printf 'job_id,submit_s,duration_s,requests,period_ms,gpu_ms\ns,0,5000,1000,100,11\n' >"$tmp/served.csv"
+expect "GPUs useful of requests is their kernels' time" 0 "GPUs useful (%)  *11.00" "$gsim" --policy srtf "$tmp/served.csv"
+expect "paging with no manager" 2 "preempt=paging leaves a job's memory to a manager" "$gsim" --policy las --set preempt=paging $t
 
 # --- files beside the result -----------------------------------------------------------------------
 for option in --jobs-csv --timeline; do
