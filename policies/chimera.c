@@ -66,7 +66,8 @@ const struct gsim_policy gsim_policy_chimera = {
     .summary = "the urgent first, each SM freed by the cheapest of drain, save and flush",
     .paper = "Park, Park and Mahlke, Chimera, ASPLOS 2015",
     .deviations = "thread blocks are equally long and SMs evenly out of step; costs are known, not "
-                  "estimated from earlier blocks; an urgent job gets all SMs",
+                  "estimated from earlier blocks; an urgent job gets all SMs; jobs wait in one "
+                  "strict queue, whose head holds up all behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

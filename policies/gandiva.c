@@ -285,10 +285,10 @@ const struct gsim_policy gsim_policy_gandiva = {
     .name = "gandiva",
     .summary = "slices at iteration ends, affinity, packing while it pays, migration",
     .paper = "Xiao et al., Gandiva, OSDI 2018",
-    .deviations =
-        "one round robin for the cluster, which passes over wide gangs (patience=0); packs "
-        "the first packable job, not the least utilised; variant=gavel packs single GPUs "
-        "only; with grow=on all jobs can; variants by description",
+    .deviations = "one round robin for the cluster passes over wide gangs (patience=0); the "
+                  "first packable job is packed, not the least utilised, and judged when a job "
+                  "waits; variant=gavel packs single GPUs; with grow=on all jobs can; a job "
+                  "comes back where there is room, not on its own server",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -5,8 +5,8 @@
  * Jobs start in order of arrival. Either all GPUs are cut in one way for the whole run
  * (layout=3g+2g+1g), or, layout=auto, a GPU that nobody is on is cut for the jobs that wait: as many
  * of them as fit, in their order, the rest as large as possible. A GPU with jobs is never cut, so the
- * first job that finds no instance lets GPUs drain. Gangs and jobs too large have whole GPUs.
- * Source: NVIDIA, "Multi-Instance GPU user guide": profiles, where they lie, when they may change. */
+ * first job that finds no instance lets GPUs drain. Gangs and jobs too large have whole GPUs. Source:
+ * NVIDIA, "Multi-Instance GPU user guide": profiles, where they lie, when they may change. */
 #include <stdio.h>
 #include <string.h>
 
@@ -288,8 +288,8 @@ const struct gsim_policy gsim_policy_mig = {
     .name = "mig",
     .summary = "GPUs cut into isolated instances, by a layout or for the jobs that wait",
     .paper = "NVIDIA Multi-Instance GPU user guide",
-    .deviations = "one job an instance; a GPU is cut as a whole while nobody is on it, where the "
-                  "driver can also exchange single instances",
+    .deviations = "one job an instance; an idle GPU is cut as a whole, where the driver can "
+                  "exchange single instances; jobs wait in one strict queue",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct mig),

@@ -166,7 +166,8 @@ const struct gsim_policy gsim_policy_mps = {
     .paper = "NVIDIA Multi-Process Service; contention as measured on an H200",
     .deviations =
         "gangs of several GPUs have them to themselves; a job's kernels are all alike, of "
-        "its average demand; what the server costs on the host is not modelled",
+        "its average demand; what the server costs on the host is not modelled; jobs wait in one "
+        "strict queue, whose head holds up all behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

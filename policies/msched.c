@@ -105,8 +105,9 @@ const struct gsim_policy gsim_policy_msched = {
     .name = "msched",
     .summary = "turns with the next task's memory moved in ahead of it",
     .paper = "MSched, arXiv 2512.24637",
-    .deviations = "the length of a turn is not published: see msched.period; gangs of several GPUs "
-                  "have them to themselves",
+    .deviations =
+        "the length of a turn is not published: see msched.period; gangs of several GPUs "
+        "have them to themselves; jobs wait in one strict queue, whose head holds up all behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -63,7 +63,8 @@ const struct gsim_policy gsim_policy_nvshare = {
     .paper = "Alexopoulos and Mitropoulos, nvshare: Practical GPU Sharing without Memory Size "
              "Constraints, ICSE 2024 (companion)",
     .deviations = "the lock goes round in a ring, not first come first served; the faults of an "
-                  "iteration are waited for before its first kernel",
+                  "iteration are waited for before its first kernel; jobs wait in one strict "
+                  "queue, whose head holds up all behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

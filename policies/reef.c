@@ -81,7 +81,8 @@ const struct gsim_policy gsim_policy_reef = {
         "at once in streams of their own; which kernel was killed is known, so that no finished "
         "one runs again; "
         "a padded kernel costs the real-time one no occupancy, whatever registers they "
-        "use, and what it did as padding is kept when it gets the GPU to itself",
+        "use, and what it did as padding is kept when it gets the GPU to itself; jobs wait in one "
+        "strict queue, whose head holds up all behind it",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

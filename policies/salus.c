@@ -282,7 +282,8 @@ const struct gsim_policy gsim_policy_salus = {
     .deviations =
         "lanes keep their size until they are empty; while the first of a lane waits for its host "
         "between iterations nobody behind it runs; true remaining times for order=srtf; "
-        "gangs of several GPUs have them to themselves",
+        "gangs of several GPUs have them to themselves; jobs wait in one strict queue, whose head "
+        "holds up all behind it",
     .is_oracle = true,
     .shares_gpus = true,
     .params = params,

@@ -21,7 +21,8 @@ const struct gsim_policy gsim_policy_uvm = {
     .summary = "time slices over Unified Memory: whoever misses pages waits for them",
     .paper = "nvidia-uvm of NVIDIA's open-gpu-kernel-modules",
     .deviations = "the faults of an iteration are waited for before its first kernel; gangs of "
-                  "several GPUs have them to themselves",
+                  "several GPUs have them to themselves; jobs wait in one strict queue, whose head "
+                  "holds up all behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -69,7 +69,8 @@ const struct gsim_policy gsim_policy_vgpu = {
     .paper = "NVIDIA Virtual GPU software user guide",
     .deviations =
         "turns end on time, so there is no overshoot to be averaged; a switch is part of the "
-        "turn that it leads to; gangs of several GPUs have them to themselves",
+        "turn that it leads to; gangs of several GPUs have them to themselves; jobs wait in one "
+        "strict queue, whose head holds up all behind it",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),
