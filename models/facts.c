@@ -174,10 +174,21 @@ static uint32_t add_instances(const struct gsim_model *model, const struct gsim_
     return n;
 }
 
+/* Jobs whose memory is unknown share GPUs as if they had none. On an ideal device memory never binds. */
+static bool shares_unknown_memory(const struct gsim_model *model) {
+    const int64_t *const *column = model->setup.trace->column;
+    bool binds = false;
+    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+        binds |= model->setup.profiles[type]->value[GSIM_KEY_PCIE_D2H] != INT64_MAX;
+    return binds && !column[GSIM_COL_MEM_BYTES] && !column[GSIM_COL_WORKING_SET_BYTES] &&
+           !column[GSIM_COL_APP] &&
+           (model->turns.most_members > 1 || model->turns.most_beside > 1 || model->has_cut);
+}
+
 const char *const *gsim_facts_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
-                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 1;
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 2;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -191,5 +202,7 @@ const char *const *gsim_facts_assumed(const struct gsim_model *model) {
                                               profile->name);
         n = add_instances(model, profile, list, n);
     }
+    if (list && shares_unknown_memory(model))
+        list[n++] = "mem_gib=0 (no row says how much memory its job has)";
     return list;
 }

@@ -84,4 +84,11 @@ assumes() { # arguments of gsim: whether context.bytes is among what is assumed
 check "it is listed" 1 "$(assumes --policy timeslice --device a100-80 "$tmp/two.csv")"
 check "where it was measured it is not" 0 "$(assumes --policy timeslice "$tmp/two.csv")"
 check "where it was not counted it is not" 0 "$(assumes --policy timeslice --device a100-80 --set memory=uvm "$tmp/two.csv")"
+awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 4; i++) print i "," i ",100" }' >"$tmp/unknown.csv"
+for policy in timeslice mps mig gandiva; do
+    check "$policy: memory that no row says" 1 "$("$gsim" --quiet --format json --policy $policy --device h200 \
+        "$tmp/unknown.csv" | grep -c '"assumed":"[^"]*mem_gib=0 (no row says')"
+done
+check "alone it does not matter" 0 "$("$gsim" --quiet --format json --policy fifo --device h200 \
+    "$tmp/unknown.csv" | grep -c 'mem_gib=0')"
 check "nor where jobs are alone" 0 "$(assumes --policy fifo --device a100-80 "$tmp/two.csv")"
