@@ -3,18 +3,7 @@
 # Clusters of different devices, and networks that slow gangs down. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-check() { # name, expected, what came
-    if [ "$2" = "$3" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        echo "# expected: $2"
-        echo "# got: $3"
-    fi
-}
+. tests/support/check.sh
 ends() { # arguments of gsim: when each job ended, in trace order
     "$gsim" --quiet --policy "${policy:-fifo}" --force --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1 || cat "$tmp/out"
     awk -F, 'NR > 1 { printf "%s%g", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv"

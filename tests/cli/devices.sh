@@ -4,18 +4,7 @@
 # validated, and which constants it rests on. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-check() { # name, expected, what came
-    if [ "$2" = "$3" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        echo "# expected: $2"
-        echo "# got: $3"
-    fi
-}
+. tests/support/check.sh
 outside() { # arguments of gsim: the field
     "$gsim" --quiet --format json "$@" 2>&1 | sed -n 's/.*"outside_validated": *"\([^"]*\)".*/\1/p'
 }

@@ -4,18 +4,7 @@
 # $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-
-check() { # name, expected, what came
-    if [ "$2" = "$3" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        echo "# expected: $2"
-        echo "# got: $3"
-    fi
-}
+. tests/support/check.sh
 last() { # name: one field of the result of the last run
     grep -oE "\"$1\": *(\"[^\"]*\"|[^,}]*)" "$tmp/out" | head -n 1 | sed 's/^[^:]*: *//; s/"//g'
 }
