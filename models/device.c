@@ -451,7 +451,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
     model->progress[slot] =
         (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};
-    gsim_turns_forget(model, slot);
+    gsim_turns_lose(model, slot);
     job->phase = IDLE;
     job->is_carried = false;
     job->stop = GSIM_STOP_SAVE;
@@ -469,6 +469,7 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
     job->keep = from->keep;
     job->bytes_in = from->bytes_in;
     job->bytes_out = from->bytes_out;
+    gsim_turns_inherit(model, slot, failed);
 }
 
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,

@@ -352,6 +352,26 @@ void gsim_turns_forget(struct gsim_model *model, gsim_slot slot) {
                                    .wings_capacity = turner->wings_capacity};
 }
 
+static void begin_with(struct gsim_model *model, gsim_slot slot, struct gsim_memory_use sum) {
+    if (slot < model->turns.capacity)
+        model->turns.by_slot[slot].sum = model->turns.by_slot[slot].before = sum;
+}
+
+void gsim_turns_lose(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_memory_use sum = gsim_turns_memory_use(model, slot);
+    gsim_turns_forget(model, slot);
+    begin_with(model, slot, sum);
+}
+
+void gsim_turns_inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) {
+    if (failed >= model->turns.capacity)
+        return;
+    if (gsim_turner_reserve(model, slot))
+        begin_with(model, slot, model->turns.by_slot[failed].sum);
+    else
+        model->is_out_of_memory = true;
+}
+
 bool gsim_turns_knows_of(const struct gsim_model *model, gsim_slot slot) {
     return slot < model->turns.capacity;
 }

@@ -92,6 +92,9 @@ bool gsim_turns_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop st
 bool gsim_turns_has_worked(const struct gsim_model *model, gsim_slot slot);
 /* As the job's threshold and boundary watch say. */
 void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+/* A job has lost what it had done, but not what moving its memory has taken; and it comes anew. */
+void gsim_turns_lose(struct gsim_model *model, gsim_slot slot);
+void gsim_turns_inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed);
 /* A slot is given to another job. */
 void gsim_turns_forget(struct gsim_model *model, gsim_slot slot);
 /* Whether it may have taken turns. */

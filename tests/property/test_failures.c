@@ -128,6 +128,45 @@ static struct gsim_result alone(int64_t seed, int64_t checkpoint_ns, struct gsim
     return test_run(&how, arena);
 }
 
+/* What moving memory took is not undone by a failure: the longer two jobs page, the more it is. */
+static void test_what_moved_stays_counted(void **state) {
+    static const int64_t submit[] = {0, 0}, service[] = {3000 * S, 3000 * S};
+    static const int64_t mem_bytes[] = {10 * GSIM_GIB, 10 * GSIM_GIB};
+    static const uint32_t ids[] = {0, 0}, order[] = {0, 1};
+    static struct gsim_trace trace;
+    struct gsim_summary before = {0};
+    (void)state;
+    for (int64_t hours = 1; hours <= 8; hours++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_result result;
+        struct gsim_log log = {0};
+        struct test_run how = failing(&trace, "uvm", 3);
+        trace = (struct gsim_trace){.path = "by hand",
+                                    .format = "test",
+                                    .n_jobs = 2,
+                                    .id_text = "",
+                                    .id_at = ids,
+                                    .order = order,
+                                    .submit_ns = submit,
+                                    .service_ns = service};
+        trace.column[GSIM_COL_MEM_BYTES] = mem_bytes;
+        how.device = "p100";
+        how.nodes = how.gpus_per_node = 1;
+        how.mtbf_ns = 7200 * S;
+        how.mttr_ns = 60 * S;
+        how.checkpoint_ns = 0;
+        how.until_ns = hours * 3600 * S;
+        (void)test_try(&how, arena, &result, &log); /* it is cut short */
+        assert_int_equal(log.n_errors, 0);
+        assert_true(result.summary.bytes_in >= before.bytes_in);
+        assert_true(result.summary.faults >= before.faults);
+        assert_true(result.summary.stall_s >= before.stall_s);
+        before = result.summary;
+        gsim_arena_free(arena);
+    }
+    assert_true(before.restarts > 2 && before.bytes_in > 0);
+}
+
 /* Two jobs of 1 s, and one that comes when all is over for them; the run ends before it does, on a
  * cluster that is mostly down. Shares are of the time until the last end, so they stay below 1. */
 static void test_shares_of_a_run_that_is_cut(void **state) {
@@ -239,8 +278,10 @@ static void test_nobody_is_placed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_policy),     cmocka_unit_test(test_managed_memory),
+        cmocka_unit_test(test_every_policy),
+        cmocka_unit_test(test_managed_memory),
         cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_what_moved_stays_counted),
         cmocka_unit_test(test_shares_of_a_run_that_is_cut),
         cmocka_unit_test(test_gang_rr_leaves_failed_nodes),
         cmocka_unit_test(test_nobody_is_placed),
