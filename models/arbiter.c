@@ -23,7 +23,7 @@ struct gsim_arbiter {
     struct gsim_cycle cycle;
     struct gsim_pager pager;
     struct gsim_pager_shares shares; /* of its rates */
-    struct gsim_memory_use gone; /* what was moved for those who have left */
+    struct gsim_memory_use gone; /* bytes moved for contexts that have left */
     uint16_t n_present; /* members */
     int64_t n_steps; /* that were simulated, those of a state ahead included */
     struct gsim_spans spans[2], taken; /* of the committed state and the one ahead, as they swap */

@@ -18,8 +18,8 @@ static bool has_shared_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
 bool gsim_crowding_init(struct gsim_model *model) {
     struct gsim_crowding *crowding = &model->crowding;
     const struct gsim_model_setup *setup = &model->setup;
-    crowding->is_on = model->traffic.domains.is_bottleneck ||
-                      has_shared_root(&setup->wiring, setup->n_gpus);
+    crowding->is_on =
+        model->traffic.domains.is_bottleneck || has_shared_root(&setup->wiring, setup->n_gpus);
     if (!crowding->is_on)
         return true;
     uint32_t n = setup->wiring.n_nodes;
@@ -113,7 +113,7 @@ static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns)
 }
 
 /* Of so many bytes in the window at this share of its rates. What was on its way may have left with
- * whom it was for. */
+ * the job it was for. */
 static int64_t average(int64_t bytes, uint64_t share_q32, int64_t window_ns, int64_t most) {
     if (bytes <= 0)
         return 0;
@@ -193,10 +193,11 @@ static uint64_t share_of_root(const struct gsim_model *model, const struct gsim_
                               uint32_t gpu, enum gsim_host_way how) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     uint64_t least = GSIM_RATE_ONE;
-    for (enum gsim_host_way way = GSIM_HOST_IN; wiring->root_of_gpu && way < GSIM_HOST_BOTH; way++) {
-        uint64_t share = share_of(model, host, wiring->root_of_gpu, gpu, way,
-                                  asks(model, gpu, how, way),
-                                  wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]]);
+    for (enum gsim_host_way way = GSIM_HOST_IN; wiring->root_of_gpu && way < GSIM_HOST_BOTH;
+         way++) {
+        uint64_t share =
+            share_of(model, host, wiring->root_of_gpu, gpu, way, asks(model, gpu, how, way),
+                     wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]]);
         least = share < least ? share : least;
     }
     return least;
@@ -264,7 +265,7 @@ static void expect_end(struct gsim_crowding *crowding, uint32_t node, int64_t le
         gsim_eventq_cancel(&crowding->windows, node);
 }
 
-/* Who pages is counted anew: whoever begins to is taken to do nothing else. */
+/* Paging GPUs are counted anew: one that begins to page is taken to do nothing else. */
 static bool find_paging(struct gsim_model *model, struct gsim_crowd_host *host) {
     bool has_changed = false;
     host->n_paging = 0;
@@ -305,8 +306,7 @@ static void end_window(struct gsim_model *model, uint32_t node, int64_t now_ns) 
         begin_window(model, host->first_gpu + k, now_ns);
     host->since_ns = now_ns;
     share_all(model, host, now_ns);
-    expect_end(&model->crowding, node,
-               host->length_ns + host->length_ns / GROWS_BY);
+    expect_end(&model->crowding, node, host->length_ns + host->length_ns / GROWS_BY);
 }
 
 int64_t gsim_crowding_next_ns(struct gsim_model *model) {

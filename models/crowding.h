@@ -40,7 +40,7 @@ struct gsim_crowding {
     uint32_t *disturbed; /* hosts */
     uint32_t n_disturbed;
     int64_t disturbed_ns;
-    bool was_host_limited; /* by rates that nobody had given */
+    bool was_host_limited; /* by rates that no file gave */
 };
 
 #endif

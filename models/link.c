@@ -269,7 +269,7 @@ static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
 enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
 
 /* Engines of a ring get no more together than is carried, max-min fair. ways: a bit for each direction
- * that counts. Whether somebody gets less. */
+ * that counts. Whether any engine gets less. */
 static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
                      int64_t carried) {
     int64_t level = 0, sum = 0, n_above = 1;
@@ -324,8 +324,8 @@ static void cap_domain(struct gsim_link *link, uint32_t gpu) {
     bool is_limited = cap_ring(link, link->next_in_domain, gpu, WAY_IN, carried[GSIM_HOST_IN]);
     is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
     if (ways_of(link, gpu) == (WAY_IN | WAY_OUT))
-        is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT,
-                               carried[GSIM_HOST_BOTH]);
+        is_limited |=
+            cap_ring(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
     link->was_host_limited |= is_limited && !link->is_host_given[domain];
 }
 
@@ -375,8 +375,8 @@ static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns)
     if (!job)
         return;
     uint64_t wanted = wanted_q32(link, engine);
-    bool is_as_before = job->progress.rate_q32 > 0 && about->got == about->gets &&
-                        about->wanted_q32 == wanted;
+    bool is_as_before =
+        job->progress.rate_q32 > 0 && about->got == about->gets && about->wanted_q32 == wanted;
     if (is_as_before)
         return;
     about->got = about->gets;

@@ -95,9 +95,9 @@ struct gsim_link {
     const uint32_t *root_of_gpu; /* NULL: every GPU has a root of its own */
     const int64_t *root_bytes_per_s; /* each way, by root */
     uint32_t *next_below; /* ring of the GPUs below one root */
-    const struct gsim_link_hosts *hosts; /* NULL: nobody shares a host's memory */
+    const struct gsim_link_hosts *hosts; /* NULL: no GPUs share a host's memory */
     uint32_t *next_in_domain, *next_in_host; /* rings, where there are hosts */
-    bool was_host_limited; /* what a host could do decided a rate that nobody had given */
+    bool was_host_limited; /* what a host could do decided a rate that no file gave */
     const bool *is_host_given; /* by domain */
 };
 

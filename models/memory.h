@@ -30,11 +30,11 @@
 
 enum { GSIM_STORE_TURNS_MAX = 256 }; /* of a timeline: contexts of one GPU */
 
-/* How fast memory moves while nobody else is on the way. */
+/* How fast memory moves on links that are idle otherwise. */
 struct gsim_pager_rates {
     struct gsim_copy_rates migrate;
     int64_t copy_bytes_per_s; /* under faults */
-    int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of who yields */
+    int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
 };
 
 /* How it is done; the same for all states of a GPU, but for the scratch space of `uvm`. */
@@ -44,7 +44,7 @@ struct gsim_pager {
     uint32_t capacity; /* chunks that the GPU has room for */
     struct gsim_uvm uvm;
     struct gsim_proactive proactive;
-    int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of who yields */
+    int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: what a switch takes besides copying */
     struct gsim_pager_rates alone; /* what is used is a share of these (models/crowding.h) */
     uint64_t stamp; /* the last one given to a store */
@@ -135,7 +135,7 @@ struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int6
 /* What is left of a wait when copies go at another rate from now on. */
 int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
                            int64_t bytes_per_s);
-/* Whether those who are there have more together than the GPU. */
+/* Whether the jobs there have more together than the GPU. */
 bool gsim_store_is_too_much(const struct gsim_store *store);
 /* Bytes of a context that are on the GPU. */
 int64_t gsim_store_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);

@@ -17,8 +17,7 @@
 enum {
     GSIM_PARTS_ITERATIONS = 1, /* each touches its memory, or ends a turn */
     GSIM_PARTS_TURNS = 4, /* each may end a turn */
-    GSIM_PARTS_KERNELS =
-        2, /* somebody halts it at the end of one, caps them, or makes them longer */
+    GSIM_PARTS_KERNELS = 2, /* the lane halts it at their ends, caps them, or makes them longer */
 };
 
 struct gsim_process {

@@ -275,7 +275,7 @@ static int64_t together_ns(const struct gsim_traffic *traffic, const struct gsim
     return longest_ns;
 }
 
-/* Who is done below one root leaves more of the host to the others: carried out on idle links. */
+/* A transfer that is done below one root leaves more of the host to the others: carried out on idle links. */
 static int64_t rehearsed_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                             const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_transfer_done done = {0};
@@ -323,9 +323,11 @@ int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, const struct gsim_ca
 /* The link with the next end; of several at one instant the first of these. */
 static struct gsim_link *next_link(struct gsim_traffic *traffic) {
     struct gsim_link *next = &traffic->pcie;
-    if (traffic->network_rates && gsim_link_next_time(&traffic->network) < gsim_link_next_time(next))
+    if (traffic->network_rates &&
+        gsim_link_next_time(&traffic->network) < gsim_link_next_time(next))
         next = &traffic->network;
-    if (traffic->storage_rates && gsim_link_next_time(&traffic->storage) < gsim_link_next_time(next))
+    if (traffic->storage_rates &&
+        gsim_link_next_time(&traffic->storage) < gsim_link_next_time(next))
         next = &traffic->storage;
     return next;
 }

@@ -307,7 +307,7 @@ void gsim_turns_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) 
     gsim_arbiter_set_spaces(model->turns.of_gpu[gpu], NULL, 0, now_ns);
 }
 
-/* Whether a lane halts who runs where a kernel or its blocks end, or kills what has to run again. */
+/* Whether a lane halts the running job where a kernel or its blocks end, or kills what has to run again. */
 static bool halts_at_kernels(const struct gsim_lane *lane) {
     if (lane->discipline == GSIM_DISCIPLINE_PADDING)
         return true;
@@ -426,7 +426,7 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
         turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
 }
 
-/* Whether somebody present would halt another. */
+/* Whether any job present would halt another. */
 static bool has_ranks(const struct gsim_arbiter *arbiter) {
     int32_t lowest = INT32_MAX, highest = INT32_MIN;
     for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {

@@ -14,7 +14,8 @@
  *
  * choice= fixes one way, for comparison. What that gives (experiments/adaptive, on traces that nothing
  * was tuned on): with a way to the host of 6 GB/s and more, always evicting to the host is as good, to
- * a per cent; at 3 GB/s choosing takes 5 to 6 % off the mean JCT where memory differs from job to job. */
+ * a per cent; at 3 GB/s choosing takes 5 to 6 % off the mean JCT where memory differs from job to job. A
+ * single trace may cost a sixth more, at 3 GB/s a quarter more. */
 #include "policies/common_tiresias.h"
 
 enum way { RESIDENT, HOST, CHECKPOINT, FINISH, RESTART, WAYS };
@@ -258,7 +259,8 @@ const struct gsim_policy gsim_policy_adaptive = {
     .deviations =
         "choosing pays where memory differs and the way to the host is slow: 5 to 6 % at 3 "
         "GB/s; "
-        "from 6 GB/s on always evicting to the host is as good to a per cent; a gang that does not "
+        "from 6 GB/s on always evicting to the host is as good to a per cent; one trace may cost a "
+        "sixth more, at 3 GB/s a quarter; a gang that does not "
         "fit is passed over for ever (patience=0); under memory= a "
         "job left resident is taken to block its GPU, though others may "
         "push it out, so it is hardly ever chosen",

@@ -230,10 +230,11 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
 /* --- slices of time -----------------------------------------------------------------------------
  */
 
-/* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to whoever
- * waits, longest slice first, and run on while nobody does. Who waits is served in the order of a
- * rank; who does not fit, not even by force, is passed over, but by patience= not for ever. Before the
- * first pushes out anybody, who is due gives way to one whose memory lies there, if that is worth it.
+/* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to jobs
+ * that wait, longest slice first, and run on while none does. Jobs that wait are served in the order
+ * of a rank; one that does not fit, not even by force, is passed over, but by patience= not for ever.
+ * Before the first pushes out a job that is due, that job gives way to one whose memory lies there, if
+ * that is worth it.
  * Zeroed, settings filled, then gsim_slices_init. */
 struct gsim_victim {
     gsim_slot slot;
@@ -286,12 +287,12 @@ struct gsim_slices {
      * others. NULL: nothing to do. */
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
-    /* What so much time of its GPUs is worth in ranks: by so much one who saves it by going home may be
-     * behind the first in line. NULL: nobody goes before the first. */
+    /* What so much time of its GPUs is worth in ranks: by so much a job that saves it by going home may
+     * be behind the first in line. NULL: no job goes before the first. */
     int64_t (*worth)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns);
 
     enum gsim_rule rule; /* placement=, set by init */
-    int64_t patience; /* patience=: slices after which nobody passes who waits; 0: never */
+    int64_t patience; /* patience=: slices after which no job passes one that waits; 0: never */
     struct gsim_homes homes;
     uint32_t only_node; /* whose jobs may be pushed out now, if set */
     struct gsim_index waiting; /* by rank */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Waiting jobs by the node where their memory lies, for gsim_slices: whoever is due there gives way to one
- * of them, if what that saves of copies over the network (by quotes) is worth more than the place in the
+/* Waiting jobs by the node where their memory lies, for gsim_slices: a job that is due there gives way to
+ * one of them, if what that saves of copies over the network (by quotes) is worth more than the place in the
  * line that it is ahead of. Jobs over several nodes are not among them. */
 #include "policies/common.h"
 
@@ -21,8 +21,8 @@ static bool reserve(struct gsim_homes *homes, gsim_slot slot) {
     uint32_t capacity = homes->capacity ? homes->capacity : 64;
     while (capacity <= slot)
         capacity *= 2;
-    struct gsim_home *of = gsim_arena_grow(
-        homes->arena, homes->of, homes->capacity * sizeof *of, capacity * sizeof *of);
+    struct gsim_home *of = gsim_arena_grow(homes->arena, homes->of, homes->capacity * sizeof *of,
+                                           capacity * sizeof *of);
     if (!of)
         return false;
     homes->of = of;
@@ -97,7 +97,7 @@ int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
         return 0;
     uint32_t next = node + 1 < view->n_nodes ? node + 1 : 0, first = view->node_first_gpu[next];
     for (uint32_t u = 0; u < n; u++)
-        elsewhere[u] = (struct gsim_unit){
-            .gpu = first + u % (view->node_first_gpu[next + 1] - first)};
+        elsewhere[u] =
+            (struct gsim_unit){.gpu = first + u % (view->node_first_gpu[next + 1] - first)};
     return gsim_ask_back_ns(ctx, slot, elsewhere, n) - gsim_ask_back_ns(ctx, slot, home, n);
 }

@@ -7,7 +7,7 @@
 #include "policies/common.h"
 
 struct gsim_matrix_row {
-    gsim_slot *column; /* who has it; GSIM_NO_SLOT: nobody */
+    gsim_slot *column; /* the gang that has it; GSIM_NO_SLOT: none */
     struct gsim_queue gangs;
     uint32_t n_free;
 };
@@ -37,7 +37,7 @@ static inline struct gsim_matrix_job *gsim_matrix_own(const struct gsim_ctx *ctx
 enum gsim_status gsim_matrix_init(struct gsim_matrix *matrix, struct gsim_ctx *ctx);
 void gsim_matrix_add(struct gsim_matrix *matrix, const struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_matrix_remove(struct gsim_matrix *matrix, const struct gsim_ctx *ctx, gsim_slot slot);
-/* First in a decide: gangs that wait on failed nodes lose their columns, and who has none gets some,
+/* First in a decide: gangs that wait on failed nodes lose their columns, and those without get some,
  * where there are any on nodes that are up. */
 void gsim_matrix_settle(struct gsim_matrix *matrix, struct gsim_ctx *ctx);
 /* The gang's columns, into matrix->units; how many. */

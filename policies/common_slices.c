@@ -153,8 +153,8 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 
 /* --- the decide ------------------------------------------------------------------------------- */
 
-/* Whether it has waited for so long that nobody may pass it any more; as long as somebody runs, room
- * will come. */
+/* Whether the job has waited for so long that no other may pass it any more; as long as any job runs,
+ * room will come. */
 static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     int64_t waited_ns = ctx->view->now_ns - ctx->view->changed_ns[slot];
@@ -162,15 +162,14 @@ static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx
            waited_ns / slices->patience >= slices->slice_ns;
 }
 
-/* What is known in one pass of who cannot be placed. */
+/* What one pass knows of the jobs that cannot be placed. */
 struct pass {
     struct gsim_misfits misfits;
-    uint32_t
-        smallest_unforced; /* the smallest gang for whom there are not GPUs enough even by force */
+    uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
 };
 
-/* Whom the GPUs would suffice, but not their memory, waits for who is paused there, and says nothing of
- * others. */
+/* A job that lacks only memory on GPUs enough waits for the jobs paused there, and its failure says
+ * nothing of others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
     if (ctx->view->gpus[slot] < pass->misfits.smallest)
@@ -205,7 +204,7 @@ static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
         slices->placed(ctx, plan, slot, slices->mark);
 }
 
-/* Who is at home on this node goes before the first, as far as it is worth it. */
+/* Jobs at home on this node go before the first, as far as that is worth it. */
 static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t node) {
     gsim_slot first = gsim_index_first(&slices->waiting);
@@ -224,7 +223,7 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
     return is_placed;
 }
 
-/* A wide gang that has waited long needs all who are due. */
+/* A wide gang that has waited long needs every job that is due. */
 static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot first = gsim_index_first(&slices->waiting), victim, after;
     bool has_placed = false;

@@ -4,9 +4,9 @@
  * and a process offer. Quanta of tens of seconds keep the cost of moving memory small. Source: this
  * project; the costs are those measured on an H200 (../shared/validation/h200/suspend_cost.csv).
  *
- * Who waits goes by priority, then by least attained GPU time. Once a job has run for a quantum,
- * counted from the end of its copy-in, it gives way to whoever waits with a higher priority, or
- * with the same priority and less GPU time. One whose memory lies on the node of whoever is due goes
+ * Waiting jobs go by priority, then by least attained GPU time. Once a job has run for a quantum,
+ * counted from the end of its copy-in, it gives way to a job that waits with a higher priority, or
+ * with the same priority and less GPU time. One whose memory lies on the node of a job that is due goes
  * before the first in line if it has had no more GPU time beyond the other's than that saves.
  *
  * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the

@@ -134,7 +134,7 @@ static enum gsim_status load(struct gsim_contents *contents, const char *path, s
         return gsim_no_memory(log, "reading a file");
     enum gsim_status status =
         gsim_content_read(own, contents->most_kept, contents->arena, &entry->content, log);
-    if (status != GSIM_OK) /* whoever asks next for one that cannot be read is told as well */
+    if (status != GSIM_OK) /* the next to ask for a file that cannot be read is told as well */
         return status;
     (void)put(contents, entry);
     *out = entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files that a run reads, by whoever names them: the command line, the spec, the cluster, the
+/* The files that a run reads, wherever they are named: the command line, the spec, the cluster, the
  * trace's rows, the policy's parameters. Devices and applications that are built in stand among them,
  * so that a database says what they were. */
 #include <string.h>

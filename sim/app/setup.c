@@ -496,7 +496,7 @@ static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
     gsim_progress_set(bar, n_done);
 }
 
-/* Of the device where it takes the most; jobs whose memory nobody knows take none of it. */
+/* Of the device where it takes the most; jobs of unknown memory take none of it. */
 static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_policy *policy,
                              const struct gsim_trace *trace) {
     int64_t most = 0;

@@ -92,7 +92,7 @@ struct gsim_cluster {
     /* Host memory: what there is, what jobs have of it (paged out, stopped, or on their way back), and
      * the most that they ever had. */
     int64_t *node_host_bytes, *node_host_used, *node_host_peak;
-    bool has_host_used; /* somebody ever had any */
+    bool has_host_used; /* a job ever had any */
     bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
     uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
     uint32_t *gpu_client_limit; /* and how many may be */

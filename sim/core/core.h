@@ -105,7 +105,7 @@ struct gsim_plan {
 };
 
 /* Results under way, in trace order, and the sums of the summary. */
-/* GPU time in which nobody computes. */
+/* GPU time in which no job computes. */
 struct gsim_unused {
     gsim_i128 down_ns; /* nodes are down */
     gsim_i128 fragmented_ns; /* idle on nodes that are partly in use */

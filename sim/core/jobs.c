@@ -68,7 +68,7 @@ bool gsim_jobs_open(struct gsim_core *core) {
     return grow_slots(core);
 }
 
-/* With its context; who fills the largest GPU ran there alone, and goes on doing so. */
+/* With its context; a job that fills the largest GPU ran there alone, and goes on doing so. */
 static int64_t with_context(const struct gsim_core *core, int64_t bytes) {
     int64_t room = core->largest_bytes - bytes;
     int64_t context = core->context_bytes < room ? core->context_bytes : room;

@@ -249,7 +249,7 @@ static const char *ways_of(struct gsim_core *core) {
     return ways ? ways : "";
 }
 
-/* What a host has to hold is never more than it has, unless nobody says what that is. */
+/* What a host has to hold is never more than it has, unless its size is not known. */
 static void add_hosts(struct gsim_core *core, struct gsim_summary *s) {
     bool is_assumed;
     s->host_peak_bytes = gsim_hosts_peak(core, &is_assumed);

@@ -68,6 +68,7 @@ static void test_every_policy(void **state) {
             struct gsim_result result = test_run(&how, arena);
             assert_int_equal(result.summary.unfinished, 0);
             assert_true(result.summary.node_failures > 0);
+            assert_true(result.summary.gpu_down > 0);
             check_shares(&result.summary);
             if (!test_policy(policies[p])->shares_gpus)
                 check_times(&result, how.checkpoint_ns);

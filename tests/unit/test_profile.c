@@ -14,33 +14,7 @@
 
 #include "models/derived.h"
 #include "sim/base/units.h"
-
-struct fixture {
-    struct gsim_arena *arena;
-    struct gsim_log log;
-    struct gsim_profile profile;
-};
-
-static int setup(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    if (!f)
-        return -1;
-    f->arena = gsim_arena_new();
-    *state = f;
-    return f->arena ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    gsim_arena_free(f->arena);
-    free(f);
-    return 0;
-}
-
-static enum gsim_status load(struct fixture *f, const char *name) {
-    f->log = (struct gsim_log){0};
-    return gsim_profile_load(name, f->arena, &f->profile, &f->log);
-}
+#include "tests/support/profile_fixture.h"
 
 static enum gsim_status set(struct fixture *f, const char *key, const char *text) {
     bool known = false;
