@@ -24,10 +24,10 @@ CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I.
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
 
-LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c sim/app/*.c))
+LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c policies/*/*.c sim/app/*.c))
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/sources.o
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
-SOURCES  = $(sort $(LIB_SRC) $(wildcard sim/*/*.h sim/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*.def) $(EMBEDDED))
+SOURCES  = $(sort $(LIB_SRC) $(wildcard sim/*/*.h sim/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
 .PHONY: FORCE all demo check bench figures golden-update samples man readme validate-readme install clean help format tidy suites fuzz

@@ -16,7 +16,12 @@
  * was tuned on): with a way to the host of 6 GB/s and more, always evicting to the host is as good, to
  * a per cent; at 3 GB/s choosing takes 5 to 6 % off the mean JCT where memory differs from job to job. A
  * single trace may cost a sixth more, at 3 GB/s a quarter more. */
-#include "policies/common_tiresias.h"
+#include "policies/lib/common.h"
+#include "policies/lib/gittins.h"
+#include "policies/lib/service.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/slices.h"
+#include "sim/base/index.h"
 
 enum way { RESIDENT, HOST, CHECKPOINT, FINISH, RESTART, WAYS };
 enum { AUTO = 0 };
@@ -145,7 +150,7 @@ static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_common_served_ns(ctx, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->gpus[slot]);
 }
 
 static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns) {
@@ -160,7 +165,7 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) > gpu_time_ns(ctx, victim) / lead)
         return false;
     (void)choose(ctx, plan, victim, &least);
-    return least <= gsim_common_served_ns(ctx, victim);
+    return least <= gsim_service_ns(ctx, victim);
 }
 
 /* Whoever waits first and has waited for a quantum is kept out by the memory of paused jobs: they
@@ -194,7 +199,7 @@ static enum gsim_status open_adaptive(struct gsim_ctx *ctx) {
                                          .way = way};
     gsim_slices_init(&state->slices, ctx);
     gsim_index_init(&state->away, ctx->arena);
-    return gsim_common_open_memory(ctx);
+    return gsim_settings_open_memory(ctx);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {

@@ -7,7 +7,8 @@
  * `priority`.
  * Source: Park, Park and Mahlke, "Chimera: Collaborative preemption for multitasking on a shared
  * GPU", ASPLOS 2015; incremental checkpoints: IPDPS 2022. */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 static const enum gsim_stop stops[] = {
     GSIM_STOP_CHEAPEST, GSIM_STOP_SAVE,   GSIM_STOP_KERNEL,      GSIM_STOP_FLUSH,

@@ -6,7 +6,10 @@
  * is down, gets none and keeps nobody waiting, as in Slurm. Deviations: Slurm kills jobs at their limit,
  * here with kill=on, and reserves for more than one job (bf_max_job_test); here the head alone has a
  * reservation. */
-#include "policies/common.h"
+#include "policies/lib/common.h"
+#include "policies/lib/easy.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
 
 struct state {
     struct gsim_queue queue;
@@ -18,7 +21,7 @@ static enum gsim_status open_easy(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     gsim_queue_init(&state->queue);
     enum gsim_status status = gsim_easy_init(&state->easy, ctx, "easy-backfill", true);
-    return status == GSIM_OK ? gsim_common_open_memory(ctx) : status;
+    return status == GSIM_OK ? gsim_settings_open_memory(ctx) : status;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -71,7 +74,7 @@ const struct gsim_policy gsim_policy_easy_backfill = {
     .oracle_where = "where the trace has no limit_s",
     .params = params,
     .state_size = sizeof(struct state),
-    .job_size = sizeof(struct gsim_link),
+    .job_size = sizeof(struct gsim_queue_link),
     .open = open_easy,
     .on_arrival = on_arrival,
     .on_completion = on_completion,

@@ -2,7 +2,8 @@
 /* One job at a time on each GPU, in arrival order, memory never oversubscribed: what a lab does
  * that hands out whole GPUs. A job that asks for a share of a GPU is given a whole one.
  * Source: the "exclusive" setting of cluster managers (Slurm --gpus without sharing). */
-#include "policies/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
 
 struct state {
     struct gsim_queue queue;
@@ -12,8 +13,8 @@ struct state {
 static enum gsim_status open_exclusive(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     gsim_queue_init(&state->queue);
-    state->rule = gsim_common_rule(ctx);
-    return gsim_common_open_memory(ctx);
+    state->rule = gsim_settings_rule(ctx);
+    return gsim_settings_open_memory(ctx);
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -41,7 +42,7 @@ const struct gsim_policy gsim_policy_exclusive = {
     .deviations = "none known",
     .params = params,
     .state_size = sizeof(struct state),
-    .job_size = sizeof(struct gsim_link),
+    .job_size = sizeof(struct gsim_queue_link),
     .open = open_exclusive,
     .on_arrival = on_arrival,
     .decide = decide,

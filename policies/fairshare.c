@@ -10,7 +10,11 @@
  * Deviations: usage since the last decay counts at once, and priorities are those of the moment
  * (Slurm computes both anew only every calc_period); one level of accounts (the column user, or
  * vc). Never preempts. Integer arithmetic only. */
-#include "policies/common.h"
+#include "policies/lib/common.h"
+#include "policies/lib/easy.h"
+#include "policies/lib/misfits.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
 
 #include "sim/base/sort.h"
 
@@ -68,7 +72,7 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     if (!state->accounts)
         return gsim_no_memory(ctx->log, "opening accounts");
     enum gsim_status status = gsim_easy_init(&state->easy, ctx, "fairshare", state->mode == EASY);
-    return status == GSIM_OK ? gsim_common_open_memory(ctx) : status;
+    return status == GSIM_OK ? gsim_settings_open_memory(ctx) : status;
 }
 
 /* --- usage ------------------------------------------------------------------------------------ */
@@ -286,7 +290,7 @@ const struct gsim_policy gsim_policy_fairshare = {
     .oracle_where = "where the trace has no limit_s, unless backfill=off or skip",
     .params = params,
     .state_size = sizeof(struct state),
-    .job_size = sizeof(struct gsim_link),
+    .job_size = sizeof(struct gsim_queue_link),
     .open = open_fairshare,
     .on_arrival = on_arrival,
     .on_completion = on_completion,

@@ -8,7 +8,10 @@
  * running job keeps its GPUs until it is a quantum ahead of a waiting one. auto: share where it is
  * possible, else 3250 s, the first queue limit of Tiresias; the theory's limit of small quanta
  * would preempt all the time. */
-#include "policies/common.h"
+#include "policies/lib/ranked.h"
+#include "policies/lib/service.h"
+#include "policies/lib/settings.h"
+#include "sim/base/index.h"
 
 #define DEFAULT_QUANTUM_NS (3250 * GSIM_NS_PER_S) /* the first queue limit of Tiresias */
 
@@ -24,7 +27,7 @@ struct state {
 enum { SHARE = -1, AUTO = -2 };
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_served_ns(ctx, slot);
+    return gsim_service_ns(ctx, slot);
 }
 
 /* Of jobs that share one GPU each has had its share of the time. */
@@ -41,7 +44,7 @@ static bool can_share(const struct gsim_view *view) {
 static enum gsim_status open_las(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     int64_t quantum = gsim_param(ctx->params, "quantum");
-    enum gsim_status status = gsim_common_open_memory(ctx);
+    enum gsim_status status = gsim_settings_open_memory(ctx);
     bool may_share = can_share(ctx->view) && !ctx->devices;
     state->is_sharing = quantum == SHARE || (quantum == AUTO && may_share);
     if (state->is_sharing && !may_share)
@@ -54,7 +57,7 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     gsim_index_init(&state->sharing, ctx->arena);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
+    state->ranked.preemption = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = 1;
     state->ranked.value = value;
     state->ranked.slack_rank = state->quantum_ns - 1; /* a whole quantum ahead is enough */

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policies/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
 
 enum { LAYOUT_TEXT = GSIM_INSTANCES_MAX * 32 };
 
@@ -31,7 +32,7 @@ struct mig {
 };
 
 struct mig_job {
-    struct gsim_link link; /* first: the queue finds it there */
+    struct gsim_queue_link link; /* first: the queue finds it there */
     struct gsim_unit unit; /* its instance; slot 0: none */
 };
 
@@ -184,7 +185,7 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
     if (n_empty < view->gpus[slot])
         return false;
     for (uint32_t gpu = 0; gpu <= view->n_gpus; gpu++) {
-        if (gsim_common_place(ctx, plan, slot, mig->rule))
+        if (gsim_settings_place(ctx, plan, slot, mig->rule))
             return true;
         while (gpu < view->n_gpus && (mig->gpu[gpu].cut.n == 0 || !is_empty(mig, view, gpu)))
             gpu++;
@@ -242,7 +243,7 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     struct mig *mig = ctx->state;
     const char *layout = gsim_param_full(ctx->params, "layout")->text;
     gsim_queue_init(&mig->queue);
-    mig->rule = gsim_common_rule(ctx);
+    mig->rule = gsim_settings_rule(ctx);
     mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
     mig->gpu = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->gpu);
     mig->kinds = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->kinds);

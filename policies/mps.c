@@ -7,7 +7,9 @@
  * (oom=error). Jobs go to the GPU with the fewest jobs, in order of arrival; gangs have whole GPUs.
  * Source: NVIDIA, "Multi-Process Service" (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE,
  * CUDA_MPS_PINNED_DEVICE_MEM_LIMIT). */
-#include "policies/common.h"
+#include "policies/lib/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 enum { MOST_CLIENTS = 64 }; /* of a GPU: bits of a word; devices name a smaller number */
 enum { OOM_WAIT = 0, OOM_ERROR };

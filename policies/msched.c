@@ -5,7 +5,8 @@
  * msched.period together (run time, migrations not counted), which fits its figures better than a
  * constant turn.
  * Source: "MSched" (arXiv 2512.24637). */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 struct state {
     struct gsim_sharing sharing;

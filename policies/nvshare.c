@@ -6,7 +6,8 @@
  * Source: Alexopoulos and Mitropoulos, "nvshare: Practical GPU Sharing without Memory Size
  * Constraints", ICSE 2024 (companion), and
  * its public code. */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 enum { AUTO = 0, ON, OFF };
 

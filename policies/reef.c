@@ -18,7 +18,8 @@
  * occupancy of the real-time one forbids nothing; the proxy kernel that calls both.
  * Source: Han et al., "Microsecond-scale preemption for concurrent GPU-accelerated DNN inferences",
  * OSDI 2022; the queue of 2, and whole waves of blocks, are those of its public code. */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 static void warn_of_jobs_that_run_out(const struct gsim_ctx *ctx) {
     const struct gsim_trace *trace = ctx->view->trace;

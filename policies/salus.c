@@ -17,7 +17,9 @@
  * somebody is in them, and another job's iteration while the first of a lane waits for its host.
  * Source: Yu and Chowdhury, "Salus: Fine-grained GPU sharing primitives for deep learning
  * applications", MLSys 2020, and its public code. */
-#include "policies/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 enum { MOST_LANES = 64 };
 enum order { FIFO, SRTF, PACK, FAIR, PREEMPT };
@@ -216,7 +218,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (gsim_slot slot = salus->sharing.queue.first, next; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_queue_after(ctx, slot);
         bool is_gang = ctx->view->gpus[slot] > 1;
-        bool is_placed = is_gang ? gsim_common_place(ctx, plan, slot, salus->sharing.rule)
+        bool is_placed = is_gang ? gsim_settings_place(ctx, plan, slot, salus->sharing.rule)
                                  : gsim_sharing_share(&salus->sharing, ctx, plan, slot);
         if (!is_placed)
             continue;

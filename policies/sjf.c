@@ -4,7 +4,9 @@
  *
  * reference=tiresias: the public simulator's `sjf`, which sorts by GPUs and preempts.
  * reference=pai: the order (duration, job), greedy with skip. */
-#include "policies/common.h"
+#include "policies/lib/ranked.h"
+#include "policies/lib/ranking.h"
+#include "policies/lib/settings.h"
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->service_ns[slot];
@@ -19,7 +21,7 @@ static enum gsim_status open_sjf(struct gsim_ctx *ctx) {
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.value = value;
     state->tiresias.rank = tiresias_rank;
-    return gsim_common_open_memory(ctx);
+    return gsim_settings_open_memory(ctx);
 }
 
 static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY_PARAM, {0}};

@@ -5,12 +5,13 @@
  * tested with the others. It is compiled, but not listed.
  *
  * Say here what the source is (a paper, a manual) and where the policy deviates from it. */
-#include "policies/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
 
 /* Private state of a run, zeroed. Everything a policy remembers lives here or in the per-job
  * state: no globals, since several runs go on at once. */
 struct state {
-    struct gsim_queue waiting; /* needs struct gsim_link as the start of the per-job state */
+    struct gsim_queue waiting; /* needs struct gsim_queue_link as the start of the per-job state */
     enum gsim_rule rule;
     bool pauses;
 };
@@ -19,7 +20,7 @@ struct state {
 static enum gsim_status open_skeleton(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     gsim_queue_init(&state->waiting);
-    state->rule = gsim_common_rule(ctx);
+    state->rule = gsim_settings_rule(ctx);
     state->pauses = gsim_param(ctx->params, "pause") != 0;
     return GSIM_OK;
 }
@@ -52,7 +53,7 @@ static bool place_by_pausing(struct state *state, struct gsim_ctx *ctx, struct g
     if (victim == GSIM_NO_SLOT)
         return false;
     if (gsim_plan_preempt(plan, victim, GSIM_STOP_KERNEL, GSIM_KEEP_RESIDENT) &&
-        gsim_common_place(ctx, plan, slot, state->rule))
+        gsim_settings_place(ctx, plan, slot, state->rule))
         return true;
     gsim_plan_rollback(plan, mark);
     return false;
@@ -68,7 +69,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     bool may_pause = state->pauses && view->n_arrived > 0;
     while (state->waiting.last != GSIM_NO_SLOT) {
         gsim_slot slot = state->waiting.last;
-        bool is_placed = gsim_common_place(ctx, plan, slot, state->rule);
+        bool is_placed = gsim_settings_place(ctx, plan, slot, state->rule);
         if (!is_placed && may_pause) {
             is_placed = place_by_pausing(state, ctx, plan, slot);
             may_pause = false;
@@ -95,7 +96,7 @@ const struct gsim_policy gsim_policy_skeleton = {
     .deviations = "none known",
     .params = params,
     .state_size = sizeof(struct state),
-    .job_size = sizeof(struct gsim_link),
+    .job_size = sizeof(struct gsim_queue_link),
     .open = open_skeleton,
     .on_arrival = on_arrival,
     .decide = decide,

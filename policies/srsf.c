@@ -4,7 +4,10 @@
  * oracle: it knows true durations.
  *
  * reference=tiresias: the public simulator's `shortest-gpu`. */
-#include "policies/common.h"
+#include "policies/lib/common.h"
+#include "policies/lib/ranked.h"
+#include "policies/lib/ranking.h"
+#include "policies/lib/settings.h"
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_remaining_ns(ctx->view, slot);
@@ -21,11 +24,11 @@ static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static enum gsim_status open_srsf(struct gsim_ctx *ctx) {
     struct gsim_ranking *state = ctx->state;
-    enum gsim_status status = gsim_common_open_memory(ctx);
+    enum gsim_status status = gsim_settings_open_memory(ctx);
     state->share_unit = gsim_common_share_unit(ctx->view->trace);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
+    state->ranked.preemption = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = -1;
     state->ranked.value = value;
     state->ranked.weight = weight;

@@ -5,7 +5,9 @@
  * gangs it is a greedy heuristic. An oracle: it knows true durations.
  *
  * reference=tiresias: the public simulator's `shortest`. */
-#include "policies/common.h"
+#include "policies/lib/ranked.h"
+#include "policies/lib/ranking.h"
+#include "policies/lib/settings.h"
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_remaining_ns(ctx->view, slot);
@@ -13,10 +15,10 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static enum gsim_status open_srtf(struct gsim_ctx *ctx) {
     struct gsim_ranking *state = ctx->state;
-    enum gsim_status status = gsim_common_open_memory(ctx);
+    enum gsim_status status = gsim_settings_open_memory(ctx);
     gsim_ranked_init(&state->ranked, ctx);
     state->ranked.is_preemptive = true;
-    state->ranked.preemption = gsim_common_preemption(ctx, GSIM_KEEP_STORAGE);
+    state->ranked.preemption = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     state->ranked.slope_sign = -1;
     state->ranked.value = value;
     state->tiresias.rank = value;

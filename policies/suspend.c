@@ -14,7 +14,10 @@
  * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a kernel), and the
  * driver pages the memory out as others need the room, and in when the job goes on (Unified Memory,
  * as under nvshare; memory= says who manages it). */
-#include "policies/common.h"
+#include "policies/lib/common.h"
+#include "policies/lib/service.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/slices.h"
 
 struct state {
     struct gsim_slices slices;
@@ -28,7 +31,7 @@ static int64_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_common_served_ns(ctx, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->gpus[slot]);
 }
 
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
@@ -66,11 +69,11 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     };
     struct state *state = ctx->state;
     int64_t mechanism = gsim_param(ctx->params, "mechanism");
-    enum gsim_status status = gsim_common_open_memory(ctx);
+    enum gsim_status status = gsim_settings_open_memory(ctx);
     if (mechanism == AUTO && ctx->devices)
         mechanism = PAGING;
     if (mechanism == PAGING && !ctx->devices)
-        status = gsim_common_manage(ctx, &(struct gsim_arrangement){.memory = GSIM_MEMORY_UVM});
+        status = gsim_settings_manage(ctx, &(struct gsim_arrangement){.memory = GSIM_MEMORY_UVM});
     if (mechanism == AUTO)
         mechanism = COPY;
     state->slices.preemption = by_choice[mechanism];

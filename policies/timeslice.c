@@ -4,7 +4,8 @@
  * Jobs go to the GPU with the fewest jobs that has memory left, in order of arrival; gangs have
  * whole GPUs, which are not shared.
  * Source: NVIDIA's time-sliced scheduling; quanta and switches as measured (devices' profiles). */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 static enum gsim_status open_timeslice(struct gsim_ctx *ctx) {
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,

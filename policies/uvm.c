@@ -3,7 +3,8 @@
  * Memory: contexts take turns as under `timeslice`, each iteration faults in what it misses, and the
  * driver makes room by throwing out what came to the GPU first.
  * Source: NVIDIA's open-gpu-kernel-modules (nvidia-uvm), costs as measured or fitted by device. */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 static enum gsim_status open_uvm(struct gsim_ctx *ctx) {
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,

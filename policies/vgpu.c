@@ -6,7 +6,8 @@
  * be there, so that the share of each never changes. Jobs go to the GPU with the fewest jobs, in
  * order of arrival; gangs have whole GPUs.
  * Source: NVIDIA, "Virtual GPU software user guide", vGPU schedulers and time slices. */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 static enum gsim_status check_memory(const struct gsim_ctx *ctx, int64_t per_gpu) {
     const struct gsim_trace *trace = ctx->view->trace;

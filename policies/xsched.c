@@ -4,7 +4,8 @@
  * runs out; level 2 deactivates the hardware queue, and only the running kernel does; level 3
  * interrupts it. Jobs of class realtime come before all others, then the larger column `priority`.
  * Source: Shen et al., "XSched: Preemptive scheduling for diverse XPUs", OSDI 2025. */
-#include "policies/common.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
 
 static enum gsim_status open_xsched(struct gsim_ctx *ctx) {
     int64_t level = gsim_param(ctx->params, "level");

@@ -57,7 +57,7 @@ awk '
     END {
         for (name in defined_in)
             if (name ~ /^gsim_policy_/) reach(defined_in[name], substr(name, 13))
-    }' $(grep '^policies/[^/]*\.[ch]$' "$tmp/files") /dev/null | sort >>"$tmp/parts"
+    }' $(grep '^policies/.*\.[ch]$' "$tmp/files") /dev/null | sort >>"$tmp/parts"
 if [ "$out" = - ]; then
     cat "$tmp/parts"
     exit 0

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "policies/common_tiresias.h"
+#include "policies/lib/gittins.h"
 #include "sim/base/rng.h"
 #include "tests/support/runner.h"
 

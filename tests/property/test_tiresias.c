@@ -11,7 +11,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "policies/common_tiresias.h"
+#include "policies/lib/gittins.h"
+#include "policies/tiresias/promotion.h"
 #include "sim/base/rng.h"
 #include "sim/base/wide.h"
 #include "tests/support/runner.h"

@@ -9,7 +9,9 @@ check() {
         sim/base/*) may='sim/base/' ;;
         sim/api/*) may='sim/base/ sim/api/' ;;
         sim/core/*) may='sim/base/ sim/api/ sim/core/' ;;
-        policies/*) may='sim/base/ sim/api/ policies/common' ;;
+        policies/lib/*) may='sim/base/ sim/api/ policies/lib/' ;;
+        policies/*/*) may="sim/base/ sim/api/ policies/lib/ ${f%/*}/" ;;
+        policies/*) may='sim/base/ sim/api/ policies/lib/' ;;
         traces/*) may='sim/base/ sim/api/ traces/' ;;
         models/*) may='sim/base/ sim/api/ models/' ;;
         *) may='sim/ policies/list.def traces/ models/' ;;
@@ -43,7 +45,7 @@ if [ -z "$breaches" ]; then echo "ok includes go down only"; else printf 'not ok
 # the rule can fail, each way once
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 breach() { # file, what it includes
-    mkdir -p "$tmp/sim/base" "$tmp/sim/core" "$tmp/sim/app" "$tmp/policies" "$tmp/traces" "$tmp/models"
+    mkdir -p "$tmp/sim/base" "$tmp/sim/core" "$tmp/sim/app" "$tmp/policies/lib" "$tmp/policies/tgs" "$tmp/traces" "$tmp/models"
     echo "#include $2" >"$tmp/$1"
     found=$(check "$tmp")
     case $found in
@@ -58,7 +60,9 @@ missed=$(
     breach traces/bad.c '"models/device.h"'
     breach models/bad.c '"traces/read.h"'
     breach sim/base/bad.c '"sim/api/types.h"'
-    breach sim/core/bad.c '"policies/common.h"'
+    breach sim/core/bad.c '"policies/lib/queue.h"'
+    breach policies/lib/bad.c '"policies/tgs/throttle.h"'
+    breach policies/tgs/bad.c '"policies/antman/guests.h"'
     breach sim/core/bad.h '"sim/app/cli.h"'
     breach traces/bad.c '<sqlite3.h>'
     breach sim/app/bad.c '<csv.h>'

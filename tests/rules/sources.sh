@@ -7,14 +7,15 @@ build=$1
 LC_ALL=C
 export LC_ALL
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-files=$(ls sim/*/*.[ch] sim/*/*.def models/*.[ch] models/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*.def)
+files=$(ls sim/*/*.[ch] sim/*/*.def models/*.[ch] models/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.c policies/*/*.[ch] policies/*.def)
 say() { # name, status
     if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
 }
 # --- what the linker takes: each file of policies/ that defines what another one lacks, and so on
 linked() { # folder of objects: "OWNER FILE.c"
-    for object in "$1"/*.o; do
-        nm "$object" | awk -v file="$(basename "$object" .o)" '
+    for object in "$1"/*.o "$1"/*/*.o; do
+        file=${object#"$1"/}
+        nm "$object" | awk -v file="${file%.o}" '
             $1 == "U" { print "needs", file, $2 }
             NF == 3 && $2 ~ /^[A-TV-Z]$/ { print "has", file, $3 }'
     done | awk '
@@ -36,7 +37,7 @@ awk '$1 != "all" { print $1, $3 }' "$tmp/parts" | sort -u >"$tmp/listed"
 comm -13 "$tmp/listed" "$tmp/linked" >"$tmp/out"
 [ -s "$tmp/linked" ] && [ ! -s "$tmp/out" ]
 say "each policy's sums have every file that is linked for it" $?
-grep -v "^las policies/common_limits.c$" "$tmp/listed" >"$tmp/short"
+grep -v "^las policies/lib/service.c$" "$tmp/listed" >"$tmp/short"
 [ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
 say "and a file that is left out is found" $?
 for file in sim/core/engine.c sim/base/rng.c models/turns.c traces/generate.c sim/app/setup.c sim/api/policy.h; do
@@ -66,9 +67,9 @@ edit() { # name, file, what changes
     echo "changed: $got" >"$tmp/out"
     say "$1" $status
 }
-edit "a policy of its own" policies/gang_rr.c "gang_rr policies/gang_rr.c;"
-edit "a file that one policy uses" policies/common_throttle.c "tgs policies/common_throttle.c;"
-edit "a file that some share" policies/common_easy.c "easy_backfill policies/common_easy.c;fairshare policies/common_easy.c;"
+edit "a policy of its own" policies/gang_rr/gang_rr.c "gang_rr policies/gang_rr/gang_rr.c;"
+edit "a file that one policy uses" policies/tgs/throttle.c "tgs policies/tgs/throttle.c;"
+edit "a file that some share" policies/lib/easy.c "easy_backfill policies/lib/easy.c;fairshare policies/lib/easy.c;"
 edit "the core" sim/core/plan.c "all sim/core;"
 edit "what makes no run" sim/app/figure.c ""
 [ "$(grep -c 'gsim_sources_sum\[\] = "[0-9a-f]\{64\}"' "$tmp/after")" = 1 ] &&

@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
-#include "policies/common_antman.h"
+#include "policies/antman/guests.h"
 #include "tests/support/runner.h"
 
 static struct gsim_result run(struct fixture *f, const char *rows, uint32_t gpus,

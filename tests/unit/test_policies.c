@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/common.h"
+#include "policies/lib/common.h"
 #include "tests/support/runner.h"
 
 enum { MOST_JOBS = 8 };

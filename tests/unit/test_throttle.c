@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "policies/common_throttle.h"
+#include "policies/tgs/throttle.h"
 #include "sim/base/units.h"
 
 enum { BEST = 10000000 }; /* blocks a report */

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* AntMan: guaranteed jobs have GPUs of their own, opportunistic ones use what these leave. A GPU has
+ * one guaranteed job and many opportunistic ones. Jobs of class opportunistic are opportunistic, all
+ * others guaranteed.
+ *
+ * Cluster: guaranteed jobs in order of arrival; a gang that cannot start reserves the GPUs that it
+ * waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to the GPU that
+ * was used least in the last antman.window, if that was below antman.busy. A guaranteed job that
+ * waited for antman.patience starts as an opportunistic one too, and is upgraded where it stands as
+ * soon as its GPU has no guaranteed job.
+ *
+ * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured with the
+ * others at rest for one window. Then their launches are held back so that each of them has a share of
+ * the time, in whole per cents as in the public code: it grows by half as long as the pace is within
+ * antman.tolerance, and halves when it is not. Nobody looks at when the GPU is idle.
+ *
+ * GPU, memory: a guaranteed job has all that it needs, and starts where guests are at once: they have
+ * the rest, first come first, and what an iteration touches beyond is pinned memory of the host,
+ * written once and read once over the bus, which makes its kernels longer. When there is room again it
+ * is used from then on. One guest starts wherever the GPU's use allows, others where they fit beside
+ * it: guests do not make each other overflow. With antman.overflow=off guests wait for room and are
+ * suspended (antman.preempt) when it is needed, as they always are for a gang.
+ *
+ * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: a trace says what
+ * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration.
+ * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020, and its
+ * public code (github.com/alibaba/GPU-scheduler-for-deep-learning). */
+#include "policies/antman/guests.h"
+#include "policies/lib/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/sharing.h"
+
+/* Of class opportunistic, and not only for want of a GPU. */
+static bool is_born_guest(const struct gsim_view *view, gsim_slot slot) {
+    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->job[slot]) == GSIM_CLASS_OPPORTUNISTIC;
+}
+
+/* --- which GPU ---------------------------------------------------------------------------------- */
+
+static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    const struct antman_gpu *here = &antman->gpu[gpu];
+    if (!gsim_antman_job(ctx, slot)->is_opportunistic)
+        return here->guaranteed == GSIM_NO_SLOT;
+    return !here->is_kept_free && here->busy_ppm < antman->busy_ppm &&
+           gsim_antman_may_overflow(ctx, gpu, slot);
+}
+
+static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
+    return ctx->view->gpu_clients[gpu] + (is_guest ? antman->gpu[gpu].busy_ppm * 1000 : 0);
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    const struct antman_job *job = gsim_antman_job(ctx, slot);
+    if (ctx->view->gpus[slot] > 1)
+        return gsim_settings_place(ctx, plan, slot, antman->sharing.rule);
+    if (!gsim_sharing_share(&antman->sharing, ctx, plan, slot))
+        return false;
+    if (!job->is_opportunistic)
+        gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
+    else
+        gsim_antman_welcome(ctx, plan, job->sharing.gpu - 1);
+    return true;
+}
+
+/* Suspends the guests of a GPU. */
+static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_active; i++) {
+        gsim_slot slot = view->active[i];
+        if (gsim_antman_is_guest(ctx, slot, gpu) && view->state[slot] == GSIM_RUNNING)
+            (void)gsim_plan_preempt(plan, slot, antman->way.stop, antman->way.keep);
+    }
+}
+
+/* Nobody has it whole, and who is on it can be asked to leave, or is on the way out. */
+static bool is_to_be_had(const struct gsim_ctx *ctx, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    return antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
+           (ctx->view->gpu_is_arranged[gpu] || gsim_gpu_is_idle(ctx->view, gpu));
+}
+
+/* GPUs without a guaranteed job are kept free for the first that waits, when they are enough for it:
+ * until then opportunistic jobs may use those that it reserves. */
+static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    uint32_t n = 0, needed = ctx->view->gpus[slot];
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        n += is_to_be_had(ctx, gpu);
+    for (uint32_t gpu = 0; n >= needed && needed > 0 && gpu < ctx->view->n_gpus; gpu++) {
+        if (!is_to_be_had(ctx, gpu))
+            continue;
+        clear(ctx, plan, gpu);
+        antman->gpu[gpu].is_kept_free = true;
+        needed--;
+    }
+}
+
+static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    struct gsim_queue *queue = &antman->sharing.queue;
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        antman->gpu[gpu].is_kept_free = false;
+    while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue->first))
+        gsim_queue_remove(queue, ctx, queue->first);
+    if (queue->first != GSIM_NO_SLOT)
+        make_room(ctx, plan, queue->first);
+}
+
+/* Later ones may pass who finds no room. */
+static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    for (gsim_slot slot = antman->opportunistic.first, next; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        if (gsim_common_waits(ctx->view, slot) && start(ctx, plan, slot))
+            gsim_queue_remove(&antman->opportunistic, ctx, slot);
+    }
+}
+
+/* Who waited too long starts as an opportunistic job. */
+static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    struct gsim_queue *queue = &antman->sharing.queue;
+    for (gsim_slot slot = queue->first, next; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_queue_after(ctx, slot);
+        struct antman_job *job = gsim_antman_job(ctx, slot);
+        if (ctx->view->gpus[slot] > 1 ||
+            ctx->view->now_ns - ctx->view->submit_ns[slot] < antman->patience_ns)
+            continue;
+        job->is_opportunistic = true;
+        if (start(ctx, plan, slot))
+            gsim_queue_remove(queue, ctx, slot);
+        else
+            job->is_opportunistic = false;
+    }
+}
+
+/* Where nobody is guaranteed any more, the first who only lost patience is. */
+static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
+        gsim_slot slot = ctx->view->active[i];
+        struct antman_job *job = gsim_antman_job(ctx, slot);
+        if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot) ||
+            ctx->view->state[slot] != GSIM_RUNNING)
+            continue; /* who is on its way out waits again */
+        const struct antman_gpu *here = &antman->gpu[job->sharing.gpu - 1];
+        if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
+            continue;
+        job->is_opportunistic = false;
+        gsim_antman_cap(ctx, plan, slot);
+        gsim_antman_take(ctx, plan, slot, job->sharing.gpu - 1);
+    }
+}
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    struct antman_job *job = gsim_antman_job(ctx, slot);
+    job->is_opportunistic = is_born_guest(ctx->view, slot);
+    job->busy_ns = 0;
+    gsim_queue_append(job->is_opportunistic ? &antman->opportunistic : &antman->sharing.queue, ctx,
+                      slot);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct antman *antman = ctx->state;
+    const struct antman_job *job = gsim_antman_job(ctx, slot);
+    if (job->sharing.gpu == 0)
+        return;
+    antman->gpu[job->sharing.gpu - 1].is_freed = true;
+    if (!job->is_opportunistic)
+        antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
+}
+
+/* Guests that were suspended wait again. */
+static void book(struct gsim_ctx *ctx) {
+    struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_settled; i++)
+        if (gsim_common_waits(ctx->view, ctx->view->settled[i]))
+            gsim_queue_append(&antman->opportunistic, ctx, ctx->view->settled[i]);
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    book(ctx);
+    gsim_sharing_give_back(&antman->sharing, ctx, plan);
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        if (antman->gpu[gpu].is_freed) {
+            antman->gpu[gpu].is_freed = false;
+            gsim_antman_cap_guests(ctx, plan, gpu);
+        }
+    if (ctx->view->now_ns >= antman->look_ns)
+        gsim_antman_look(ctx, plan);
+    start_guaranteed(ctx, plan);
+    upgrade(ctx, plan);
+    start_opportunistic(ctx, plan);
+    lose_patience(ctx, plan);
+    gsim_plan_wake(plan, ctx->view->n_active > 0 ? antman->look_ns : GSIM_NEVER);
+}
+
+static enum gsim_status open_antman(struct gsim_ctx *ctx) {
+    struct antman *antman = ctx->state;
+    uint32_t n = ctx->view->n_gpus;
+    gsim_sharing_init(&antman->sharing, ctx,
+                      &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true});
+    antman->sharing.accepts = accepts;
+    antman->sharing.load = load;
+    gsim_queue_init(&antman->opportunistic);
+    antman->overflows = gsim_param(ctx->params, "overflow") != 0;
+    if (antman->overflows)
+        antman->sharing.how.memory = GSIM_MEMORY_OVERFLOW;
+    antman->way = gsim_settings_preemption(ctx, GSIM_KEEP_HOST);
+    antman->window_ns = gsim_param(ctx->params, "window");
+    antman->refill_ns = gsim_param(ctx->params, "refill");
+    antman->patience_ns = gsim_param(ctx->params, "patience");
+    antman->tolerance_ppm = gsim_param(ctx->params, "tolerance");
+    antman->busy_ppm = gsim_param(ctx->params, "busy");
+    antman->gpu = gsim_arena_array(ctx->arena, n > 0 ? n : 1, sizeof *antman->gpu);
+    if (!antman->gpu)
+        return gsim_no_memory(ctx->log, "opening policy antman");
+    for (uint32_t gpu = 0; gpu < n; gpu++)
+        antman->gpu[gpu].guaranteed = GSIM_NO_SLOT;
+    return GSIM_OK;
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PLACEMENT_PARAM,
+    GSIM_PREEMPT_PARAM_AS("suspend, AntMan's for guests that have no room"),
+    {.name = "overflow",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "what opportunistic jobs touch beyond what is left of a GPU's memory is on its host "
+             "(AntMan); off: they wait for room, and are preempted when it is needed"},
+    {.name = "window",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "10s",
+     .min = 1000000,
+     .max = GSIM_TIME_MAX,
+     .help = "over which GPUs and guaranteed jobs are looked at (AntMan)"},
+    {.name = "busy",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "80%",
+     .min = 1,
+     .max = 10 * GSIM_PPM,
+     .help = "a GPU that was used less takes another opportunistic job (AntMan)"},
+    {.name = "tolerance",
+     .type = GSIM_PARAM_PPM,
+     .fallback = "3%",
+     .min = 0,
+     .max = GSIM_PPM,
+     .help = "loss of a guaranteed job's pace that counts as none (assumed: TGS's)"},
+    {.name = "refill",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "50ms",
+     .min = 1000,
+     .max = GSIM_TIME_MAX,
+     .help = "period in which opportunistic jobs have their share of the time at once (assumed: "
+             "TGS's)"},
+    {.name = "patience",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "10m",
+     .min = 0,
+     .max = GSIM_TIME_MAX,
+     .help = "after which a waiting guaranteed job starts as an opportunistic one (assumed)"},
+    {0}};
+
+const struct gsim_policy gsim_policy_antman = {
+    .name = "antman",
+    .summary = "guaranteed jobs first, opportunistic ones on what these leave of their GPUs",
+    .paper = "Xiao et al., AntMan: Dynamic scaling on GPU clusters for deep learning, OSDI 2020",
+    .deviations =
+        "memory caps follow what a guaranteed job needs at most, not what it uses by the "
+        "minute; a guest launches its share of antman.refill at once, where the code waits "
+        "after each operator; how fast shares move is ours, the paper does not say; gangs "
+        "of several GPUs have them to themselves",
+    .shares_gpus = true,
+    .params = params,
+    .state_size = sizeof(struct antman),
+    .job_size = sizeof(struct antman_job),
+    .open = open_antman,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/antman/guests.h"
+#include "policies/lib/sharing.h"
+
+enum { WHOLE = 100, PERCENT_PPM = GSIM_PPM / 100, REST_PPM = 1 };
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+static int64_t mem_of(const struct gsim_view *view, gsim_slot slot) {
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    return bytes > 0 ? bytes : 0;
+}
+
+/* What the guaranteed job and guests that came before leave; a guest's cap is 1 byte at least, since 0
+ * is none. */
+static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_view *view = ctx->view;
+    gsim_slot guaranteed = ((const struct antman *)ctx->state)->gpu[gpu].guaranteed;
+    int64_t room = view->gpu_hbm_bytes[gpu];
+    if (guaranteed != GSIM_NO_SLOT)
+        room -= mem_of(view, guaranteed);
+    for (uint32_t i = 0; i < view->n_active; i++) {
+        gsim_slot other = view->active[i];
+        if (view->job[other] < view->job[slot] && gsim_antman_is_guest(ctx, other, gpu))
+            room -= mem_of(view, other);
+    }
+    return room > 1 ? room : 1;
+}
+
+bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    uint32_t n_others = view->gpu_clients[gpu] -
+                        (((const struct antman *)ctx->state)->gpu[gpu].guaranteed != GSIM_NO_SLOT);
+    return n_others == 0 ||
+           view->gpu_mem_used[gpu] + mem_of(view, slot) <= view->gpu_hbm_bytes[gpu];
+}
+
+/* --- caps --------------------------------------------------------------------------------------- */
+
+void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
+    const struct antman *antman = ctx->state;
+    uint32_t gpu = gsim_antman_job(ctx, slot)->sharing.gpu - 1;
+    const struct antman_gpu *here = &antman->gpu[gpu];
+    struct gsim_entry entry = {.job = slot};
+    bool is_guest = gsim_antman_is_guest(ctx, slot, gpu);
+    if (is_guest && antman->overflows)
+        entry.mem_cap_bytes = room_for(ctx, slot, gpu);
+    if (is_guest && here->guaranteed != GSIM_NO_SLOT && here->share < WHOLE) {
+        entry.launch_refill_ns = antman->refill_ns;
+        entry.launch_share_ppm = here->share > 0 ? (uint32_t)here->share * PERCENT_PPM : REST_PPM;
+    }
+    (void)gsim_sharing_say(&antman->sharing, plan, gpu, &entry);
+}
+
+void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    for (uint32_t i = 0; i < ctx->view->n_active; i++)
+        if (gsim_antman_is_guest(ctx, ctx->view->active[i], gpu))
+            gsim_antman_cap(ctx, plan, ctx->view->active[i]);
+}
+
+void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu) {
+    struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
+    here->guaranteed = slot;
+    here->n_looks = 0;
+    here->best_ppm = 0;
+    here->share = 0;
+    gsim_antman_cap_guests(ctx, plan, gpu);
+}
+
+void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
+    uint32_t n_guests = 0;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++)
+        n_guests += gsim_antman_is_guest(ctx, ctx->view->active[i], gpu);
+    if (n_guests == 1 && here->share > 1)
+        here->share = 1;
+    gsim_antman_cap_guests(ctx, plan, gpu);
+}
+
+/* --- the guaranteed job's pace ------------------------------------------------------------------ */
+
+/* Pace: service by time with an iteration or a request under way, so neither how often requests come
+ * nor where a long gap between iterations falls is taken for degradation. Who had nothing to do lost
+ * nothing. */
+static bool is_as_good(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
+                       int64_t tolerance_ppm) {
+    if (taken_ns <= 0)
+        return true;
+    int64_t pace_ppm = gsim_muldiv_floor(done_ns, GSIM_PPM, taken_ns);
+    if (pace_ppm > gpu->best_ppm)
+        gpu->best_ppm = pace_ppm;
+    return pace_ppm >= gsim_muldiv_floor(gpu->best_ppm, GSIM_PPM - tolerance_ppm, GSIM_PPM);
+}
+
+bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
+                        int64_t tolerance_ppm) {
+    int before = gpu->share;
+    if (gpu->n_looks++ == 0)
+        return false; /* it came within this window */
+    if (is_as_good(gpu, done_ns, taken_ns, tolerance_ppm))
+        gpu->share += gpu->share > 0 ? (gpu->share + 1) / 2 : 1;
+    else
+        gpu->share /= 2;
+    if (gpu->share > WHOLE)
+        gpu->share = WHOLE;
+    return gpu->share != before;
+}
+
+static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
+    const struct antman *antman = ctx->state;
+    struct antman_gpu *here = &antman->gpu[gpu];
+    here->busy_ppm = gsim_muldiv_floor(here->busy_ns, GSIM_PPM, antman->window_ns);
+    here->busy_ns = 0;
+    if (here->guaranteed == GSIM_NO_SLOT)
+        return;
+    struct gsim_counters now = gsim_count(ctx, here->guaranteed);
+    int64_t done_ns = now.work_ns - here->worked_ns, taken_ns = now.taken_ns - here->taken_ns;
+    here->worked_ns = now.work_ns;
+    here->taken_ns = now.taken_ns;
+    if (gsim_antman_follow(here, done_ns, taken_ns, antman->tolerance_ppm))
+        gsim_antman_cap_guests(ctx, plan, gpu);
+}
+
+void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct antman *antman = ctx->state;
+    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
+        struct antman_job *job = gsim_antman_job(ctx, ctx->view->active[i]);
+        if (job->sharing.gpu == 0)
+            continue;
+        struct gsim_counters now = gsim_count(ctx, ctx->view->active[i]);
+        int64_t busy_ns =
+            now.busy_ns + now.costs.stall_ns; /* kernels that wait for the host are there */
+        antman->gpu[job->sharing.gpu - 1].busy_ns += busy_ns - job->busy_ns;
+        job->busy_ns = busy_ns;
+    }
+    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+        look_at(ctx, plan, gpu);
+    antman->look_ns = ctx->view->now_ns + antman->window_ns;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gang time slicing: an Ousterhout matrix. Columns are GPUs, rows are slices of time; a gang goes
+ * into the first row with room for it and keeps its columns, so it always comes back to where it
+ * was. Columns that a row leaves idle are used by gangs of later rows (fill). Source: Ousterhout,
+ * "Scheduling techniques for concurrent systems", ICDCS 1982. A slice counts from when the gangs of
+ * the row run, after their copy-in. A gang that waits for its turn on a node that fails gets other
+ * columns, and none are given on nodes that are down. Deviations: columns are taken on one node where
+ * the gang fits one; a share takes a whole column; CPUs are not counted; rows are never packed
+ * again. */
+#include "policies/gang_rr/matrix.h"
+#include "policies/lib/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
+#include "sim/base/index.h"
+
+struct job {
+    struct gsim_matrix_job matrix; /* first */
+    uint64_t turn; /* when it was last selected */
+};
+
+struct state {
+    struct gsim_matrix matrix; /* first */
+    uint32_t current; /* row */
+    uint64_t turn; /* counts selections */
+    uint64_t *taken; /* by column: the selection that took it last */
+    gsim_slot *selected;
+    uint32_t n_selected;
+    struct gsim_index on; /* gangs that are placed */
+    int64_t slice_ns, began_ns; /* the current row's slice; -1: not yet */
+    int64_t turned_ns; /* when the row's turn came */
+    struct gsim_preemption preemption;
+    bool is_filling;
+};
+
+static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_matrix_add(ctx->state, ctx, slot);
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *s = ctx->state;
+    gsim_matrix_remove(&s->matrix, ctx, slot);
+    gsim_index_remove(&s->on, slot);
+    own(ctx, slot)->turn = 0;
+}
+
+/* --- whose turn it is ------------------------------------------------------------------------- */
+
+/* Selects the gang unless one selected before has a column of it. */
+static void select_gang(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
+    if (own(ctx, slot)->turn == s->turn || s->taken[own(ctx, slot)->matrix.first] == s->turn)
+        return;
+    uint32_t n = gsim_matrix_columns(&s->matrix, ctx, slot);
+    for (uint32_t u = 0; u < n; u++)
+        if (s->taken[s->matrix.units[u].gpu] == s->turn)
+            return;
+    for (uint32_t u = 0; u < n; u++)
+        s->taken[s->matrix.units[u].gpu] = s->turn;
+    own(ctx, slot)->turn = s->turn;
+    s->selected[s->n_selected++] = slot;
+}
+
+/* The gangs of the current row, then, in what they leave idle, those that run already (unless the
+ * row is new), then those of the rows after it. */
+static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_new) {
+    s->turn++;
+    s->n_selected = 0;
+    for (uint32_t i = 0; i < s->matrix.n_rows; i++) {
+        const struct gsim_matrix_row *row = &s->matrix.rows[(s->current + i) % s->matrix.n_rows];
+        for (gsim_slot slot = row->gangs.first; slot != GSIM_NO_SLOT;
+             slot = gsim_queue_after(ctx, slot))
+            select_gang(s, ctx, slot);
+        if (!s->is_filling)
+            break;
+        gsim_slot slot = i > 0 || is_new ? GSIM_NO_SLOT : gsim_index_first(&s->on);
+        for (; slot != GSIM_NO_SLOT; slot = gsim_index_next(&s->on, slot))
+            select_gang(s, ctx, slot);
+    }
+    s->matrix.has_changed = false;
+}
+
+static void next_row(struct state *s, const struct gsim_ctx *ctx) {
+    do
+        s->current = (s->current + 1) % s->matrix.n_rows;
+    while (s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT);
+    s->began_ns = -1;
+    s->turned_ns = ctx->view->now_ns;
+    select_gangs(s, ctx, true);
+}
+
+/* Stops who is not selected, as soon as it runs; starts who is, as soon as it can be. */
+static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slot slot, after;
+    for (slot = gsim_index_first(&s->on); slot != GSIM_NO_SLOT; slot = after) {
+        after = gsim_index_next(&s->on, slot);
+        if (own(ctx, slot)->turn == s->turn || ctx->view->state[slot] != GSIM_RUNNING)
+            continue;
+        (void)gsim_plan_preempt(plan, slot, s->preemption.stop, s->preemption.keep);
+        gsim_index_remove(&s->on, slot);
+    }
+    for (uint32_t i = 0; i < s->n_selected; i++) {
+        slot = s->selected[i];
+        if (own(ctx, slot)->turn != s->turn || gsim_index_has(&s->on, slot) ||
+            !gsim_common_waits(ctx->view, slot))
+            continue;
+        if (!gsim_plan_place_whole(plan, slot, s->matrix.units,
+                                   gsim_matrix_columns(&s->matrix, ctx, slot)))
+            continue;
+        gsim_common_insert(ctx, &s->on, slot, 0);
+        /* the slice waits for who was there at the turn; newcomers do not prolong it */
+        if (own(ctx, slot)->matrix.row == s->current && ctx->view->submit_ns[slot] <= s->turned_ns)
+            s->began_ns = -1;
+    }
+}
+
+/* When the slice began: when the last gang of the row came to run. -1: one is still on its way.
+ * What is placed in this decide may run at once. */
+static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
+    int64_t latest = -1;
+    for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
+         slot = gsim_queue_after(ctx, slot)) {
+        if (gsim_common_waits(ctx->view, slot) && !gsim_index_has(&s->on, slot))
+            continue; /* no memory for it now */
+        if (ctx->view->state[slot] != GSIM_RUNNING)
+            return -1;
+        if (ctx->view->changed_ns[slot] > latest)
+            latest = ctx->view->changed_ns[slot];
+    }
+    return latest >= 0 ? latest : ctx->view->now_ns;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *s = ctx->state;
+    int64_t now = ctx->view->now_ns;
+    gsim_matrix_settle(&s->matrix, ctx);
+    if (s->matrix.n_used == 0)
+        return;
+    if (s->began_ns < 0)
+        s->began_ns = beginning_ns(s, ctx);
+    bool is_over = s->began_ns >= 0 && s->matrix.n_used > 1 && now - s->began_ns >= s->slice_ns;
+    if (is_over || s->matrix.rows[s->current].gangs.first == GSIM_NO_SLOT)
+        next_row(s, ctx);
+    else if (s->matrix.has_changed)
+        select_gangs(s, ctx, false);
+    act(s, ctx, plan);
+    if (s->matrix.n_used > 1)
+        gsim_plan_wake(plan, (s->began_ns >= 0 ? s->began_ns : now) + s->slice_ns);
+}
+
+static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
+    struct state *s = ctx->state;
+    uint32_t n = ctx->view->n_gpus;
+    s->slice_ns = gsim_param(ctx->params, "slice");
+    s->is_filling = gsim_param(ctx->params, "fill") != 0;
+    enum gsim_status status = gsim_settings_open_memory(ctx);
+    s->preemption = gsim_settings_preemption(ctx, GSIM_KEEP_HOST);
+    s->began_ns = -1;
+    gsim_index_init(&s->on, ctx->arena);
+    s->taken = gsim_arena_array(ctx->arena, n, sizeof *s->taken);
+    s->selected = gsim_arena_array(ctx->arena, n, sizeof *s->selected);
+    if (!s->taken || !s->selected)
+        return gsim_no_memory(ctx->log, "opening gang-rr");
+    return status == GSIM_OK ? gsim_matrix_init(&s->matrix, ctx) : status;
+}
+
+static const struct gsim_param_def params[] = {
+    GSIM_PREEMPT_PARAM_AS("suspend, since jobs come back every round"),
+    GSIM_MEMORY_PARAM,
+    {.name = "slice",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "60s",
+     .min = 1,
+     .max = GSIM_TIME_MAX,
+     .help = "a row's time, counted from when its gangs run"},
+    {.name = "fill",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "use what a row leaves idle"},
+    {0}};
+
+const struct gsim_policy gsim_policy_gang_rr = {
+    .name = "gang-rr",
+    .summary = "plain gang time slicing: the rows of an Ousterhout matrix take turns",
+    .paper = "Ousterhout, Scheduling techniques for concurrent systems, ICDCS 1982",
+    .deviations = "a share takes a whole GPU; CPUs are not counted; rows are never packed again",
+    .params = params,
+    .state_size = sizeof(struct state),
+    .job_size = sizeof(struct job),
+    .open = open_gang_rr,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .decide = decide,
+};

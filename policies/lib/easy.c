@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", 1995) over any placement rule.
+ *
+ * When the head will fit is found by trying: in a plan that is rolled back, jobs end one after the
+ * other, by their limits, until the head can be placed. That is its reservation. Whether a later
+ * job delays it is found in the same way: with that job placed, does the head still fit then? So
+ * "uses none of what is reserved" needs no notion of its own, whatever the placement rule.
+ *
+ * Jobs that this very plan has placed count as running from now on, and so does one that is still
+ * loading. A job that is past its limit is taken to end now. */
+#include "policies/lib/easy.h"
+
+#include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
+#include "policies/lib/settings.h"
+
+#include <assert.h>
+
+/* A job that the plan under way has placed. */
+struct gsim_easy_placed {
+    gsim_slot slot;
+    int64_t end_ns;
+    uint32_t first_unit, n_units; /* in easy->units; none in a pool */
+};
+
+/* One pass; what all its steps need. */
+struct pass {
+    struct gsim_easy *easy;
+    struct gsim_ctx *ctx;
+    struct gsim_plan *plan;
+    uint32_t start; /* the plan before the pass */
+};
+
+/* --- remembering what the plan has placed ---------------------------------------------------- */
+
+static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint32_t n) {
+    if (n <= easy->units_capacity)
+        return true;
+    struct gsim_unit *units =
+        gsim_arena_grow_raw(arena, easy->units, 2 * (size_t)n * sizeof *units);
+    if (!units)
+        return false;
+    easy->units = units;
+    easy->units_capacity = 2 * n;
+    return true;
+}
+
+/* easy->placed has room for every job of the order. */
+static bool remember(const struct pass *p, gsim_slot slot) {
+    struct gsim_easy *easy = p->easy;
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_plan_units(p->plan, slot, &units);
+    if (!reserve_units(easy, p->ctx->arena, easy->n_units + n_units)) {
+        (void)gsim_no_memory(p->ctx->log, "backfilling");
+        return false;
+    }
+    for (uint32_t u = 0; u < n_units; u++)
+        easy->units[easy->n_units + u] = units[u];
+    easy->placed[easy->n_placed++] =
+        (struct gsim_easy_placed){.slot = slot,
+                                  .end_ns = p->ctx->view->now_ns + gsim_easy_limit_ns(p->ctx, slot),
+                                  .first_unit = easy->n_units,
+                                  .n_units = n_units};
+    easy->n_units += n_units;
+    return true;
+}
+
+static void forget_last(struct gsim_easy *easy) {
+    easy->n_units = easy->placed[--easy->n_placed].first_unit;
+}
+
+/* Places those again that end after end_ns, on the same units. */
+static void place_again(const struct pass *p, int64_t end_ns) {
+    const struct gsim_easy *easy = p->easy;
+    for (uint32_t i = 0; i < easy->n_placed; i++) {
+        const struct gsim_easy_placed *placed = &easy->placed[i];
+        if (placed->end_ns <= end_ns)
+            continue;
+        bool is_back = placed->n_units
+                           ? gsim_plan_place_on(p->plan, placed->slot,
+                                                &easy->units[placed->first_unit], placed->n_units)
+                           : gsim_settings_place(p->ctx, p->plan, placed->slot, easy->rule);
+        assert(is_back);
+        (void)is_back;
+    }
+}
+
+/* --- trials ----------------------------------------------------------------------------------- */
+
+/* Where a trial stands in the order of ends: who is next of those that run, and of those that are on
+ * their way to their GPUs. */
+struct cursor {
+    gsim_slot running, coming;
+};
+
+static struct cursor first_end(const struct pass *p) {
+    return (struct cursor){gsim_index_first(&p->easy->ending), gsim_index_first(&p->easy->coming)};
+}
+
+/* A limit begins when the job runs: at the soonest now. */
+static int64_t coming_end_ns(const struct pass *p, gsim_slot slot) {
+    return slot == GSIM_NO_ID ? GSIM_NEVER
+                              : p->ctx->view->now_ns + gsim_index_key(&p->easy->coming, slot);
+}
+
+static int64_t running_end_ns(const struct pass *p, gsim_slot slot) {
+    return slot == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(&p->easy->ending, slot);
+}
+
+static int64_t next_end_ns(const struct pass *p, const struct cursor *at) {
+    int64_t running_ns = running_end_ns(p, at->running), coming_ns = coming_end_ns(p, at->coming);
+    return running_ns < coming_ns ? running_ns : coming_ns;
+}
+
+static void end_next(const struct pass *p, struct cursor *at) {
+    bool runs = running_end_ns(p, at->running) <= coming_end_ns(p, at->coming);
+    gsim_slot slot = runs ? at->running : at->coming;
+    if (runs)
+        at->running = gsim_index_next(&p->easy->ending, slot);
+    else
+        at->coming = gsim_index_next(&p->easy->coming, slot);
+    (void)gsim_plan_suppose_over(p->plan, slot);
+}
+
+/* The world as it will be when all limits up to end_ns have passed; returns who ends next. */
+static struct cursor imagine(const struct pass *p, int64_t end_ns) {
+    gsim_plan_rollback(p->plan, p->start);
+    struct cursor at = first_end(p);
+    while (next_end_ns(p, &at) <= end_ns)
+        end_next(p, &at);
+    place_again(p, end_ns);
+    return at;
+}
+
+static void back_to_now(const struct pass *p) {
+    gsim_plan_rollback(p->plan, p->start);
+    place_again(p, INT64_MIN);
+}
+
+static int64_t next_placed_end(const struct gsim_easy *easy, int64_t after_ns) {
+    int64_t next = GSIM_NEVER;
+    for (uint32_t i = 0; i < easy->n_placed; i++)
+        if (easy->placed[i].end_ns > after_ns && easy->placed[i].end_ns < next)
+            next = easy->placed[i].end_ns;
+    return next;
+}
+
+static bool head_fits(const struct pass *p, gsim_slot head) {
+    const struct gsim_view *view = p->ctx->view;
+    if (view->share_ppm[head] == GSIM_PPM && view->n_idle_gpus < view->gpus[head])
+        return false;
+    return gsim_settings_place(p->ctx, p->plan, head, p->easy->rule);
+}
+
+/* The earliest end at which the head fits; GSIM_NEVER when it does not even fit when all have ended. */
+static int64_t reserve(const struct pass *p, gsim_slot head) {
+    struct cursor at = first_end(p);
+    int64_t end_ns = INT64_MIN, placed_ns = next_placed_end(p->easy, end_ns);
+    bool is_found = false;
+    for (int64_t next_ns; !is_found; is_found = head_fits(p, head)) {
+        next_ns = next_end_ns(p, &at);
+        if (next_ns == GSIM_NEVER && placed_ns == GSIM_NEVER)
+            break;
+        if (next_ns < placed_ns) {
+            end_ns = next_ns;
+            end_next(p, &at);
+        } else { /* what was placed can only be left out from the start */
+            end_ns = placed_ns;
+            at = imagine(p, end_ns);
+            placed_ns = next_placed_end(p->easy, end_ns);
+        }
+    }
+    back_to_now(p);
+    return is_found ? end_ns : GSIM_NEVER;
+}
+
+/* Starts a job behind the head if the head can still start when it was to. */
+static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64_t reserved_ns) {
+    uint32_t mark = gsim_plan_mark(p->plan);
+    if (!gsim_settings_place(p->ctx, p->plan, slot, p->easy->rule))
+        return false;
+    if (!remember(p, slot)) {
+        gsim_plan_rollback(p->plan, mark);
+        return false;
+    }
+    if (p->easy->placed[p->easy->n_placed - 1].end_ns <= reserved_ns)
+        return true;
+    (void)imagine(p, reserved_ns);
+    bool is_harmless = head_fits(p, head);
+    if (!is_harmless)
+        forget_last(p->easy);
+    back_to_now(p);
+    return is_harmless;
+}
+
+/* The first for which there is a reservation is the head. Before it jobs start where they fit; one that
+ * would not even fit if all others ended, since a node is down, keeps nobody waiting. */
+void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct pass p = {.easy = easy, .ctx = ctx, .plan = plan, .start = gsim_plan_mark(plan)};
+    struct gsim_misfits hopeless = gsim_misfits_none(ctx->view, easy->rule, false);
+    gsim_slot head = GSIM_NO_SLOT;
+    int64_t reserved_ns = GSIM_NEVER;
+    easy->n_placed = easy->n_units = 0;
+    for (uint32_t i = 0; i < easy->n && !gsim_common_is_full(ctx->view); i++) {
+        gsim_slot slot = easy->order[i];
+        if (head != GSIM_NO_SLOT) {
+            easy->is_placed[i] = backfill(&p, slot, head, reserved_ns);
+        } else if (!gsim_misfits_has(&hopeless, ctx->view, slot)) {
+            easy->is_placed[i] = gsim_settings_place(ctx, plan, slot, easy->rule);
+            if (easy->is_placed[i] ? !remember(&p, slot) : i + 1 == easy->n)
+                return;
+            reserved_ns = easy->is_placed[i] ? GSIM_NEVER : reserve(&p, slot);
+            if (reserved_ns != GSIM_NEVER)
+                head = slot;
+            else if (!easy->is_placed[i] && ctx->view->gpus[slot] < hopeless.smallest)
+                hopeless.smallest = ctx->view->gpus[slot];
+        }
+    }
+}
+
+/* --- the order -------------------------------------------------------------------------------- */
+
+bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n) {
+    easy->n = 0;
+    if (n <= easy->capacity)
+        return true;
+    size_t capacity = (size_t)n * 2;
+    gsim_slot *order = gsim_arena_grow_raw(ctx->arena, easy->order, capacity * sizeof *order);
+    if (order)
+        easy->order = order;
+    bool *is_placed = gsim_arena_grow_raw(ctx->arena, easy->is_placed, capacity);
+    if (is_placed)
+        easy->is_placed = is_placed;
+    struct gsim_easy_placed *placed =
+        gsim_arena_grow_raw(ctx->arena, easy->placed, capacity * sizeof *placed);
+    if (placed)
+        easy->placed = placed;
+    if (!order || !is_placed || !placed) {
+        (void)gsim_no_memory(ctx->log, "ordering jobs");
+        return false;
+    }
+    easy->capacity = (uint32_t)capacity;
+    return true;
+}
+
+void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot) {
+    easy->is_placed[easy->n] = false;
+    easy->order[easy->n++] = slot;
+}

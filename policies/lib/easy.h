@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* EASY backfilling over any placement rule, and the time limits that it plans with. */
+#ifndef GSIM_POLICIES_LIB_EASY_H
+#define GSIM_POLICIES_LIB_EASY_H
+
+#include "sim/api/policy.h"
+#include "sim/base/index.h"
+
+/* Places waiting jobs in an order: strictly until one does not fit; that one gets a reservation at
+ * the earliest time at which running jobs' limits make room for it; later jobs start only if it can
+ * still start then. One that would not fit if all ended has none, and the next is the head. Zeroed,
+ * then gsim_easy_init. */
+struct gsim_easy_placed;
+struct gsim_easy {
+    enum gsim_rule rule;
+    struct gsim_index ending; /* running jobs by latest end */
+    struct gsim_index coming; /* those on their way to their GPUs, by limit */
+    bool kills, is_booked; /* kill=; whether these two are kept */
+    gsim_slot *order; /* waiting jobs, first to last */
+    bool *is_placed; /* after the pass */
+    uint32_t n, capacity;
+    struct gsim_easy_placed *placed; /* in this pass, with their units */
+    struct gsim_unit *units;
+    uint32_t n_placed, n_units, units_capacity;
+};
+/* plans: by limits; says once that true durations stand in for them, if they do. Reads kill=. */
+enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
+                                bool plans);
+/* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy is
+ * an oracle. */
+int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+/* Books jobs that began to run, that were placed by the plan under way, and that are gone. */
+void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx);
+void gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot);
+/* kill=on: ends those that are at their limit; sets the timer for the next, last in a decide. */
+void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);
+void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
+                    struct gsim_plan *plan);
+#define GSIM_KILL_PARAM                                                                            \
+    {                                                                                              \
+        .name = "kill", .type = GSIM_PARAM_BOOL, .fallback = "off",                                \
+        .help = "jobs end when they have run for their limit_s, as Slurm has it; off: nobody is "  \
+                "stopped, since a trace says how long jobs ran"                                    \
+    }
+/* A new order of n jobs at most, none of them placed. false: no memory, and the log says so. */
+bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n);
+void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot);
+void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+#endif

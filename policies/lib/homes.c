@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Waiting jobs by the node where their memory lies, for gsim_slices: a job that is due there gives way to
+ * one of them, if what that saves of copies over the network (by quotes) is worth more than the place in the
+ * line that it is ahead of. Jobs over several nodes are not among them. */
+#include "policies/lib/homes.h"
+
+#include "policies/lib/common.h"
+
+void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx) {
+    uint32_t n = ctx->view->is_pool ? 0 : ctx->view->n_nodes;
+    *homes = (struct gsim_homes){.arena = ctx->arena};
+    homes->first = gsim_arena_array(ctx->arena, n, sizeof *homes->first);
+    homes->tried = gsim_arena_array(ctx->arena, n, sizeof *homes->tried);
+    if (!homes->first || !homes->tried)
+        gsim_common_no_memory(ctx);
+    for (uint32_t node = 0; homes->first && node < n; node++)
+        homes->first[node] = GSIM_NO_SLOT;
+}
+
+static bool reserve(struct gsim_homes *homes, gsim_slot slot) {
+    if (slot < homes->capacity)
+        return true;
+    uint32_t capacity = homes->capacity ? homes->capacity : 64;
+    while (capacity <= slot)
+        capacity *= 2;
+    struct gsim_home *of = gsim_arena_grow(homes->arena, homes->of, homes->capacity * sizeof *of,
+                                           capacity * sizeof *of);
+    if (!of)
+        return false;
+    homes->of = of;
+    homes->capacity = capacity;
+    return true;
+}
+
+/* The one node of some units; GSIM_NO_NODE: they are on several, or there are none. */
+static uint32_t node_of(const struct gsim_ctx *ctx, const struct gsim_unit *units,
+                        uint32_t n_units) {
+    const uint32_t *node_of_gpu = ctx->view->node_of_gpu;
+    for (uint32_t u = 1; u < n_units; u++)
+        if (node_of_gpu[units[u].gpu] != node_of_gpu[units->gpu])
+            return GSIM_NO_NODE;
+    return n_units ? node_of_gpu[units->gpu] : GSIM_NO_NODE;
+}
+
+uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    return node_of(ctx, units, n_units);
+}
+
+void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_ask_home(ctx, slot, &units), node = node_of(ctx, units, n_units);
+    if (node == GSIM_NO_NODE)
+        return;
+    if (!reserve(homes, slot)) {
+        gsim_common_no_memory(ctx);
+        return;
+    }
+    gsim_slot first = homes->first[node];
+    homes->of[slot] =
+        (struct gsim_home){.before = GSIM_NO_SLOT, .after = first, .node = node, .is_in = true};
+    if (first != GSIM_NO_SLOT)
+        homes->of[first].before = slot;
+    homes->first[node] = slot;
+}
+
+void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot) {
+    if (slot >= homes->capacity || !homes->of[slot].is_in)
+        return;
+    struct gsim_home *home = &homes->of[slot];
+    if (home->before == GSIM_NO_SLOT)
+        homes->first[home->node] = home->after;
+    else
+        homes->of[home->before].after = home->after;
+    if (home->after != GSIM_NO_SLOT)
+        homes->of[home->after].before = home->before;
+    home->is_in = false;
+}
+
+gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_index *waiting,
+                          uint32_t node) {
+    gsim_slot best = GSIM_NO_SLOT;
+    for (gsim_slot slot = homes->first[node]; slot != GSIM_NO_SLOT; slot = homes->of[slot].after)
+        if (gsim_index_has(waiting, slot) &&
+            (best == GSIM_NO_SLOT || gsim_index_key(waiting, slot) < gsim_index_key(waiting, best)))
+            best = slot;
+    return best;
+}
+
+/* What it would take on the next node, more than where it is. */
+int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+    enum { MOST_UNITS = 64 };
+    struct gsim_unit elsewhere[MOST_UNITS];
+    const struct gsim_unit *home;
+    const struct gsim_view *view = ctx->view;
+    uint32_t n = gsim_ask_home(ctx, slot, &home), node = node_of(ctx, home, n);
+    if (node == GSIM_NO_NODE || n > MOST_UNITS || view->n_nodes == 1)
+        return 0;
+    uint32_t next = node + 1 < view->n_nodes ? node + 1 : 0, first = view->node_first_gpu[next];
+    for (uint32_t u = 0; u < n; u++)
+        elsewhere[u] =
+            (struct gsim_unit){.gpu = first + u % (view->node_first_gpu[next + 1] - first)};
+    return gsim_ask_back_ns(ctx, slot, elsewhere, n) - gsim_ask_back_ns(ctx, slot, home, n);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Waiting jobs whose memory lies on one node, by node. */
+#ifndef GSIM_POLICIES_LIB_HOMES_H
+#define GSIM_POLICIES_LIB_HOMES_H
+
+#include "sim/api/policy.h"
+#include "sim/base/index.h"
+
+#define GSIM_NO_NODE UINT32_MAX
+struct gsim_home {
+    gsim_slot before, after;
+    uint32_t node;
+    bool is_in;
+};
+struct gsim_homes {
+    struct gsim_arena *arena;
+    gsim_slot *first; /* by node */
+    struct gsim_home *of; /* by slot */
+    uint32_t capacity;
+    uint64_t *tried, n_tries; /* by node: when it was looked at last */
+};
+void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx);
+void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot);
+/* Of those at home on the node the first in line; GSIM_NO_SLOT: none. */
+gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_index *waiting,
+                          uint32_t node);
+/* The one node that a job has all its units on; else GSIM_NO_NODE. */
+uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
+/* How much sooner it is back at home than elsewhere, by quotes. */
+int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The decision of fifo and backfill: a job that is placed on arrival never stands in the line. */
+#include "policies/lib/line.h"
+
+#include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
+#include "policies/lib/settings.h"
+
+void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_strict) {
+    gsim_queue_init(&line->queue);
+    line->rule = gsim_settings_rule(ctx);
+    line->is_strict = is_strict;
+}
+
+static inline bool place_of_line(const struct gsim_line *line, struct gsim_misfits *misfits,
+                                 const struct gsim_ctx *ctx, struct gsim_plan *plan,
+                                 gsim_slot slot) {
+    return line->is_strict ? gsim_settings_place(ctx, plan, slot, line->rule)
+                           : gsim_misfits_place(misfits, ctx, plan, slot, line->rule);
+}
+
+/* Those that wait, when something was freed, or is back from repair: nothing else lets them fit. */
+static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
+                          const struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slot after;
+    for (gsim_slot slot = line->queue.first;
+         slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
+        after = gsim_queue_after(ctx, slot);
+        if (!line->is_strict && gsim_misfits_has(misfits, ctx->view, slot))
+            continue; /* most of a long line */
+        if (place_of_line(line, misfits, ctx, plan, slot))
+            gsim_queue_remove(&line->queue, ctx, slot);
+        else if (line->is_strict)
+            return;
+    }
+}
+
+void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_line *line = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    struct gsim_misfits misfits = {0};
+    if (!line->is_strict)
+        misfits = gsim_misfits_none(view, line->rule, false);
+    if (view->n_completed > 0 || view->n_repairs != line->n_repairs)
+        place_waiting(line, &misfits, ctx, plan);
+    line->n_repairs = view->n_repairs;
+    for (uint32_t i = 0; i < view->n_arrived; i++) {
+        bool is_behind = line->is_strict && line->queue.first != GSIM_NO_SLOT;
+        if (is_behind || gsim_common_is_full(view) ||
+            !place_of_line(line, &misfits, ctx, plan, view->arrived[i]))
+            gsim_queue_append(&line->queue, ctx, view->arrived[i]);
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A pass over waiting jobs tries many that cannot fit; the smallest gang that did not fit answers for all
+ * that are larger. */
+#include "policies/lib/misfits.h"
+
+#include "policies/lib/settings.h"
+
+struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
+                                      bool keeps_paused) {
+    const struct gsim_trace *trace = view->trace;
+    bool has_memory =
+        view->room == GSIM_ROOM_AMPLE || (view->room == GSIM_ROOM_BUT_FOR_PAUSED && !keeps_paused);
+    return (struct gsim_misfits){
+        .smallest = UINT32_MAX,
+        .is_size_all = has_memory && !trace->column[GSIM_COL_CPUS_MILLI] &&
+                       !trace->column[GSIM_COL_SHARE_PPM] && rule != GSIM_RULE_SKEW,
+    };
+}
+
+bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,
+                        struct gsim_plan *plan, gsim_slot slot, enum gsim_rule rule) {
+    if (gsim_misfits_has(misfits, ctx->view, slot))
+        return false;
+    if (gsim_settings_place(ctx, plan, slot, rule))
+        return true;
+    if (ctx->view->gpus[slot] < misfits->smallest)
+        misfits->smallest = ctx->view->gpus[slot];
+    return false;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The pass over ranked queues that sjf, srtf, srsf and las share.
+ *
+ * Between events nothing changes but the ranks of running jobs, all of one weight at one speed, so
+ * an ordered index whose key is "rank at time 0" stays sorted without being touched. A pass tries
+ * waiting jobs from the best; one that does not fit may push out running jobs of worse rank, worst
+ * first; of those only the ones whose units it really takes are preempted. */
+#include "policies/lib/ranked.h"
+
+#include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/taken.h"
+
+#include <assert.h>
+
+void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    gsim_index_init(&ranked->waiting, ctx->arena);
+    ranked->rule = gsim_settings_rule(ctx);
+}
+
+static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    return ranked->weight ? ranked->weight(ctx, slot) : 1;
+}
+
+static void out_of_memory(struct gsim_ctx *ctx) {
+    if (ctx->log->n_errors == 0)
+        (void)gsim_no_memory(ctx->log, "ranking jobs");
+}
+
+static bool add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    if (ranked->n_groups == ranked->groups_capacity) {
+        uint32_t capacity = ranked->groups_capacity ? ranked->groups_capacity * 2 : 8;
+        struct gsim_rank_group *grown =
+            gsim_arena_grow_raw(ctx->arena, ranked->group, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        ranked->group = grown;
+        ranked->groups_capacity = capacity;
+    }
+    gsim_index_init(&ranked->group[ranked->n_groups++].running, ctx->arena);
+    return true;
+}
+
+/* NULL when there is no memory. */
+static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                        int64_t weight) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        if (ranked->group[g].weight == weight)
+            return &ranked->group[g];
+    if (!add_group(ranked, ctx)) {
+        out_of_memory(ctx);
+        return NULL;
+    }
+    ranked->group[ranked->n_groups - 1].weight = weight;
+    return &ranked->group[ranked->n_groups - 1];
+}
+
+/* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */
+static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
+    return view->is_pool ? (int64_t)view->gpus[slot] * view->share_ppm[slot] : view->gpus[slot];
+}
+
+static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
+    uint32_t job = ctx->view->job[slot];
+    if (!(ranked->is_preemptive ? gsim_index_insert(&ranked->waiting, slot, rank, job)
+                                : gsim_index_insert_sized(&ranked->waiting, slot, rank, job,
+                                                          need_of(ctx->view, slot))))
+        out_of_memory(ctx);
+}
+
+/* Where jobs wait for pages, what is left of them falls as it does. */
+static bool is_bound(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    return ctx->devices && ranked->slope_sign < 0;
+}
+
+static int64_t slope(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+    return is_bound(ranked, ctx) ? 0 : ranked->slope_sign;
+}
+
+static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
+    int64_t key = ranked->value(ctx, slot) - slope(ranked, ctx) * ctx->view->now_ns;
+    if (group && !gsim_index_insert(&group->running, slot, key, ctx->view->job[slot]))
+        out_of_memory(ctx);
+}
+
+static void forget_running(struct gsim_ranked *ranked, gsim_slot slot) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        gsim_index_remove(&ranked->group[g].running, slot);
+}
+
+void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (gsim_index_has(&ranked->waiting, slot)) {
+        gsim_index_remove(&ranked->waiting, slot);
+        book_waiting(ranked, ctx, slot);
+    } else if (ctx->view->state[slot] == GSIM_RUNNING) {
+        forget_running(ranked, slot);
+        book_running(ranked, ctx, slot);
+    }
+    ranked->needs_full_pass = true;
+}
+
+void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot) {
+    forget_running(ranked, slot);
+    ranked->needs_full_pass = true;
+}
+
+static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    switch ((enum gsim_state)ctx->view->state[slot]) {
+    case GSIM_RUNNING:
+        if (!ranked->is_preemptive)
+            break;
+        book_running(ranked, ctx, slot);
+        /* While it was loading it could not be preempted: who waits may want to do so now. */
+        if (ctx->view->changed_ns[slot] > ranked->decided_ns)
+            ranked->needs_full_pass = true;
+        break;
+    case GSIM_QUEUED:
+    case GSIM_PAUSED:
+    case GSIM_HELD:
+        book_waiting(ranked, ctx, slot);
+        ranked->needs_full_pass = true;
+        break;
+    default: /* done, or on its way again */
+        break;
+    }
+}
+
+/* --- ranks that change by themselves ---------------------------------------------------------- */
+
+static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
+
+/* Most keep their order and get their new keys where they stand. The others are taken out, into the
+ * list of victims, and put in again. */
+static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                           struct gsim_index *running) {
+    const uint32_t *job = ctx->view->job;
+    gsim_slot slot = gsim_index_first(running), kept = GSIM_NO_SLOT, after;
+    int64_t key = slot == GSIM_NO_ID ? 0 : ranked->value(ctx, slot), after_key = 0;
+    ranked->n_victims = 0;
+    for (; slot != GSIM_NO_ID; slot = after, key = after_key) {
+        after = gsim_index_next(running, slot);
+        after_key = after == GSIM_NO_ID ? INT64_MAX : ranked->value(ctx, after);
+        int64_t kept_key = kept == GSIM_NO_SLOT ? INT64_MIN : gsim_index_key(running, kept);
+        bool is_low = key < kept_key || (key == kept_key && job[slot] < job[kept]);
+        bool is_high = key > after_key && after_key > kept_key;
+        bool is_out = is_low || is_high ||
+                      (key == after_key && after != GSIM_NO_ID && job[slot] > job[after]);
+        if (is_out && !add_victim(ranked, ctx, slot))
+            return;
+        if (is_out) {
+            gsim_index_remove(running, slot);
+        } else {
+            gsim_index_set_key(running, slot, key);
+            kept = slot;
+        }
+    }
+    for (uint32_t v = 0; v < ranked->n_victims; v++)
+        book_running(ranked, ctx, ranked->victims[v]);
+}
+
+/* One that moves backwards is met twice, and stays. */
+static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+    gsim_slot after, slot = gsim_index_first(&ranked->waiting);
+    for (; slot != GSIM_NO_ID; slot = after) {
+        int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
+        after = gsim_index_next(&ranked->waiting, slot);
+        if (rank == gsim_index_key(&ranked->waiting, slot))
+            continue;
+        gsim_index_remove(&ranked->waiting, slot);
+        book_waiting(ranked, ctx, slot);
+    }
+}
+
+void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all) {
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        rerank_running(ranked, ctx, &ranked->group[g].running);
+    if (is_all)
+        rerank_waiting(ranked, ctx);
+    ranked->needs_full_pass = true;
+}
+
+/* --- victims ---------------------------------------------------------------------------------- */
+
+/* The worst of a group. Whoever is last by its bound, and still is by what it has left. */
+static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                         struct gsim_rank_group *group) {
+    gsim_slot last = gsim_index_last(&group->running);
+    while (last != GSIM_NO_SLOT && is_bound(ranked, ctx)) {
+        int64_t value = ranked->value(ctx, last);
+        if (value == gsim_index_key(&group->running, last))
+            break;
+        gsim_index_remove(&group->running, last);
+        gsim_common_insert(ctx, &group->running, last, value);
+        last = gsim_index_last(&group->running);
+    }
+    return last;
+}
+
+/* The worst running job and its rank; GSIM_NO_SLOT when none runs. */
+static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, int64_t *rank) {
+    gsim_slot worst = GSIM_NO_SLOT;
+    for (uint32_t g = 0; g < ranked->n_groups; g++) {
+        struct gsim_rank_group *group = &ranked->group[g];
+        gsim_slot last = last_of(ranked, ctx, group);
+        if (last == GSIM_NO_SLOT)
+            continue;
+        int64_t value =
+            gsim_index_key(&group->running, last) + slope(ranked, ctx) * ctx->view->now_ns;
+        int64_t group_rank = gsim_common_times(value, group->weight);
+        if (worst == GSIM_NO_SLOT || group_rank > *rank) {
+            worst = last;
+            *rank = group_rank;
+        }
+    }
+    return worst;
+}
+
+/* The worst running job, if it is so much worse than a waiting one that it gives way. */
+static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
+                           int64_t rank) {
+    int64_t worst_rank = 0;
+    gsim_slot worst = worst_running(ranked, ctx, &worst_rank);
+    if (worst == GSIM_NO_SLOT || worst_rank > rank + ranked->slack_rank)
+        return worst;
+    bool is_later = ranked->breaks_ties && worst_rank == rank + ranked->slack_rank &&
+                    ctx->view->job[worst] > ctx->view->job[slot];
+    return is_later ? worst : GSIM_NO_SLOT;
+}
+
+static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (ranked->n_victims == ranked->victims_capacity) {
+        uint32_t capacity = ranked->victims_capacity ? ranked->victims_capacity * 2 : 64;
+        gsim_slot *grown =
+            gsim_arena_grow(ctx->arena, ranked->victims, ranked->victims_capacity * sizeof *grown,
+                            capacity * sizeof *grown);
+        if (!grown) {
+            out_of_memory(ctx);
+            return false;
+        }
+        ranked->victims = grown;
+        ranked->victims_capacity = capacity;
+    }
+    ranked->victims[ranked->n_victims++] = slot;
+    return true;
+}
+
+/* Preempts worse jobs, worst first, until the waiting one fits. */
+static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot, int64_t rank) {
+    uint64_t room = ctx->view->n_idle_gpus;
+    ranked->n_victims = 0;
+    for (;;) {
+        gsim_slot victim = worst_for(ranked, ctx, slot, rank);
+        if (victim == GSIM_NO_SLOT || !add_victim(ranked, ctx, victim) ||
+            !gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep))
+            return false;
+        forget_running(ranked, victim);
+        room += ctx->view->gpus[victim];
+        if (room >= ctx->view->gpus[slot] && gsim_settings_place(ctx, plan, slot, ranked->rule))
+            return true;
+    }
+}
+
+/* Victims whose units the job did not take after all are spared: the plan is done again with only
+ * the others. In a pool there are no units, all victims were needed. */
+static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot, uint32_t mark) {
+    struct gsim_taken *taken = &ranked->taken;
+    if (ranked->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
+        return;
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < ranked->n_victims; v++) {
+        gsim_slot victim = ranked->victims[v];
+        if (gsim_taken_overlaps(taken, plan, victim))
+            (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep);
+        else
+            book_running(ranked, ctx, victim);
+    }
+    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
+    assert(is_placed);
+}
+
+static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                           gsim_slot slot, int64_t rank) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (push_out(ranked, ctx, plan, slot, rank)) {
+        spare(ranked, ctx, plan, slot, mark);
+        return true;
+    }
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < ranked->n_victims; v++)
+        if (!gsim_index_has(
+                &group_of(ranked, ctx, weight_of(ranked, ctx, ranked->victims[v]))->running,
+                ranked->victims[v]))
+            book_running(ranked, ctx, ranked->victims[v]);
+    return false;
+}
+
+/* --- the pass --------------------------------------------------------------------------------- */
+
+struct pass {
+    struct gsim_ranked *ranked;
+    struct gsim_ctx *ctx;
+    struct gsim_plan *plan;
+    struct gsim_misfits misfits;
+    uint32_t smallest_unforced; /* the smallest gang that even force did not place */
+};
+
+/* Whether this waiting job could push anybody out. */
+static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
+    return p->ranked->is_preemptive && p->ctx->view->gpus[slot] < p->smallest_unforced &&
+           worst_for(p->ranked, p->ctx, slot, rank) != GSIM_NO_SLOT;
+}
+
+static void try_job(struct pass *p, gsim_slot slot) {
+    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    if (gsim_misfits_place(&p->misfits, p->ctx, p->plan, slot, p->ranked->rule)) {
+        gsim_index_remove(&p->ranked->waiting, slot);
+        return;
+    }
+    if (!may_force(p, slot, rank))
+        return;
+    if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
+        gsim_index_remove(&p->ranked->waiting, slot);
+        p->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+    } else if (p->misfits.is_size_all && p->ctx->view->gpus[slot] < p->smallest_unforced)
+        p->smallest_unforced = p->ctx->view->gpus[slot];
+}
+
+/* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
+static bool is_over(const struct pass *p, gsim_slot slot) {
+    if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
+        return false;
+    int64_t rank = gsim_index_key(&p->ranked->waiting, slot);
+    return !p->ranked->is_preemptive || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
+}
+
+/* Nobody who needs more can be placed. */
+static int64_t room(const struct pass *p) {
+    const struct gsim_view *view = p->ctx->view;
+    if (view->is_pool)
+        return view->pool_free_ppm;
+    if (!p->misfits.is_size_all)
+        return INT64_MAX;
+    return p->misfits.smallest <= view->n_idle_gpus ? p->misfits.smallest - 1 : view->n_idle_gpus;
+}
+
+/* The first from here on that is to be tried: who needs more than there is costs nothing. With
+ * preemption anybody may fit by force. */
+static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
+    const struct gsim_index *waiting = &p->ranked->waiting;
+    if (p->ranked->is_preemptive)
+        return slot;
+    int64_t most = room(p);
+    slot = gsim_index_fitting(waiting, slot, most);
+    while (slot != GSIM_NO_SLOT && gsim_misfits_has(&p->misfits, p->ctx->view, slot))
+        slot = gsim_index_fitting(waiting, gsim_index_next(waiting, slot), most);
+    return slot;
+}
+
+static void pass_over_all(struct pass *p) {
+    gsim_slot after, first = gsim_index_first(&p->ranked->waiting);
+    for (gsim_slot slot = candidate(p, first); slot != GSIM_NO_SLOT && !is_over(p, slot);
+         slot = candidate(p, after)) {
+        after = gsim_index_next(&p->ranked->waiting, slot);
+        try_job(p, slot);
+    }
+}
+
+/* Only arrivals: for the others nothing has become better since they were last tried. */
+static void pass_over_arrivals(struct pass *p) {
+    const struct gsim_view *view = p->ctx->view;
+    if (view->n_arrived > 1) { /* several: in order of rank, among all */
+        pass_over_all(p);
+        return;
+    }
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        try_job(p, view->arrived[i]);
+}
+
+void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_settled; i++)
+        book_settled(ranked, ctx, view->settled[i]);
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        book_waiting(ranked, ctx, view->arrived[i]);
+    enum gsim_keep keep = ranked->preemption.keep;
+    bool keeps_paused =
+        ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);
+    struct pass pass = {.ranked = ranked,
+                        .ctx = ctx,
+                        .plan = plan,
+                        .misfits = gsim_misfits_none(view, ranked->rule, keeps_paused),
+                        .smallest_unforced = UINT32_MAX};
+    if (ranked->needs_full_pass || view->n_repairs != ranked->n_repairs)
+        pass_over_all(&pass);
+    else
+        pass_over_arrivals(&pass);
+    ranked->needs_full_pass = false;
+    ranked->n_repairs = view->n_repairs;
+    ranked->decided_ns = view->now_ns;
+}

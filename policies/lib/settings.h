@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parameters that cluster policies have in common, each with what it sets: placement=, preempt= and
+ * memory=. */
+#ifndef GSIM_POLICIES_LIB_SETTINGS_H
+#define GSIM_POLICIES_LIB_SETTINGS_H
+
+#include "sim/api/policy.h"
+
+#define GSIM_PLACEMENT_PARAM_AS(by_default)                                                        \
+    {                                                                                              \
+        .name = "placement", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                  \
+        .choices = "consolidate|any|spread|fullest|skew|affinity|random",                          \
+        .help = "which GPUs a gang takes: fewest nodes, any free ones, one per node, whole nodes " \
+                "without the remainder, fewest nodes where the model's skew asks for it, nodes "   \
+                "of gangs of its size, or nodes at random"                                         \
+    }
+#define GSIM_PLACEMENT_PARAM GSIM_PLACEMENT_PARAM_AS("consolidate")
+
+/* own: what the policy's source does, and why. */
+#define GSIM_PREEMPT_PARAM_AS(own)                                                                 \
+    {                                                                                              \
+        .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
+        .choices = "auto|pause|suspend|restart|discard|checkpoint|paging",                         \
+        .help = "how a running job gives way: auto is " own "; under memory= it is paging"         \
+    }
+#define GSIM_PREEMPT_PARAM_FREE                                                                    \
+    GSIM_PREEMPT_PARAM_AS("restart, as in Tiresias, since theory, which preempts for free, names " \
+                          "no way (for free: --device ideal)")
+
+#define GSIM_MEMORY_PARAM_AS(by_default)                                                           \
+    {                                                                                              \
+        .name = "memory", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                     \
+        .choices = "resident|uvm|lru|proactive",                                                   \
+        .help = "whose memory is on a GPU: everybody's; what faults bring, out goes what came "    \
+                "first; the same, out goes what was used longest ago; what the next one is "       \
+                "predicted to use, moved at each switch"                                           \
+    }
+#define GSIM_MEMORY_PARAM GSIM_MEMORY_PARAM_AS("resident")
+
+/* memory=: who moves it, on all GPUs from the start; a manager needs to know how much there is to
+ * move. Where jobs have GPUs to themselves one may then have more memory than there is, and paused
+ * ones leave theirs to be paged. */
+enum gsim_status gsim_settings_open_memory(struct gsim_ctx *ctx);
+/* The same, in this way, lanes apart. */
+enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how);
+/* An idle GPU that was shared can be had whole again, its memory managed as before. */
+bool gsim_settings_make_whole(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
+
+/* placement=, or what the reference simulator does. */
+enum gsim_rule gsim_settings_rule(const struct gsim_ctx *ctx);
+
+struct gsim_preemption {
+    enum gsim_stop stop;
+    enum gsim_keep keep;
+};
+/* preempt=; own: what auto is where memory is not managed. */
+struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own);
+
+/* GSIM_RULE_SKEW becomes what the job's model asks for; other rules stay. */
+enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
+                                     enum gsim_rule rule);
+bool gsim_settings_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                         enum gsim_rule rule);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which GPU a job shares, and when a shared GPU is given back to be had whole. */
+#include "policies/lib/sharing.h"
+
+#include "policies/lib/common.h"
+#include "policies/lib/queue.h"
+#include "policies/lib/settings.h"
+
+/* The choices of GSIM_QUANTUM_PARAMS. */
+enum { SHORT = -1, MEDIUM = -2, LONG = -3, AS_QUANTUM = -4 };
+
+int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx) {
+    int64_t value = gsim_param(ctx->params, "slice");
+    if (value == AS_QUANTUM)
+        value = gsim_param(ctx->params, "quantum");
+    switch (value) {
+    case SHORT:
+        return GSIM_QUANTUM_SHORT;
+    case MEDIUM:
+        return GSIM_QUANTUM_DEFAULT;
+    case LONG:
+        return GSIM_QUANTUM_LONG;
+    default:
+        return value;
+    }
+}
+
+void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                       const struct gsim_lane *lane) {
+    gsim_queue_init(&sharing->queue);
+    sharing->lane = *lane;
+    sharing->rule = gsim_settings_rule(ctx);
+}
+
+enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx) {
+    sharing->how.memory = (enum gsim_memory)gsim_param(ctx->params, "memory");
+    return sharing->how.memory ? gsim_settings_manage(ctx, &sharing->how) : GSIM_OK;
+}
+
+void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_queue_append(&((struct gsim_sharing *)ctx->state)->queue, ctx, slot);
+}
+
+static bool arrange_as(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+                       const struct gsim_lane *lane, const struct gsim_entry *entry) {
+    struct gsim_unit unit = {.gpu = gpu};
+    struct gsim_arrangement how = sharing->how;
+    how.lanes = lane;
+    how.n_lanes = 1;
+    how.entries = entry;
+    how.n_entries = entry != NULL;
+    return gsim_plan_arrange(plan, &unit, 1, &how);
+}
+
+bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
+                      const struct gsim_entry *entry) {
+    return arrange_as(sharing, plan, gpu, &sharing->lane, entry);
+}
+
+/* Says how a GPU is shared, now that so many jobs with so much memory are on it. */
+static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                    struct gsim_plan *plan, uint32_t gpu, const struct gsim_entry *entry,
+                    uint32_t n_jobs, int64_t mem_bytes) {
+    struct gsim_lane lane = sharing->lane;
+    if (sharing->adapt)
+        sharing->adapt(ctx, &lane, n_jobs, mem_bytes > ctx->view->gpu_hbm_bytes[gpu]);
+    return arrange_as(sharing, plan, gpu, &lane, entry);
+}
+
+static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                  struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
+    struct gsim_unit unit = {.gpu = job->gpu - 1};
+    /* Others on their way out may have left it before, and somebody may have it whole by now. */
+    if (job->gpu && view->gpu_is_arranged[unit.gpu] && view->gpu_clients[unit.gpu] == 0)
+        (void)gsim_settings_make_whole(ctx, plan, unit.gpu);
+    else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
+        (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],
+                      view->gpu_mem_used[unit.gpu]);
+    job->gpu = 0;
+}
+
+void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                            struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_completed; i++)
+        leave(sharing, ctx, plan, view->completed[i]);
+    for (uint32_t i = 0; i < view->n_settled; i++)
+        if (gsim_common_waits(view, view->settled[i]))
+            leave(sharing, ctx, plan, view->settled[i]);
+}
+
+static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view *view, uint32_t gpu,
+                     gsim_slot slot) {
+    bool is_idle = gsim_gpu_is_idle(view, gpu);
+    bool is_shared =
+        view->gpu_clients[gpu] > 0 && view->gpu_clients[gpu] < view->gpu_client_limit[gpu];
+    return (is_idle || is_shared) &&
+           (sharing->how.memory != GSIM_MEMORY_RESIDENT ||
+            view->gpu_mem_used[gpu] + gsim_job_memory(view, slot) <= view->gpu_hbm_bytes[gpu]);
+}
+
+/* The GPU with the fewest jobs that has room; the cluster's size when there is none. */
+static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    const struct gsim_view *view = ctx->view;
+    uint32_t best = view->n_gpus;
+    int64_t least = 0;
+    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+        if (!has_room(sharing, view, gpu, slot) ||
+            (sharing->accepts && !sharing->accepts(ctx, gpu, slot)))
+            continue;
+        int64_t load = sharing->load ? sharing->load(ctx, gpu, slot) : view->gpu_clients[gpu];
+        if (best == view->n_gpus || load < least) {
+            best = gpu;
+            least = load;
+        }
+    }
+    return best;
+}
+
+static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
+                       gsim_slot slot) {
+    if (!sharing->has_two_levels)
+        return gsim_common_urgency(ctx, slot);
+    return gsim_common_is_realtime(ctx->view, slot);
+}
+
+/* In one lane with the others; of these, only an order of urgency has to be said. */
+static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
+                       struct gsim_unit unit) {
+    const struct gsim_sharing *sharing = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
+    if (sharing->has_two_levels && gsim_common_is_realtime(view, slot))
+        entry.quantum_ns = GSIM_TIME_MAX;
+    uint32_t n_jobs = view->gpu_clients[unit.gpu] + 1;
+    bool says_something = n_jobs == 1 || sharing->adapt ||
+                          sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY ||
+                          sharing->lane.discipline == GSIM_DISCIPLINE_PADDING;
+    return !says_something || arrange(sharing, ctx, plan, unit.gpu, &entry, n_jobs,
+                                      view->gpu_mem_used[unit.gpu] + gsim_job_memory(view, slot));
+}
+
+bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan, gsim_slot slot) {
+    struct gsim_unit unit = {.gpu = emptiest(sharing, ctx, slot)};
+    struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
+    if (unit.gpu == ctx->view->n_gpus)
+        return false;
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!(sharing->arrange ? sharing->arrange : enter_lane)(ctx, plan, slot, unit) ||
+        !gsim_plan_place_on(plan, slot, &unit, 1)) {
+        gsim_plan_rollback(plan, mark);
+        return false;
+    }
+    job->gpu = unit.gpu + 1;
+    return true;
+}
+
+void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_sharing *sharing = ctx->state;
+    gsim_sharing_give_back(sharing, ctx, plan);
+    for (gsim_slot slot; (slot = sharing->queue.first) != GSIM_NO_SLOT;) {
+        bool is_placed = ctx->view->gpus[slot] == 1
+                             ? gsim_sharing_share(sharing, ctx, plan, slot)
+                             : gsim_settings_place(ctx, plan, slot, sharing->rule);
+        if (!is_placed)
+            return;
+        gsim_queue_remove(&sharing->queue, ctx, slot);
+    }
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slices of time for gangs on a cluster, which gandiva, suspend and adaptive share.
+ * A decide costs what waits and fits, and what runs and is due; who is due but not needed is left
+ * alone. */
+#include <assert.h>
+
+#include "policies/lib/slices.h"
+
+#include "policies/lib/common.h"
+#include "policies/lib/homes.h"
+#include "policies/lib/misfits.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/taken.h"
+
+void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
+    slices->rule = gsim_settings_rule(ctx);
+    slices->patience = gsim_param(ctx->params, "patience");
+    slices->only_node = GSIM_NO_NODE;
+    gsim_homes_init(&slices->homes, ctx);
+    gsim_index_init(&slices->waiting, ctx->arena);
+    gsim_index_init(&slices->running, ctx->arena);
+}
+
+void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot) {
+    gsim_index_remove(&slices->running, slot);
+    gsim_index_remove(&slices->waiting, slot);
+    gsim_homes_remove(&slices->homes, slot);
+}
+
+int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
+    if (!gsim_index_has(&slices->running, slot))
+        return GSIM_NEVER;
+    return gsim_index_key(&slices->running, slot) + slices->slice_ns;
+}
+
+void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
+    const struct gsim_view *view = ctx->view;
+    for (uint32_t i = 0; i < view->n_arrived; i++)
+        gsim_common_insert(ctx, &slices->waiting, view->arrived[i],
+                           slices->rank(ctx, view->arrived[i]));
+    for (uint32_t i = 0; i < view->n_settled; i++) {
+        gsim_slot slot = view->settled[i];
+        gsim_homes_remove(&slices->homes, slot);
+        if (slices->worth && gsim_common_waits(view, slot))
+            gsim_homes_add(&slices->homes, ctx, slot);
+        if (view->state[slot] == GSIM_RUNNING)
+            gsim_common_insert(ctx, &slices->running, slot, view->changed_ns[slot]);
+        else if (gsim_common_waits(view, slot))
+            gsim_common_insert(ctx, &slices->waiting, slot, slices->rank(ctx, slot));
+    }
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    slices->mark = gsim_plan_mark(plan);
+    return gsim_settings_place(ctx, plan, slot, slices->rule) ||
+           (slices->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
+}
+
+static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                   const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
+    if (slices->only_node != GSIM_NO_NODE &&
+        gsim_homes_node(ctx, plan, victim) != slices->only_node)
+        return false;
+    return !slices->yields || slices->yields(ctx, plan, victim, slot);
+}
+
+static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_slices_end_ns(slices, slot) <= ctx->view->now_ns;
+}
+
+/* Whether the GPUs of all who would give way are enough. */
+static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                      const struct gsim_plan *plan, gsim_slot slot) {
+    uint64_t room = ctx->view->n_idle_gpus, need = ctx->view->gpus[slot];
+    gsim_slot victim = gsim_index_first(&slices->running);
+    for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim) && room < need;
+         victim = gsim_index_next(&slices->running, victim))
+        room += yields(slices, ctx, plan, victim, slot) ? ctx->view->gpus[victim] : 0;
+    return room >= need;
+}
+
+static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
+    if (slices->n_victims == slices->victims_capacity) {
+        uint32_t capacity = slices->victims_capacity ? slices->victims_capacity * 2 : 64;
+        struct gsim_victim *grown =
+            gsim_arena_grow_raw(ctx->arena, slices->victims, capacity * sizeof *grown);
+        if (!grown) {
+            gsim_common_no_memory(ctx);
+            return false;
+        }
+        slices->victims = grown;
+        slices->victims_capacity = capacity;
+    }
+    struct gsim_preemption way =
+        slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
+    slices->victims[slices->n_victims++] = (struct gsim_victim){victim, way};
+    return true;
+}
+
+static bool preempt(struct gsim_plan *plan, const struct gsim_victim *victim) {
+    return gsim_plan_preempt(plan, victim->slot, victim->way.stop, victim->way.keep);
+}
+
+/* Preempts who is due, longest slice first, until the job fits. */
+static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot) {
+    uint64_t room = ctx->view->n_idle_gpus;
+    slices->n_victims = 0;
+    gsim_slot victim = gsim_index_first(&slices->running);
+    for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim);
+         victim = gsim_index_next(&slices->running, victim)) {
+        if (!yields(slices, ctx, plan, victim, slot))
+            continue;
+        if (!add_victim(slices, ctx, plan, victim, slot) ||
+            !preempt(plan, &slices->victims[slices->n_victims - 1]))
+            return false;
+        room += ctx->view->gpus[victim];
+        if (room >= ctx->view->gpus[slot] && place(slices, ctx, plan, slot))
+            return true;
+    }
+    return false;
+}
+
+/* Victims whose units the job did not take after all are spared. */
+static void spare(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot, uint32_t mark) {
+    struct gsim_taken *taken = &slices->taken;
+    uint32_t kept = 0;
+    if (slices->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
+        return;
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < slices->n_victims; v++) {
+        struct gsim_victim victim = slices->victims[v];
+        if (gsim_taken_overlaps(taken, plan, victim.slot) && preempt(plan, &victim))
+            slices->victims[kept++] = victim;
+    }
+    slices->n_victims = kept;
+    slices->mark = gsim_plan_mark(plan);
+    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
+    assert(is_placed);
+}
+
+static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!push_out(slices, ctx, plan, slot)) {
+        gsim_plan_rollback(plan, mark);
+        return false;
+    }
+    spare(slices, ctx, plan, slot, mark);
+    for (uint32_t v = 0; v < slices->n_victims; v++)
+        gsim_index_remove(&slices->running, slices->victims[v].slot);
+    return true;
+}
+
+/* --- the decide ------------------------------------------------------------------------------- */
+
+/* Whether the job has waited for so long that no other may pass it any more; as long as any job runs,
+ * room will come. */
+static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    int64_t waited_ns = ctx->view->now_ns - ctx->view->changed_ns[slot];
+    return slices->patience > 0 && slices->running.n > 0 &&
+           waited_ns / slices->patience >= slices->slice_ns;
+}
+
+/* What one pass knows of the jobs that cannot be placed. */
+struct pass {
+    struct gsim_misfits misfits;
+    uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
+};
+
+/* A job that lacks only memory on GPUs enough waits for the jobs paused there, and its failure says
+ * nothing of others. */
+static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct pass *pass, gsim_slot slot) {
+    if (ctx->view->gpus[slot] < pass->misfits.smallest)
+        pass->misfits.smallest = ctx->view->gpus[slot];
+    if (ctx->view->gpus[slot] >= pass->smallest_unforced)
+        return false;
+    bool could = could_fit(slices, ctx, plan, slot);
+    if (could && force(slices, ctx, plan, slot)) {
+        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+        return true;
+    }
+    if (!could || pass->misfits.is_size_all)
+        pass->smallest_unforced = ctx->view->gpus[slot];
+    return false;
+}
+
+static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      const struct pass *pass, gsim_slot slot) {
+    bool is_hopeless = pass->misfits.is_size_all && ctx->view->gpus[slot] >= pass->misfits.smallest;
+    return !is_hopeless && place(slices, ctx, plan, slot);
+}
+
+static struct pass pass_begins(const struct gsim_slices *slices, const struct gsim_ctx *ctx) {
+    return (struct pass){gsim_misfits_none(ctx->view, slices->rule, true), UINT32_MAX};
+}
+
+/* It is placed, and not in the line any more. */
+static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    gsim_index_remove(&slices->waiting, slot);
+    if (slices->placed)
+        slices->placed(ctx, plan, slot, slices->mark);
+}
+
+/* Jobs at home on this node go before the first, as far as that is worth it. */
+static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t node) {
+    gsim_slot first = gsim_index_first(&slices->waiting);
+    gsim_slot best = gsim_homes_best(&slices->homes, &slices->waiting, node);
+    if (best == GSIM_NO_SLOT)
+        return false;
+    int64_t behind =
+        gsim_index_key(&slices->waiting, best) - gsim_index_key(&slices->waiting, first);
+    if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(ctx, best)))
+        return false;
+    slices->only_node = node;
+    bool is_placed = could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best);
+    slices->only_node = GSIM_NO_NODE;
+    if (is_placed)
+        leave_line(slices, ctx, plan, best);
+    return is_placed;
+}
+
+/* A wide gang that has waited long needs every job that is due. */
+static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slot first = gsim_index_first(&slices->waiting), victim, after;
+    bool has_placed = false;
+    if (!slices->worth || (ctx->view->gpus[first] > 1 && is_impatient(slices, ctx, first)))
+        return false;
+    slices->homes.n_tries++;
+    for (victim = gsim_index_first(&slices->running);
+         victim != GSIM_NO_ID && is_due(slices, ctx, victim) && slices->waiting.n > 0;
+         victim = after) {
+        uint32_t node = gsim_homes_node(ctx, plan, victim);
+        after = gsim_index_next(&slices->running, victim);
+        if (node == GSIM_NO_NODE || slices->homes.tried[node] == slices->homes.n_tries)
+            continue;
+        slices->homes.tried[node] = slices->homes.n_tries;
+        if (!serve_home(slices, ctx, plan, node))
+            continue;
+        has_placed = true;
+        after = gsim_index_first(&slices->running);
+    }
+    return has_placed;
+}
+
+static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan) {
+    struct pass pass = pass_begins(slices, ctx);
+    bool has_placed = false, has_tried_homes = false;
+    gsim_slot slot, after;
+    for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID; slot = after) {
+        after = gsim_index_next(&slices->waiting, slot);
+        if (pass.smallest_unforced == 1 && gsim_common_is_full(ctx->view))
+            break;
+        bool is_placed = try_place(slices, ctx, plan, &pass, slot);
+        if (!is_placed && !has_tried_homes) {
+            has_tried_homes = true;
+            if (serve_homes(slices, ctx, plan)) {
+                has_placed = true;
+                pass = pass_begins(slices, ctx);
+                after = gsim_index_first(&slices->waiting);
+                continue;
+            }
+        }
+        if (is_placed || try_force(slices, ctx, plan, &pass, slot)) {
+            has_placed = true;
+            leave_line(slices, ctx, plan, slot);
+            after = gsim_index_has(&slices->waiting, after) ? after
+                                                            : gsim_index_first(&slices->waiting);
+        } else if (is_impatient(slices, ctx, slot)) {
+            break;
+        }
+    }
+    return has_placed;
+}
+
+void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
+    bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
+    if (slices->waiting.n == 0)
+        return;
+    gsim_slot next = gsim_index_seek(&slices->running, now - slices->slice_ns + 1, 0);
+    if (next != GSIM_NO_ID)
+        next_ns = gsim_slices_end_ns(slices, next);
+    gsim_slot first = gsim_index_first(&slices->running);
+    /* Who is due may yield when it has run for longer. */
+    bool may_yield_later = slices->yields && first != GSIM_NO_ID && is_due(slices, ctx, first);
+    if ((has_placed || may_yield_later) &&
+        now + slices->slice_ns < next_ns) /* it may run at once */
+        next_ns = now + slices->slice_ns;
+    if (next_ns != GSIM_NEVER)
+        gsim_plan_wake(plan, next_ns);
+}

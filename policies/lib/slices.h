@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slices of time for gangs on a cluster. */
+#ifndef GSIM_POLICIES_LIB_SLICES_H
+#define GSIM_POLICIES_LIB_SLICES_H
+
+#include "policies/lib/homes.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/taken.h"
+#include "sim/base/index.h"
+
+#define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
+    {                                                                                              \
+        .name = "patience", .type = GSIM_PARAM_INT, .fallback = (by_default), .max = 1000000,      \
+        .help = "slices for which one that waits is passed by others that fit; then nobody "       \
+                "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
+    }
+
+struct gsim_victim {
+    gsim_slot slot;
+    struct gsim_preemption way;
+};
+
+/* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to jobs
+ * that wait, longest slice first, and run on while none does. Jobs that wait are served in the order
+ * of a rank; one that does not fit, not even by force, is passed over, but by patience= not for ever.
+ * Before the first pushes out a job that is due, that job gives way to one whose memory lies there, if
+ * that is worth it.
+ * Zeroed, settings filled, then gsim_slices_init. */
+struct gsim_slices {
+    int64_t slice_ns;
+    bool scatters; /* a gang that cannot have what its rule asks for takes any GPUs */
+    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot); /* when it begins to wait */
+    /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
+    bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
+                   gsim_slot slot);
+    struct gsim_preemption preemption; /* how they do, unless the policy chooses each time: */
+    struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                                  gsim_slot victim, gsim_slot slot);
+    /* Told what was placed last, and where the plan stood before; may undo that to place it with
+     * others. NULL: nothing to do. */
+    void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
+
+    /* What so much time of its GPUs is worth in ranks: by so much a job that saves it by going home may
+     * be behind the first in line. NULL: no job goes before the first. */
+    int64_t (*worth)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns);
+
+    enum gsim_rule rule; /* placement=, set by init */
+    int64_t patience; /* patience=: slices after which no job passes one that waits; 0: never */
+    struct gsim_homes homes;
+    uint32_t only_node; /* whose jobs may be pushed out now, if set */
+    struct gsim_index waiting; /* by rank */
+    struct gsim_index running; /* by when the slice began */
+    uint32_t mark; /* where the plan stood before the last placement */
+    struct gsim_victim *victims;
+    uint32_t n_victims, victims_capacity;
+    struct gsim_taken taken;
+};
+void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
+void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
+/* Books what changed; then the policy may act, then the slices decide. */
+void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx);
+void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
+/* When it is due to give way, GSIM_NEVER when it does not run. */
+int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot);
+
+#endif
