@@ -21,13 +21,17 @@ SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 comma    = ,
 CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
-CPPFLAGS = -I.
+CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
 
-LIB_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/base/*.c sim/core/*.c models/*.c traces/*.c policies/*.c policies/*/*.c sim/app/*.c))
-LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/sources.o
+# The library simulates; the program reads its command line, keeps results, compares and draws.
+LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*.c traces/*.c policies/*.c policies/*/*.c)
+LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+APP_SRC  = $(filter-out sim/app/main.c,$(wildcard sim/app/*.c))
+APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/sources.o
+ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
-SOURCES  = $(sort $(LIB_SRC) $(wildcard sim/*/*.h sim/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*/*.h policies/*.def) $(EMBEDDED))
+SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli.h)
 
 .PHONY: FORCE all demo check bench figures golden-update samples man readme validate-readme install clean help format tidy suites fuzz
@@ -38,10 +42,12 @@ gsim: $(BUILD)/gsim $(BUILD)/libgsim.a
 	@cp -f $(BUILD)/libgsim.a libgsim.a
 	@cp -f $(BUILD)/gsim gsim
 
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(BUILD)/libgsim.a
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES)
 	$(CC) $(CODEGEN) $(LTO) -o $@ $^ $(LIBS)
 
 $(BUILD)/libgsim.a: $(LIB_OBJ)
+$(BUILD)/libapp.a: $(APP_OBJ)
+$(ARCHIVES):
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -75,7 +81,7 @@ build/sources.c: FORCE
 TEST_SRC = $(wildcard tests/unit/*.c tests/property/*.c tests/analytic/*.c tests/reference/*.c)
 TESTS    = $(TEST_SRC:%.c=$(BUILD)/%)
 
-$(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(BUILD)/libgsim.a
+$(TESTS) $(BUILD)/tests/bench/bench: $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/support/runner.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ -lcmocka $(LIBS)
 
 $(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o
@@ -83,10 +89,10 @@ $(BUILD)/tests/bench/bench: $(BUILD)/tests/bench/bare.o
 # Inputs that somebody might give (tests/fuzz/target.h): mutated at random by every `make check`, and by
 # what they reach for as long as one likes by `make fuzz`. What it finds belongs into tests/fuzz/corpus.
 FUZZ_S = 300
-$(BUILD)/tests/fuzz/replay: $(BUILD)/tests/fuzz/replay.o $(BUILD)/tests/fuzz/target.o $(BUILD)/libgsim.a
+$(BUILD)/tests/fuzz/replay: $(BUILD)/tests/fuzz/replay.o $(BUILD)/tests/fuzz/target.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fno-lto -o $@ $^ $(LIBS)
 FUZZER = build/clang-O1-san-fuzz-werror/tests/fuzz/fuzz
-$(BUILD)/tests/fuzz/fuzz: $(BUILD)/tests/fuzz/fuzz.o $(BUILD)/tests/fuzz/target.o $(BUILD)/libgsim.a
+$(BUILD)/tests/fuzz/fuzz: $(BUILD)/tests/fuzz/fuzz.o $(BUILD)/tests/fuzz/target.o $(ARCHIVES)
 	$(CC) $(CODEGEN) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 fuzz:
 	@sh tools/setup.sh test
@@ -139,13 +145,19 @@ validate-readme: gsim
 	sh tools/readme.sh ./gsim validate >build/README.md
 	cp build/README.md README.md
 
-HEADERS = $(wildcard sim/base/*.h sim/api/*.h sim/api/*.def sim/core/run.h sim/core/cluster.h sim/core/bitset.h models/profile.h models/device.h models/keys.def models/mig.h models/space.h models/roofline.h traces/read.h traces/apps.h traces/input.h traces/generate.h)
-install: gsim
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1
+# One header for what policies share, and of the library only the names that the headers have.
+HEADERS = $(wildcard include/gsim/*.h include/gsim/*.def)
+$(BUILD)/installed/lib.h: tools/lib_header.sh sim/base/index.h $(wildcard policies/lib/*.h)
+	@mkdir -p $(@D)
+	sh tools/lib_header.sh >$@
+$(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD)/installed/lib.h $(HEADERS)
+	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/lib.h $(HEADERS)
+install: gsim $(BUILD)/installed/libgsim.a
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include/gsim
 	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim
-	install -m 644 libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
+	install -m 644 $(BUILD)/installed/libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
 	install -m 644 man/gsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/gsim.1
-	for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/gsim/$$h || exit 1; done
+	install -m 644 $(HEADERS) $(BUILD)/installed/lib.h $(DESTDIR)$(PREFIX)/include/gsim
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
 
 bench: gsim $(BUILD)/tests/bench/bench

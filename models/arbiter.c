@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/concurrent.h"
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 enum {
     STEPS_AT_ONCE = 1 << 22,

@@ -16,7 +16,7 @@
 #define GSIM_MODELS_ARBITER_H
 
 #include "models/rotation.h"
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 
 struct gsim_arbiter;
 

@@ -5,6 +5,7 @@
  * stop waits for it. A job that takes turns as one long kernel has no such places; one that runs as a
  * stream of kernels has the ends of these. */
 #include "models/machine.h"
+#include "sim/base/hints.h"
 
 void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_trace *trace = model->setup.trace;

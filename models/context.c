@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 /* Kernels m = 0, 1, ... of an iteration: when it is launched, and the work that is done when it
  * ends. Both are floors of even parts, so that the parts add up to the whole. */

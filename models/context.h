@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 struct gsim_context {
     /* What it does: `iterations` times. */

@@ -2,6 +2,7 @@
 #include "models/crowding.h"
 
 #include "models/machine.h"
+#include "sim/base/hints.h"
 
 enum { FIRST_WINDOW_NS = GSIM_NS_PER_S, IS_NEWS = 64, GROWS_BY = 8 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 /* --- states ----------------------------------------------------------------------------------- */
 

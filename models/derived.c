@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 /* --- the state of the SMs --------------------------------------------------------------------- */
 

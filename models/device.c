@@ -7,7 +7,7 @@
  * moved. Approximations: processor sharing is the limit of small slices at no switching cost, its rates are rounded down to 2^-32 (a job of 100 s
  * ends some 25 ns late per sharer); a job without iteration columns that takes turns as one long kernel
  * reaches a boundary at once. */
-#include "models/device.h"
+#include "gsim/device.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 #include "models/machine.h"
 #include "models/requests.h"
 #include "models/suspend.h"
+#include "sim/base/hints.h"
 
 /* --- opening ---------------------------------------------------------------------------------- */
 

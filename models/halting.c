@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/halting.h"
 
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 struct gsim_halt_costs gsim_halt_costs_of(const struct gsim_profile *profile) {
     return (struct gsim_halt_costs){.save_ns = profile->value[GSIM_KEY_PREEMPT_SAVE_NS],

@@ -20,7 +20,7 @@
 
 #include "models/context.h"
 #include "models/profile.h"
-#include "sim/api/types.h"
+#include "gsim/job.h"
 
 /* What a lane's arrangement says. */
 struct gsim_halt_rule {

@@ -12,8 +12,8 @@
 
 #include "models/profile.h"
 #include "sim/api/model.h"
-#include "sim/api/types.h"
-#include "sim/base/arena.h"
+#include "gsim/job.h"
+#include "gsim/arena.h"
 #include "sim/base/eventq.h"
 
 enum gsim_direction { GSIM_H2D = 0, GSIM_D2H, GSIM_DIRECTIONS };

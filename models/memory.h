@@ -26,7 +26,7 @@
 
 #include "models/proactive.h"
 #include "models/uvm.h"
-#include "sim/api/types.h"
+#include "gsim/arrangement.h"
 
 enum { GSIM_STORE_TURNS_MAX = 256 }; /* of a timeline: contexts of one GPU */
 

@@ -9,7 +9,7 @@
 #include "models/profile.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 /* --- reading a device's file ------------------------------------------------------------------ */
 

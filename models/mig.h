@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 #include "sim/base/ini.h"
-#include "sim/base/status.h"
+#include "gsim/status.h"
 
 enum { GSIM_MIG_SLICES_MAX = 16, GSIM_MIG_PROFILES_MAX = 16 };
 

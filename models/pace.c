@@ -7,6 +7,7 @@
  * One that was given more GPUs than it asked for is faster by a part of each; one that was given fewer,
  * or less of each, is slower in proportion, unless its shape says that it keeps its rate. */
 #include "models/machine.h"
+#include "sim/base/hints.h"
 
 static bool is_neutral(const struct gsim_profile *profile) {
     const int64_t *value = profile->value;

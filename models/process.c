@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/process.h"
 
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 /* How many kernels the host launches in an iteration when the row does not say: as many as a host
  * can in that time, at the device's launch rate. Where launching costs nothing any number is as

@@ -9,7 +9,7 @@
 #include "models/context.h"
 #include "models/profile.h"
 #include "models/space.h"
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 /* What the parts of a job decide where it runs. Where its iterations decide nothing, a job that never
  * waits is one long stream of kernels, and so is one whose row names no iterations; where kernels decide

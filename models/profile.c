@@ -12,7 +12,7 @@
 #include "models/validated.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 enum kind { KIND_INT, KIND_PPM, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
 
@@ -592,4 +592,20 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
         !gsim_derived_follow_link(profile, before, was_assumed, arena))
         return gsim_no_memory(log, "setting a device key");
     return derive_all(profile, NULL, GSIM_USAGE, arena, log);
+}
+
+/* --- for programs that embed the library ------------------------------------------------------- */
+
+const struct gsim_profile *gsim_device_load(const char *name_or_path, struct gsim_arena *arena,
+                                            struct gsim_log *log) {
+    struct gsim_profile *profile = gsim_arena_alloc(arena, sizeof *profile);
+    if (!profile) {
+        gsim_log_error(log, GSIM_FAILED, NULL, 0, "out of memory while reading a device");
+        return NULL;
+    }
+    return gsim_profile_load(name_or_path, arena, profile, log) == GSIM_OK ? profile : NULL;
+}
+
+int64_t gsim_device_memory(const struct gsim_profile *profile) {
+    return profile->value[GSIM_KEY_HBM_BYTES];
 }

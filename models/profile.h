@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 #include "sim/base/ini.h"
-#include "sim/base/status.h"
+#include "gsim/status.h"
 
 enum gsim_key {
 #define GSIM_KEY(symbol, name, kind, help) GSIM_KEY_##symbol,
@@ -53,7 +53,8 @@ struct gsim_profile {
     uint8_t tag[GSIM_KEY_COUNT]; /* enum gsim_tag */
     const char *source[GSIM_KEY_COUNT];
     const struct gsim_mig *mig; /* models/mig.h; NULL: it cannot be cut into instances */
-    const struct gsim_validated *validated; /* models/validated.h; by mechanism. NULL: it claims nothing */
+    const struct gsim_validated
+        *validated; /* models/validated.h; by mechanism. NULL: it claims nothing */
 };
 
 /* A file built into the program (made by the build from models/devices and traces/samples). */

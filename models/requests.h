@@ -5,7 +5,7 @@
 #ifndef GSIM_MODELS_REQUESTS_H
 #define GSIM_MODELS_REQUESTS_H
 
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 enum gsim_arrivals { GSIM_ARRIVALS_PERIODIC = 0, GSIM_ARRIVALS_POISSON, GSIM_ARRIVALS_UNIFORM };
 

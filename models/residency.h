@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 
 enum gsim_content {
     GSIM_UNTOUCHED = 0,

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
     *ring = (struct gsim_ring){.last = GSIM_NO_MEMBER,

@@ -22,8 +22,7 @@
 
 #include "models/mig.h"
 #include "models/profile.h"
-#include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 /* Amounts of SMs are in millionths of an SM. */
 #define GSIM_SM GSIM_PPM

@@ -3,8 +3,8 @@
 #ifndef GSIM_MODELS_SPANS_H
 #define GSIM_MODELS_SPANS_H
 
-#include "sim/api/observe.h"
-#include "sim/base/arena.h"
+#include "gsim/observe.h"
+#include "gsim/arena.h"
 
 /* As many as viewers can show; whatever would come after is left out. */
 enum { GSIM_SPANS_MOST = 1 << 20 };

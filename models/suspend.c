@@ -95,9 +95,9 @@ const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep)
         GSIM_KEY_CHECKPOINT_OUT_NS, GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB, GSIM_KEY_CHECKPOINT_IN_NS,
         GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB, GSIM_KEY_COUNT};
     static const enum gsim_key image_spilt[] = {
-        GSIM_KEY_CHECKPOINT_OUT_NS,        GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB,
-        GSIM_KEY_CHECKPOINT_IN_NS,         GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB,
-        GSIM_KEY_STORAGE_BYTES_PER_S,      GSIM_KEY_COUNT};
+        GSIM_KEY_CHECKPOINT_OUT_NS,   GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB,
+        GSIM_KEY_CHECKPOINT_IN_NS,    GSIM_KEY_CHECKPOINT_IN_NS_PER_GIB,
+        GSIM_KEY_STORAGE_BYTES_PER_S, GSIM_KEY_COUNT};
     static const enum gsim_key discard[] = {GSIM_KEY_CONTEXT_DESTROY_NS, GSIM_KEY_COUNT};
     switch (keep) {
     case GSIM_KEEP_HOST:

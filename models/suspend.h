@@ -5,13 +5,14 @@
 #define GSIM_MODELS_SUSPEND_H
 
 #include "models/profile.h"
-#include "sim/api/types.h"
+#include "gsim/job.h"
 
 struct gsim_suspend_cost {
     int64_t save_ns; /* off the SMs until the units are clear, copies not included */
     int64_t resume_ns; /* to bring it back, copies not included */
     int64_t bytes_out, bytes_in; /* of each GPU */
-    int64_t kept_bytes; /* of each GPU: what lies on its host, and crosses when it resumes elsewhere */
+    int64_t
+        kept_bytes; /* of each GPU: what lies on its host, and crosses when it resumes elsewhere */
     int64_t stored_bytes; /* of these, on the host's storage */
     bool is_out_late; /* both copies are made when it is brought back */
 };

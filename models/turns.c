@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "models/machine.h"
+#include "sim/base/hints.h"
 
 /* --- arbiters --------------------------------------------------------------------------------- */
 

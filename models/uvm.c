@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "gsim/units.h"
+
 enum { MOST_LEAVES = 64 };
 
 void gsim_uvm_init(struct gsim_uvm *uvm, const struct gsim_profile *profile,

@@ -15,8 +15,6 @@
 
 #include "models/profile.h"
 #include "models/residency.h"
-#include "sim/base/units.h"
-#include "sim/base/wide.h"
 
 enum { GSIM_UVM_KNOWN = 64 };
 

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 enum gsim_key gsim_vgpu_slice_key(const struct gsim_profile *profile, uint32_t n_most) {
     bool are_few = n_most <= profile->value[GSIM_KEY_VGPU_FEW];

@@ -51,7 +51,8 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t mem_mib(const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t bytes = gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->job[slot]);
+    int64_t bytes =
+        gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->jobs.index[slot]);
     return bytes > 0 ? bytes / GSIM_MIB : bytes;
 }
 
@@ -65,7 +66,7 @@ static int64_t room_mib(const struct gsim_ctx *ctx, const struct gsim_plan *plan
     int64_t least = INT64_MAX;
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
-        int64_t room = ctx->view->gpu_hbm_bytes[gpu] - ctx->view->gpu_mem_used[gpu];
+        int64_t room = ctx->view->cluster.hbm_bytes[gpu] - ctx->view->cluster.mem_used[gpu];
         least = room < least ? room : least;
     }
     return least / GSIM_MIB;
@@ -86,7 +87,8 @@ static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room) {
 static int64_t away_ns(const struct gsim_ctx *ctx) {
     const struct state *state = ctx->state;
     return gsim_common_times(state->slices.slice_ns,
-                             (state->slices.waiting.n + ctx->view->n_gpus) / ctx->view->n_gpus);
+                             (state->slices.waiting.n + ctx->view->cluster.n_gpus) /
+                                 ctx->view->cluster.n_gpus);
 }
 
 /* Time that others will wait for its memory: a quantum each, spread over the GPUs that they could
@@ -150,11 +152,11 @@ static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->jobs.gpus[slot]);
 }
 
 static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns) {
-    return gsim_common_times(saved_ns, ctx->view->gpus[slot]);
+    return gsim_common_times(saved_ns, ctx->view->jobs.gpus[slot]);
 }
 
 /* What it has run for is the guess of what it has left. Jobs that have had about as much would take
@@ -173,12 +175,12 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
 static void call_back(struct state *state, struct gsim_ctx *ctx) {
     struct gsim_index *waiting = &state->slices.waiting;
     gsim_slot slot = gsim_index_first(waiting), after;
-    if (slot == GSIM_NO_ID || ctx->view->state[slot] == GSIM_PAUSED ||
-        ctx->view->now_ns - ctx->view->changed_ns[slot] < 2 * state->slices.slice_ns)
+    if (slot == GSIM_NO_ID || ctx->view->jobs.state[slot] == GSIM_PAUSED ||
+        ctx->view->now_ns - ctx->view->jobs.changed_ns[slot] < 2 * state->slices.slice_ns)
         return;
     for (; slot != GSIM_NO_ID; slot = after) {
         after = gsim_index_next(waiting, slot);
-        if (ctx->view->state[slot] != GSIM_PAUSED)
+        if (ctx->view->jobs.state[slot] != GSIM_PAUSED)
             continue;
         own(ctx, slot)->is_called = true;
         gsim_index_remove(waiting, slot);
@@ -220,11 +222,11 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_settled; i++) {
-        gsim_slot slot = view->settled[i];
+    for (uint32_t i = 0; i < view->changes.n_settled; i++) {
+        gsim_slot slot = view->changes.settled[i];
         gsim_index_remove(&state->away, slot);
-        own(ctx, slot)->is_called &= view->state[slot] == GSIM_RUNNING;
-        if (view->state[slot] == GSIM_HELD || view->state[slot] == GSIM_QUEUED)
+        own(ctx, slot)->is_called &= view->jobs.state[slot] == GSIM_RUNNING;
+        if (view->jobs.state[slot] == GSIM_HELD || view->jobs.state[slot] == GSIM_QUEUED)
             gsim_common_insert(ctx, &state->away, slot, mem_mib(ctx, slot));
     }
     gsim_slices_book(&state->slices, ctx);

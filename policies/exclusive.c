@@ -23,7 +23,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    while (state->queue.first != GSIM_NO_SLOT && ctx->view->n_idle_gpus > 0) {
+    while (state->queue.first != GSIM_NO_SLOT && ctx->view->cluster.n_idle_gpus > 0) {
         gsim_slot slot = state->queue.first;
         struct gsim_shape shape = gsim_shape_of(ctx->view, slot, state->rule);
         shape.share_ppm = (uint32_t)GSIM_PPM;

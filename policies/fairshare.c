@@ -17,6 +17,7 @@
 #include "policies/lib/settings.h"
 
 #include "sim/base/sort.h"
+#include "sim/base/wide.h"
 
 struct account {
     gsim_i128 usage_ns; /* GPU ns, up to updated_ns */
@@ -79,7 +80,7 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
 
 static struct account *account_of(const struct state *state, const struct gsim_ctx *ctx,
                                   gsim_slot slot) {
-    int64_t name = gsim_trace_get(ctx->view->trace, state->owner, ctx->view->job[slot]);
+    int64_t name = gsim_trace_get(ctx->view->trace, state->owner, ctx->view->jobs.index[slot]);
     return &state->accounts[name >= 0 ? (uint32_t)name : state->n_accounts - 1];
 }
 
@@ -103,7 +104,7 @@ static void change_gpus(const struct gsim_ctx *ctx, gsim_slot slot, int sign) {
     const struct state *state = ctx->state;
     struct account *account = account_of(state, ctx, slot);
     bring_up(state, account, ctx->view->now_ns);
-    account->running_gpus += sign * (int64_t)ctx->view->gpus[slot];
+    account->running_gpus += sign * (int64_t)ctx->view->jobs.gpus[slot];
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -136,11 +137,11 @@ static int64_t fair_factor(const struct state *state, struct account *account, g
 static int64_t priority_of(const struct state *state, const struct gsim_ctx *ctx, gsim_slot slot,
                            gsim_i128 all) {
     const struct gsim_view *view = ctx->view;
-    int64_t age_ns = view->now_ns - view->submit_ns[slot];
+    int64_t age_ns = view->now_ns - view->jobs.submit_ns[slot];
     if (age_ns > state->max_age_ns)
         age_ns = state->max_age_ns;
     int64_t age = gsim_muldiv_floor(age_ns, ONE, state->max_age_ns);
-    int64_t size = gsim_muldiv_floor(view->gpus[slot], ONE, view->n_gpus);
+    int64_t size = gsim_muldiv_floor(view->jobs.gpus[slot], ONE, view->cluster.n_gpus);
     return state->weight_fairshare * (fair_factor(state, account_of(state, ctx, slot), all) >> 8) +
            state->weight_age * (age >> 8) + state->weight_size * (size >> 8);
 }

@@ -37,7 +37,7 @@ static int64_t share_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static bool can_share(const struct gsim_view *view) {
     const struct gsim_trace *trace = view->trace;
-    return view->n_gpus == 1 && !view->is_pool && !trace->gpus &&
+    return view->cluster.n_gpus == 1 && !view->pool.is_used && !trace->gpus &&
            !trace->column[GSIM_COL_SHARE_PPM] && !trace->column[GSIM_COL_MEM_BYTES];
 }
 
@@ -113,16 +113,17 @@ static void arrange_once(struct state *state, struct gsim_plan *plan) {
 }
 
 static void book(struct state *state, struct gsim_ctx *ctx, gsim_slot slot) {
-    (void)gsim_index_insert(&state->waiting, slot, share_ns(ctx, slot), ctx->view->job[slot]);
+    (void)gsim_index_insert(&state->waiting, slot, share_ns(ctx, slot),
+                            ctx->view->jobs.index[slot]);
 }
 
 static void book_changes(struct state *state, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_settled; i++)
-        if (view->state[view->settled[i]] == GSIM_PAUSED)
-            book(state, ctx, view->settled[i]);
-    for (uint32_t i = 0; i < view->n_arrived; i++)
-        book(state, ctx, view->arrived[i]);
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        if (view->jobs.state[view->changes.settled[i]] == GSIM_PAUSED)
+            book(state, ctx, view->changes.settled[i]);
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        book(state, ctx, view->changes.arrived[i]);
 }
 
 /* Service of the group that shares: all its members have the same. */
@@ -148,7 +149,7 @@ static void admit_up_to(struct state *state, struct gsim_ctx *ctx, struct gsim_p
         if (!gsim_plan_place_on(plan, slot, &the_gpu, 1))
             return;
         gsim_index_remove(&state->waiting, slot);
-        (void)gsim_index_insert(&state->sharing, slot, 0, ctx->view->job[slot]);
+        (void)gsim_index_insert(&state->sharing, slot, 0, ctx->view->jobs.index[slot]);
     }
 }
 

@@ -57,16 +57,16 @@ static uint32_t smallest(const struct gsim_view *view, const struct gsim_partiti
 }
 
 static const struct gsim_partition *kinds_of(const struct gsim_ctx *ctx, uint32_t gpu) {
-    return &((const struct mig *)ctx->state)->kinds[ctx->view->type_of_gpu[gpu]];
+    return &((const struct mig *)ctx->state)->kinds[ctx->view->cluster.type[gpu]];
 }
 
 static bool needs_whole(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct mig *mig = ctx->state;
     uint32_t n_holding = 0;
     for (uint32_t type = 0; type < mig->n_types; type++)
-        n_holding +=
-            smallest(ctx->view, &mig->kinds[type], ctx->view->job[slot]) < mig->kinds[type].n;
-    return ctx->view->gpus[slot] > 1 || n_holding == 0;
+        n_holding += smallest(ctx->view, &mig->kinds[type], ctx->view->jobs.index[slot]) <
+                     mig->kinds[type].n;
+    return ctx->view->jobs.gpus[slot] > 1 || n_holding == 0;
 }
 
 /* The smallest free instance that holds the job; .slot 0: there is none. */
@@ -74,12 +74,12 @@ static struct gsim_unit best_free(const struct mig *mig, const struct gsim_view 
                                   gsim_slot slot) {
     struct gsim_unit best = {0};
     uint32_t best_ppm = UINT32_MAX;
-    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++) {
         const struct mig_gpu *one = &mig->gpu[gpu];
         for (uint32_t i = 0; i < one->cut.n; i++) {
             const struct gsim_instance *instance = &one->cut.instance[i];
             if (one->taken >> i & 1 || instance->part_ppm >= best_ppm ||
-                !holds(view, instance, view->job[slot]))
+                !holds(view, instance, view->jobs.index[slot]))
                 continue;
             best = (struct gsim_unit){.gpu = gpu, .slot = (uint16_t)(i + 1)};
             best_ppm = instance->part_ppm;
@@ -100,7 +100,7 @@ static bool cut(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu, cons
 }
 
 static bool is_empty(const struct mig *mig, const struct gsim_view *view, uint32_t gpu) {
-    return mig->gpu[gpu].cut.n > 0 ? mig->gpu[gpu].taken == 0 && view->gpu_mem_used[gpu] == 0
+    return mig->gpu[gpu].cut.n > 0 ? mig->gpu[gpu].taken == 0 && view->cluster.mem_used[gpu] == 0
                                    : gsim_gpu_is_idle(view, gpu);
 }
 
@@ -127,8 +127,8 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
     layout[0] = '\0';
     gsim_slot slot = ((const struct mig *)ctx->state)->queue.first;
     for (; fits && slot != GSIM_NO_SLOT; slot = gsim_queue_after(ctx, slot)) {
-        uint32_t kind = smallest(view, kinds, view->job[slot]);
-        fits = view->gpus[slot] == 1 && kind < kinds->n &&
+        uint32_t kind = smallest(view, kinds, view->jobs.index[slot]);
+        fits = view->jobs.gpus[slot] == 1 && kind < kinds->n &&
                add(ctx, gpu, layout, kinds->instance[kind].name);
     }
     for (uint32_t i = 0; i < kinds->n; i++)
@@ -140,10 +140,10 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
 static bool cut_for_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot first) {
     const struct mig *mig = ctx->state;
     char layout[LAYOUT_TEXT];
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
         const struct gsim_partition *kinds = kinds_of(ctx, gpu);
         if (!is_empty(mig, ctx->view, gpu) ||
-            smallest(ctx->view, kinds, ctx->view->job[first]) == kinds->n)
+            smallest(ctx->view, kinds, ctx->view->jobs.index[first]) == kinds->n)
             continue;
         plan_layout(ctx, gpu, layout);
         return cut(ctx, plan, gpu, layout);
@@ -156,7 +156,7 @@ static bool is_exact(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_uni
     if (unit.slot == 0)
         return false;
     const struct gsim_partition *kinds = kinds_of(ctx, unit.gpu);
-    uint32_t kind = smallest(ctx->view, kinds, ctx->view->job[slot]);
+    uint32_t kind = smallest(ctx->view, kinds, ctx->view->jobs.index[slot]);
     return mig->gpu[unit.gpu].cut.instance[unit.slot - 1].part_ppm ==
            kinds->instance[kind].part_ppm;
 }
@@ -180,16 +180,17 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
     struct mig *mig = ctx->state;
     const struct gsim_view *view = ctx->view;
     uint32_t n_empty = 0;
-    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
+    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++)
         n_empty += is_empty(mig, view, gpu);
-    if (n_empty < view->gpus[slot])
+    if (n_empty < view->jobs.gpus[slot])
         return false;
-    for (uint32_t gpu = 0; gpu <= view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu <= view->cluster.n_gpus; gpu++) {
         if (gsim_settings_place(ctx, plan, slot, mig->rule))
             return true;
-        while (gpu < view->n_gpus && (mig->gpu[gpu].cut.n == 0 || !is_empty(mig, view, gpu)))
+        while (gpu < view->cluster.n_gpus &&
+               (mig->gpu[gpu].cut.n == 0 || !is_empty(mig, view, gpu)))
             gpu++;
-        if (gpu < view->n_gpus && !cut(ctx, plan, gpu, ""))
+        if (gpu < view->cluster.n_gpus && !cut(ctx, plan, gpu, ""))
             return false;
     }
     return false;
@@ -222,11 +223,11 @@ static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
     const struct gsim_view *view = ctx->view;
     enum gsim_status status = GSIM_OK;
     uint32_t n_kinds = 0;
-    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++) {
         struct gsim_log quiet = {0};
-        if (gpu > 0 && view->type_of_gpu[gpu] < mig->n_types)
+        if (gpu > 0 && view->cluster.type[gpu] < mig->n_types)
             continue;
-        mig->n_types = view->type_of_gpu[gpu] + 1u;
+        mig->n_types = view->cluster.type[gpu] + 1u;
         if (gsim_ask_layout(ctx, gpu, NULL, &mig->kinds[mig->n_types - 1], &quiet) == GSIM_OK)
             n_kinds += mig->kinds[mig->n_types - 1].n;
         if (mig->layout && status == GSIM_OK)
@@ -245,8 +246,8 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     gsim_queue_init(&mig->queue);
     mig->rule = gsim_settings_rule(ctx);
     mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
-    mig->gpu = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->gpu);
-    mig->kinds = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mig->kinds);
+    mig->gpu = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mig->gpu);
+    mig->kinds = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mig->kinds);
     if (!mig->gpu || !mig->kinds)
         return gsim_no_memory(ctx->log, "opening policy mig");
     return ask_kinds(ctx, mig);
@@ -262,7 +263,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct mig *mig = ctx->state;
     gsim_queue_append_arrived(&mig->queue, ctx);
-    for (uint32_t gpu = 0; mig->layout && !mig->is_cut && gpu < ctx->view->n_gpus; gpu++)
+    for (uint32_t gpu = 0; mig->layout && !mig->is_cut && gpu < ctx->view->cluster.n_gpus; gpu++)
         if (!cut(ctx, plan, gpu, mig->layout))
             return;
     mig->is_cut = true;

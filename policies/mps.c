@@ -50,8 +50,8 @@ static enum gsim_status check_limit(const struct gsim_ctx *ctx) {
 static bool runs_out(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     int64_t bytes = gsim_job_memory(view, slot);
-    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++)
-        if (bytes <= 0 || view->gpu_mem_used[gpu] + bytes <= view->gpu_hbm_bytes[gpu])
+    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++)
+        if (bytes <= 0 || view->cluster.mem_used[gpu] + bytes <= view->cluster.hbm_bytes[gpu])
             return false;
     return true;
 }
@@ -70,7 +70,7 @@ static struct mps_gpu *gpu_of(struct gsim_ctx *ctx, uint32_t gpu) {
 /* A job that asks for a part of a GPU gets no more than that. */
 static uint32_t cap_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t cap = (uint32_t)gsim_param(ctx->params, "cap");
-    return ctx->view->share_ppm[slot] < cap ? ctx->view->share_ppm[slot] : cap;
+    return ctx->view->jobs.share_ppm[slot] < cap ? ctx->view->jobs.share_ppm[slot] : cap;
 }
 
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
@@ -117,7 +117,7 @@ static enum gsim_status open_mps(struct gsim_ctx *ctx) {
     gsim_sharing_init(&mps->sharing, ctx, &(struct gsim_lane){0});
     mps->sharing.arrange = arrange;
     mps->is_oom_error = gsim_param(ctx->params, "oom") == OOM_ERROR;
-    mps->gpu = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *mps->gpu);
+    mps->gpu = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mps->gpu);
     if (!mps->gpu)
         return gsim_no_memory(ctx->log, "opening policy mps");
     if (!ctx->view->trace->column[GSIM_COL_SM_PPM])
@@ -134,7 +134,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot first = mps->sharing.queue.first;
     if (!mps->is_oom_error || first == GSIM_NO_SLOT || !runs_out(ctx, first))
         return;
-    uint32_t job = ctx->view->job[first];
+    uint32_t job = ctx->view->jobs.index[first];
     ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                             "column 'mem_gib': job '%s' runs out of memory: what runs beside it "
                             "leaves too little on every GPU (mps.oom=wait lets it wait)",

@@ -50,12 +50,12 @@ struct salus_job {
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static int64_t whole_of(const struct gsim_view *view, gsim_slot slot) {
-    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->jobs.index[slot]);
     return bytes > 0 ? bytes : 0;
 }
 
 static int64_t kept_of(const struct gsim_view *view, gsim_slot slot) {
-    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_PERSISTENT_BYTES, view->job[slot]);
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_PERSISTENT_BYTES, view->jobs.index[slot]);
     int64_t whole = whole_of(view, slot);
     return bytes >= 0 && bytes < whole ? bytes : whole;
 }
@@ -68,8 +68,8 @@ static bool is_in(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
 /* The most that one of a lane's jobs needs beyond what it keeps. */
 static int64_t peak_of(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane) {
     int64_t most = 0;
-    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
-        gsim_slot slot = ctx->view->active[i];
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        gsim_slot slot = ctx->view->jobs.active[i];
         const struct salus_job *job = gsim_job_state(ctx, slot);
         int64_t beyond = whole_of(ctx->view, slot) - kept_of(ctx->view, slot);
         if (is_in(ctx, slot, gpu) && job->lane == lane && beyond > most)
@@ -89,7 +89,7 @@ static uint16_t empty_lane(const struct salus_gpu *gpu) {
 static uint16_t open_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slot) {
     const struct salus *salus = ctx->state;
     const struct salus_gpu *gpu = &salus->gpu[at];
-    int64_t free = ctx->view->gpu_hbm_bytes[at] - salus->reserve;
+    int64_t free = ctx->view->cluster.hbm_bytes[at] - salus->reserve;
     uint32_t n_jobs = 0;
     for (uint16_t lane = 0; lane < gpu->n_lanes; lane++) {
         free -= gpu->lane[lane].size;
@@ -123,7 +123,7 @@ static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot 
 /* New lanes come before old ones, on whichever GPU; then GPUs with fewer jobs. */
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     bool is_new = open_lane(ctx, gpu, slot) < MOST_LANES;
-    return ctx->view->gpu_clients[gpu] + (is_new ? 0 : UINT32_MAX);
+    return ctx->view->cluster.clients[gpu] + (is_new ? 0 : UINT32_MAX);
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
@@ -131,7 +131,7 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 }
 
 static int32_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
-    int64_t came = ctx->view->job[slot], value = 0;
+    int64_t came = ctx->view->jobs.index[slot], value = 0;
     switch (((const struct salus *)ctx->state)->order) {
     case FIFO:
         value = -came;
@@ -171,8 +171,8 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
     how.lanes = lanes;
     how.n_lanes = n_lanes;
     how.entries = entries;
-    for (uint32_t i = 0; i < ctx->view->n_active && how.n_entries < UINT8_MAX; i++) {
-        gsim_slot one = ctx->view->active[i];
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active && how.n_entries < UINT8_MAX; i++) {
+        gsim_slot one = ctx->view->jobs.active[i];
         const struct salus_job *of = gsim_job_state(ctx, one);
         if (one == slot || is_in(ctx, one, unit.gpu))
             entries[how.n_entries++] = (struct gsim_entry){.job = one,
@@ -185,7 +185,8 @@ static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot
 
 static int64_t size_of_new(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct salus *salus = ctx->state;
-    int64_t own = whole_of(ctx->view, slot), all = ctx->view->gpu_hbm_bytes[gpu] - salus->reserve;
+    int64_t own = whole_of(ctx->view, slot),
+            all = ctx->view->cluster.hbm_bytes[gpu] - salus->reserve;
     return salus->has_one_lane && all > own ? all : own;
 }
 
@@ -217,7 +218,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_sharing_give_back(&salus->sharing, ctx, plan);
     for (gsim_slot slot = salus->sharing.queue.first, next; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_queue_after(ctx, slot);
-        bool is_gang = ctx->view->gpus[slot] > 1;
+        bool is_gang = ctx->view->jobs.gpus[slot] > 1;
         bool is_placed = is_gang ? gsim_settings_place(ctx, plan, slot, salus->sharing.rule)
                                  : gsim_sharing_share(&salus->sharing, ctx, plan, slot);
         if (!is_placed)
@@ -230,7 +231,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     struct salus *salus = ctx->state;
-    uint32_t n = ctx->view->n_gpus;
+    uint32_t n = ctx->view->cluster.n_gpus;
     /* the cap says that lanes are beside each other, even while there is one */
     gsim_sharing_init(&salus->sharing, ctx,
                       &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY,

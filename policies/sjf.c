@@ -9,11 +9,11 @@
 #include "policies/lib/settings.h"
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ctx->view->service_ns[slot];
+    return ctx->view->jobs.service_ns[slot];
 }
 
 static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ctx->view->gpus[slot];
+    return ctx->view->jobs.gpus[slot];
 }
 
 static enum gsim_status open_sjf(struct gsim_ctx *ctx) {

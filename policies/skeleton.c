@@ -34,9 +34,9 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
 /* The running job that has run longest; scanning the view's columns is cheap. */
 static gsim_slot longest_running(const struct gsim_view *view) {
     gsim_slot longest = GSIM_NO_SLOT;
-    for (uint32_t i = 0; i < view->n_active; i++) {
-        gsim_slot slot = view->active[i];
-        if (view->state[slot] != GSIM_RUNNING)
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+        gsim_slot slot = view->jobs.active[i];
+        if (view->jobs.state[slot] != GSIM_RUNNING)
             continue;
         if (longest == GSIM_NO_SLOT ||
             gsim_attained_ns(view, slot) > gsim_attained_ns(view, longest))
@@ -63,10 +63,10 @@ static bool place_by_pausing(struct state *state, struct gsim_ctx *ctx, struct g
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_settled; i++) /* paused jobs wait again */
-        if (view->state[view->settled[i]] == GSIM_PAUSED)
-            gsim_queue_append(&state->waiting, ctx, view->settled[i]);
-    bool may_pause = state->pauses && view->n_arrived > 0;
+    for (uint32_t i = 0; i < view->changes.n_settled; i++) /* paused jobs wait again */
+        if (view->jobs.state[view->changes.settled[i]] == GSIM_PAUSED)
+            gsim_queue_append(&state->waiting, ctx, view->changes.settled[i]);
+    bool may_pause = state->pauses && view->changes.n_arrived > 0;
     while (state->waiting.last != GSIM_NO_SLOT) {
         gsim_slot slot = state->waiting.last;
         bool is_placed = gsim_settings_place(ctx, plan, slot, state->rule);

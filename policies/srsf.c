@@ -15,7 +15,7 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static int64_t weight(const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t unit = ((const struct gsim_ranking *)ctx->state)->share_unit;
-    return ctx->view->gpus[slot] * ((ctx->view->share_ppm[slot] + unit - 1) / unit);
+    return ctx->view->jobs.gpus[slot] * ((ctx->view->jobs.share_ppm[slot] + unit - 1) / unit);
 }
 
 static int64_t tiresias_rank(const struct gsim_ctx *ctx, gsim_slot slot) {

@@ -27,11 +27,11 @@ enum mechanism { AUTO, COPY, CHECKPOINT, RESTART, PAGING };
 
 static int64_t priority(const struct gsim_ctx *ctx, gsim_slot slot) {
     const int64_t *column = ctx->view->trace->column[GSIM_COL_PRIORITY];
-    return column ? column[ctx->view->job[slot]] : 0;
+    return column ? column[ctx->view->jobs.index[slot]] : 0;
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->gpus[slot]);
+    return gsim_common_times(gsim_service_ns(ctx, slot), ctx->view->jobs.gpus[slot]);
 }
 
 static bool goes_before(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
@@ -51,7 +51,7 @@ static int64_t rank(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* Ranks are milliseconds of GPU time, within a priority. */
 static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns) {
-    return gsim_common_times(saved_ns / GSIM_NS_PER_MS, ctx->view->gpus[slot]);
+    return gsim_common_times(saved_ns / GSIM_NS_PER_MS, ctx->view->jobs.gpus[slot]);
 }
 
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,

@@ -8,14 +8,15 @@
  * Source: NVIDIA, "Virtual GPU software user guide", vGPU schedulers and time slices. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
+#include "sim/base/units.h"
 
 static enum gsim_status check_memory(const struct gsim_ctx *ctx, int64_t per_gpu) {
     const struct gsim_trace *trace = ctx->view->trace;
     int64_t least = INT64_MAX;
     char has[40];
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
-        if (ctx->view->gpu_hbm_bytes[gpu] / per_gpu < least)
-            least = ctx->view->gpu_hbm_bytes[gpu] / per_gpu;
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
+        if (ctx->view->cluster.hbm_bytes[gpu] / per_gpu < least)
+            least = ctx->view->cluster.hbm_bytes[gpu] / per_gpu;
     (void)gsim_format_size(has, least);
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (gsim_trace_gpus(trace, job) == 1 &&

@@ -17,12 +17,12 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
 # Of sim/app only what makes a run from its options: commands, figures and databases change no result.
-awk '/^(sim\/base|sim\/api|sim\/core|models|traces)\/[^\/]*\.(c|h|def)$/ {
+awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|models|traces)\/[^\/]*\.(c|h|def)$/ {
         room = $0
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(apps|cluster_file|devices|registry|samples|setup|window)[a-z_]*\.[ch]$/ { print "all", "sim/app", $0 }' \
+    /^sim\/app\/(apps|cluster_file|devices|samples|setup|window)[a-z_]*\.[ch]$/ { print "all", "sim/app", $0 }' \
     "$tmp/files" >"$tmp/parts"
 # Names hold no spaces: they are paths in this tree.
 # shellcheck disable=SC2046

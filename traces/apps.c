@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "sim/base/text.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 #include "traces/csv.h"
+#include "sim/base/units.h"
 
 enum column {
     KIND = 0,

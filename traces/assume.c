@@ -5,6 +5,7 @@
 
 #include "sim/base/text.h"
 #include "traces/cells.h"
+#include "sim/base/units.h"
 
 /* As in a cell, or with a unit where the column has one. */
 static bool parse(struct gsim_builder *b, enum gsim_column column, const char *text, int64_t *out) {

@@ -3,7 +3,7 @@
 #ifndef GSIM_TRACES_BUILD_H
 #define GSIM_TRACES_BUILD_H
 
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 /* A priority may be -1, so an empty one is this until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN

@@ -8,6 +8,7 @@
 #include "sim/base/text.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
+#include "sim/base/units.h"
 
 /* What a field is for: an optional column (0 and up), or one of these. */
 enum target { TO_MODEL = -1, TO_GPUS = -2, TO_DURATION = -3 };

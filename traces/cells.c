@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "sim/base/text.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
+#include "sim/base/units.h"
 
 const struct gsim_column_def gsim_columns[GSIM_COL_COUNT] = {
 #define GSIM_COLUMN(symbol, name, kind, help) [GSIM_COL_##symbol] = {name, GSIM_CELL_##kind, help},
-#include "sim/api/columns.def"
+#include "gsim/columns.def"
 #undef GSIM_COLUMN
 };
 

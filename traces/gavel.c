@@ -7,6 +7,7 @@
 
 #include "traces/cells.h"
 #include "traces/mapped.h"
+#include "traces/format.h"
 
 static bool take_weight(struct gsim_builder *builder, const char *text, size_t length) {
     return gsim_cell_parse(builder, GSIM_COL_WEIGHT_MILLI, text, length,

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 struct gsim_generate_spec;
 

@@ -10,6 +10,7 @@
 #include "traces/cells.h"
 #include "traces/csv.h"
 #include "traces/hostlist.h"
+#include "sim/base/units.h"
 
 enum target { NOTHING, JOB, NODE, TIME, MEMORY };
 /* Keys of the join: node in the upper bits, seconds since 1970 below. */

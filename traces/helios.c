@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces/mapped.h"
+#include "traces/format.h"
 
 static const struct gsim_mapping mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},

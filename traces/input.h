@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "sim/api/trace.h"
+#include "traces/format.h"
 
 enum { GSIM_INPUT_CHUNK = 256 * 1024 };
 

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "traces/build.h"
+#include "traces/format.h"
 
 struct gsim_kernels {
     struct gsim_builder *names; /* only for its table of names: kernels, as APP */

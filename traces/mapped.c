@@ -8,6 +8,7 @@
 #include "traces/cells.h"
 #include "traces/csv.h"
 #include "traces/rows.h"
+#include "sim/base/units.h"
 
 struct mapped {
     struct gsim_builder *b;

@@ -6,6 +6,7 @@
 
 #include "sim/base/units.h"
 #include "traces/mapped.h"
+#include "traces/format.h"
 
 static bool take_ms(const char *text, size_t length, int64_t *out) {
     return gsim_parse_decimal(text, length, GSIM_NS_PER_MS, out) == GSIM_PARSE_OK && *out >= 0;

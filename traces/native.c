@@ -14,6 +14,8 @@
 #include "traces/cells.h"
 #include "traces/csv.h"
 #include "traces/rows.h"
+#include "sim/base/units.h"
+#include "traces/format.h"
 
 /* What a field of the file is for: an optional column (0 and up), or one of these. */
 enum target { TO_ID = -1, TO_SUBMIT = -2, TO_DURATION = -3, TO_GPUS = -4, TO_NOTHING = -5 };

@@ -9,6 +9,7 @@
 #include "sim/base/units.h"
 #include "traces/cells.h"
 #include "traces/mapped.h"
+#include "traces/format.h"
 
 enum { CREATED, DELETED, SCHEDULED, GPU_MILLI }; /* row.extra */
 

@@ -4,8 +4,7 @@
  * kernel is charged, at each instant, an equal part with all that run then. That is the difference
  * of a clock which goes 1/n as fast while n kernels run, in 2^-32 ns. */
 #include "sim/base/sort.h"
-#include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 #include "traces/kernels.h"
 
 enum { FIRST_RUNS = 1024 };

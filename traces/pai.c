@@ -8,6 +8,7 @@
 #include "traces/input.h"
 #include "traces/mapped.h"
 #include "traces/pai_tables.h"
+#include "traces/format.h"
 
 static bool take_gpu_ppm(struct gsim_builder *builder, const char *text, size_t length,
                          int64_t scale) {

@@ -6,6 +6,7 @@
 
 #include "traces/mapped.h"
 #include "traces/philly_log.h"
+#include "traces/format.h"
 
 static const struct gsim_mapping mappings[] = {
     {"timestamp", true, GSIM_FORM_DATE, gsim_take_submit_date, -1},

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "sim/base/text.h"
-#include "sim/base/units.h"
+#include "gsim/units.h"
 #include "traces/calendar.h"
 #include "traces/cells.h"
 #include "traces/json.h"

@@ -8,6 +8,7 @@
 
 #define GSIM_TRACE_FORMAT(symbol) extern const struct gsim_trace_format gsim_format_##symbol;
 #include "traces/list.def"
+#include "traces/format.h"
 #undef GSIM_TRACE_FORMAT
 
 const struct gsim_trace_format *const gsim_trace_formats[] = {

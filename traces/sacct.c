@@ -10,6 +10,7 @@
 #include "traces/calendar.h"
 #include "traces/cells.h"
 #include "traces/mapped.h"
+#include "traces/format.h"
 
 enum { GPUS }; /* row.extra */
 

@@ -4,7 +4,7 @@
 #ifndef GSIM_TRACES_SERVICE_H
 #define GSIM_TRACES_SERVICE_H
 
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 static inline int64_t gsim_service_part(const int64_t *cell, enum gsim_column column) {
     return cell[column] > 0 ? cell[column] : 0;

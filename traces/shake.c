@@ -4,7 +4,7 @@
 #include "traces/shake.h"
 
 #include "sim/base/rng.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 struct shaking {
     const struct gsim_trace *from;

@@ -5,7 +5,7 @@
 #ifndef GSIM_TRACES_SHAKE_H
 #define GSIM_TRACES_SHAKE_H
 
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 /* Each gap between two arrivals and each job's work, times a factor of its own drawn evenly from
  * 1 - amount to 1 + amount; the order of arrivals stays. What is not changed is shared with `from`,

@@ -7,6 +7,7 @@
 
 #include "sim/base/text.h"
 #include "traces/spec_reader.h"
+#include "sim/base/units.h"
 
 enum gsim_status gsim_spec_fail(const struct gsim_spec_reader *r,
                                 const struct gsim_ini_entry *entry, const char *accepted) {

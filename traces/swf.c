@@ -8,6 +8,7 @@
 #include "sim/base/units.h"
 #include "traces/cells.h"
 #include "traces/mapped.h"
+#include "traces/format.h"
 
 enum { PROCESSORS, REQUESTED, STATUS }; /* row.extra */
 

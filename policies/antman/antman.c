@@ -33,7 +33,8 @@
 
 /* Of class opportunistic, and not only for want of a GPU. */
 static bool is_born_guest(const struct gsim_view *view, gsim_slot slot) {
-    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->job[slot]) == GSIM_CLASS_OPPORTUNISTIC;
+    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->jobs.index[slot]) ==
+           GSIM_CLASS_OPPORTUNISTIC;
 }
 
 /* --- which GPU ---------------------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct antman *antman = ctx->state;
     bool is_guest = gsim_antman_job(ctx, slot)->is_opportunistic;
-    return ctx->view->gpu_clients[gpu] + (is_guest ? antman->gpu[gpu].busy_ppm * 1000 : 0);
+    return ctx->view->cluster.clients[gpu] + (is_guest ? antman->gpu[gpu].busy_ppm * 1000 : 0);
 }
 
 /* --- placing ---------------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
 static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct antman *antman = ctx->state;
     const struct antman_job *job = gsim_antman_job(ctx, slot);
-    if (ctx->view->gpus[slot] > 1)
+    if (ctx->view->jobs.gpus[slot] > 1)
         return gsim_settings_place(ctx, plan, slot, antman->sharing.rule);
     if (!gsim_sharing_share(&antman->sharing, ctx, plan, slot))
         return false;
@@ -73,9 +74,9 @@ static bool start(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
 static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_active; i++) {
-        gsim_slot slot = view->active[i];
-        if (gsim_antman_is_guest(ctx, slot, gpu) && view->state[slot] == GSIM_RUNNING)
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+        gsim_slot slot = view->jobs.active[i];
+        if (gsim_antman_is_guest(ctx, slot, gpu) && view->jobs.state[slot] == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, slot, antman->way.stop, antman->way.keep);
     }
 }
@@ -84,17 +85,17 @@ static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
 static bool is_to_be_had(const struct gsim_ctx *ctx, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     return antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
-           (ctx->view->gpu_is_arranged[gpu] || gsim_gpu_is_idle(ctx->view, gpu));
+           (ctx->view->cluster.is_arranged[gpu] || gsim_gpu_is_idle(ctx->view, gpu));
 }
 
 /* GPUs without a guaranteed job are kept free for the first that waits, when they are enough for it:
  * until then opportunistic jobs may use those that it reserves. */
 static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct antman *antman = ctx->state;
-    uint32_t n = 0, needed = ctx->view->gpus[slot];
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+    uint32_t n = 0, needed = ctx->view->jobs.gpus[slot];
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         n += is_to_be_had(ctx, gpu);
-    for (uint32_t gpu = 0; n >= needed && needed > 0 && gpu < ctx->view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; n >= needed && needed > 0 && gpu < ctx->view->cluster.n_gpus; gpu++) {
         if (!is_to_be_had(ctx, gpu))
             continue;
         clear(ctx, plan, gpu);
@@ -106,7 +107,7 @@ static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
 static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     struct gsim_queue *queue = &antman->sharing.queue;
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         antman->gpu[gpu].is_kept_free = false;
     while (queue->first != GSIM_NO_SLOT && start(ctx, plan, queue->first))
         gsim_queue_remove(queue, ctx, queue->first);
@@ -131,8 +132,8 @@ static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (gsim_slot slot = queue->first, next; slot != GSIM_NO_SLOT; slot = next) {
         next = gsim_queue_after(ctx, slot);
         struct antman_job *job = gsim_antman_job(ctx, slot);
-        if (ctx->view->gpus[slot] > 1 ||
-            ctx->view->now_ns - ctx->view->submit_ns[slot] < antman->patience_ns)
+        if (ctx->view->jobs.gpus[slot] > 1 ||
+            ctx->view->now_ns - ctx->view->jobs.submit_ns[slot] < antman->patience_ns)
             continue;
         job->is_opportunistic = true;
         if (start(ctx, plan, slot))
@@ -145,11 +146,11 @@ static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 /* Where nobody is guaranteed any more, the first who only lost patience is. */
 static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct antman *antman = ctx->state;
-    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
-        gsim_slot slot = ctx->view->active[i];
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        gsim_slot slot = ctx->view->jobs.active[i];
         struct antman_job *job = gsim_antman_job(ctx, slot);
         if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot) ||
-            ctx->view->state[slot] != GSIM_RUNNING)
+            ctx->view->jobs.state[slot] != GSIM_RUNNING)
             continue; /* who is on its way out waits again */
         const struct antman_gpu *here = &antman->gpu[job->sharing.gpu - 1];
         if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
@@ -184,16 +185,16 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 /* Guests that were suspended wait again. */
 static void book(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
-    for (uint32_t i = 0; i < ctx->view->n_settled; i++)
-        if (gsim_common_waits(ctx->view, ctx->view->settled[i]))
-            gsim_queue_append(&antman->opportunistic, ctx, ctx->view->settled[i]);
+    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++)
+        if (gsim_common_waits(ctx->view, ctx->view->changes.settled[i]))
+            gsim_queue_append(&antman->opportunistic, ctx, ctx->view->changes.settled[i]);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     book(ctx);
     gsim_sharing_give_back(&antman->sharing, ctx, plan);
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         if (antman->gpu[gpu].is_freed) {
             antman->gpu[gpu].is_freed = false;
             gsim_antman_cap_guests(ctx, plan, gpu);
@@ -204,12 +205,12 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     upgrade(ctx, plan);
     start_opportunistic(ctx, plan);
     lose_patience(ctx, plan);
-    gsim_plan_wake(plan, ctx->view->n_active > 0 ? antman->look_ns : GSIM_NEVER);
+    gsim_plan_wake(plan, ctx->view->jobs.n_active > 0 ? antman->look_ns : GSIM_NEVER);
 }
 
 static enum gsim_status open_antman(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
-    uint32_t n = ctx->view->n_gpus;
+    uint32_t n = ctx->view->cluster.n_gpus;
     gsim_sharing_init(&antman->sharing, ctx,
                       &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true});
     antman->sharing.accepts = accepts;

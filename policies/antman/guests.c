@@ -7,7 +7,7 @@ enum { WHOLE = 100, PERCENT_PPM = GSIM_PPM / 100, REST_PPM = 1 };
 /* --- memory ------------------------------------------------------------------------------------- */
 
 static int64_t mem_of(const struct gsim_view *view, gsim_slot slot) {
-    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->job[slot]);
+    int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->jobs.index[slot]);
     return bytes > 0 ? bytes : 0;
 }
 
@@ -16,12 +16,13 @@ static int64_t mem_of(const struct gsim_view *view, gsim_slot slot) {
 static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     const struct gsim_view *view = ctx->view;
     gsim_slot guaranteed = ((const struct antman *)ctx->state)->gpu[gpu].guaranteed;
-    int64_t room = view->gpu_hbm_bytes[gpu];
+    int64_t room = view->cluster.hbm_bytes[gpu];
     if (guaranteed != GSIM_NO_SLOT)
         room -= mem_of(view, guaranteed);
-    for (uint32_t i = 0; i < view->n_active; i++) {
-        gsim_slot other = view->active[i];
-        if (view->job[other] < view->job[slot] && gsim_antman_is_guest(ctx, other, gpu))
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+        gsim_slot other = view->jobs.active[i];
+        if (view->jobs.index[other] < view->jobs.index[slot] &&
+            gsim_antman_is_guest(ctx, other, gpu))
             room -= mem_of(view, other);
     }
     return room > 1 ? room : 1;
@@ -29,10 +30,10 @@ static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu
 
 bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    uint32_t n_others = view->gpu_clients[gpu] -
+    uint32_t n_others = view->cluster.clients[gpu] -
                         (((const struct antman *)ctx->state)->gpu[gpu].guaranteed != GSIM_NO_SLOT);
     return n_others == 0 ||
-           view->gpu_mem_used[gpu] + mem_of(view, slot) <= view->gpu_hbm_bytes[gpu];
+           view->cluster.mem_used[gpu] + mem_of(view, slot) <= view->cluster.hbm_bytes[gpu];
 }
 
 /* --- caps --------------------------------------------------------------------------------------- */
@@ -53,9 +54,9 @@ void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slo
 }
 
 void gsim_antman_cap_guests(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
-    for (uint32_t i = 0; i < ctx->view->n_active; i++)
-        if (gsim_antman_is_guest(ctx, ctx->view->active[i], gpu))
-            gsim_antman_cap(ctx, plan, ctx->view->active[i]);
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
+        if (gsim_antman_is_guest(ctx, ctx->view->jobs.active[i], gpu))
+            gsim_antman_cap(ctx, plan, ctx->view->jobs.active[i]);
 }
 
 void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t gpu) {
@@ -70,8 +71,8 @@ void gsim_antman_take(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot sl
 void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     struct antman_gpu *here = &((struct antman *)ctx->state)->gpu[gpu];
     uint32_t n_guests = 0;
-    for (uint32_t i = 0; i < ctx->view->n_active; i++)
-        n_guests += gsim_antman_is_guest(ctx, ctx->view->active[i], gpu);
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
+        n_guests += gsim_antman_is_guest(ctx, ctx->view->jobs.active[i], gpu);
     if (n_guests == 1 && here->share > 1)
         here->share = 1;
     gsim_antman_cap_guests(ctx, plan, gpu);
@@ -123,17 +124,17 @@ static void look_at(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) 
 
 void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
-    for (uint32_t i = 0; i < ctx->view->n_active; i++) {
-        struct antman_job *job = gsim_antman_job(ctx, ctx->view->active[i]);
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        struct antman_job *job = gsim_antman_job(ctx, ctx->view->jobs.active[i]);
         if (job->sharing.gpu == 0)
             continue;
-        struct gsim_counters now = gsim_count(ctx, ctx->view->active[i]);
+        struct gsim_counters now = gsim_count(ctx, ctx->view->jobs.active[i]);
         int64_t busy_ns =
             now.busy_ns + now.costs.stall_ns; /* kernels that wait for the host are there */
         antman->gpu[job->sharing.gpu - 1].busy_ns += busy_ns - job->busy_ns;
         job->busy_ns = busy_ns;
     }
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++)
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++)
         look_at(ctx, plan, gpu);
     antman->look_ns = ctx->view->now_ns + antman->window_ns;
 }

@@ -21,6 +21,7 @@
 #include "policies/lib/settings.h"
 #include "policies/lib/slices.h"
 #include "sim/base/index.h"
+#include "sim/base/wide.h"
 
 enum { PAPER, TIRESIAS, GAVEL, TRIES = 3, GAVEL_SLICE_S = 360 };
 
@@ -72,12 +73,13 @@ static bool share(const struct state *s, const struct gsim_ctx *ctx, struct gsim
 }
 
 static bool is_packable(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return ctx->view->gpus[slot] == 1 && ctx->view->share_ppm[slot] == GSIM_PPM &&
+    return ctx->view->jobs.gpus[slot] == 1 && ctx->view->jobs.share_ppm[slot] == GSIM_PPM &&
            own(ctx, slot)->n_foes < TRIES;
 }
 
 static bool may_meet(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
-    return own(ctx, a)->foe != ctx->view->job[b] + 1 && own(ctx, b)->foe != ctx->view->job[a] + 1;
+    return own(ctx, a)->foe != ctx->view->jobs.index[b] + 1 &&
+           own(ctx, b)->foe != ctx->view->jobs.index[a] + 1;
 }
 
 /* A friend if it waits, else the first packable one, or one at random. */
@@ -88,7 +90,7 @@ static gsim_slot find_partner(struct state *s, const struct gsim_ctx *ctx, gsim_
          other = gsim_index_next(&s->slices.waiting, other)) {
         if (other == slot || !is_packable(ctx, other))
             continue;
-        if (own(ctx, slot)->friend == ctx->view->job[other] + 1)
+        if (own(ctx, slot)->friend == ctx->view->jobs.index[other] + 1)
             return other;
         if (!may_meet(ctx, slot, other) || own(ctx, other)->friend)
             continue;
@@ -112,7 +114,7 @@ static int64_t slicing_ppm(const struct state *s, const struct gsim_ctx *ctx, gs
 static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark) {
     struct state *s = ctx->state;
     const struct gsim_unit *units;
-    if (!s->is_packing || ctx->view->n_idle_gpus > 0 || !is_packable(ctx, slot) ||
+    if (!s->is_packing || ctx->view->cluster.n_idle_gpus > 0 || !is_packable(ctx, slot) ||
         (s->is_hopeless && slicing_ppm(s, ctx, slot) == GSIM_PPM) ||
         gsim_plan_units(plan, slot, &units) != 1)
         return;
@@ -137,7 +139,7 @@ static void placed(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
 static void judge(const struct state *s, const struct gsim_ctx *ctx, const struct pair *pair) {
     int64_t work_ns = 0, elapsed_ns = 0; /* since the first of them ran */
     for (int m = 0; m < 2; m++) {
-        int64_t ran_ns = ctx->view->now_ns - ctx->view->changed_ns[pair->member[m]];
+        int64_t ran_ns = ctx->view->now_ns - ctx->view->jobs.changed_ns[pair->member[m]];
         work_ns += gsim_count(ctx, pair->member[m]).work_ns - pair->work_ns[m];
         elapsed_ns = ran_ns > elapsed_ns ? ran_ns : elapsed_ns;
     }
@@ -145,7 +147,7 @@ static void judge(const struct state *s, const struct gsim_ctx *ctx, const struc
                                       slicing_ppm(s, ctx, pair->member[0]);
     for (int m = 0; m < 2; m++) {
         struct job *job = own(ctx, pair->member[m]);
-        uint32_t other = ctx->view->job[pair->member[!m]] + 1;
+        uint32_t other = ctx->view->jobs.index[pair->member[!m]] + 1;
         job->friend = pays ? other : 0;
         job->foe = pays ? 0 : other;
         job->n_foes += !pays;
@@ -223,7 +225,7 @@ static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {
     if (s->variant == GAVEL && !gsim_param_full(ctx->params, "slice")->is_set)
         s->slices.slice_ns = GAVEL_SLICE_S * GSIM_NS_PER_S;
     gsim_slices_init(&s->slices, ctx);
-    s->pairs = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *s->pairs);
+    s->pairs = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *s->pairs);
     return s->pairs ? status : gsim_no_memory(ctx->log, "opening gandiva");
 }
 

@@ -15,7 +15,8 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     const struct gsim_unit *units;
     uint32_t n = gsim_plan_units(plan, slot, &units), nodes = n > 0;
     for (uint32_t u = 1; u < n; u++)
-        nodes += ctx->view->node_of_gpu[units[u].gpu] != ctx->view->node_of_gpu[units[u - 1].gpu];
+        nodes += ctx->view->cluster.node_of_gpu[units[u].gpu] !=
+                 ctx->view->cluster.node_of_gpu[units[u - 1].gpu];
     return nodes;
 }
 
@@ -39,15 +40,15 @@ static bool move(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct 
 
 static bool gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                    gsim_slot slot) {
-    uint32_t nodes = nodes_of(ctx, plan, slot), widest = ctx->view->widest_node;
-    return nodes > (ctx->view->gpus[slot] + widest - 1) / widest && may_move(ctx, slot) &&
-           move(slices, ctx, plan, slot, ctx->view->gpus[slot], nodes - 1);
+    uint32_t nodes = nodes_of(ctx, plan, slot), widest = ctx->view->cluster.widest_node;
+    return nodes > (ctx->view->jobs.gpus[slot] + widest - 1) / widest && may_move(ctx, slot) &&
+           move(slices, ctx, plan, slot, ctx->view->jobs.gpus[slot], nodes - 1);
 }
 
 bool gsim_moves_gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (gsim_slot slot = gsim_index_first(&slices->running); slot != GSIM_NO_ID;
          slot = gsim_index_next(&slices->running, slot))
-        if (ctx->view->gpus[slot] > 1 && gather(slices, ctx, plan, slot))
+        if (ctx->view->jobs.gpus[slot] > 1 && gather(slices, ctx, plan, slot))
             return true;
     return false;
 }
@@ -56,7 +57,8 @@ bool gsim_moves_gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 
 static uint32_t idle_on(const struct gsim_view *view, uint32_t node) {
     uint32_t n = 0;
-    for (uint32_t gpu = view->node_first_gpu[node]; gpu < view->node_first_gpu[node + 1]; gpu++)
+    for (uint32_t gpu = view->cluster.node_first_gpu[node];
+         gpu < view->cluster.node_first_gpu[node + 1]; gpu++)
         n += gsim_gpu_is_idle(view, gpu);
     return n;
 }
@@ -66,9 +68,9 @@ static bool may_double(struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
     uint32_t n = gsim_plan_units(plan, slot, &units);
-    return view->share_ppm[slot] == GSIM_PPM && nodes_of(ctx, plan, slot) == 1 &&
-           view->gpu_clients[units[0].gpu] == 0 &&
-           idle_on(view, view->node_of_gpu[units[0].gpu]) >= n && may_move(ctx, slot);
+    return view->jobs.share_ppm[slot] == GSIM_PPM && nodes_of(ctx, plan, slot) == 1 &&
+           view->cluster.clients[units[0].gpu] == 0 &&
+           idle_on(view, view->cluster.node_of_gpu[units[0].gpu]) >= n && may_move(ctx, slot);
 }
 
 void gsim_moves_shrink(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -76,13 +78,14 @@ void gsim_moves_shrink(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
     gsim_slot slot, after;
     for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
          slot = gsim_index_next(&slices->waiting, slot))
-        wanted += ctx->view->gpus[slot];
+        wanted += ctx->view->jobs.gpus[slot];
     for (slot = gsim_index_first(&slices->running);
-         slot != GSIM_NO_ID && ctx->view->n_idle_gpus < wanted; slot = after) {
+         slot != GSIM_NO_ID && ctx->view->cluster.n_idle_gpus < wanted; slot = after) {
         const struct gsim_unit *units;
         after = gsim_index_next(&slices->running, slot);
-        if (gsim_plan_units(plan, slot, &units) > ctx->view->gpus[slot])
-            (void)move(slices, ctx, plan, slot, ctx->view->gpus[slot], ctx->view->n_nodes);
+        if (gsim_plan_units(plan, slot, &units) > ctx->view->jobs.gpus[slot])
+            (void)move(slices, ctx, plan, slot, ctx->view->jobs.gpus[slot],
+                       ctx->view->cluster.n_nodes);
     }
 }
 
@@ -90,9 +93,9 @@ void gsim_moves_grow(struct gsim_growth *growth, struct gsim_slices *slices, str
                      struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns;
     gsim_slot slot, after;
-    if (slices->waiting.n > 0 || ctx->view->n_arrived > 0)
+    if (slices->waiting.n > 0 || ctx->view->changes.n_arrived > 0)
         growth->calm_ns = now;
-    if (slices->waiting.n > 0 || ctx->view->n_idle_gpus == 0)
+    if (slices->waiting.n > 0 || ctx->view->cluster.n_idle_gpus == 0)
         return;
     if (now - growth->calm_ns < growth->after_ns) {
         gsim_plan_wake(plan, growth->calm_ns + growth->after_ns);

@@ -96,7 +96,7 @@ static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot slot, after;
     for (slot = gsim_index_first(&s->on); slot != GSIM_NO_SLOT; slot = after) {
         after = gsim_index_next(&s->on, slot);
-        if (own(ctx, slot)->turn == s->turn || ctx->view->state[slot] != GSIM_RUNNING)
+        if (own(ctx, slot)->turn == s->turn || ctx->view->jobs.state[slot] != GSIM_RUNNING)
             continue;
         (void)gsim_plan_preempt(plan, slot, s->preemption.stop, s->preemption.keep);
         gsim_index_remove(&s->on, slot);
@@ -111,7 +111,8 @@ static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
             continue;
         gsim_common_insert(ctx, &s->on, slot, 0);
         /* the slice waits for who was there at the turn; newcomers do not prolong it */
-        if (own(ctx, slot)->matrix.row == s->current && ctx->view->submit_ns[slot] <= s->turned_ns)
+        if (own(ctx, slot)->matrix.row == s->current &&
+            ctx->view->jobs.submit_ns[slot] <= s->turned_ns)
             s->began_ns = -1;
     }
 }
@@ -124,10 +125,10 @@ static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
          slot = gsim_queue_after(ctx, slot)) {
         if (gsim_common_waits(ctx->view, slot) && !gsim_index_has(&s->on, slot))
             continue; /* no memory for it now */
-        if (ctx->view->state[slot] != GSIM_RUNNING)
+        if (ctx->view->jobs.state[slot] != GSIM_RUNNING)
             return -1;
-        if (ctx->view->changed_ns[slot] > latest)
-            latest = ctx->view->changed_ns[slot];
+        if (ctx->view->jobs.changed_ns[slot] > latest)
+            latest = ctx->view->jobs.changed_ns[slot];
     }
     return latest >= 0 ? latest : ctx->view->now_ns;
 }
@@ -152,7 +153,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static enum gsim_status open_gang_rr(struct gsim_ctx *ctx) {
     struct state *s = ctx->state;
-    uint32_t n = ctx->view->n_gpus;
+    uint32_t n = ctx->view->cluster.n_gpus;
     s->slice_ns = gsim_param(ctx->params, "slice");
     s->is_filling = gsim_param(ctx->params, "fill") != 0;
     enum gsim_status status = gsim_settings_open_memory(ctx);

@@ -16,10 +16,10 @@ static bool add_row(struct gsim_matrix *s, struct gsim_ctx *ctx) {
         s->rows = rows;
     }
     struct gsim_matrix_row *row = &s->rows[s->n_rows];
-    row->column = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *row->column);
-    for (uint32_t gpu = 0; row->column && gpu < ctx->view->n_gpus; gpu++)
+    row->column = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *row->column);
+    for (uint32_t gpu = 0; row->column && gpu < ctx->view->cluster.n_gpus; gpu++)
         row->column[gpu] = GSIM_NO_SLOT;
-    row->n_free = ctx->view->n_gpus;
+    row->n_free = ctx->view->cluster.n_gpus;
     gsim_queue_init(&row->gangs);
     s->n_rows += row->column != NULL;
     return row->column != NULL;
@@ -27,22 +27,24 @@ static bool add_row(struct gsim_matrix *s, struct gsim_ctx *ctx) {
 
 static bool fits(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row, gsim_slot slot,
                  uint32_t gpu) {
-    int64_t bytes = gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->job[slot]);
+    int64_t bytes =
+        gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->jobs.index[slot]);
     return row->column[gpu] == GSIM_NO_SLOT &&
-           !ctx->view->node_is_down[ctx->view->node_of_gpu[gpu]] &&
-           (ctx->devices || bytes <= ctx->view->gpu_hbm_bytes[gpu]); /* devices: it pages */
+           !ctx->view->cluster.node_is_down[ctx->view->cluster.node_of_gpu[gpu]] &&
+           (ctx->devices || bytes <= ctx->view->cluster.hbm_bytes[gpu]); /* devices: it pages */
 }
 
 /* The fullest node of the row that has room for the whole gang; n_nodes when there is none. */
 static uint32_t best_node(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row,
                           gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    uint32_t best = view->n_nodes, least = UINT32_MAX;
-    for (uint32_t node = 0; node < view->n_nodes; node++) {
+    uint32_t best = view->cluster.n_nodes, least = UINT32_MAX;
+    for (uint32_t node = 0; node < view->cluster.n_nodes; node++) {
         uint32_t n = 0;
-        for (uint32_t gpu = view->node_first_gpu[node]; gpu < view->node_first_gpu[node + 1]; gpu++)
+        for (uint32_t gpu = view->cluster.node_first_gpu[node];
+             gpu < view->cluster.node_first_gpu[node + 1]; gpu++)
             n += fits(ctx, row, slot, gpu);
-        if (n >= view->gpus[slot] && n < least) {
+        if (n >= view->jobs.gpus[slot] && n < least) {
             least = n;
             best = node;
         }
@@ -54,7 +56,7 @@ static uint32_t best_node(const struct gsim_ctx *ctx, const struct gsim_matrix_r
 static bool take_columns(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint32_t r,
                          gsim_slot slot, uint32_t from, uint32_t to) {
     struct gsim_matrix_row *row = &s->rows[r];
-    uint32_t n = 0, gpus = ctx->view->gpus[slot];
+    uint32_t n = 0, gpus = ctx->view->jobs.gpus[slot];
     for (uint32_t gpu = from; gpu < to && n < gpus; gpu++)
         if (fits(ctx, row, slot, gpu))
             s->units[n++] = (struct gsim_unit){gpu, 0};
@@ -75,21 +77,21 @@ static bool take_columns(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint
 static bool fits_row(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint32_t r, gsim_slot slot,
                      bool is_fresh) {
     const struct gsim_view *view = ctx->view;
-    if (s->rows[r].n_free < view->gpus[slot])
+    if (s->rows[r].n_free < view->jobs.gpus[slot])
         return false;
     uint32_t node = best_node(ctx, &s->rows[r], slot);
-    if (node < view->n_nodes)
-        return take_columns(s, ctx, r, slot, view->node_first_gpu[node],
-                            view->node_first_gpu[node + 1]);
-    return (is_fresh || view->gpus[slot] > view->widest_node) &&
-           take_columns(s, ctx, r, slot, 0, view->n_gpus);
+    if (node < view->cluster.n_nodes)
+        return take_columns(s, ctx, r, slot, view->cluster.node_first_gpu[node],
+                            view->cluster.node_first_gpu[node + 1]);
+    return (is_fresh || view->jobs.gpus[slot] > view->cluster.widest_node) &&
+           take_columns(s, ctx, r, slot, 0, view->cluster.n_gpus);
 }
 
 /* Whether it has columns now. Where an empty row has no room for it, another one has not either. */
 static bool enter(struct gsim_matrix *s, struct gsim_ctx *ctx, gsim_slot slot) {
     bool has_empty = false;
     for (uint32_t r = 0; r < s->n_rows; r++) {
-        bool is_empty = s->rows[r].n_free == ctx->view->n_gpus;
+        bool is_empty = s->rows[r].n_free == ctx->view->cluster.n_gpus;
         if (fits_row(s, ctx, r, slot, is_empty))
             return true;
         has_empty |= is_empty;
@@ -107,7 +109,7 @@ uint32_t gsim_matrix_columns(struct gsim_matrix *matrix, const struct gsim_ctx *
                              gsim_slot slot) {
     const struct gsim_matrix_row *row = &matrix->rows[gsim_matrix_own(ctx, slot)->row];
     uint32_t n = 0;
-    for (uint32_t gpu = gsim_matrix_own(ctx, slot)->first; n < ctx->view->gpus[slot]; gpu++)
+    for (uint32_t gpu = gsim_matrix_own(ctx, slot)->first; n < ctx->view->jobs.gpus[slot]; gpu++)
         if (row->column[gpu] == slot)
             matrix->units[n++] = (struct gsim_unit){gpu, 0};
     return n;
@@ -143,7 +145,7 @@ void gsim_matrix_remove(struct gsim_matrix *matrix, const struct gsim_ctx *ctx, 
 static bool is_on_failed(struct gsim_matrix *s, const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t n = gsim_matrix_columns(s, ctx, slot);
     for (uint32_t u = 0; u < n; u++)
-        if (ctx->view->node_is_down[ctx->view->node_of_gpu[s->units[u].gpu]])
+        if (ctx->view->cluster.node_is_down[ctx->view->cluster.node_of_gpu[s->units[u].gpu]])
             return true;
     return false;
 }
@@ -161,20 +163,20 @@ static void leave_failed(struct gsim_matrix *s, const struct gsim_ctx *ctx) {
 
 void gsim_matrix_settle(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
-    if (view->n_failures != matrix->n_failures)
+    if (view->cluster.n_failures != matrix->n_failures)
         leave_failed(matrix, ctx);
-    bool may_enter = matrix->has_changed || view->n_repairs != matrix->n_repairs;
+    bool may_enter = matrix->has_changed || view->cluster.n_repairs != matrix->n_repairs;
     gsim_slot slot = matrix->outside.first;
     for (gsim_slot after; may_enter && slot != GSIM_NO_SLOT; slot = after) {
         after = gsim_queue_after(ctx, slot);
         matrix->has_changed |= enter(matrix, ctx, slot);
     }
-    matrix->n_failures = view->n_failures;
-    matrix->n_repairs = view->n_repairs;
+    matrix->n_failures = view->cluster.n_failures;
+    matrix->n_repairs = view->cluster.n_repairs;
 }
 
 enum gsim_status gsim_matrix_init(struct gsim_matrix *matrix, struct gsim_ctx *ctx) {
     gsim_queue_init(&matrix->outside);
-    matrix->units = gsim_arena_array(ctx->arena, ctx->view->n_gpus, sizeof *matrix->units);
+    matrix->units = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *matrix->units);
     return matrix->units ? GSIM_OK : gsim_no_memory(ctx->log, "opening a matrix");
 }

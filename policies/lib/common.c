@@ -29,7 +29,7 @@ void gsim_common_no_memory(struct gsim_ctx *ctx) {
 
 void gsim_common_insert(struct gsim_ctx *ctx, struct gsim_index *index, gsim_slot slot,
                         int64_t key) {
-    if (!gsim_index_insert(index, slot, key, ctx->view->job[slot]))
+    if (!gsim_index_insert(index, slot, key, ctx->view->jobs.index[slot]))
         gsim_common_no_memory(ctx);
 }
 
@@ -49,16 +49,18 @@ bool gsim_common_sees_use(const struct gsim_ctx *ctx) {
 }
 
 bool gsim_common_is_full(const struct gsim_view *view) {
-    return view->n_idle_gpus == 0 && !view->is_pool && !view->trace->column[GSIM_COL_SHARE_PPM];
+    return view->cluster.n_idle_gpus == 0 && !view->pool.is_used &&
+           !view->trace->column[GSIM_COL_SHARE_PPM];
 }
 
 bool gsim_common_is_realtime(const struct gsim_view *view, gsim_slot slot) {
-    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->job[slot]) == GSIM_CLASS_REALTIME;
+    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->jobs.index[slot]) ==
+           GSIM_CLASS_REALTIME;
 }
 
 int32_t gsim_common_urgency(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_trace *trace = ctx->view->trace;
-    uint32_t job = ctx->view->job[slot];
+    uint32_t job = ctx->view->jobs.index[slot];
     const int64_t *column = trace->column[GSIM_COL_PRIORITY];
     int64_t priority = column ? column[job] : 0;
     if (priority > MOST_URGENT_BATCH)

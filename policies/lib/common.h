@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_COMMON_H
 #define GSIM_POLICIES_LIB_COMMON_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 #include "sim/base/index.h"
 
 /* What shares of GPUs are counted in, in ppm: GPUs where the trace has no shares, else the largest part
@@ -21,7 +21,7 @@ void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *tim
                             int64_t *set_ns);
 /* Whether it could be placed. */
 static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slot) {
-    enum gsim_state state = (enum gsim_state)view->state[slot];
+    enum gsim_state state = (enum gsim_state)view->jobs.state[slot];
     return state == GSIM_QUEUED || state == GSIM_PAUSED || state == GSIM_HELD;
 }
 /* Whether the trace says of any job how it uses its GPU: for how long an iteration, and how much. */

@@ -147,7 +147,7 @@ static int64_t next_placed_end(const struct gsim_easy *easy, int64_t after_ns) {
 
 static bool head_fits(const struct pass *p, gsim_slot head) {
     const struct gsim_view *view = p->ctx->view;
-    if (view->share_ppm[head] == GSIM_PPM && view->n_idle_gpus < view->gpus[head])
+    if (view->jobs.share_ppm[head] == GSIM_PPM && view->cluster.n_idle_gpus < view->jobs.gpus[head])
         return false;
     return gsim_settings_place(p->ctx, p->plan, head, p->easy->rule);
 }
@@ -212,8 +212,8 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
             reserved_ns = easy->is_placed[i] ? GSIM_NEVER : reserve(&p, slot);
             if (reserved_ns != GSIM_NEVER)
                 head = slot;
-            else if (!easy->is_placed[i] && ctx->view->gpus[slot] < hopeless.smallest)
-                hopeless.smallest = ctx->view->gpus[slot];
+            else if (!easy->is_placed[i] && ctx->view->jobs.gpus[slot] < hopeless.smallest)
+                hopeless.smallest = ctx->view->jobs.gpus[slot];
         }
     }
 }

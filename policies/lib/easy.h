@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_EASY_H
 #define GSIM_POLICIES_LIB_EASY_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 #include "sim/base/index.h"
 
 /* Places waiting jobs in an order: strictly until one does not fit; that one gets a reservation at

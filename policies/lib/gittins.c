@@ -8,6 +8,7 @@
 
 #include "policies/lib/gittins.h"
 #include "sim/base/sort.h"
+#include "sim/base/units.h"
 
 enum { LINE = 64, INDEX_BITS = 40, SORT_IN_EVERY = 16, STEPS = 8 };
 

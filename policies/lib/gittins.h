@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_GITTINS_H
 #define GSIM_POLICIES_LIB_GITTINS_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 /* Service of past jobs, in whole seconds (or GPU seconds), ascending. What is added waits beside
  * until it is worth sorting in. Zeroed at first. */

@@ -7,7 +7,7 @@
 #include "policies/lib/common.h"
 
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx) {
-    uint32_t n = ctx->view->is_pool ? 0 : ctx->view->n_nodes;
+    uint32_t n = ctx->view->pool.is_used ? 0 : ctx->view->cluster.n_nodes;
     *homes = (struct gsim_homes){.arena = ctx->arena};
     homes->first = gsim_arena_array(ctx->arena, n, sizeof *homes->first);
     homes->tried = gsim_arena_array(ctx->arena, n, sizeof *homes->tried);
@@ -35,7 +35,7 @@ static bool reserve(struct gsim_homes *homes, gsim_slot slot) {
 /* The one node of some units; GSIM_NO_NODE: they are on several, or there are none. */
 static uint32_t node_of(const struct gsim_ctx *ctx, const struct gsim_unit *units,
                         uint32_t n_units) {
-    const uint32_t *node_of_gpu = ctx->view->node_of_gpu;
+    const uint32_t *node_of_gpu = ctx->view->cluster.node_of_gpu;
     for (uint32_t u = 1; u < n_units; u++)
         if (node_of_gpu[units[u].gpu] != node_of_gpu[units->gpu])
             return GSIM_NO_NODE;
@@ -95,11 +95,12 @@ int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_unit *home;
     const struct gsim_view *view = ctx->view;
     uint32_t n = gsim_ask_home(ctx, slot, &home), node = node_of(ctx, home, n);
-    if (node == GSIM_NO_NODE || n > MOST_UNITS || view->n_nodes == 1)
+    if (node == GSIM_NO_NODE || n > MOST_UNITS || view->cluster.n_nodes == 1)
         return 0;
-    uint32_t next = node + 1 < view->n_nodes ? node + 1 : 0, first = view->node_first_gpu[next];
+    uint32_t next = node + 1 < view->cluster.n_nodes ? node + 1 : 0,
+             first = view->cluster.node_first_gpu[next];
     for (uint32_t u = 0; u < n; u++)
         elsewhere[u] =
-            (struct gsim_unit){.gpu = first + u % (view->node_first_gpu[next + 1] - first)};
+            (struct gsim_unit){.gpu = first + u % (view->cluster.node_first_gpu[next + 1] - first)};
     return gsim_ask_back_ns(ctx, slot, elsewhere, n) - gsim_ask_back_ns(ctx, slot, home, n);
 }

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_HOMES_H
 #define GSIM_POLICIES_LIB_HOMES_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 #include "sim/base/index.h"
 
 #define GSIM_NO_NODE UINT32_MAX

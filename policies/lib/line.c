@@ -41,13 +41,13 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_misfits misfits = {0};
     if (!line->is_strict)
         misfits = gsim_misfits_none(view, line->rule, false);
-    if (view->n_completed > 0 || view->n_repairs != line->n_repairs)
+    if (view->changes.n_completed > 0 || view->cluster.n_repairs != line->n_repairs)
         place_waiting(line, &misfits, ctx, plan);
-    line->n_repairs = view->n_repairs;
-    for (uint32_t i = 0; i < view->n_arrived; i++) {
+    line->n_repairs = view->cluster.n_repairs;
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++) {
         bool is_behind = line->is_strict && line->queue.first != GSIM_NO_SLOT;
         if (is_behind || gsim_common_is_full(view) ||
-            !place_of_line(line, &misfits, ctx, plan, view->arrived[i]))
-            gsim_queue_append(&line->queue, ctx, view->arrived[i]);
+            !place_of_line(line, &misfits, ctx, plan, view->changes.arrived[i]))
+            gsim_queue_append(&line->queue, ctx, view->changes.arrived[i]);
     }
 }

@@ -8,8 +8,8 @@
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
                                       bool keeps_paused) {
     const struct gsim_trace *trace = view->trace;
-    bool has_memory =
-        view->room == GSIM_ROOM_AMPLE || (view->room == GSIM_ROOM_BUT_FOR_PAUSED && !keeps_paused);
+    bool has_memory = view->cluster.room == GSIM_ROOM_AMPLE ||
+                      (view->cluster.room == GSIM_ROOM_BUT_FOR_PAUSED && !keeps_paused);
     return (struct gsim_misfits){
         .smallest = UINT32_MAX,
         .is_size_all = has_memory && !trace->column[GSIM_COL_CPUS_MILLI] &&
@@ -23,7 +23,7 @@ bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx
         return false;
     if (gsim_settings_place(ctx, plan, slot, rule))
         return true;
-    if (ctx->view->gpus[slot] < misfits->smallest)
-        misfits->smallest = ctx->view->gpus[slot];
+    if (ctx->view->jobs.gpus[slot] < misfits->smallest)
+        misfits->smallest = ctx->view->jobs.gpus[slot];
     return false;
 }

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_MISFITS_H
 #define GSIM_POLICIES_LIB_MISFITS_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 /* Remembers the smallest whole gang that did not fit in a pass: as long as only the number of GPUs
  * matters, nothing at least as large can fit either. */
@@ -17,11 +17,11 @@ struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_ru
 /* Whether the job is known not to fit, without asking the plan: in a pool two comparisons tell. */
 static inline bool gsim_misfits_has(const struct gsim_misfits *misfits,
                                     const struct gsim_view *view, gsim_slot slot) {
-    if (!view->is_pool)
-        return misfits->is_size_all && view->gpus[slot] >= misfits->smallest;
-    return (int64_t)view->gpus[slot] * view->share_ppm[slot] > view->pool_free_ppm ||
-           gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->job[slot]) >
-               view->pool_free_cpus_milli;
+    if (!view->pool.is_used)
+        return misfits->is_size_all && view->jobs.gpus[slot] >= misfits->smallest;
+    return (int64_t)view->jobs.gpus[slot] * view->jobs.share_ppm[slot] > view->pool.free_ppm ||
+           gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[slot]) >
+               view->pool.free_cpus_milli;
 }
 /* Places the job unless it is known not to fit. */
 bool gsim_misfits_place(struct gsim_misfits *misfits, const struct gsim_ctx *ctx,

@@ -29,8 +29,8 @@ void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsi
 }
 
 void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *ctx) {
-    for (uint32_t i = 0; i < ctx->view->n_arrived; i++)
-        gsim_queue_append(queue, ctx, ctx->view->arrived[i]);
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
+        gsim_queue_append(queue, ctx, ctx->view->changes.arrived[i]);
 }
 
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot) {

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_QUEUE_H
 #define GSIM_POLICIES_LIB_QUEUE_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 /* Links of a job; the first member of the per-job state of policies that use the queue. */
 struct gsim_queue_link {

@@ -59,12 +59,13 @@ static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_
 
 /* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */
 static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
-    return view->is_pool ? (int64_t)view->gpus[slot] * view->share_ppm[slot] : view->gpus[slot];
+    return view->pool.is_used ? (int64_t)view->jobs.gpus[slot] * view->jobs.share_ppm[slot]
+                              : view->jobs.gpus[slot];
 }
 
 static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
-    uint32_t job = ctx->view->job[slot];
+    uint32_t job = ctx->view->jobs.index[slot];
     if (!(ranked->is_preemptive ? gsim_index_insert(&ranked->waiting, slot, rank, job)
                                 : gsim_index_insert_sized(&ranked->waiting, slot, rank, job,
                                                           need_of(ctx->view, slot))))
@@ -83,7 +84,7 @@ static int64_t slope(const struct gsim_ranked *ranked, const struct gsim_ctx *ct
 static void book_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_rank_group *group = group_of(ranked, ctx, weight_of(ranked, ctx, slot));
     int64_t key = ranked->value(ctx, slot) - slope(ranked, ctx) * ctx->view->now_ns;
-    if (group && !gsim_index_insert(&group->running, slot, key, ctx->view->job[slot]))
+    if (group && !gsim_index_insert(&group->running, slot, key, ctx->view->jobs.index[slot]))
         out_of_memory(ctx);
 }
 
@@ -96,7 +97,7 @@ void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
     if (gsim_index_has(&ranked->waiting, slot)) {
         gsim_index_remove(&ranked->waiting, slot);
         book_waiting(ranked, ctx, slot);
-    } else if (ctx->view->state[slot] == GSIM_RUNNING) {
+    } else if (ctx->view->jobs.state[slot] == GSIM_RUNNING) {
         forget_running(ranked, slot);
         book_running(ranked, ctx, slot);
     }
@@ -109,13 +110,13 @@ void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot) {
 }
 
 static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
-    switch ((enum gsim_state)ctx->view->state[slot]) {
+    switch ((enum gsim_state)ctx->view->jobs.state[slot]) {
     case GSIM_RUNNING:
         if (!ranked->is_preemptive)
             break;
         book_running(ranked, ctx, slot);
         /* While it was loading it could not be preempted: who waits may want to do so now. */
-        if (ctx->view->changed_ns[slot] > ranked->decided_ns)
+        if (ctx->view->jobs.changed_ns[slot] > ranked->decided_ns)
             ranked->needs_full_pass = true;
         break;
     case GSIM_QUEUED:
@@ -137,7 +138,7 @@ static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_sl
  * list of victims, and put in again. */
 static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                            struct gsim_index *running) {
-    const uint32_t *job = ctx->view->job;
+    const uint32_t *job = ctx->view->jobs.index;
     gsim_slot slot = gsim_index_first(running), kept = GSIM_NO_SLOT, after;
     int64_t key = slot == GSIM_NO_ID ? 0 : ranked->value(ctx, slot), after_key = 0;
     ranked->n_victims = 0;
@@ -227,7 +228,7 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
     if (worst == GSIM_NO_SLOT || worst_rank > rank + ranked->slack_rank)
         return worst;
     bool is_later = ranked->breaks_ties && worst_rank == rank + ranked->slack_rank &&
-                    ctx->view->job[worst] > ctx->view->job[slot];
+                    ctx->view->jobs.index[worst] > ctx->view->jobs.index[slot];
     return is_later ? worst : GSIM_NO_SLOT;
 }
 
@@ -251,7 +252,7 @@ static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_sl
 /* Preempts worse jobs, worst first, until the waiting one fits. */
 static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, int64_t rank) {
-    uint64_t room = ctx->view->n_idle_gpus;
+    uint64_t room = ctx->view->cluster.n_idle_gpus;
     ranked->n_victims = 0;
     for (;;) {
         gsim_slot victim = worst_for(ranked, ctx, slot, rank);
@@ -259,8 +260,9 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
             !gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep))
             return false;
         forget_running(ranked, victim);
-        room += ctx->view->gpus[victim];
-        if (room >= ctx->view->gpus[slot] && gsim_settings_place(ctx, plan, slot, ranked->rule))
+        room += ctx->view->jobs.gpus[victim];
+        if (room >= ctx->view->jobs.gpus[slot] &&
+            gsim_settings_place(ctx, plan, slot, ranked->rule))
             return true;
     }
 }
@@ -312,7 +314,7 @@ struct pass {
 
 /* Whether this waiting job could push anybody out. */
 static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
-    return p->ranked->is_preemptive && p->ctx->view->gpus[slot] < p->smallest_unforced &&
+    return p->ranked->is_preemptive && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced &&
            worst_for(p->ranked, p->ctx, slot, rank) != GSIM_NO_SLOT;
 }
 
@@ -327,8 +329,8 @@ static void try_job(struct pass *p, gsim_slot slot) {
     if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
         gsim_index_remove(&p->ranked->waiting, slot);
         p->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
-    } else if (p->misfits.is_size_all && p->ctx->view->gpus[slot] < p->smallest_unforced)
-        p->smallest_unforced = p->ctx->view->gpus[slot];
+    } else if (p->misfits.is_size_all && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced)
+        p->smallest_unforced = p->ctx->view->jobs.gpus[slot];
 }
 
 /* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
@@ -342,11 +344,12 @@ static bool is_over(const struct pass *p, gsim_slot slot) {
 /* Nobody who needs more can be placed. */
 static int64_t room(const struct pass *p) {
     const struct gsim_view *view = p->ctx->view;
-    if (view->is_pool)
-        return view->pool_free_ppm;
+    if (view->pool.is_used)
+        return view->pool.free_ppm;
     if (!p->misfits.is_size_all)
         return INT64_MAX;
-    return p->misfits.smallest <= view->n_idle_gpus ? p->misfits.smallest - 1 : view->n_idle_gpus;
+    return p->misfits.smallest <= view->cluster.n_idle_gpus ? p->misfits.smallest - 1
+                                                            : view->cluster.n_idle_gpus;
 }
 
 /* The first from here on that is to be tried: who needs more than there is costs nothing. With
@@ -374,20 +377,20 @@ static void pass_over_all(struct pass *p) {
 /* Only arrivals: for the others nothing has become better since they were last tried. */
 static void pass_over_arrivals(struct pass *p) {
     const struct gsim_view *view = p->ctx->view;
-    if (view->n_arrived > 1) { /* several: in order of rank, among all */
+    if (view->changes.n_arrived > 1) { /* several: in order of rank, among all */
         pass_over_all(p);
         return;
     }
-    for (uint32_t i = 0; i < view->n_arrived; i++)
-        try_job(p, view->arrived[i]);
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        try_job(p, view->changes.arrived[i]);
 }
 
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_settled; i++)
-        book_settled(ranked, ctx, view->settled[i]);
-    for (uint32_t i = 0; i < view->n_arrived; i++)
-        book_waiting(ranked, ctx, view->arrived[i]);
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        book_settled(ranked, ctx, view->changes.settled[i]);
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        book_waiting(ranked, ctx, view->changes.arrived[i]);
     enum gsim_keep keep = ranked->preemption.keep;
     bool keeps_paused =
         ranked->is_preemptive && (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE);
@@ -396,11 +399,11 @@ void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct
                         .plan = plan,
                         .misfits = gsim_misfits_none(view, ranked->rule, keeps_paused),
                         .smallest_unforced = UINT32_MAX};
-    if (ranked->needs_full_pass || view->n_repairs != ranked->n_repairs)
+    if (ranked->needs_full_pass || view->cluster.n_repairs != ranked->n_repairs)
         pass_over_all(&pass);
     else
         pass_over_arrivals(&pass);
     ranked->needs_full_pass = false;
-    ranked->n_repairs = view->n_repairs;
+    ranked->n_repairs = view->cluster.n_repairs;
     ranked->decided_ns = view->now_ns;
 }

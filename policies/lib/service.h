@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_SERVICE_H
 #define GSIM_POLICIES_LIB_SERVICE_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 #include "sim/base/index.h"
 
 /* Attained service: the time that a job has had its GPUs to run on (for GPU time, times their number);

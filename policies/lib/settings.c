@@ -75,8 +75,9 @@ enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
     if (rule != GSIM_RULE_SKEW)
         return rule;
     /* consolidated also where the model is unknown */
-    return gsim_trace_skew(ctx->view->trace, ctx->view->job[slot]) == 0 ? GSIM_RULE_ANY
-                                                                        : GSIM_RULE_CONSOLIDATE;
+    return gsim_trace_skew(ctx->view->trace, ctx->view->jobs.index[slot]) == 0
+               ? GSIM_RULE_ANY
+               : GSIM_RULE_CONSOLIDATE;
 }
 
 struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own) {

@@ -4,7 +4,7 @@
 #ifndef GSIM_POLICIES_LIB_SETTINGS_H
 #define GSIM_POLICIES_LIB_SETTINGS_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 #define GSIM_PLACEMENT_PARAM_AS(by_default)                                                        \
     {                                                                                              \

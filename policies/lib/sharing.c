@@ -63,7 +63,7 @@ static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *c
                     uint32_t n_jobs, int64_t mem_bytes) {
     struct gsim_lane lane = sharing->lane;
     if (sharing->adapt)
-        sharing->adapt(ctx, &lane, n_jobs, mem_bytes > ctx->view->gpu_hbm_bytes[gpu]);
+        sharing->adapt(ctx, &lane, n_jobs, mem_bytes > ctx->view->cluster.hbm_bytes[gpu]);
     return arrange_as(sharing, plan, gpu, &lane, entry);
 }
 
@@ -73,46 +73,46 @@ static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     struct gsim_unit unit = {.gpu = job->gpu - 1};
     /* Others on their way out may have left it before, and somebody may have it whole by now. */
-    if (job->gpu && view->gpu_is_arranged[unit.gpu] && view->gpu_clients[unit.gpu] == 0)
+    if (job->gpu && view->cluster.is_arranged[unit.gpu] && view->cluster.clients[unit.gpu] == 0)
         (void)gsim_settings_make_whole(ctx, plan, unit.gpu);
-    else if (job->gpu && sharing->adapt && view->gpu_clients[unit.gpu] > 0)
-        (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->gpu_clients[unit.gpu],
-                      view->gpu_mem_used[unit.gpu]);
+    else if (job->gpu && sharing->adapt && view->cluster.clients[unit.gpu] > 0)
+        (void)arrange(sharing, ctx, plan, unit.gpu, NULL, view->cluster.clients[unit.gpu],
+                      view->cluster.mem_used[unit.gpu]);
     job->gpu = 0;
 }
 
 void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                             struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_completed; i++)
-        leave(sharing, ctx, plan, view->completed[i]);
-    for (uint32_t i = 0; i < view->n_settled; i++)
-        if (gsim_common_waits(view, view->settled[i]))
-            leave(sharing, ctx, plan, view->settled[i]);
+    for (uint32_t i = 0; i < view->changes.n_completed; i++)
+        leave(sharing, ctx, plan, view->changes.completed[i]);
+    for (uint32_t i = 0; i < view->changes.n_settled; i++)
+        if (gsim_common_waits(view, view->changes.settled[i]))
+            leave(sharing, ctx, plan, view->changes.settled[i]);
 }
 
 static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view *view, uint32_t gpu,
                      gsim_slot slot) {
     bool is_idle = gsim_gpu_is_idle(view, gpu);
-    bool is_shared =
-        view->gpu_clients[gpu] > 0 && view->gpu_clients[gpu] < view->gpu_client_limit[gpu];
-    return (is_idle || is_shared) &&
-           (sharing->how.memory != GSIM_MEMORY_RESIDENT ||
-            view->gpu_mem_used[gpu] + gsim_job_memory(view, slot) <= view->gpu_hbm_bytes[gpu]);
+    bool is_shared = view->cluster.clients[gpu] > 0 &&
+                     view->cluster.clients[gpu] < view->cluster.client_limit[gpu];
+    return (is_idle || is_shared) && (sharing->how.memory != GSIM_MEMORY_RESIDENT ||
+                                      view->cluster.mem_used[gpu] + gsim_job_memory(view, slot) <=
+                                          view->cluster.hbm_bytes[gpu]);
 }
 
 /* The GPU with the fewest jobs that has room; the cluster's size when there is none. */
 static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
-    uint32_t best = view->n_gpus;
+    uint32_t best = view->cluster.n_gpus;
     int64_t least = 0;
-    for (uint32_t gpu = 0; gpu < view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < view->cluster.n_gpus; gpu++) {
         if (!has_room(sharing, view, gpu, slot) ||
             (sharing->accepts && !sharing->accepts(ctx, gpu, slot)))
             continue;
-        int64_t load = sharing->load ? sharing->load(ctx, gpu, slot) : view->gpu_clients[gpu];
-        if (best == view->n_gpus || load < least) {
+        int64_t load = sharing->load ? sharing->load(ctx, gpu, slot) : view->cluster.clients[gpu];
+        if (best == view->cluster.n_gpus || load < least) {
             best = gpu;
             least = load;
         }
@@ -135,19 +135,20 @@ static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot s
     struct gsim_entry entry = {.job = slot, .priority = urgency(sharing, ctx, slot)};
     if (sharing->has_two_levels && gsim_common_is_realtime(view, slot))
         entry.quantum_ns = GSIM_TIME_MAX;
-    uint32_t n_jobs = view->gpu_clients[unit.gpu] + 1;
+    uint32_t n_jobs = view->cluster.clients[unit.gpu] + 1;
     bool says_something = n_jobs == 1 || sharing->adapt ||
                           sharing->lane.discipline == GSIM_DISCIPLINE_PRIORITY ||
                           sharing->lane.discipline == GSIM_DISCIPLINE_PADDING;
-    return !says_something || arrange(sharing, ctx, plan, unit.gpu, &entry, n_jobs,
-                                      view->gpu_mem_used[unit.gpu] + gsim_job_memory(view, slot));
+    return !says_something ||
+           arrange(sharing, ctx, plan, unit.gpu, &entry, n_jobs,
+                   view->cluster.mem_used[unit.gpu] + gsim_job_memory(view, slot));
 }
 
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot) {
     struct gsim_unit unit = {.gpu = emptiest(sharing, ctx, slot)};
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
-    if (unit.gpu == ctx->view->n_gpus)
+    if (unit.gpu == ctx->view->cluster.n_gpus)
         return false;
     uint32_t mark = gsim_plan_mark(plan);
     if (!(sharing->arrange ? sharing->arrange : enter_lane)(ctx, plan, slot, unit) ||
@@ -163,7 +164,7 @@ void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_sharing *sharing = ctx->state;
     gsim_sharing_give_back(sharing, ctx, plan);
     for (gsim_slot slot; (slot = sharing->queue.first) != GSIM_NO_SLOT;) {
-        bool is_placed = ctx->view->gpus[slot] == 1
+        bool is_placed = ctx->view->jobs.gpus[slot] == 1
                              ? gsim_sharing_share(sharing, ctx, plan, slot)
                              : gsim_settings_place(ctx, plan, slot, sharing->rule);
         if (!is_placed)

@@ -35,16 +35,16 @@ int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
 
 void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; i < view->n_arrived; i++)
-        gsim_common_insert(ctx, &slices->waiting, view->arrived[i],
-                           slices->rank(ctx, view->arrived[i]));
-    for (uint32_t i = 0; i < view->n_settled; i++) {
-        gsim_slot slot = view->settled[i];
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        gsim_common_insert(ctx, &slices->waiting, view->changes.arrived[i],
+                           slices->rank(ctx, view->changes.arrived[i]));
+    for (uint32_t i = 0; i < view->changes.n_settled; i++) {
+        gsim_slot slot = view->changes.settled[i];
         gsim_homes_remove(&slices->homes, slot);
         if (slices->worth && gsim_common_waits(view, slot))
             gsim_homes_add(&slices->homes, ctx, slot);
-        if (view->state[slot] == GSIM_RUNNING)
-            gsim_common_insert(ctx, &slices->running, slot, view->changed_ns[slot]);
+        if (view->jobs.state[slot] == GSIM_RUNNING)
+            gsim_common_insert(ctx, &slices->running, slot, view->jobs.changed_ns[slot]);
         else if (gsim_common_waits(view, slot))
             gsim_common_insert(ctx, &slices->waiting, slot, slices->rank(ctx, slot));
     }
@@ -74,11 +74,11 @@ static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
 /* Whether the GPUs of all who would give way are enough. */
 static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
-    uint64_t room = ctx->view->n_idle_gpus, need = ctx->view->gpus[slot];
+    uint64_t room = ctx->view->cluster.n_idle_gpus, need = ctx->view->jobs.gpus[slot];
     gsim_slot victim = gsim_index_first(&slices->running);
     for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim) && room < need;
          victim = gsim_index_next(&slices->running, victim))
-        room += yields(slices, ctx, plan, victim, slot) ? ctx->view->gpus[victim] : 0;
+        room += yields(slices, ctx, plan, victim, slot) ? ctx->view->jobs.gpus[victim] : 0;
     return room >= need;
 }
 
@@ -108,7 +108,7 @@ static bool preempt(struct gsim_plan *plan, const struct gsim_victim *victim) {
 /* Preempts who is due, longest slice first, until the job fits. */
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot) {
-    uint64_t room = ctx->view->n_idle_gpus;
+    uint64_t room = ctx->view->cluster.n_idle_gpus;
     slices->n_victims = 0;
     gsim_slot victim = gsim_index_first(&slices->running);
     for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim);
@@ -118,8 +118,8 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
         if (!add_victim(slices, ctx, plan, victim, slot) ||
             !preempt(plan, &slices->victims[slices->n_victims - 1]))
             return false;
-        room += ctx->view->gpus[victim];
-        if (room >= ctx->view->gpus[slot] && place(slices, ctx, plan, slot))
+        room += ctx->view->jobs.gpus[victim];
+        if (room >= ctx->view->jobs.gpus[slot] && place(slices, ctx, plan, slot))
             return true;
     }
     return false;
@@ -163,7 +163,7 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
  * room will come. */
 static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
-    int64_t waited_ns = ctx->view->now_ns - ctx->view->changed_ns[slot];
+    int64_t waited_ns = ctx->view->now_ns - ctx->view->jobs.changed_ns[slot];
     return slices->patience > 0 && slices->running.n > 0 &&
            waited_ns / slices->patience >= slices->slice_ns;
 }
@@ -178,9 +178,9 @@ struct pass {
  * nothing of others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
-    if (ctx->view->gpus[slot] < pass->misfits.smallest)
-        pass->misfits.smallest = ctx->view->gpus[slot];
-    if (ctx->view->gpus[slot] >= pass->smallest_unforced)
+    if (ctx->view->jobs.gpus[slot] < pass->misfits.smallest)
+        pass->misfits.smallest = ctx->view->jobs.gpus[slot];
+    if (ctx->view->jobs.gpus[slot] >= pass->smallest_unforced)
         return false;
     bool could = could_fit(slices, ctx, plan, slot);
     if (could && force(slices, ctx, plan, slot)) {
@@ -188,13 +188,14 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         return true;
     }
     if (!could || pass->misfits.is_size_all)
-        pass->smallest_unforced = ctx->view->gpus[slot];
+        pass->smallest_unforced = ctx->view->jobs.gpus[slot];
     return false;
 }
 
 static bool try_place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       const struct pass *pass, gsim_slot slot) {
-    bool is_hopeless = pass->misfits.is_size_all && ctx->view->gpus[slot] >= pass->misfits.smallest;
+    bool is_hopeless =
+        pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
     return !is_hopeless && place(slices, ctx, plan, slot);
 }
 
@@ -233,7 +234,7 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
 static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot first = gsim_index_first(&slices->waiting), victim, after;
     bool has_placed = false;
-    if (!slices->worth || (ctx->view->gpus[first] > 1 && is_impatient(slices, ctx, first)))
+    if (!slices->worth || (ctx->view->jobs.gpus[first] > 1 && is_impatient(slices, ctx, first)))
         return false;
     slices->homes.n_tries++;
     for (victim = gsim_index_first(&slices->running);

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_TAKEN_H
 #define GSIM_POLICIES_LIB_TAKEN_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 /* What a job was given, noted before the plan is rolled back. */
 struct gsim_taken {

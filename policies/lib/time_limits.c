@@ -8,7 +8,7 @@
 #include "policies/lib/settings.h"
 
 static int64_t limit_of(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->job[slot]);
+    return gsim_trace_get(ctx->view->trace, GSIM_COL_LIMIT_NS, ctx->view->jobs.index[slot]);
 }
 
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -60,14 +60,14 @@ void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot) {
 
 void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
-    for (uint32_t i = 0; easy->is_booked && i < view->n_settled; i++) {
-        gsim_slot slot = view->settled[i];
-        if (view->state[slot] != GSIM_RUNNING || gsim_index_has(&easy->ending, slot))
+    for (uint32_t i = 0; easy->is_booked && i < view->changes.n_settled; i++) {
+        gsim_slot slot = view->changes.settled[i];
+        if (view->jobs.state[slot] != GSIM_RUNNING || gsim_index_has(&easy->ending, slot))
             continue;
         int64_t limit = limit_of(ctx, slot);
         gsim_index_remove(&easy->coming, slot);
         gsim_common_insert(ctx, &easy->ending, slot,
-                           limit >= 0 ? view->changed_ns[slot] + limit
+                           limit >= 0 ? view->jobs.changed_ns[slot] + limit
                                       : view->now_ns + gsim_ask_left_ns(ctx, slot));
     }
 }

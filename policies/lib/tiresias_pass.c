@@ -23,13 +23,13 @@ static bool append(struct gsim_tiresias_pass *t, struct gsim_ctx *ctx, gsim_slot
 static void update_list(struct gsim_tiresias_pass *t, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < t->n && view->n_completed; i++)
-        if (view->state[t->runnable[i]] != GSIM_DONE)
+    for (uint32_t i = 0; i < t->n && view->changes.n_completed; i++)
+        if (view->jobs.state[t->runnable[i]] != GSIM_DONE)
             t->runnable[kept++] = t->runnable[i];
-    if (view->n_completed)
+    if (view->changes.n_completed)
         t->n = kept;
-    for (uint32_t i = 0; i < view->n_arrived; i++)
-        if (!append(t, ctx, view->arrived[i]))
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        if (!append(t, ctx, view->changes.arrived[i]))
             (void)gsim_no_memory(ctx->log, "listing jobs");
 }
 
@@ -47,10 +47,10 @@ static void sort_list(struct gsim_tiresias_pass *t, const struct gsim_ctx *ctx) 
 /* Jobs in transition (only where switching costs time) keep their GPUs. */
 static int64_t free_gpus(const struct gsim_tiresias_pass *t, const struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
-    int64_t n = view->n_idle_gpus;
+    int64_t n = view->cluster.n_idle_gpus;
     for (uint32_t i = 0; i < t->n; i++)
-        if (view->state[t->runnable[i]] == GSIM_RUNNING)
-            n += view->gpus[t->runnable[i]];
+        if (view->jobs.state[t->runnable[i]] == GSIM_RUNNING)
+            n += view->jobs.gpus[t->runnable[i]];
     return n;
 }
 
@@ -63,21 +63,22 @@ void gsim_tiresias_pass_decide(struct gsim_tiresias_pass *tiresias, struct gsim_
     int64_t available = free_gpus(tiresias, ctx), left = available;
     for (uint32_t i = 0; i < tiresias->n; i++) { /* first who loses, so that there is room */
         gsim_slot slot = tiresias->runnable[i];
-        enum gsim_state state = view->state[slot];
+        enum gsim_state state = view->jobs.state[slot];
         if (state != GSIM_RUNNING && !gsim_common_waits(view, slot))
             continue;
-        if (view->gpus[slot] <= left)
-            left -= view->gpus[slot];
+        if (view->jobs.gpus[slot] <= left)
+            left -= view->jobs.gpus[slot];
         else if (state == GSIM_RUNNING)
             (void)gsim_plan_preempt(plan, slot, how.stop, how.keep);
     }
     left = available;
     for (uint32_t i = 0; i < tiresias->n; i++) {
         gsim_slot slot = tiresias->runnable[i];
-        enum gsim_state state = view->state[slot];
-        if ((state != GSIM_RUNNING && !gsim_common_waits(view, slot)) || view->gpus[slot] > left)
+        enum gsim_state state = view->jobs.state[slot];
+        if ((state != GSIM_RUNNING && !gsim_common_waits(view, slot)) ||
+            view->jobs.gpus[slot] > left)
             continue;
-        left -= view->gpus[slot];
+        left -= view->jobs.gpus[slot];
         if (gsim_common_waits(view, slot))
             (void)gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY);
     }

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_LIB_TIRESIAS_PASS_H
 #define GSIM_POLICIES_LIB_TIRESIAS_PASS_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 /* Stable-sorts the runnable list by rank, frees everything, allocates greedily with skip by count
  * alone; jobs that were running and are chosen again are left alone. The list keeps its order

@@ -41,7 +41,8 @@ struct state {
 };
 
 static bool is_opportunistic(const struct gsim_view *view, gsim_slot slot) {
-    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->job[slot]) == GSIM_CLASS_OPPORTUNISTIC;
+    return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->jobs.index[slot]) ==
+           GSIM_CLASS_OPPORTUNISTIC;
 }
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
@@ -76,7 +77,7 @@ static void warn_of_what_cannot_be_throttled(const struct gsim_ctx *ctx) {
 
 static enum gsim_status open_tgs(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
-    uint32_t n = ctx->view->n_gpus;
+    uint32_t n = ctx->view->cluster.n_gpus;
     const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR, .caps_launches = true};
     gsim_sharing_init(&state->sharing, ctx, &lane);
     state->sharing.accepts = accepts;
@@ -117,7 +118,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct state *state = ctx->state;
-    if (ctx->view->gpus[slot] > 1)
+    if (ctx->view->jobs.gpus[slot] > 1)
         return gsim_settings_place(ctx, plan, slot, state->sharing.rule);
     if (!gsim_sharing_share(&state->sharing, ctx, plan, slot))
         return false;
@@ -206,7 +207,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_sharing_give_back(&state->sharing, ctx, plan);
     place_queue(ctx, plan, &state->sharing.queue);
     place_queue(ctx, plan, &state->opportunistic);
-    for (uint32_t gpu = 0; gpu < ctx->view->n_gpus; gpu++) {
+    for (uint32_t gpu = 0; gpu < ctx->view->cluster.n_gpus; gpu++) {
         int64_t due_ns = control(ctx, plan, gpu);
         wake_ns = due_ns < wake_ns ? due_ns : wake_ns;
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "policies/tgs/throttle.h"
 
-#include "sim/base/units.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 enum {
     LEAST_STEP = 1000, /* blocks */

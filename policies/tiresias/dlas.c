@@ -20,7 +20,7 @@ static struct gsim_dlas_job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 enum gsim_status gsim_dlas_open(struct gsim_dlas *dlas, struct gsim_ctx *ctx) {
-    uint32_t n_gpus = ctx->view->n_gpus;
+    uint32_t n_gpus = ctx->view->cluster.n_gpus;
     bool ok = true;
     for (uint32_t q = 0; q < dlas->n_queues; q++) { /* each running job holds a GPU at least */
         struct gsim_dlas_queue *queue = &dlas->queue[q];
@@ -119,7 +119,7 @@ static int64_t executed_ns(const struct gsim_ctx *ctx, const struct gsim_dlas_jo
 /* What is held against the limits; whole seconds. */
 static int64_t service_s(const struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t executed_s = executed_ns(ctx, own(ctx, slot)) / GSIM_NS_PER_S;
-    return d->is_gpu_time ? executed_s * ctx->view->gpus[slot] : executed_s;
+    return d->is_gpu_time ? executed_s * ctx->view->jobs.gpus[slot] : executed_s;
 }
 
 static void rank(const struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -140,7 +140,7 @@ void gsim_dlas_arrived(struct gsim_dlas *dlas, struct gsim_ctx *ctx, gsim_slot s
                                   .position = dlas->back++,
                                   .instant = dlas->history ? dlas->n_instants : 0,
                                   .arrival = dlas->n_arrived++,
-                                  .size = size_of(dlas, ctx, ctx->view->gpus[slot])};
+                                  .size = size_of(dlas, ctx, ctx->view->jobs.gpus[slot])};
     dlas->has_event = true;
     if (dlas->n_sizes == 0)
         return; /* no memory */
@@ -167,7 +167,8 @@ static void end_attached(struct gsim_dlas *d, const struct gsim_ctx *ctx, struct
     for (uint32_t i = 0; i < d->n_attached; i++) {
         gsim_slot slot = d->attached[i];
         struct gsim_dlas_job *job = own(ctx, slot);
-        bool can_end = ctx->view->state[slot] == GSIM_RUNNING || gsim_common_waits(ctx->view, slot);
+        bool can_end =
+            ctx->view->jobs.state[slot] == GSIM_RUNNING || gsim_common_waits(ctx->view, slot);
         if (job->is_over || !can_end)
             continue;
         if (!gsim_plan_end(plan, slot))
@@ -286,7 +287,8 @@ static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, 
         bool is_running = slot != waiting;
         at += is_running;
         /* one in transition (never on an ideal device) keeps its GPUs */
-        if (is_running && ctx->view->gpus[slot] > *left && ctx->view->state[slot] == GSIM_RUNNING) {
+        if (is_running && ctx->view->jobs.gpus[slot] > *left &&
+            ctx->view->jobs.state[slot] == GSIM_RUNNING) {
             d->preempted[d->n_preempted++] = slot;
             continue;
         }
@@ -295,7 +297,7 @@ static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, 
             d->started[d->n_started++] = slot;
         }
         own(ctx, slot)->position = INT64_MIN; /* from now on before all who wait */
-        *left -= ctx->view->gpus[slot];
+        *left -= ctx->view->jobs.gpus[slot];
         d->chosen[n++] = slot;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -364,7 +366,7 @@ static int64_t next_fall_ns(const struct gsim_dlas *d, const struct gsim_ctx *ct
             gsim_slot slot = d->queue[q].running[i];
             int64_t left_s = d->limits[q] - executed_ns(ctx, own(ctx, slot)) / GSIM_NS_PER_S;
             if (d->is_gpu_time)
-                left_s /= ctx->view->gpus[slot];
+                left_s /= ctx->view->jobs.gpus[slot];
             if (left_s < least_s)
                 least_s = left_s;
         }
@@ -395,11 +397,11 @@ static void look_ahead(struct gsim_dlas *d, const struct gsim_ctx *ctx, struct g
 }
 
 void gsim_dlas_decide(struct gsim_dlas *dlas, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    int64_t left = ctx->view->n_gpus;
+    int64_t left = ctx->view->cluster.n_gpus;
     if (!dlas->has_event) /* a round that only this loop's own preemptions brought about */
         return;
     dlas->has_event = false;
-    if (ctx->view->n_arrived > 0)
+    if (ctx->view->changes.n_arrived > 0)
         end_attached(dlas, ctx, plan);
     drop_left(dlas, ctx);
     for (uint32_t q = 0; q + 1 < dlas->n_queues; q++)

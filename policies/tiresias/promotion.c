@@ -34,7 +34,7 @@ void gsim_promotion_wait(struct gsim_promotion *promotion, struct gsim_ctx *ctx,
 void gsim_promotion_run(struct gsim_promotion *promotion, const struct gsim_ctx *ctx,
                         gsim_slot slot, struct gsim_promotion_job *job) {
     if (job->is_counting)
-        job->waited_ns += ctx->view->changed_ns[slot] - job->since_ns;
+        job->waited_ns += ctx->view->jobs.changed_ns[slot] - job->since_ns;
     job->is_counting = false;
     if (job->order >= GSIM_NOT_STARTED)
         job->order = ++promotion->n_started;

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_TIRESIAS_PROMOTION_H
 #define GSIM_POLICIES_TIRESIAS_PROMOTION_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 #include "sim/base/index.h"
 
 /* Ranks: the queue, then the order within it. Those that have started come by when they did; behind

@@ -50,7 +50,8 @@ static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 static int64_t width_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
     bool is_gpu_time = ((struct state *)ctx->state)->dlas.is_gpu_time;
-    return is_gpu_time ? (int64_t)ctx->view->gpus[slot] * ctx->view->share_ppm[slot] : GSIM_PPM;
+    return is_gpu_time ? (int64_t)ctx->view->jobs.gpus[slot] * ctx->view->jobs.share_ppm[slot]
+                       : GSIM_PPM;
 }
 
 static int64_t service_s(const struct gsim_ctx *ctx, gsim_slot slot, int64_t served_ns) {
@@ -74,8 +75,9 @@ static int64_t order_in_queue(const struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
-    bool stays = !((const struct state *)ctx->state)->is_gittins &&
-                 ctx->view->state[slot] == GSIM_RUNNING; /* it gives way to no job of its queue */
+    bool stays =
+        !((const struct state *)ctx->state)->is_gittins &&
+        ctx->view->jobs.state[slot] == GSIM_RUNNING; /* it gives way to no job of its queue */
     return own(ctx, slot)->queue * GSIM_QUEUE_RANK +
            (stays ? GSIM_QUEUE_RANK - 1 : order_in_queue(ctx, slot));
 }
@@ -204,11 +206,11 @@ static void on_timer(struct gsim_ctx *ctx) {
 
 static void book_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct state *state = ctx->state;
-    if (ctx->view->state[slot] == GSIM_DONE)
+    if (ctx->view->jobs.state[slot] == GSIM_DONE)
         return;
     fall(ctx, slot);
     gsim_service_forget(&state->limits, slot);
-    if (ctx->view->state[slot] == GSIM_RUNNING)
+    if (ctx->view->jobs.state[slot] == GSIM_RUNNING)
         gsim_promotion_run(&state->promotion, ctx, slot, &own(ctx, slot)->promotion);
     else
         gsim_promotion_wait(&state->promotion, ctx, slot, &own(ctx, slot)->promotion,
@@ -219,10 +221,10 @@ static void book_settled(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot
 static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     gsim_slot slot;
-    for (uint32_t i = 0; i < ctx->view->n_settled; i++)
-        book_settled(ctx, plan, ctx->view->settled[i]);
-    for (uint32_t i = 0; i < ctx->view->n_arrived; i++)
-        watch_limit(ctx, plan, ctx->view->arrived[i]);
+    for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++)
+        book_settled(ctx, plan, ctx->view->changes.settled[i]);
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
+        watch_limit(ctx, plan, ctx->view->changes.arrived[i]);
     while ((slot = gsim_service_take(&state->limits)) != GSIM_NO_SLOT) {
         fall(ctx, slot);
         gsim_ranked_changed(&state->ranked, ctx, slot);
@@ -233,7 +235,8 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 /* Indices of running jobs go up and down as they age; those of waiting ones change with the history. */
 static void rerank(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
-    if (state->ranked.waiting.n == 0 && ctx->view->n_arrived == 0 && ctx->view->n_settled == 0)
+    if (state->ranked.waiting.n == 0 && ctx->view->changes.n_arrived == 0 &&
+        ctx->view->changes.n_settled == 0)
         return; /* no job asks */
     gsim_ranked_rerank(&state->ranked, ctx, state->history.n != state->n_learned);
     state->n_learned = state->history.n;

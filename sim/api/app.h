@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/api/trace.h"
+#include "gsim/trace.h"
 
 /* The unit that does a kernel's arithmetic. */
 enum gsim_precision {

@@ -7,12 +7,14 @@
 #ifndef GSIM_API_MODEL_H
 #define GSIM_API_MODEL_H
 
-#include "sim/api/observe.h"
-#include "sim/api/trace.h"
-#include "sim/api/types.h"
-#include "sim/base/arena.h"
-#include "sim/base/params.h"
-#include "sim/base/status.h"
+#include "gsim/cluster.h"
+#include "gsim/observe.h"
+#include "gsim/result.h"
+#include "gsim/trace.h"
+#include "gsim/arrangement.h"
+#include "gsim/arena.h"
+#include "gsim/params.h"
+#include "gsim/status.h"
 
 /* What a model reports. The order is the order in which equal times are served: phases COMPLETE,
  * BOUNDARY, FAULT of the engine's order. */
@@ -55,13 +57,6 @@ struct gsim_job {
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
 struct gsim_profile;
 
-/* What a cluster says of the memory of a node's host; 0: what its device says. */
-enum gsim_host_way { GSIM_HOST_IN = 0, GSIM_HOST_OUT, GSIM_HOST_BOTH, GSIM_HOST_WAYS };
-struct gsim_host_wiring {
-    int64_t bytes_per_s[GSIM_HOST_WAYS]; /* of a NUMA domain: to its GPUs, from them, both at once */
-    uint32_t numa_gpus; /* of one domain */
-};
-
 /* How GPUs are connected. What is NULL limits nothing, and INT64_MAX is no limit. */
 struct gsim_wiring {
     const uint32_t *node_of_gpu;
@@ -93,14 +88,6 @@ struct gsim_model_setup {
 /* Whether something that takes time began, or it is over already (zero cost). Nothing is reported
  * later for what is over already. */
 enum gsim_pace { GSIM_AT_ONCE, GSIM_LATER };
-
-/* The requests of one open-loop job, in order of arrival. */
-struct gsim_request_log {
-    uint32_t job; /* in the trace */
-    int64_t n_served; /* the first so many have a latency */
-    const int64_t *arrival_ns;
-    const int64_t *latency_ns; /* from arrival until the host knows that it is done */
-};
 
 /* How the result was reached. */
 struct gsim_model_stats {

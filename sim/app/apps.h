@@ -4,8 +4,8 @@
 #define GSIM_APP_APPS_H
 
 #include "models/roofline.h"
-#include "sim/api/trace.h"
-#include "sim/core/run.h"
+#include "gsim/trace.h"
+#include "gsim/run.h"
 
 struct gsim_embedded;
 

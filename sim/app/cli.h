@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
 
 #define GSIM_VERSION "0.1.0"
 

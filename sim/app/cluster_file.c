@@ -20,6 +20,7 @@
 
 #include "sim/app/setup.h"
 #include "sim/base/text.h"
+#include "sim/base/units.h"
 
 struct reading {
     struct gsim_cli *cli;
@@ -72,8 +73,8 @@ static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry
                      entry->value);
 }
 
-static const char *const host_keys[GSIM_HOST_WAYS] = {
-    "host_in_bytes_per_s", "host_out_bytes_per_s", "host_both_bytes_per_s"};
+static const char *const host_keys[GSIM_HOST_WAYS] = {"host_in_bytes_per_s", "host_out_bytes_per_s",
+                                                      "host_both_bytes_per_s"};
 
 static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry *entry) {
     struct gsim_node_group *group = &r->groups[r->n - 1];

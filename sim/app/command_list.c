@@ -9,7 +9,7 @@
 #include "sim/app/cli.h"
 #include "sim/app/db_schema.h"
 #include "sim/app/figure.h"
-#include "sim/app/registry.h"
+#include "policies/registry.h"
 #include "sim/base/text.h"
 #include "traces/kernels.h"
 #include "traces/read.h"
@@ -178,7 +178,7 @@ static void list_columns(FILE *out) {
 #define GSIM_COLUMN(symbol, name, kind, help)                                                      \
     if (GSIM_COL_##symbol != GSIM_COL_SHARE_PPM)                                                   \
         fprintf(out, "%-18s %s\n", name, help);
-#include "sim/api/columns.def"
+#include "gsim/columns.def"
 #undef GSIM_COLUMN
     fputs("x_...              columns of your own, which are passed over; other names are passed "
           "over\n"
@@ -234,7 +234,7 @@ enum gsim_status gsim_command_list(struct gsim_cli *cli) {
     const struct gsim_policy *policy;
     switch (gsim_text_choice(kind, kinds)) {
     case 0:
-        policy = name ? gsim_policy_find(name, cli->log) : NULL;
+        policy = name ? gsim_policies_find(name, cli->log) : NULL;
         if (name && !policy)
             return GSIM_USAGE;
         if (policy)

@@ -162,7 +162,7 @@ static bool restore_names(struct repro *r) {
 #define GSIM_FIELD_INT(name, help)
 #define GSIM_FIELD_REAL(name, help)
 #define GSIM_FIELD_BOOL(name, help)
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
     return is_fine;
 }
 

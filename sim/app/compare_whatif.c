@@ -9,7 +9,7 @@
 #include "sim/app/compare.h"
 #include "sim/app/parallel.h"
 #include "sim/app/progress.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 enum { MAX_KEYS = 64 };
 

@@ -10,6 +10,7 @@
 
 #include "models/mig.h"
 #include "sim/app/program.h"
+#include "sim/base/units.h"
 
 struct hashing {
     struct sha256_ctx context;

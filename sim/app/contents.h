@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
 
 enum { GSIM_DIGEST_BYTES = 32 };
 /* Texts up to this size are kept in the database unless --keep-inputs says otherwise. A trace of

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
 
 typedef uint64_t gsim_cuda_mem; /* an address on the device */
 

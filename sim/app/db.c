@@ -218,7 +218,7 @@ static int bind_fields(sqlite3_stmt *statement, int at, const struct gsim_summar
     if (gsim_db_keeps_field(#name))                                                                \
         bind_real(statement, at++, s->name);
 #define GSIM_FIELD_BOOL(name, help) (void)sqlite3_bind_int(statement, at++, s->name);
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
     return at;
 }
 

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_DB_H
 #define GSIM_APP_DB_H
 
-#include "sim/api/sink.h"
+#include "gsim/result.h"
 #include "sim/app/config.h"
 
 struct gsim_db;

@@ -151,7 +151,7 @@ static const char *attribute_query(struct gsim_db *db) {
 #define GSIM_FIELD_INT GSIM_FIELD
 #define GSIM_FIELD_REAL GSIM_FIELD
 #define GSIM_FIELD_BOOL GSIM_FIELD
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 #undef GSIM_FIELD
     return sql;
 }

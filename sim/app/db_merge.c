@@ -22,7 +22,7 @@ static const char *conflict_query(struct gsim_db *db) {
 #define GSIM_FIELD_INT FIELD
 #define GSIM_FIELD_REAL FIELD
 #define GSIM_FIELD_BOOL FIELD
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 #undef FIELD
     static const char jobs[] =
         " OR (m.kept = 'jobs' AND s.kept = 'jobs' AND (EXISTS (SELECT " JOB_COLUMNS

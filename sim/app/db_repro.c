@@ -204,7 +204,7 @@ static void compare_fields(struct comparing *c, const struct gsim_summary *s) {
     if (gsim_db_keeps_field(#name))                                                                \
         compare_real(c, at++, s->name);
 #define GSIM_FIELD_BOOL(name, help) compare_int(c, at++, s->name);
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 }
 
 static const char *field_query(struct gsim_arena *arena) {
@@ -216,7 +216,7 @@ static const char *field_query(struct gsim_arena *arena) {
 #define GSIM_FIELD_INT NAME
 #define GSIM_FIELD_REAL NAME
 #define GSIM_FIELD_BOOL NAME
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 #undef NAME
     return names ? gsim_arena_printf(arena, "SELECT %s FROM run WHERE run_id = ?", names) : NULL;
 }

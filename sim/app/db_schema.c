@@ -28,13 +28,13 @@ static const struct line fields[] = {
 #define GSIM_FIELD_REAL(name, help) {OF_COLUMN, #name, "REAL", help},
 #define GSIM_FIELD_BOOL(name, help)                                                                \
     {OF_COLUMN, #name, "INTEGER NOT NULL CHECK (" #name " IN (0, 1))", help},
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 static const struct line trace_columns[] = {
 #define GSIM_COLUMN(symbol, name, kind, help) {OF_COLUMN, #symbol, "", help},
-#include "sim/api/columns.def"
+#include "gsim/columns.def"
 #undef GSIM_COLUMN
 };
 

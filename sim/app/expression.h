@@ -4,8 +4,8 @@
 #ifndef GSIM_APP_EXPRESSION_H
 #define GSIM_APP_EXPRESSION_H
 
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
 
 enum { GSIM_MAX_ARGUMENTS = 12 };
 

@@ -3,8 +3,8 @@
 #ifndef GSIM_APP_FOLDER_H
 #define GSIM_APP_FOLDER_H
 
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
 
 struct gsim_folder {
     char *path; /* NULL: there is none */

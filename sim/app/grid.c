@@ -233,7 +233,7 @@ static enum gsim_status find_policies(struct reading *r) {
     if (!r->policy || !scratch)
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++) {
-        r->policy[i] = gsim_policy_find(key->value[i], scratch);
+        r->policy[i] = gsim_policies_find(key->value[i], scratch);
         if (!r->policy[i])
             return bad(r, key->line, "%s", scratch->errors[0].text);
     }

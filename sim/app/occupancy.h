@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_OCCUPANCY_H
 #define GSIM_APP_OCCUPANCY_H
 
-#include "sim/api/observe.h"
+#include "gsim/observe.h"
 
 struct gsim_gpu_lanes {
     uint32_t *job; /* by lane: position in the trace + 1, or 0 */

@@ -329,7 +329,7 @@ static void man_fields(FILE *out) {
 #define GSIM_FIELD_INT MAN_FIELD
 #define GSIM_FIELD_REAL MAN_FIELD
 #define GSIM_FIELD_BOOL MAN_FIELD
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 }
 
 void gsim_print_man(FILE *out) {

@@ -95,7 +95,8 @@ void gsim_write_json_fields(FILE *out, const struct gsim_summary *s) {
     fputs(",\"" #name "\":", out);                                                                 \
     gsim_put_real(out, s->name, true);
 #define GSIM_FIELD_BOOL(name, help) fprintf(out, ",\"" #name "\":%s", s->name ? "true" : "false");
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
+#include "sim/base/units.h"
 }
 
 void gsim_write_csv_names(FILE *out) {
@@ -107,7 +108,7 @@ void gsim_write_csv_names(FILE *out) {
 #define GSIM_FIELD_INT CSV_NAME
 #define GSIM_FIELD_REAL CSV_NAME
 #define GSIM_FIELD_BOOL CSV_NAME
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 }
 
 void gsim_write_csv_fields(FILE *out, const struct gsim_summary *s) {
@@ -119,7 +120,7 @@ void gsim_write_csv_fields(FILE *out, const struct gsim_summary *s) {
 #define GSIM_FIELD_INT(name, help) CSV_COMMA() fprintf(out, "%lld", (long long)s->name);
 #define GSIM_FIELD_REAL(name, help) CSV_COMMA() gsim_put_real(out, s->name, false);
 #define GSIM_FIELD_BOOL(name, help) CSV_COMMA() fprintf(out, "%d", s->name);
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 }
 
 static void table_time(FILE *out, const char *name, double seconds) {

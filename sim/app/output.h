@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "sim/api/sink.h"
+#include "gsim/result.h"
 
 enum gsim_output_format { GSIM_OUTPUT_TABLE = 0, GSIM_OUTPUT_CSV, GSIM_OUTPUT_JSON };
 

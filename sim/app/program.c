@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/app/cli.h"
-#include "sim/app/registry.h"
+#include "policies/registry.h"
 
 void gsim_program_name(char text[64]) {
     (void)snprintf(text, 64, GSIM_VERSION " (build %.*s)", GSIM_PROGRAM_DIGITS, gsim_sources_sum);
@@ -21,5 +21,5 @@ const char *gsim_program_compiler(void) {
 
 bool gsim_source_counts(const struct gsim_source *source, const struct gsim_policy *policy) {
     return strcmp(source->owner, "all") == 0 ||
-           strcmp(source->owner, gsim_policy_symbol(policy)) == 0;
+           strcmp(source->owner, gsim_policies_symbol(policy)) == 0;
 }

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_PROGRAM_H
 #define GSIM_APP_PROGRAM_H
 
-#include "sim/api/policy.h"
+#include "gsim/policy.h"
 
 /* A room of the program (owner "all") or a file of a policy (owner: its symbol). */
 struct gsim_source {

@@ -5,7 +5,7 @@
 #ifndef GSIM_APP_SAMPLES_H
 #define GSIM_APP_SAMPLES_H
 
-#include "sim/api/sink.h"
+#include "gsim/result.h"
 #include "sim/app/occupancy.h"
 
 struct gsim_samples;

@@ -7,13 +7,14 @@
 #include <time.h>
 
 #include "models/derived.h"
-#include "models/device.h"
+#include "gsim/device.h"
 #include "sim/app/apps.h"
 #include "sim/app/devices.h"
 #include "sim/app/samples.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
 #include "traces/shake.h"
+#include "sim/base/units.h"
 
 /* The PAI simulator's cluster: 300 GPUs and 6966 CPUs (its README). */
 enum { PAI_GPUS = 300, PAI_CPUS_MILLI_PER_GPU = 23220 };
@@ -175,7 +176,7 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
 
 static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *name) {
-    const struct gsim_policy *policy = gsim_policy_find(name, cli->log);
+    const struct gsim_policy *policy = gsim_policies_find(name, cli->log);
     if (!policy)
         return GSIM_USAGE;
     for (int c = 0; c < setup->n_contenders; c++)

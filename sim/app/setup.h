@@ -7,9 +7,9 @@
 #include "models/profile.h"
 #include "sim/app/cli.h"
 #include "sim/app/progress.h"
-#include "sim/app/registry.h"
+#include "policies/registry.h"
 #include "sim/app/window.h"
-#include "sim/core/run.h"
+#include "gsim/run.h"
 #include "traces/generate.h"
 
 enum { GSIM_MAX_COMPARED = 64 };
@@ -29,7 +29,7 @@ struct gsim_setup {
     const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
     enum gsim_reference reference;
     int64_t seed, until_ns;
-    int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* failures of nodes; see sim/core/run.h */
+    int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* failures of nodes; see include/gsim/run.h */
     uint64_t replication;
     int64_t slice_budget;
     bool is_exact;

@@ -55,7 +55,8 @@ struct gsim_sweep {
     bool is_summary; /* what is kept of it */
     struct gsim_sweep_spec *specs;
     volatile sig_atomic_t stop; /* set by the writer alone: runs under way end */
-    pthread_mutex_t lock; /* of what follows, of specs, and of the arena of cli while runs are planned */
+    pthread_mutex_t
+        lock; /* of what follows, of specs, and of the arena of cli while runs are planned */
     int64_t bad_run; /* the first that cannot be set up, in the order of the grid */
     struct gsim_log *bad_log;
 };

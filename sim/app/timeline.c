@@ -13,6 +13,7 @@
 
 #include "sim/app/occupancy.h"
 #include "sim/base/text.h"
+#include "sim/base/units.h"
 
 enum { PID_JOBS = 1, PID_CLUSTER = 2, PID_FIRST_GPU = 10 };
 /* Rows of a GPU: those of jobs come first, then the kinds of spans that models report. */

@@ -6,8 +6,8 @@
 #ifndef GSIM_APP_TIMELINE_H
 #define GSIM_APP_TIMELINE_H
 
-#include "sim/api/observe.h"
-#include "sim/api/sink.h"
+#include "gsim/observe.h"
+#include "gsim/result.h"
 #include "sim/app/output.h"
 
 struct gsim_timeline;

@@ -248,12 +248,12 @@ static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, u
                    .n_nodes = 1}};
     if (!setup.type_of_gpu || !setup.wiring.node_of_gpu || !gsim_domains_init(&domains, &setup) ||
         !gsim_link_init(&link, n_gpus, NULL, NULL, q->arena) ||
-        (domains.is_bottleneck &&
-         !gsim_link_share_hosts(&link, &domains.hosts, domains.is_given)))
+        (domains.is_bottleneck && !gsim_link_share_hosts(&link, &domains.hosts, domains.is_given)))
         return 0;
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++)
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-            struct gsim_transfer copy = {.gpu = gpu, .direction = d, .bytes = size, .rates = &rates};
+            struct gsim_transfer copy = {
+                .gpu = gpu, .direction = d, .bytes = size, .rates = &rates};
             if (ways >> d & 1 && gsim_link_submit(&link, &copy, 0) == GSIM_LINK_NONE)
                 return 0;
         }

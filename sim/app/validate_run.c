@@ -119,7 +119,7 @@ static enum gsim_status prepare(const struct gsim_validation *v,
     if (!policy)
         return gsim_fail(v->cli->log, GSIM_BAD_INPUT, scenario->table->ini.path, 0,
                          "[%s]: no policy", scenario->name);
-    if (gsim_policy_find(policy, scratch))
+    if (gsim_policies_find(policy, scratch))
         return find_trace(v, scenario);
     scenario->missing = gsim_arena_printf(v->cli->arena, "no policy '%s'", policy);
     return scenario->missing ? GSIM_OK : gsim_no_memory(v->cli->log, "starting");
@@ -136,7 +136,7 @@ static bool summary_value(const struct gsim_summary *s, const char *name, double
     }
 #define GSIM_FIELD_INT GSIM_FIELD_REAL
 #define GSIM_FIELD_BOOL GSIM_FIELD_REAL
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
     return false;
 }
 
@@ -220,8 +220,7 @@ static enum gsim_status run_task(const struct gsim_validation *v, struct task *t
     if (status == GSIM_OK)
         status = gsim_setup_load(cli, cli->value[GSIM_OPT_POLICY], setup);
     if (status == GSIM_OK)
-        status =
-            gsim_setup_run(setup, 0, &setup->trace, cli->io, NULL, arena, &result, &task->log);
+        status = gsim_setup_run(setup, 0, &setup->trace, cli->io, NULL, arena, &result, &task->log);
     return status == GSIM_OK ? take_values(task->scenario, task->run, &result, &task->log) : status;
 }
 

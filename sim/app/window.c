@@ -6,6 +6,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/core/stats.h"
+#include "sim/base/units.h"
 
 static enum gsim_status read_end(struct gsim_cli *cli, enum gsim_option option,
                                  struct gsim_window_end *out) {

@@ -6,7 +6,7 @@
 #ifndef GSIM_APP_WINDOW_H
 #define GSIM_APP_WINDOW_H
 
-#include "sim/api/sink.h"
+#include "gsim/result.h"
 #include "sim/app/cli.h"
 
 /* An end of it: one of the two is 0. */

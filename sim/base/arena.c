@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _DEFAULT_SOURCE /* madvise */
 /* Chunks for small blocks, a doubly linked list for growable ones. */
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 
 #include <stdarg.h>
 #include <stdint.h>

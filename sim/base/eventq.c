@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/hints.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 
 enum {
     FRONT = GSIM_EVENTQ_FRONT,

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 
 enum {
     GSIM_EVENTQ_FRONT = 16,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parameter tables: parsing by type, limits, and who owns a key. */
-#include "sim/base/params.h"
+#include "gsim/params.h"
 
 #include <assert.h>
 #include <stdio.h>

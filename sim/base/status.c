@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log: formats "file:line: text" once, where the error is found. */
-#include "sim/base/status.h"
+#include "gsim/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,15 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GSIM_NS_PER_S INT64_C(1000000000)
-#define GSIM_NS_PER_MS INT64_C(1000000)
-#define GSIM_NS_PER_US INT64_C(1000)
-#define GSIM_PPM INT64_C(1000000)
-#define GSIM_GIB (INT64_C(1) << 30)
-#define GSIM_MIB (INT64_C(1) << 20)
-/* The clock's end: 146 years. Any time past it is an error, so that sums of two never wrap. */
-#define GSIM_TIME_MAX (INT64_C(1) << 62)
-#define GSIM_NEVER INT64_MAX
+#include "gsim/units.h"
 
 enum gsim_parse {
     GSIM_PARSE_OK = 0,

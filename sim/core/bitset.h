@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 
 struct gsim_bitset {
     uint64_t *word;

@@ -2,6 +2,7 @@
 /* Capacity: who has what of which GPU. Nodes hang in buckets by the number of their idle GPUs, so
  * that "the fullest node with at least n" is two bit scans (placement.c). */
 #include "sim/core/cluster.h"
+#include "sim/base/hints.h"
 
 #include <assert.h>
 

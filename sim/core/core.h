@@ -6,8 +6,9 @@
 #include "sim/base/eventq.h"
 #include "sim/base/rng.h"
 #include "sim/core/cluster.h"
-#include "sim/core/run.h"
+#include "gsim/run.h"
 #include "sim/core/stats.h"
+#include "sim/base/hints.h"
 
 #define GSIM_MAX_ROUNDS 1000u /* decides at one instant before the run is called a live-lock */
 #define GSIM_UNIT_CLASSES 21 /* gangs up to 2^20 units */

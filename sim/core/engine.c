@@ -4,6 +4,8 @@
  * order of phases COMPLETE < BOUNDARY < FAULT (the model's) < ARRIVE < TIMER < DECIDE; what a plan
  * makes happen at the same instant is the next round. */
 #include "sim/core/core.h"
+#include "sim/base/units.h"
+#include "sim/base/hints.h"
 
 #include <string.h>
 
@@ -191,22 +193,22 @@ static enum gsim_status check_trace(struct gsim_core *core) {
 static void fill_view(struct gsim_core *core) {
     struct gsim_view *view = &core->view;
     const struct gsim_cluster *cluster = &core->cluster;
-    view->n_nodes = cluster->n_nodes;
-    view->n_gpus = cluster->n_gpus;
-    view->widest_node = cluster->widest_node;
-    view->n_idle_gpus = cluster->n_gpus;
-    view->node_of_gpu = cluster->node_of_gpu;
-    view->node_is_down = cluster->node_is_down;
-    view->node_first_gpu = cluster->node_first_gpu;
-    view->idle_gpus = cluster->idle_gpus;
-    view->node_words = cluster->node_words;
-    view->gpu_hbm_bytes = cluster->gpu_hbm_bytes;
-    view->gpu_mem_used = cluster->gpu_mem_used;
-    view->gpu_is_arranged = cluster->gpu_is_arranged;
-    view->gpu_clients = cluster->gpu_clients;
-    view->gpu_client_limit = cluster->gpu_client_limit;
-    view->type_of_gpu = cluster->type_of_gpu;
-    view->is_pool = cluster->is_pool;
+    view->cluster.n_nodes = cluster->n_nodes;
+    view->cluster.n_gpus = cluster->n_gpus;
+    view->cluster.widest_node = cluster->widest_node;
+    view->cluster.n_idle_gpus = cluster->n_gpus;
+    view->cluster.node_of_gpu = cluster->node_of_gpu;
+    view->cluster.node_is_down = cluster->node_is_down;
+    view->cluster.node_first_gpu = cluster->node_first_gpu;
+    view->cluster.idle_gpus = cluster->idle_gpus;
+    view->cluster.node_words = cluster->node_words;
+    view->cluster.hbm_bytes = cluster->gpu_hbm_bytes;
+    view->cluster.mem_used = cluster->gpu_mem_used;
+    view->cluster.is_arranged = cluster->gpu_is_arranged;
+    view->cluster.clients = cluster->gpu_clients;
+    view->cluster.client_limit = cluster->gpu_client_limit;
+    view->cluster.type = cluster->type_of_gpu;
+    view->pool.is_used = cluster->is_pool;
     view->trace = core->trace;
     view->core = core;
 }
@@ -305,7 +307,7 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = check_memory(core);
     count_contexts(core);
-    core->view.room = room_of(core);
+    core->view.cluster.room = room_of(core);
     return status == GSIM_OK ? arrange_devices(core) : status;
 }
 
@@ -362,9 +364,9 @@ static void count_those_left(struct gsim_core *core) {
 
 static void decide(struct gsim_core *core) {
     struct gsim_view *view = &core->view;
-    view->n_arrived = core->arrived.n;
-    view->n_completed = core->completed.n;
-    view->n_settled = core->settled.n;
+    view->changes.n_arrived = core->arrived.n;
+    view->changes.n_completed = core->completed.n;
+    view->changes.n_settled = core->settled.n;
     gsim_plan_refresh_view(core);
     if (core->policy->decide)
         core->policy->decide(&core->ctx, &core->plan);
@@ -438,8 +440,8 @@ GSIM_COLD static void end_early(struct gsim_core *core, int64_t now_ns) {
     core->view.now_ns = now_ns;
     core->events.n = 0; /* there are none: the model has been asked when the next one is */
     (void)core->ops->advance(core->model, now_ns, &core->events);
-    for (uint32_t i = 0; i < core->view.n_active; i++)
-        gsim_metrics_job_cut(core, core->view.active[i]);
+    for (uint32_t i = 0; i < core->view.jobs.n_active; i++)
+        gsim_metrics_job_cut(core, core->view.jobs.active[i]);
 }
 
 static enum gsim_status no_progress(struct gsim_core *core) {
@@ -447,8 +449,8 @@ static enum gsim_status no_progress(struct gsim_core *core) {
     gsim_format_seconds(now, core->view.now_ns, 9);
     return gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                      "policy '%s' leaves %u jobs waiting for ever at %s s; the first is '%s'",
-                     core->policy->name, core->view.n_active, now,
-                     gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
+                     core->policy->name, core->view.jobs.n_active, now,
+                     gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
 }
 
 /* All nodes are up, nobody runs, and nothing is ahead but failures and repairs, which could go on for
@@ -456,7 +458,7 @@ static enum gsim_status no_progress(struct gsim_core *core) {
 static bool only_fails(struct gsim_core *core) {
     const struct gsim_failures *failures = &core->failures;
     return !gsim_eventq_is_empty(&failures->queue) && core->cluster.n_gpus_down == 0 &&
-           core->view.n_active > 0 && core->timer_ns == GSIM_NEVER &&
+           core->view.jobs.n_active > 0 && core->timer_ns == GSIM_NEVER &&
            core->arrival_ns == GSIM_NEVER &&
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
@@ -468,9 +470,9 @@ static bool is_idle_motion(struct gsim_core *core) {
     struct gsim_heartbeat now = {.next_arrival = core->next_arrival,
                                  .n_completed = core->metrics.n_completed,
                                  .now_ns = core->view.now_ns};
-    for (uint32_t i = 0; i < core->view.n_active; i++)
-        now.served_ns += gsim_attained_ns(&core->view, core->view.active[i]);
-    bool is_idle = core->view.n_active > 0 && now.served_ns == last->served_ns &&
+    for (uint32_t i = 0; i < core->view.jobs.n_active; i++)
+        now.served_ns += gsim_attained_ns(&core->view, core->view.jobs.active[i]);
+    bool is_idle = core->view.jobs.n_active > 0 && now.served_ns == last->served_ns &&
                    now.next_arrival == last->next_arrival && now.n_completed == last->n_completed;
     if (!is_idle)
         *last = now;
@@ -484,8 +486,8 @@ static enum gsim_status livelock(struct gsim_core *core) {
         core->log, GSIM_FAILED, NULL, 0,
         "policy '%s' moves %u jobs about, and none has got anything done since %s s; the "
         "first is '%s'. Where GPUs page, slices must be longer than the way back in",
-        core->policy->name, core->view.n_active, since,
-        gsim_trace_id(core->trace, core->jobs.job[core->view.active[0]]));
+        core->policy->name, core->view.jobs.n_active, since,
+        gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
 }
 
 static bool is_interrupted(const struct gsim_core *core) {
@@ -502,7 +504,7 @@ static void show_progress(struct gsim_core *core) {
 GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t n,
                                enum gsim_status *status) {
     bool has_no_end = core->options->until_ns == GSIM_NEVER, was_interrupted;
-    if ((next_ns == GSIM_NEVER && core->view.n_active) || (has_no_end && only_fails(core))) {
+    if ((next_ns == GSIM_NEVER && core->view.jobs.n_active) || (has_no_end && only_fails(core))) {
         *status = no_progress(core);
         return true;
     }
@@ -523,7 +525,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
     if (next_ns > GSIM_TIME_MAX)
         *status = gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                             "the clock passes its end (146 years) with %u jobs unfinished",
-                            core->view.n_active);
+                            core->view.jobs.n_active);
     return *status != GSIM_OK;
 }
 
@@ -573,9 +575,9 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
 /* --- questions of policies -------------------------------------------------------------------- */
 
 struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enum gsim_rule rule) {
-    int64_t cpus = gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->job[job]);
-    return (struct gsim_shape){.gpus = view->gpus[job],
-                               .share_ppm = view->share_ppm[job],
+    int64_t cpus = gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[job]);
+    return (struct gsim_shape){.gpus = view->jobs.gpus[job],
+                               .share_ppm = view->jobs.share_ppm[job],
                                .cpus_milli = cpus > 0 ? cpus : 0,
                                .rule = rule};
 }
@@ -586,7 +588,8 @@ void gsim_tell_progress(struct gsim_core *core, gsim_slot slot) {
 
 int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot) {
     const struct gsim_core_job *own = &view->core->jobs.core[slot];
-    bool is_running = view->state[slot] == GSIM_RUNNING || view->state[slot] == GSIM_STOPPING;
+    bool is_running =
+        view->jobs.state[slot] == GSIM_RUNNING || view->jobs.state[slot] == GSIM_STOPPING;
     return own->ran_ns + (is_running ? view->now_ns - own->last_ns : 0);
 }
 

@@ -80,9 +80,9 @@ static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) 
 }
 
 static void fail(struct gsim_core *core, uint32_t node) {
-    uint32_t n_active = core->view.n_active; /* those that are resubmitted come behind */
+    uint32_t n_active = core->view.jobs.n_active; /* those that are resubmitted come behind */
     for (uint32_t i = 0; i < n_active && core->status == GSIM_OK; i++) {
-        gsim_slot slot = core->view.active[i];
+        gsim_slot slot = core->view.jobs.active[i];
         if (core->jobs.state[slot] != GSIM_DONE && is_hit(core, slot, node))
             gsim_job_fail(core, slot);
     }
@@ -90,7 +90,7 @@ static void fail(struct gsim_core *core, uint32_t node) {
         return;
     gsim_cluster_set_down(&core->cluster, node, true);
     core->metrics.n_node_failures++;
-    core->view.n_failures++;
+    core->view.cluster.n_failures++;
     expect(core, node, core->options->mttr_ns);
 }
 
@@ -106,7 +106,7 @@ void gsim_failures_serve(struct gsim_core *core) {
             continue;
         }
         gsim_cluster_set_down(&core->cluster, node, false);
-        core->view.n_repairs++;
+        core->view.cluster.n_repairs++;
         expect(core, node, core->options->mtbf_ns);
     }
 }

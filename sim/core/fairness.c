@@ -8,6 +8,7 @@
  * times longer as g exceeds the share. A job that ended is held against that; n counts all jobs
  * from their submission to their end, or to the end of the run. */
 #include "sim/core/core.h"
+#include "sim/base/hints.h"
 
 #include <math.h>
 

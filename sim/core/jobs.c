@@ -2,6 +2,7 @@
 /* The active jobs. A slot is taken at arrival and given back after the decide that follows the
  * job's end; columns double when there are more jobs than ever before. */
 #include "sim/core/core.h"
+#include "sim/base/hints.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -32,16 +33,16 @@ static bool grow_columns(struct gsim_core *core, uint32_t old_n, uint32_t new_n)
 static void point_view_at_columns(struct gsim_core *core) {
     const struct gsim_jobs *jobs = &core->jobs;
     struct gsim_view *view = &core->view;
-    view->active = jobs->active;
-    view->job = jobs->job;
-    view->submit_ns = jobs->submit_ns;
-    view->gpus = jobs->gpus;
-    view->share_ppm = jobs->share_ppm;
-    view->state = jobs->state;
-    view->changed_ns = jobs->changed_ns;
+    view->jobs.active = jobs->active;
+    view->jobs.index = jobs->job;
+    view->jobs.submit_ns = jobs->submit_ns;
+    view->jobs.gpus = jobs->gpus;
+    view->jobs.share_ppm = jobs->share_ppm;
+    view->jobs.state = jobs->state;
+    view->jobs.changed_ns = jobs->changed_ns;
     bool sees_ends = core->policy->is_oracle || core->options->reference == GSIM_REFERENCE_TIRESIAS;
-    view->service_ns = sees_ends ? jobs->service_ns : NULL;
-    view->progress = core->ops->progress(core->model);
+    view->jobs.service_ns = sees_ends ? jobs->service_ns : NULL;
+    view->jobs.progress = core->ops->progress(core->model);
 }
 
 GSIM_COLD static bool grow_slots(struct gsim_core *core) {
@@ -106,10 +107,10 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
                                          .gpus = jobs->gpus[slot],
                                          .share_ppm = jobs->share_ppm[slot]};
     begin(core, slot, job);
-    jobs->active_at[slot] = core->view.n_active;
-    jobs->active[core->view.n_active++] = slot;
-    if (slot >= core->view.n_slots)
-        core->view.n_slots = slot + 1;
+    jobs->active_at[slot] = core->view.jobs.n_active;
+    jobs->active[core->view.jobs.n_active++] = slot;
+    if (slot >= core->view.jobs.n_slots)
+        core->view.jobs.n_slots = slot + 1;
     jobs->state[slot] = GSIM_QUEUED;
     core->ops->enter(core->model, slot);
     gsim_metrics_job_arrived(core, job);
@@ -130,7 +131,7 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
     own->stall_ns = from->stall_ns;
     gsim_fairness_reenter(core, slot, failed);
     core->ops->inherit(core->model, slot, failed);
-    own->ran_ns = gsim_progress_ns(&core->view.progress[slot], core->view.now_ns);
+    own->ran_ns = gsim_progress_ns(&core->view.jobs.progress[slot], core->view.now_ns);
     if (own->ran_ns > 0) {
         core->jobs.state[slot] = GSIM_HELD;
         own->keep = GSIM_KEEP_STORAGE;
@@ -163,7 +164,7 @@ void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
         core->ops->leave(core->model, slot, core->view.now_ns);
     if (gsim_rarely(core->watches))
         gsim_watches_forget(core, slot);
-    gsim_slot last = jobs->active[--core->view.n_active];
+    gsim_slot last = jobs->active[--core->view.jobs.n_active];
     jobs->active[jobs->active_at[slot]] = last;
     jobs->active_at[last] = jobs->active_at[slot];
     jobs->state[slot] = GSIM_FREE;
@@ -210,8 +211,8 @@ bool gsim_slots_grow(struct gsim_core *core, struct gsim_slots *slots) {
         return false;
     slots->list = list;
     slots->capacity = capacity;
-    core->view.arrived = core->arrived.list;
-    core->view.completed = core->completed.list;
-    core->view.settled = core->settled.list;
+    core->view.changes.arrived = core->arrived.list;
+    core->view.changes.completed = core->completed.list;
+    core->view.changes.settled = core->settled.list;
     return true;
 }

@@ -2,6 +2,7 @@
 /* What came out: per-job columns in trace order, and the summary over all finished jobs. Sums are
  * 128-bit integers, so that the order of completion cannot show in a mean. */
 #include "sim/core/core.h"
+#include "sim/base/hints.h"
 
 #include <math.h>
 

@@ -2,6 +2,8 @@
 /* Placement: which units a request gets, by the rule of its shape (enum gsim_rule). A search takes as
  * it goes, so that what it has is no longer idle; what does not fit as a whole is given back. */
 #include "sim/core/cluster.h"
+#include "sim/base/wide.h"
+#include "sim/base/hints.h"
 
 #define PPM ((uint32_t)GSIM_PPM)
 

@@ -3,6 +3,8 @@
  * verbs before it and takes its reservation at once; rollback undoes from the end; apply hands the
  * whole to the states and the model. The work is proportional to the plan, never to the cluster. */
 #include "sim/core/core.h"
+#include "sim/base/units.h"
+#include "sim/base/hints.h"
 
 #include <assert.h>
 
@@ -27,12 +29,12 @@ bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t c
 
 void gsim_plan_refresh_view(struct gsim_core *core) {
     const struct gsim_cluster *cluster = &core->cluster;
-    core->view.n_idle_gpus = cluster->n_idle;
+    core->view.cluster.n_idle_gpus = cluster->n_idle;
     if (gsim_mostly(!cluster->is_pool))
         return;
-    core->view.n_idle_gpus = (uint32_t)(cluster->pool_free_ppm / GSIM_PPM);
-    core->view.pool_free_ppm = cluster->pool_free_ppm;
-    core->view.pool_free_cpus_milli = cluster->pool_cpus_free;
+    core->view.cluster.n_idle_gpus = (uint32_t)(cluster->pool_free_ppm / GSIM_PPM);
+    core->view.pool.free_ppm = cluster->pool_free_ppm;
+    core->view.pool.free_cpus_milli = cluster->pool_cpus_free;
 }
 
 GSIM_COLD static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,

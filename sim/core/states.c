@@ -3,6 +3,7 @@
  * to clear. Reservations (sim/core/cluster.c) run ahead of this: a job that is placed on units that
  * another still saves from has reserved them, and is admitted here when they are clear. */
 #include "sim/core/core.h"
+#include "sim/base/hints.h"
 
 #include <assert.h>
 
@@ -452,7 +453,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state state = core->jobs.state[slot];
     int64_t now_ns = core->view.now_ns;
     int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
-    bool has_checkpoint = gsim_progress_ns(&core->view.progress[slot], now_ns) > 0;
+    bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
     bool is_leaving = state == GSIM_STOPPING || state == GSIM_SAVING;
     core->metrics.n_restarts++;
     core->metrics.lost_ppm_ns +=

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "gsim/arena.h"
 #include "sim/base/hints.h"
 #include "sim/base/pick.h"
 

@@ -14,7 +14,7 @@
 
 #include "models/arbiter.h"
 #include "sim/base/rng.h"
-#include "sim/base/units.h"
+#include "gsim/units.h"
 #include "tests/support/runner.h"
 
 enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER, SMS = 8, CHUNK = 2 << 20 };

@@ -135,7 +135,8 @@ static void describe(struct pager *all, int n, double alone, struct gsim_arena *
     for (int i = 0; i < n; i++) {
         double iterations = (double)all[i].iterations;
         double took_s = (double)result.jobs.end_ns[i] / 1e9 - all[i].submit_s;
-        all[i].bytes = (double)(result.jobs.bytes_in[i] + result.jobs.bytes_out[i]) / 2 / iterations;
+        all[i].bytes =
+            (double)(result.jobs.bytes_in[i] + result.jobs.bytes_out[i]) / 2 / iterations;
         all[i].fixed_s = took_s / iterations - all[i].compute_s - 2 * all[i].bytes / alone;
         assert_true(all[i].fixed_s > -1e-6 && all[i].bytes > 0);
         if (all[i].fixed_s < 0) /* all of a batch is copying on this device */

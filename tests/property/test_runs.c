@@ -226,8 +226,8 @@ static void test_hosts_hold_what_they_can(void **state) {
     (void)state;
     static const char *const stops[][2] = {
         {"preempt=suspend", NULL}, {"preempt=checkpoint", NULL}, {"mechanism=copy", NULL}};
-    static const char *const stopping[] = {"las", "srtf", "tiresias", "gandiva", "suspend",
-                                           "adaptive"};
+    static const char *const stopping[] = {"las",     "srtf",    "tiresias",
+                                           "gandiva", "suspend", "adaptive"};
     int64_t n_stored = 0, n_held = 0;
     for (uint64_t seed = 1; seed <= SEEDS / 20; seed++)
         for (size_t p = 0; p < sizeof stopping / sizeof *stopping; p++) {
@@ -238,7 +238,8 @@ static void test_hosts_hold_what_they_can(void **state) {
             struct gsim_node_group group = {.count = (uint32_t)(1 + seed % 3),
                                             .gpus_per_node = 7,
                                             .hbm_bytes = 141 * GSIM_GIB,
-                                            .host_bytes = (int64_t)(20 + seed * 97 % 400) * GSIM_GIB};
+                                            .host_bytes =
+                                                (int64_t)(20 + seed * 97 % 400) * GSIM_GIB};
             struct test_run run = {.trace = &trace,
                                    .policy = stopping[p],
                                    .device = "h200",
@@ -299,9 +300,9 @@ static const struct gsim_policy *looked_at;
 
 static void decide_and_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     looked_at->decide(ctx, plan);
-    for (uint32_t i = 0; i < ctx->view->n_active; i++)
-        assert_true(gsim_attained_ns(ctx->view, ctx->view->active[i]) >= 0);
-    if (ctx->view->n_active > ctx->view->n_completed)
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
+        assert_true(gsim_attained_ns(ctx->view, ctx->view->jobs.active[i]) >= 0);
+    if (ctx->view->jobs.n_active > ctx->view->changes.n_completed)
         gsim_plan_wake(plan, ctx->view->now_ns + 314159265);
 }
 

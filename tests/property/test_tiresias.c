@@ -14,7 +14,7 @@
 #include "policies/lib/gittins.h"
 #include "policies/tiresias/promotion.h"
 #include "sim/base/rng.h"
-#include "sim/base/wide.h"
+#include "gsim/units.h"
 #include "tests/support/runner.h"
 
 enum { JOBS = 60, QUEUES = 3, GPUS = 8, NOBODY = -1 };

@@ -5,7 +5,7 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
-#include "sim/base/params.h"
+#include "gsim/params.h"
 #include "tests/support/runner.h"
 
 enum metric { START, END, LATENCY }; /* of a job; of all requests */

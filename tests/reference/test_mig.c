@@ -121,9 +121,9 @@ static void what_cannot_be_is_said(void **state) {
 static void decide_rudely(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     struct gsim_unit whole = {0}, instance = {.slot = 2}, none = {.slot = 3};
-    for (uint32_t i = 0; i < view->n_arrived; i++) {
-        gsim_slot slot = view->arrived[i];
-        if (view->job[slot] > 0) {
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++) {
+        gsim_slot slot = view->changes.arrived[i];
+        if (view->jobs.index[slot] > 0) {
             assert_false(gsim_plan_partition(plan, 0, "3g+3g"));
             return;
         }
@@ -132,9 +132,9 @@ static void decide_rudely(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         assert_false(gsim_plan_place_on(plan, slot, &whole, 1));
         assert_false(gsim_plan_place_on(plan, slot, &none, 1));
         assert_true(gsim_plan_place_on(plan, slot, &instance, 1));
-        assert_int_equal(view->gpu_clients[0], 1);
+        assert_int_equal(view->cluster.clients[0], 1);
         gsim_plan_rollback(plan, mark);
-        assert_int_equal(view->gpu_clients[0], 0);
+        assert_int_equal(view->cluster.clients[0], 0);
         assert_true(gsim_gpu_is_idle(view, 0));
         assert_false(gsim_plan_place_on(plan, slot, &instance, 1));
         assert_true(gsim_plan_place_on(plan, slot, &whole, 1));

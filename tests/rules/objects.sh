@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# On the object files of libgsim.a: no mutable globals, no exit, no printing to standard streams.
+# On the object files of libgsim.a, and of libapp.a, which is the program but for main: no mutable globals, no exit, no printing to standard streams.
 set -u
 build=$1
 check_globals() { # archive
@@ -11,9 +11,9 @@ check_globals() { # archive
 check_calls() { # archive
     nm -A -u "$1" | grep -E ' U (exit|_exit|_Exit|quick_exit|abort|(__)?v?printf(_chk)?|puts|putchar|perror|err|errx|warn|warnx|stdout|stderr|stdin)(@.*)?$'
 }
-breaches=$(check_globals "$build/libgsim.a")
+breaches=$(check_globals "$build/libgsim.a"; check_globals "$build/libapp.a")
 if [ -z "$breaches" ]; then echo "ok no mutable globals"; else printf 'not ok no mutable globals\n%s\n' "$breaches"; fi
-breaches=$(check_calls "$build/libgsim.a")
+breaches=$(check_calls "$build/libgsim.a"; check_calls "$build/libapp.a")
 if [ -z "$breaches" ]; then echo "ok the library never exits or prints"; else printf 'not ok the library never exits or prints\n%s\n' "$breaches"; fi
 # the rules can fail
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT

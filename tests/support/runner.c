@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/device.h"
+#include "gsim/device.h"
 #include "models/profile.h"
 #include "traces/read.h"
 

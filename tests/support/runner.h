@@ -3,7 +3,7 @@
 #ifndef GSIM_TESTS_SUPPORT_RUNNER_H
 #define GSIM_TESTS_SUPPORT_RUNNER_H
 
-#include "sim/core/run.h"
+#include "gsim/run.h"
 
 /* Builds with sanitizers are many times slower: what repeats a case with other random numbers does so
  * less often there. */

@@ -90,9 +90,9 @@ static void test_the_share_follows_the_pace(void **state) {
 /* Gives the only job a fifth of the time, 50 ms at a time where its kernels allow that. */
 static void decide_fifth(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_unit gpu = {0};
-    for (uint32_t i = 0; i < ctx->view->n_arrived; i++) {
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++) {
         struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR};
-        struct gsim_entry entry = {.job = ctx->view->arrived[i],
+        struct gsim_entry entry = {.job = ctx->view->changes.arrived[i],
                                    .launch_refill_ns = S / 20,
                                    .launch_share_ppm = GSIM_PPM / 5};
         struct gsim_arrangement how = {

@@ -10,7 +10,7 @@
 
 #include "sim/base/eventq.h"
 #include "sim/base/index.h"
-#include "sim/base/params.h"
+#include "gsim/params.h"
 #include "sim/base/rng.h"
 #include "sim/base/wide.h"
 

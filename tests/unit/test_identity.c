@@ -14,7 +14,7 @@
 
 #include "sim/app/contents.h"
 #include "sim/app/program.h"
-#include "sim/app/registry.h"
+#include "policies/registry.h"
 
 static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "wb");
@@ -97,8 +97,8 @@ static const struct gsim_source *find(const char *owner, const char *part) {
 static void parts_count_for_their_policies(void **state) {
     (void)state;
     static struct gsim_log log;
-    const struct gsim_policy *las = gsim_policy_find("las", &log);
-    const struct gsim_policy *easy = gsim_policy_find("easy-backfill", &log);
+    const struct gsim_policy *las = gsim_policies_find("las", &log);
+    const struct gsim_policy *easy = gsim_policies_find("easy-backfill", &log);
     const struct gsim_source *core = find("all", "sim/core");
     const struct gsim_source *own = find("las", "policies/las.c");
     const struct gsim_source *dashed = find("easy_backfill", "policies/easy_backfill.c");
@@ -113,7 +113,7 @@ static void parts_count_for_their_policies(void **state) {
 static void every_policy_has_its_file(void **state) {
     (void)state;
     for (int p = 0; gsim_policies[p]; p++) {
-        const char *symbol = gsim_policy_symbol(gsim_policies[p]);
+        const char *symbol = gsim_policies_symbol(gsim_policies[p]);
         char file[128], in_folder[128];
         (void)snprintf(file, sizeof file, "policies/%s.c", symbol);
         (void)snprintf(in_folder, sizeof in_folder, "policies/%s/%s.c", symbol, symbol);

@@ -203,8 +203,8 @@ static bool keeps_rate;
 
 /* Whoever comes gets one GPU. */
 static void decide_one_gpu(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    for (uint32_t i = 0; i < ctx->view->n_arrived; i++) {
-        gsim_slot slot = ctx->view->arrived[i];
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++) {
+        gsim_slot slot = ctx->view->changes.arrived[i];
         struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
         shape.gpus = 1;
         shape.keeps_rate = keeps_rate;

@@ -11,7 +11,7 @@
 #include "models/mig.h"
 #include "models/profile.h"
 #include "sim/base/ini.h"
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 static const struct gsim_mig *load(const char *device, struct gsim_arena *arena) {
     static struct gsim_log log;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "policies/tgs/throttle.h"
-#include "sim/base/units.h"
+#include "gsim/units.h"
 
 enum { BEST = 10000000 }; /* blocks a report */
 

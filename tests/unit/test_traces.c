@@ -461,7 +461,8 @@ static void test_what_is_written_reads_back(void **state) {
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_PRIORITY, 0), -1);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_PRIORITY, 2), 0);
     /* a duration beside iterations is kept, where it says something else */
-    read_back_same(f, "job_id,submit_s,duration_s,iterations,gpu_ms\na,0,2.5,2,1000\nb,0,,2,1000\n");
+    read_back_same(f,
+                   "job_id,submit_s,duration_s,iterations,gpu_ms\na,0,2.5,2,1000\nb,0,,2,1000\n");
 }
 
 /* Jobs of the public traces, counted with wc -l less the header. */

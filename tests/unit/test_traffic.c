@@ -230,7 +230,8 @@ static void test_only_what_is_elsewhere_crosses(void **state) {
     (void)state;
     struct fixture f = {0};
     struct gsim_node_group group = nodes(3, 4, 0, 0, 0);
-    static const struct gsim_unit home[] = {{0, 0}, {1, 0}, {4, 0}}, there[] = {{1, 0}, {2, 0}, {8, 0}};
+    static const struct gsim_unit home[] = {{0, 0}, {1, 0}, {4, 0}},
+                                  there[] = {{1, 0}, {2, 0}, {8, 0}};
     struct gsim_cargo one = {.carriage = GSIM_CARRY_IN_FRESH,
                              .bytes = 600,
                              .kept_bytes = 600,

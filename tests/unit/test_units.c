@@ -218,15 +218,10 @@ static void test_sizes_for_people(void **state) {
     static const struct {
         int64_t bytes;
         const char *text;
-    } cases[] = {{86006720102, "80.1GiB"},
-                 {85899345920, "80GiB"},
-                 {1, "1B"},
-                 {0, "0B"},
-                 {1023, "1023B"},
-                 {1024, "1KiB"},
-                 {1536, "1.5KiB"},
-                 {1048577, "1MiB"},
-                 {INT64_MAX, "8388608TiB"}};
+    } cases[] = {
+        {86006720102, "80.1GiB"}, {85899345920, "80GiB"}, {1, "1B"},        {0, "0B"},
+        {1023, "1023B"},          {1024, "1KiB"},         {1536, "1.5KiB"}, {1048577, "1MiB"},
+        {INT64_MAX, "8388608TiB"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
         assert_int_equal(gsim_format_size(text, cases[i].bytes), strlen(cases[i].text));

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "models/device.h"
+#include "gsim/device.h"
 #include "models/profile.h"
-#include "sim/core/run.h"
+#include "gsim/run.h"
 
 #define S GSIM_NS_PER_S
 
@@ -77,24 +77,24 @@ static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) 
 static void decide_take_over(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     const gsim_slot a = 0, b = 1;
-    if (view->n_arrived && view->job[view->arrived[0]] == 0)
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 0)
         assert_true(place(ctx, plan, a));
-    if (view->n_arrived && view->job[view->arrived[0]] == 1) {
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 1) {
         struct gsim_quote quote = gsim_ask(ctx, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0);
         assert_int_equal(quote.stop_ns, S / 2); /* at 3.5 of 1 s iterations */
         assert_int_equal(quote.save_ns, S);
         assert_int_equal(quote.resume_ns, 2 * S);
-        assert_int_equal(view->n_idle_gpus, 0);
+        assert_int_equal(view->cluster.n_idle_gpus, 0);
         assert_false(place(ctx, plan, b));
         uint32_t mark = gsim_plan_mark(plan);
         assert_true(gsim_plan_preempt(plan, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST));
-        assert_int_equal(view->n_idle_gpus, 1);
+        assert_int_equal(view->cluster.n_idle_gpus, 1);
         gsim_plan_rollback(plan, mark);
-        assert_int_equal(view->n_idle_gpus, 0);
+        assert_int_equal(view->cluster.n_idle_gpus, 0);
         assert_true(gsim_plan_preempt(plan, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST));
         assert_true(place(ctx, plan, b));
     }
-    if (view->n_completed && view->job[view->completed[0]] == 1)
+    if (view->changes.n_completed && view->jobs.index[view->changes.completed[0]] == 1)
         assert_true(place(ctx, plan, a));
 }
 
@@ -126,21 +126,21 @@ static void test_take_over_while_saving(void **state) {
 static void decide_replace(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
     const gsim_slot a = 0, b = 1;
-    if (view->n_arrived && view->job[view->arrived[0]] == 0)
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 0)
         assert_true(place(ctx, plan, a));
-    if (view->n_arrived && view->job[view->arrived[0]] == 1) {
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 1) {
         assert_true(gsim_plan_preempt(plan, a, GSIM_STOP_ITERATION, GSIM_KEEP_HOST));
         assert_true(place(ctx, plan, b));
         gsim_plan_wake(plan, 5 * S + S / 5);
     }
     if (view->now_ns == 5 * S + S / 5 &&
-        view->state[b] == GSIM_RUNNING) { /* B has run 0.2 s; A is held: swap them again */
-        assert_int_equal(view->state[a], GSIM_HELD);
+        view->jobs.state[b] == GSIM_RUNNING) { /* B has run 0.2 s; A is held: swap them again */
+        assert_int_equal(view->jobs.state[a], GSIM_HELD);
         assert_true(gsim_plan_preempt(plan, b, GSIM_STOP_SAVE, GSIM_KEEP_HOST));
         assert_true(place(ctx, plan, a));
     }
-    for (uint32_t i = 0; i < view->n_completed; i++)
-        if (view->job[view->completed[i]] == 0)
+    for (uint32_t i = 0; i < view->changes.n_completed; i++)
+        if (view->jobs.index[view->changes.completed[i]] == 0)
             assert_true(place(ctx, plan, b));
 }
 
@@ -164,9 +164,9 @@ static void test_replace_each_other(void **state) {
 
 static void decide_too_early(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
-    if (view->n_arrived && view->job[view->arrived[0]] == 0) {
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 0) {
         (void)place(ctx, plan, 0);
-    } else if (view->n_arrived) {
+    } else if (view->changes.n_arrived) {
         gsim_plan_preempt(plan, 0, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
         gsim_plan_wake(plan, 4 * S + S / 2);
     } else if (view->now_ns == 4 * S + S / 2) {
@@ -191,14 +191,14 @@ static void test_broken_rule_ends_the_run(void **state) {
 
 static void decide_pause(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct gsim_view *view = ctx->view;
-    if (view->n_arrived && view->job[view->arrived[0]] == 0) {
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 0) {
         assert_true(place(ctx, plan, 0));
-    } else if (view->n_arrived) {
+    } else if (view->changes.n_arrived) {
         /* 8 + 8 GiB fit 16: both may be resident. */
         assert_true(gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_RESIDENT));
         assert_true(place(ctx, plan, 1));
     }
-    if (view->n_completed && view->job[view->completed[0]] == 1)
+    if (view->changes.n_completed && view->jobs.index[view->changes.completed[0]] == 1)
         assert_true(place(ctx, plan, 0));
 }
 
@@ -220,9 +220,9 @@ static void test_pause(void **state) {
 
 /* Whatever the first job does in a millisecond is thrown away. */
 static void decide_in_vain(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    if (ctx->view->state[0] == GSIM_RUNNING)
+    if (ctx->view->jobs.state[0] == GSIM_RUNNING)
         (void)gsim_plan_preempt(plan, 0, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
-    else if (ctx->view->state[0] == GSIM_QUEUED)
+    else if (ctx->view->jobs.state[0] == GSIM_QUEUED)
         (void)place(ctx, plan, 0);
     gsim_plan_wake(plan, ctx->view->now_ns + S / 1000);
 }

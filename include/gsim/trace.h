@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A trace: what arrives. Read whole, checked, then immutable and shared by threads. Columns that
  * the file does not have are NULL, and nobody invents them. */
-#ifndef GSIM_API_TRACE_H
-#define GSIM_API_TRACE_H
+#ifndef GSIM_TRACE_H
+#define GSIM_TRACE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "sim/api/types.h"
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
-#include "sim/base/text.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
+#include "gsim/job.h"
 
 enum gsim_column {
 #define GSIM_COLUMN(symbol, name, kind, help) GSIM_COL_##symbol,
-#include "sim/api/columns.def"
+#include "gsim/columns.def"
 #undef GSIM_COLUMN
     GSIM_COL_COUNT
 };
@@ -88,13 +88,7 @@ static inline int64_t gsim_trace_get(const struct gsim_trace *trace, enum gsim_c
 /* Whether one tensor of the job's model dwarfs the others, so that its transfer cannot be spread
  * over servers: 1 yes, 0 no, -1 the trace does not name a model. Source: Gu et al., "Tiresias", NSDI
  * 2019, section 3.4 and table 3 (VGG11, 16 and 19, AlexNet). */
-static inline int gsim_trace_skew(const struct gsim_trace *trace, uint32_t job) {
-    int64_t model = gsim_trace_get(trace, GSIM_COL_MODEL, job);
-    if (model < 0)
-        return -1;
-    const char *name = trace->names[GSIM_COL_MODEL].name[model];
-    return gsim_text_begins(name, "vgg") || gsim_text_begins(name, "alexnet");
-}
+int gsim_trace_skew(const struct gsim_trace *trace, uint32_t job);
 
 /* Of each GPU, in ppm. */
 static inline uint32_t gsim_trace_share(const struct gsim_trace *trace, uint32_t job) {
@@ -111,21 +105,14 @@ struct gsim_trace_options {
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
 };
 
-/* A source of decompressed bytes; made by the traces' input helper. */
-struct gsim_input;
-
-/* One trace format. Listed in traces/list.def. */
-struct gsim_trace_format {
-    const char *name; /* "native", "tiresias", ... */
-    const char *summary; /* one line */
-    const char *source; /* who publishes files of this kind */
-    const char *notes; /* how to get one, what it needs: lines, or NULL */
-    /* How sure it is, from the header line (NUL-terminated, without the newline): 0 no, 1 could
-     * be, 2 certainly. The format with the highest answer reads the file. */
-    int (*sniff)(const char *header);
-    enum gsim_status (*read)(struct gsim_input *input, const struct gsim_trace_options *options,
-                             struct gsim_arena *arena, struct gsim_trace *out,
-                             struct gsim_log *log);
-};
+/* format NULL: told from the header. options may be NULL. */
+enum gsim_status gsim_trace_read(const char *path, const char *format,
+                                 const struct gsim_trace_options *options, struct gsim_arena *arena,
+                                 struct gsim_trace *out, struct gsim_log *log);
+/* Whether native CSV can say what the job asks for: not a gang of parts of GPUs, nor no GPU. */
+bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job);
+/* Writes a native CSV of the columns that the trace has; reading it gives the same trace. Jobs that
+ * cannot be written are left out. The caller checks the stream for errors. */
+void gsim_trace_write(const struct gsim_trace *trace, FILE *out);
 
 #endif

@@ -2,8 +2,8 @@
 /* Arena: every allocation of one run, freed together when the run ends. Nothing inside a run is
  * freed one by one, so an error path never leaks. Small blocks share chunks; a block made with
  * gsim_arena_grow stands alone, so that it can be grown in place while a column gets longer. */
-#ifndef GSIM_BASE_ARENA_H
-#define GSIM_BASE_ARENA_H
+#ifndef GSIM_ARENA_H
+#define GSIM_ARENA_H
 
 #include <stddef.h>
 

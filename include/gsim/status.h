@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Status and error record. Library code never exits and never prints: it returns a status and
  * writes what is wrong, where, and what is accepted into a log that the program prints. */
-#ifndef GSIM_BASE_STATUS_H
-#define GSIM_BASE_STATUS_H
+#ifndef GSIM_STATUS_H
+#define GSIM_STATUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "sim/base/hints.h"
 
 /* The values are the program's exit codes (CLI contract). */
 enum gsim_status {
@@ -36,10 +34,10 @@ struct gsim_log {
 };
 
 /* Records an error. file may be NULL (no place), line 0 (the file as a whole). */
-__attribute__((format(printf, 5, 6))) GSIM_COLD void gsim_log_error(struct gsim_log *log,
-                                                                    enum gsim_status status,
-                                                                    const char *file, int64_t line,
-                                                                    const char *format, ...);
+__attribute__((cold, format(printf, 5, 6))) void gsim_log_error(struct gsim_log *log,
+                                                                enum gsim_status status,
+                                                                const char *file, int64_t line,
+                                                                const char *format, ...);
 /* The same with the status as its value, so that callers can `return gsim_fail(...)`. A macro:
  * compilers and analysers then see which status that is. */
 #define gsim_fail(log, status, ...)                                                                \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/registry.h"
+/* The policies of list.def, by name. */
+#include "policies/registry.h"
 
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const char *const symbols[] = {
 
 enum { MAX_POLICIES = 128 };
 
-const struct gsim_policy *gsim_policy_find(const char *name, struct gsim_log *log) {
+const struct gsim_policy *gsim_policies_find(const char *name, struct gsim_log *log) {
     const char *names[MAX_POLICIES];
     int n = 0;
     for (; gsim_policies[n]; n++) {
@@ -39,7 +40,7 @@ const struct gsim_policy *gsim_policy_find(const char *name, struct gsim_log *lo
     return NULL;
 }
 
-const char *gsim_policy_symbol(const struct gsim_policy *policy) {
+const char *gsim_policies_symbol(const struct gsim_policy *policy) {
     for (int n = 0; gsim_policies[n]; n++)
         if (gsim_policies[n] == policy)
             return symbols[n];

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results of a run, and where they go. A sink is handed the finished result; it never reaches into
- * the engine. */
-#ifndef GSIM_API_SINK_H
-#define GSIM_API_SINK_H
+/* What a run results in. */
+#ifndef GSIM_RESULT_H
+#define GSIM_RESULT_H
 
-#include "sim/api/model.h"
-#include "sim/api/trace.h"
-#include "sim/base/status.h"
+#include "gsim/trace.h"
+
+/* The requests of one open-loop job, in order of arrival. */
+struct gsim_request_log {
+    uint32_t job; /* in the trace */
+    int64_t n_served; /* the first so many have a latency */
+    const int64_t *arrival_ns;
+    const int64_t *latency_ns; /* from arrival until the host knows that it is done */
+};
 
 /* Per-job results, in trace order. Times are ns; end_ns < 0: did not finish; start_ns < 0: never
  * started. Columns that stayed zero for all jobs are NULL. */
@@ -23,13 +28,13 @@ struct gsim_job_results {
     const int64_t *stall_ns; /* on its units but not progressing: start, save, restore, faults */
 };
 
-/* The fields of the summary: GSIM_FIELD(name, type, unit, help) in sim/api/fields.def. */
+/* The fields of the summary: GSIM_FIELD(name, type, unit, help) in gsim/fields.def. */
 struct gsim_summary {
 #define GSIM_FIELD_TEXT(name, help) const char *name;
 #define GSIM_FIELD_INT(name, help) int64_t name;
 #define GSIM_FIELD_REAL(name, help) double name;
 #define GSIM_FIELD_BOOL(name, help) bool name;
-#include "sim/api/fields.def"
+#include "gsim/fields.def"
 };
 
 /* One GPU over the whole run. */

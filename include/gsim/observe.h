@@ -2,11 +2,11 @@
 /* Watching a run: who is in which state and on which GPU, when. Observers are told what happens and
  * cannot change it; a run without any pays one comparison per change. They form a list and are
  * called in its order, so that a timeline and samples can be taken of the same run. */
-#ifndef GSIM_API_OBSERVE_H
-#define GSIM_API_OBSERVE_H
+#ifndef GSIM_OBSERVE_H
+#define GSIM_OBSERVE_H
 
-#include "sim/api/trace.h"
-#include "sim/api/types.h"
+#include "gsim/job.h"
+#include "gsim/trace.h"
 
 /* What does not change during the run; valid until end() returns. */
 struct gsim_scene {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The public way to run a simulation: give it a trace, a cluster, a policy and a model, get a
  * result. One run per thread; runs share nothing but immutable inputs. */
-#ifndef GSIM_CORE_RUN_H
-#define GSIM_CORE_RUN_H
+#ifndef GSIM_RUN_H
+#define GSIM_RUN_H
 
 #include <signal.h>
 
-#include "sim/api/model.h"
-#include "sim/api/observe.h"
-#include "sim/api/policy.h"
-#include "sim/api/sink.h"
-#include "sim/core/cluster.h"
+#include "gsim/cluster.h"
+#include "gsim/device.h"
+#include "gsim/observe.h"
+#include "gsim/policy.h"
+#include "gsim/result.h"
 
 #define GSIM_SLICE_BUDGET INT64_C(10000000)
 
@@ -25,7 +25,7 @@ struct gsim_run_options {
     int64_t seed;
     uint64_t replication;
     int64_t slice_budget; /* 0: GSIM_SLICE_BUDGET */
-    bool is_exact, is_plain; /* see sim/api/model.h */
+    bool is_exact, is_plain; /* is_exact: nothing is extrapolated; is_plain: nothing is skipped */
     /* Mean time of a node between a repair and the next failure (0: none fails), and until it is
      * repaired; how much work a job does between two checkpoints (0: it begins anew). */
     int64_t mtbf_ns, mttr_ns, checkpoint_ns;

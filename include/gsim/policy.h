@@ -3,86 +3,18 @@
  * policies/list.def. Hooks only update the policy's private state; only `decide` changes the world,
  * by filling a plan. A policy never computes a cost: it asks for a quote.
  * policies/skeleton.c is a documented example. */
-#ifndef GSIM_API_POLICY_H
-#define GSIM_API_POLICY_H
+#ifndef GSIM_POLICY_H
+#define GSIM_POLICY_H
 
 #include <stddef.h>
 
-#include "sim/api/trace.h"
-#include "sim/api/types.h"
-#include "sim/base/arena.h"
-#include "sim/base/params.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/arrangement.h"
+#include "gsim/params.h"
+#include "gsim/status.h"
+#include "gsim/view.h"
 
-/* Whether a whole GPU that is idle may lack the memory that a job of the trace asks for. */
-enum gsim_room {
-    GSIM_ROOM_SCARCE = 0, /* it may */
-    GSIM_ROOM_BUT_FOR_PAUSED, /* only where paused jobs have left theirs */
-    GSIM_ROOM_AMPLE, /* never: hosts have room for whatever does not fit */
-};
-
-struct gsim_core; /* the run; opaque here */
 struct gsim_plan; /* the transaction; opaque here */
-
-/* What a policy sees. Columns are indexed by slot; pointers may move between hooks, so they are
- * read through the view each time. Slots that hold no job have state GSIM_FREE. */
-struct gsim_view {
-    int64_t now_ns;
-    uint32_t n_slots; /* slots are below this */
-    uint32_t n_active;
-    const gsim_slot *active; /* the active slots, in no particular order (fixed by the inputs) */
-
-    const uint32_t *job; /* position in the trace: arrival order, and the tie breaker */
-    const int64_t *submit_ns;
-    const uint32_t *gpus;
-    const uint32_t *share_ppm;
-    const uint8_t *state; /* enum gsim_state */
-    const int64_t *changed_ns; /* when the state began */
-    const struct gsim_progress *progress;
-    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator, whose loop
-     * foresees ends. */
-    const int64_t *service_ns;
-
-    /* What changed since this policy's last decide. Completed slots stay readable until it ends. */
-    const gsim_slot *arrived;
-    uint32_t n_arrived;
-    const gsim_slot *completed;
-    uint32_t n_completed;
-    const gsim_slot *settled; /* jobs whose transition ended: now RUNNING, PAUSED, HELD or QUEUED */
-    uint32_t n_settled;
-
-    /* The cluster. */
-    uint32_t n_nodes;
-    uint32_t n_gpus;
-    uint32_t widest_node; /* GPUs of the largest node */
-    uint32_t n_idle_gpus; /* wholly free after the transitions under way */
-    uint32_t n_failures; /* of nodes, so far */
-    uint32_t n_repairs; /* nodes that have come back from a failure: capacity that nobody freed */
-    const bool *node_is_down; /* by node */
-    const uint32_t *node_of_gpu;
-    const uint32_t *node_first_gpu; /* n_nodes + 1 entries */
-    const uint64_t *idle_gpus; /* bits by node, see gsim_gpu_is_idle */
-    uint32_t node_words;
-    const int64_t *gpu_hbm_bytes; /* by GPU */
-    enum gsim_room room; /* does not change in a run */
-    const int64_t *gpu_mem_used; /* by GPU, reserved, where the trace gives memory */
-    const bool *gpu_is_arranged; /* by GPU: shared, not to be had whole until it is given back */
-    const uint32_t *gpu_clients; /* by GPU: jobs placed on it while it is arranged */
-    const uint32_t *gpu_client_limit; /* by GPU: how many may be, as it is arranged */
-    const uint16_t *type_of_gpu; /* by GPU: equal numbers are equal devices */
-    bool is_pool; /* one divisible pool: placements name no GPUs */
-    int64_t pool_free_ppm, pool_free_cpus_milli; /* of a pool */
-
-    /* Static attributes of jobs, by view->job[slot]; durations are hidden in it. */
-    const struct gsim_trace *trace;
-    struct gsim_core *core; /* to be asked what is not in a column */
-};
-
-/* Whether the GPU is wholly free after the transitions under way. */
-static inline bool gsim_gpu_is_idle(const struct gsim_view *view, uint32_t gpu) {
-    uint32_t node = view->node_of_gpu[gpu], nth = gpu - view->node_first_gpu[node];
-    return view->idle_gpus[(size_t)node * view->node_words + nth / 64] >> (nth % 64) & 1;
-}
 
 /* A simulator whose semantics a policy can copy exactly. */
 enum gsim_reference {
@@ -112,26 +44,6 @@ struct gsim_ctx {
 
 static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->job_states + (size_t)slot * ctx->job_size;
-}
-
-/* Has the model write what this job has done by now. */
-void gsim_tell_progress(struct gsim_core *core, gsim_slot slot);
-
-static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot slot) {
-    if (view->progress[slot].is_untold && view->progress[slot].since_ns < view->now_ns)
-        gsim_tell_progress(view->core, slot);
-    return gsim_progress_ns(&view->progress[slot], view->now_ns);
-}
-
-/* What a job takes of a GPU's memory, its context included where that counts; 0: unknown. */
-int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot);
-
-/* How long a job has run, also while it waited for pages; of one that failed, what it has kept. */
-int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
-
-/* Oracles only. */
-static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot slot) {
-    return view->service_ns[slot] - gsim_attained_ns(view, slot);
 }
 
 struct gsim_policy {
@@ -213,9 +125,6 @@ void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark);
 uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
                          const struct gsim_unit **units);
 
-/* The shape of a job as the trace asks for it. */
-struct gsim_shape gsim_shape_of(const struct gsim_view *view, gsim_slot job, enum gsim_rule rule);
-
 /* --- questions ------------------------------------------------------------------------------- */
 
 /* What stopping this job, and later resuming it on units (NULL: where it is), would cost now. */
@@ -234,5 +143,12 @@ struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: how long it takes a job to its end, alone on the units that it has in the plan's picture
  * (without any: on the device of reference). */
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job);
+
+/* --- the policies that are built in ----------------------------------------------------------- */
+
+extern const struct gsim_policy *const gsim_policies[]; /* ends with NULL */
+
+/* By name or alias; NULL and a usage error with a suggestion when there is none. */
+const struct gsim_policy *gsim_policies_find(const char *name, struct gsim_log *log);
 
 #endif

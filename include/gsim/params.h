@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parameters as data: a plug-in declares a table; `--set`, help, the man page and the config hash
  * are made from it. Values are kept in base units as integers. */
-#ifndef GSIM_BASE_PARAMS_H
-#define GSIM_BASE_PARAMS_H
+#ifndef GSIM_PARAMS_H
+#define GSIM_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/status.h"
+#include "gsim/arena.h"
+#include "gsim/status.h"
 
 enum gsim_param_type {
     GSIM_PARAM_END = 0, /* ends a table */
-    GSIM_PARAM_BOOL,    /* on|off (also true|false, yes|no, 1|0) -> 1 or 0 */
+    GSIM_PARAM_BOOL, /* on|off (also true|false, yes|no, 1|0) -> 1 or 0 */
     GSIM_PARAM_INT,
-    GSIM_PARAM_TIME,  /* ns; a bare number is seconds, or refused (is_in_seconds) */
+    GSIM_PARAM_TIME, /* ns; a bare number is seconds, or refused (is_in_seconds) */
     GSIM_PARAM_BYTES, /* a bare number from GSIM_LEAST_BARE_BYTES on */
-    GSIM_PARAM_RATE,  /* bytes per second */
-    GSIM_PARAM_PPM,   /* "5%" or a bare ratio */
-    GSIM_PARAM_CHOICE,/* `choices` is "a|b|c"; the value is the position */
+    GSIM_PARAM_RATE, /* bytes per second */
+    GSIM_PARAM_PPM, /* "5%" or a bare ratio */
+    GSIM_PARAM_CHOICE, /* `choices` is "a|b|c"; the value is the position */
     GSIM_PARAM_CHOICE_TIME, /* a name of `choices` (value -1 - position) or a time (value >= 0) */
     GSIM_PARAM_TEXT,
     GSIM_PARAM_FILE, /* a path; what the file holds belongs to the identity of a run */
@@ -30,8 +30,9 @@ struct gsim_param_def {
     const char *name; /* without the owner: "quantum", used as las.quantum= or quantum= */
     enum gsim_param_type type;
     const char *fallback; /* the default, as the user would type it */
-    const char *usual; /* of a time whose default is a name: about how long; only bare numbers ask */
-    int64_t min, max;     /* base units, inclusive; both 0: no limits beyond the type's */
+    const char
+        *usual; /* of a time whose default is a name: about how long; only bare numbers ask */
+    int64_t min, max; /* base units, inclusive; both 0: no limits beyond the type's */
     const char *choices;
     const char *help; /* one line, no full stop */
 };

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A cluster as the user asks for it: nodes, their GPUs, and how they are connected. */
+#ifndef GSIM_CLUSTER_H
+#define GSIM_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gsim_profile; /* gsim/device.h */
+
+/* What a cluster says of the memory of a node's host; 0: what its device says. */
+enum gsim_host_way { GSIM_HOST_IN = 0, GSIM_HOST_OUT, GSIM_HOST_BOTH, GSIM_HOST_WAYS };
+struct gsim_host_wiring {
+    int64_t
+        bytes_per_s[GSIM_HOST_WAYS]; /* of a NUMA domain: to its GPUs, from them, both at once */
+    uint32_t numa_gpus; /* of one domain */
+};
+
+#define GSIM_MAX_GPUS_PER_NODE 4096u
+#define GSIM_MAX_NODES 262144u
+#define GSIM_MAX_GPUS 1000000u
+
+/* Nodes of one kind, `count` of them. */
+struct gsim_node_group {
+    uint32_t count;
+    uint32_t gpus_per_node;
+    int64_t cpus_milli; /* per node; 0: not counted */
+    uint16_t device; /* position in profiles */
+    int64_t hbm_bytes; /* of each GPU */
+    int64_t host_bytes; /* of each node, for what its GPUs do not hold of its jobs; 0: enough */
+    bool is_host_moot; /* its device is ideal: what its host has plays no part */
+    const char *device_name; /* for the result */
+    uint32_t
+        gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
+    int64_t root_bytes_per_s; /* what it carries each way */
+    int64_t network_bytes_per_s; /* into each node; 0: what its device's profile says */
+    struct gsim_host_wiring host;
+    uint32_t nodes_per_switch; /* counted from the group's first; 0: all of it below one */
+};
+
+/* What the user asked for; immutable. */
+struct gsim_cluster_spec {
+    const struct gsim_node_group *groups;
+    uint32_t n_groups;
+    const struct gsim_profile *const *profiles;
+    uint16_t n_profiles;
+    /* One divisible pool of GPUs and CPUs: jobs may straddle GPUs and are given no unit (the PAI
+     * simulator's cluster). */
+    bool is_pool;
+    int64_t pool_cpus_milli;
+};
+
+#endif
