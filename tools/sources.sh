@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # sources.sh OUT.c FILE...: writes SHA-256 sums of the program's sources as a C table, so that a result
-# can say what made it (sim/app/program.h). FILE... is everything that the program is built from. OUT.c
+# can say what made it (sim/app/identity/program.h). FILE... is everything that the program is built from. OUT.c
 # is only touched when a sum is another one. With - for OUT.c the parts go to standard output, unhashed
 # ("OWNER PART FILE"): tests/rules/sources.sh holds them against what the linker sees.
 #
@@ -22,7 +22,7 @@ awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|models|traces)\/[^\/]*\.(c|h|
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(apps|cluster_file|devices|samples|setup|window)[a-z_]*\.[ch]$/ { print "all", "sim/app", $0 }' \
+    /^sim\/app\/(setup\/(apps|cluster_file|devices|setup|window)|observers\/samples)\.[ch]$/ { print "all", "sim/app", $0 }' \
     "$tmp/files" >"$tmp/parts"
 # Names hold no spaces: they are paths in this tree.
 # shellcheck disable=SC2046
@@ -66,7 +66,7 @@ fi
 sha256sum $(cat "$tmp/files") >"$tmp/sums"
 {
     echo '/* Made by tools/sources.sh; do not edit. */'
-    echo '#include "sim/app/program.h"'
+    echo '#include "sim/app/identity/program.h"'
     echo 'const struct gsim_source gsim_sources[] = {'
     awk '$1 == "all" { print $2 }' "$tmp/parts" | uniq | while read -r room; do
         sum=$(awk -v room="$room" '

@@ -44,7 +44,7 @@ struct gsim_gpu_result {
     int64_t busy_ns; /* held by jobs, times the share that was held */
 };
 
-/* A quantity at a time: means over steps, or who holds a GPU (sim/app/samples.h has the names). */
+/* A quantity at a time: means over steps, or who holds a GPU (sim/app/observers/samples.h has the names). */
 struct gsim_sample {
     int64_t time_ns;
     const char *name;

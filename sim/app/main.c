@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "sim/app/cli.h"
+#include "sim/app/cli/cli.h"
 
 static volatile sig_atomic_t stop;
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/app/cli.h"
+#include "sim/app/cli/cli.h"
 
 #ifdef GSIM_SANITIZED
 enum { TRIALS = 10 };

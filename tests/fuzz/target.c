@@ -10,7 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "sim/app/cli.h"
+#include "sim/app/cli/cli.h"
 
 #define MARK "\n=== "
 enum { MAX_WORDS = 48, MAX_FILES = 8, MAX_NAME = 32, MOMENT_US = 500000 };

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "sim/app/apps.h"
+#include "sim/app/setup/apps.h"
 #include "tests/support/runner.h"
 
 static struct gsim_app_cost cost_on(struct fixture *f, const char *app_name, const char *device) {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/app/cli.h"
+#include "sim/app/cli/cli.h"
 
 /* The exit code; what the command prints goes to *text, which the caller frees. */
 static int validate(const char *suite, char **text, size_t *n) {

@@ -28,12 +28,12 @@ check() {
         done
         sed -n 's/^ *# *include *<\([^>]*\)>.*/\1/p' "$f" | while read -r included; do
             case $included in
-            sqlite3.h) case $f in sim/app/db*) ;; *) echo "$f includes sqlite3.h" ;; esac ;;
+            sqlite3.h) case $f in sim/app/results/db*) ;; *) echo "$f includes sqlite3.h" ;; esac ;;
             csv.h) [ "$f" = traces/csv.c ] || echo "$f includes csv.h" ;;
             ini.h) [ "$f" = sim/base/ini.c ] || echo "$f includes ini.h" ;;
             gsl/*)
                 case $f in
-                sim/base/rng.* | sim/core/stats.* | sim/app/stats.c) ;;
+                sim/base/rng.* | sim/core/stats.* | sim/app/statistics/stats.c) ;;
                 traces/generate.* | traces/distribution.* | traces/fit.* | traces/spec.* | traces/values.*) ;;
                 *) echo "$f includes $included" ;;
                 esac ;;
@@ -67,7 +67,7 @@ missed=$(
     breach sim/core/bad.c '"policies/lib/queue.h"'
     breach policies/lib/bad.c '"policies/tgs/throttle.h"'
     breach policies/tgs/bad.c '"policies/antman/guests.h"'
-    breach sim/core/bad.h '"sim/app/cli.h"'
+    breach sim/core/bad.h '"sim/app/cli/cli.h"'
     breach traces/bad.c '<sqlite3.h>'
     breach sim/app/bad.c '<csv.h>'
     breach sim/core/bad.c '<gsl/gsl_rng.h>'

@@ -7,7 +7,7 @@ build=$1
 LC_ALL=C
 export LC_ALL
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/*/*.def models/*.[ch] models/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
+files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/app/*/*.[ch] sim/app/*/*.def models/*.[ch] models/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
 say() { # name, status
     if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
 }
@@ -40,7 +40,7 @@ say "each policy's sums have every file that is linked for it" $?
 grep -v "^las policies/lib/service.c$" "$tmp/listed" >"$tmp/short"
 [ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
 say "and a file that is left out is found" $?
-for file in sim/core/engine.c sim/base/rng.c models/turns.c traces/generate.c sim/app/setup.c include/gsim/policy.h; do
+for file in sim/core/engine.c sim/base/rng.c models/turns.c traces/generate.c sim/app/setup/setup.c include/gsim/policy.h; do
     grep -q " $file\$" "$tmp/parts" || echo "$file"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]
@@ -71,7 +71,7 @@ edit "a policy of its own" policies/gang_rr/gang_rr.c "gang_rr policies/gang_rr/
 edit "a file that one policy uses" policies/tgs/throttle.c "tgs policies/tgs/throttle.c;"
 edit "a file that some share" policies/lib/easy.c "easy_backfill policies/lib/easy.c;fairshare policies/lib/easy.c;"
 edit "the core" sim/core/plan.c "all sim/core;"
-edit "what makes no run" sim/app/figure.c ""
+edit "what makes no run" sim/app/figures/figure.c ""
 [ "$(grep -c 'gsim_sources_sum\[\] = "[0-9a-f]\{64\}"' "$tmp/after")" = 1 ] &&
     ! [ "$(tail -1 "$tmp/before")" = "$(tail -1 "$tmp/after")" ]
 say "though gsim --version says that it is another build" $?

@@ -5,7 +5,7 @@
 #include "tests/support/trace_file.h"
 
 #include "models/vgpu.h"
-#include "sim/app/apps.h"
+#include "sim/app/setup/apps.h"
 #include "sim/base/text.h"
 #include "traces/apps.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/app/expression.h"
+#include "sim/app/sweep/expression.h"
 
 struct names {
     struct gsim_log log;

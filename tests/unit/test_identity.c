@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/app/contents.h"
-#include "sim/app/program.h"
+#include "sim/app/identity/contents.h"
+#include "sim/app/identity/program.h"
 #include "policies/registry.h"
 
 static void write_file(const char *path, const char *text) {

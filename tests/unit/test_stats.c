@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/app/dependence.h"
+#include "sim/app/statistics/dependence.h"
 #include "sim/base/rng.h"
 #include "sim/core/stats.h"
 #include "tests/support/runner.h"

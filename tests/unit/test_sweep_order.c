@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "sim/app/sweep_order.h"
+#include "sim/app/sweep/order.h"
 
 enum { TRACES = 3, POLICIES = 2, MOST = 64 };
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which command is meant, and what becomes of its errors. */
+#include "sim/app/cli/cli.h"
+
+#include <string.h>
+
+#include "sim/app/identity/contents.h"
+#include "sim/app/identity/program.h"
+#include "sim/base/text.h"
+
+const struct gsim_command gsim_commands[] = {
+    {"run", "TRACE", "one policy on one trace ('run' may be left out)", GSIM_IN_RUN,
+     gsim_command_run},
+    {"compare", "TRACE|SPEC.ini", "several policies on the same trace and randomness",
+     GSIM_IN_COMPARE, gsim_command_compare},
+    {"sweep", "GRID.ini", "every combination of a grid, on all cores, resumable", GSIM_IN_SWEEP,
+     gsim_command_sweep},
+    {"merge", "SHARD.db ...", "joins the databases of shards", GSIM_IN_MERGE, gsim_command_merge},
+    {"repro", "RESULTS.db RUN", "runs a run of a database again, by run_id or config, and compares",
+     GSIM_IN_REPRO, gsim_command_repro},
+    {"plot", "RESULTS.db", "a figure by gnuplot", GSIM_IN_PLOT, gsim_command_plot},
+    {"report", "RESULTS.db", "one page of tables and figures", GSIM_IN_REPORT, gsim_command_report},
+    {"validate", "[SUITE ...]", "what it says beside what was measured, published or proved",
+     GSIM_IN_VALIDATE, gsim_command_validate},
+    {"generate", "SPEC.ini|TRACE",
+     "a synthetic trace from distributions, or with --shake a shaken one", GSIM_IN_GENERATE,
+     gsim_command_generate},
+    {"import", "FORMAT FILE [TABLE]", "another format's trace as a native one", GSIM_IN_IMPORT,
+     gsim_command_import},
+    {"fit", "DISTRIBUTION TRACE", "the jobs' GPU time as a distribution: a history for tiresias",
+     GSIM_IN_FIT, gsim_command_fit},
+    {"calibrate", "", "measures this machine's GPU, which nobody else should use meanwhile",
+     GSIM_IN_CALIBRATE, gsim_command_calibrate},
+    {"list", "policies|devices|apps|formats|figures|tables [NAME]",
+     "what there is, and its parameters", GSIM_IN_LIST, gsim_command_list},
+    {0}};
+
+static const struct gsim_command *find_command(const char *name) {
+    for (const struct gsim_command *command = gsim_commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+static void print_log(const struct gsim_io *io, const struct gsim_log *log, bool is_quiet) {
+    for (int64_t i = 0; i < log->n_warnings && i < GSIM_LOG_ENTRIES && !is_quiet; i++)
+        fprintf(io->err, "gsim: %s\n", log->warnings[i].text);
+    if (log->n_warnings > GSIM_LOG_ENTRIES && !is_quiet)
+        fprintf(io->err, "gsim: and %lld more warnings\n",
+                (long long)(log->n_warnings - GSIM_LOG_ENTRIES));
+    for (int64_t i = 0; i < log->n_errors && i < GSIM_LOG_ENTRIES; i++)
+        fprintf(io->err, "gsim: %s\n", log->errors[i].text);
+    if (log->n_errors > GSIM_LOG_ENTRIES)
+        fprintf(io->err, "gsim: and %lld more errors\n",
+                (long long)(log->n_errors - GSIM_LOG_ENTRIES));
+}
+
+static enum gsim_status help(struct gsim_cli *cli, const char *name) {
+    const struct gsim_command *command = name ? find_command(name) : NULL;
+    if (name && !command)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no command is called '%s'", name);
+    gsim_print_help(cli->io->out, command);
+    return GSIM_OK;
+}
+
+static void print_version(FILE *out) {
+    char name[64];
+    gsim_program_name(name);
+    fprintf(out, "gsim %s\n", name);
+}
+
+static enum gsim_status run_command(struct gsim_cli *cli, const struct gsim_command *command,
+                                    int from) {
+    enum gsim_status status = gsim_options_parse(cli, command, from);
+    if (status != GSIM_OK)
+        return status;
+    if (gsim_option_is_on(cli, GSIM_OPT_HELP)) {
+        gsim_print_help(cli->io->out, from > 1 ? command : NULL);
+        return GSIM_OK;
+    }
+    if (gsim_option_is_on(cli, GSIM_OPT_VERSION)) {
+        print_version(cli->io->out);
+        return GSIM_OK;
+    }
+    return command->run(cli);
+}
+
+/* A word that is no option, no file and close to a command is a typo of it. */
+static enum gsim_status check_word(struct gsim_cli *cli, const char *word) {
+    const char *names[32];
+    int n = 0;
+    for (const struct gsim_command *command = gsim_commands; command->name; command++)
+        names[n++] = command->name;
+    bool looks_like_file = strchr(word, '.') || strchr(word, '/') || *word == '-';
+    if (looks_like_file)
+        return GSIM_OK;
+    FILE *file = fopen(word, "rb");
+    if (file) {
+        (void)fclose(file);
+        return GSIM_OK;
+    }
+    int close = gsim_text_suggest(word, names, n);
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no command and no file is called '%s'%s%s%s",
+                     word, close >= 0 ? "; did you mean '" : "; 'gsim --help' shows the commands",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status dispatch(struct gsim_cli *cli) {
+    if (cli->argc < 2) {
+        gsim_print_help(cli->io->err, NULL);
+        return GSIM_USAGE;
+    }
+    const char *word = cli->argv[1];
+    const struct gsim_command *command = find_command(word);
+    if (command)
+        return run_command(cli, command, 2);
+    if (strcmp(word, "help") == 0)
+        return help(cli, cli->argc > 2 ? cli->argv[2] : NULL);
+    if (strcmp(word, "version") == 0) {
+        print_version(cli->io->out);
+        return GSIM_OK;
+    }
+    if (strcmp(word, "man") == 0) {
+        gsim_print_man(cli->io->out);
+        return GSIM_OK;
+    }
+    enum gsim_status status = check_word(cli, word);
+    return status == GSIM_OK ? run_command(cli, &gsim_commands[0], 1) : status;
+}
+
+int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
+    struct gsim_log *log = arena ? gsim_arena_alloc(arena, sizeof *log) : NULL;
+    if (!cli || !log) {
+        fputs("gsim: out of memory\n", io->err);
+        gsim_arena_free(arena);
+        return GSIM_FAILED;
+    }
+    *cli = (struct gsim_cli){.io = io, .arena = arena, .log = log, .argc = argc, .argv = argv};
+    enum gsim_status status = dispatch(cli);
+    /* What could not be written was not done. */
+    if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
+        status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
+    print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
+    gsim_contents_free(cli->contents);
+    gsim_arena_free(arena);
+    return (int)status;
+}

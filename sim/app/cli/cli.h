@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program, as a function: `main` only adds streams and signals. */
+#ifndef GSIM_APP_CLI_H
+#define GSIM_APP_CLI_H
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "gsim/arena.h"
+#include "gsim/status.h"
+
+#define GSIM_VERSION "0.1.0"
+
+/* Where the program talks, and how it is asked to stop. */
+struct gsim_io {
+    FILE *out, *err;
+    bool is_err_terminal;
+    const volatile sig_atomic_t *stop;
+};
+
+/* Returns the exit code. */
+int gsim_cli(int argc, char **argv, const struct gsim_io *io);
+
+/* --- for the files of sim/app ----------------------------------------------------------------- */
+
+enum gsim_command_bit {
+    GSIM_IN_RUN = 1,
+    GSIM_IN_COMPARE = 2,
+    GSIM_IN_GENERATE = 4,
+    GSIM_IN_IMPORT = 8,
+    GSIM_IN_LIST = 16,
+    GSIM_IN_SWEEP = 32,
+    GSIM_IN_MERGE = 64,
+    GSIM_IN_PLOT = 128,
+    GSIM_IN_REPORT = 256,
+    GSIM_IN_VALIDATE = 512,
+    GSIM_IN_FIT = 1024,
+    GSIM_IN_CALIBRATE = 2048,
+    GSIM_IN_REPRO = 4096,
+    GSIM_IN_ALL = 0xffff,
+    GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
+};
+
+enum gsim_option {
+#define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help) GSIM_OPT_##symbol,
+#include "sim/app/cli/options.def"
+#undef GSIM_OPTION
+    GSIM_OPT_COUNT
+};
+
+enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
+
+struct gsim_devices;
+struct gsim_contents;
+
+struct gsim_cli {
+    const struct gsim_io *io;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const char *value[GSIM_OPT_COUNT]; /* NULL: not given; "" for a flag that is */
+    const char *repeats[GSIM_OPT_COUNT][GSIM_MAX_REPEATS + 1]; /* NULL-terminated */
+    const char *operand[GSIM_MAX_OPERANDS];
+    int n_operands;
+    struct gsim_contents *contents; /* sim/app/identity/contents.h; NULL until a run is to be identified */
+    struct gsim_devices *devices; /* sim/app/setup/devices.h; NULL: shared with no other run */
+    int argc;
+    char **argv;
+};
+
+struct gsim_command {
+    const char *name;
+    const char *operands; /* "TRACE.csv" */
+    const char *summary;
+    enum gsim_command_bit bit;
+    enum gsim_status (*run)(struct gsim_cli *cli);
+};
+extern const struct gsim_command gsim_commands[]; /* ends with a NULL name */
+
+struct gsim_option_def {
+    const char *name, *argument;
+    bool is_repeatable;
+    unsigned commands;
+    const char *help;
+};
+extern const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT];
+
+/* Reads argv[from..) into cli. */
+enum gsim_status gsim_options_parse(struct gsim_cli *cli, const struct gsim_command *command,
+                                    int from);
+bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option);
+/* A whole number within limits, or the default when the option is not given. */
+enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
+                                 int64_t least, int64_t most, int64_t *out);
+/* A command of one file, of which there is one: what it is ("grid"), and how the command goes. */
+enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const char *usage);
+struct gsim_outfile;
+/* A usage error where the file is there already and --force is not said; devices always are. */
+enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path);
+/* The same, but a file that is empty or begins with what gsim writes there (compressed or not) is an
+ * earlier result, which the same command makes anew. */
+enum gsim_status gsim_check_own(struct gsim_cli *cli, const char *path, const char *begins_with);
+/* -o FILE, which is not there unless --force is said, or standard output. */
+enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out);
+enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out);
+void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: the program's */
+void gsim_print_man(FILE *out);
+
+/* Commands. */
+enum gsim_status gsim_command_run(struct gsim_cli *cli);
+enum gsim_status gsim_command_compare(struct gsim_cli *cli);
+enum gsim_status gsim_command_generate(struct gsim_cli *cli);
+enum gsim_status gsim_command_import(struct gsim_cli *cli);
+enum gsim_status gsim_command_fit(struct gsim_cli *cli);
+enum gsim_status gsim_command_calibrate(struct gsim_cli *cli);
+enum gsim_status gsim_command_list(struct gsim_cli *cli);
+enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
+enum gsim_status gsim_command_merge(struct gsim_cli *cli);
+enum gsim_status gsim_command_plot(struct gsim_cli *cli);
+enum gsim_status gsim_command_report(struct gsim_cli *cli);
+enum gsim_status gsim_command_validate(struct gsim_cli *cli);
+enum gsim_status gsim_command_repro(struct gsim_cli *cli);
+
+#endif

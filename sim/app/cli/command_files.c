@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim generate and gsim import: both end in a native trace file. */
+#define _POSIX_C_SOURCE 200809L
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "models/profile.h"
+#include "sim/app/cli/cli.h"
+#include "sim/app/setup/devices.h"
+#include "sim/app/cli/output.h"
+#include "sim/app/setup/setup.h"
+#include "traces/kernels.h"
+#include "traces/read.h"
+
+enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
+
+enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path) {
+    if (gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0 ||
+        strncmp(path, "/dev/", 5) == 0)
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
+}
+
+/* Whether a file that is there begins so, or has nothing in it. */
+static bool is_own(const char *path, const char *begins_with) {
+    char start[64];
+    size_t n = strlen(begins_with);
+    gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
+    assert(n <= sizeof start);
+    if (!file)
+        return false;
+    int got = gzread(file, start, (unsigned)n);
+    (void)gzclose(file);
+    return got == 0 || (got == (int)n && memcmp(start, begins_with, n) == 0);
+}
+
+enum gsim_status gsim_check_own(struct gsim_cli *cli, const char *path, const char *begins_with) {
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && is_own(path, begins_with))
+        return GSIM_OK;
+    return gsim_check_new(cli, path);
+}
+
+enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out) {
+    const char *path = cli->value[GSIM_OPT_OUTPUT];
+    *out = (struct gsim_outfile){.file = cli->io->out};
+    if (!path || strcmp(path, "-") == 0)
+        return GSIM_OK;
+    enum gsim_status status = gsim_check_new(cli, path);
+    return status == GSIM_OK ? gsim_outfile_open(out, path, cli->arena, cli->log) : status;
+}
+
+enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out) {
+    return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
+}
+
+/* A shaken trace, with how to repeat it. */
+static enum gsim_status write_shaken(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                     FILE *file) {
+    const char *slash = strrchr(setup->trace_path, '/');
+    (void)fprintf(file, "# shaken by gsim generate %s --shake %s --seed %lld --replication %llu\n",
+                  slash ? slash + 1 : setup->trace_path, cli->value[GSIM_OPT_SHAKE],
+                  (long long)setup->seed, (unsigned long long)setup->replication);
+    gsim_trace_write(&setup->trace, file);
+    return GSIM_OK;
+}
+
+static enum gsim_status refuse_as_it_is(struct gsim_cli *cli) {
+    return gsim_fail(
+        cli->log, GSIM_USAGE, NULL, 0,
+        "generate draws from a spec .ini; of a trace, --shake 5%% --replication 1 writes "
+        "what --shake 5%% runs");
+}
+
+enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
+    struct gsim_setup *setup = gsim_arena_alloc(cli->arena, sizeof *setup);
+    struct gsim_outfile out;
+    if (!setup)
+        return gsim_no_memory(cli->log, "starting");
+    enum gsim_status status = gsim_one_operand(cli, "spec", "gsim generate SPEC.ini -o trace.csv");
+    if (status == GSIM_OK && !gsim_setup_is_spec(cli->operand[0]) && !cli->value[GSIM_OPT_SHAKE])
+        status = refuse_as_it_is(cli);
+    if (status == GSIM_OK)
+        status = gsim_setup_trace(cli, setup, true);
+    if (status == GSIM_OK)
+        status = gsim_open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    status = setup->spec
+                 ? gsim_generate_write(setup->spec, (uint64_t)setup->seed, setup->replication,
+                                       &setup->trace, out.file, cli->log)
+                 : write_shaken(cli, setup, out.file);
+    enum gsim_status closed = gsim_close_output(cli, &out);
+    return status != GSIM_OK ? status : closed;
+}
+
+/* Never silently: what the native format cannot say is left out and counted. */
+static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *trace) {
+    uint32_t n_cpu_only = 0, n_parts = 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        bool is_cpu_only = gsim_trace_share(trace, job) == 0;
+        n_cpu_only += is_cpu_only;
+        n_parts += !is_cpu_only && !gsim_trace_is_writable(trace, job);
+    }
+    if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        return;
+    fprintf(cli->io->err, "gsim: %s: %u jobs of %u\n", cli->operand[1],
+            trace->n_jobs - n_cpu_only - n_parts, trace->n_jobs + trace->n_dropped);
+    if (n_cpu_only)
+        fprintf(cli->io->err, "gsim: left out %u jobs that ask for no GPU\n", n_cpu_only);
+    if (n_parts)
+        fprintf(
+            cli->io->err,
+            "gsim: left out %u jobs that ask for more than one GPU, but not for whole ones: the "
+            "native format cannot say that\n",
+            n_parts);
+}
+
+static const struct gsim_profiler *find_profiler(const char *name) {
+    for (int i = 0; gsim_profilers[i]; i++)
+        if (strcmp(gsim_profilers[i]->name, name) == 0)
+            return gsim_profilers[i];
+    return NULL;
+}
+
+/* An option that says nothing of what is imported is not passed over. */
+static enum gsim_status refuse_options(struct gsim_cli *cli, const enum gsim_option *options,
+                                       size_t n, const char *what) {
+    for (size_t i = 0; i < n; i++)
+        if (cli->value[options[i]] || *cli->repeats[options[i]])
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--%s is for %s, which %s is not",
+                             gsim_option_defs[options[i]].name, what, cli->operand[0]);
+    return GSIM_OK;
+}
+
+/* A file that says on which GPU its kernels ran is not taken for that of another. A device file of the
+ * user's may be of anything. */
+static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
+                                  const struct gsim_profile *profile) {
+    const char *other = NULL;
+    bool is_own_file = strstr(profile->name, ".ini") || strchr(profile->name, '/');
+    if (!gpu || is_own_file || !profile->products || gsim_product_is(gpu, profile->products))
+        return GSIM_OK;
+    enum gsim_status status = gsim_product_device(gpu, cli->arena, &other, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    return gsim_fail(
+        cli->log, GSIM_USAGE, cli->operand[1], 0,
+        "it was measured on '%.80s', and --device says %s%s%s; a device file of your own "
+        "(--device FILE.ini) is taken as it is",
+        gpu, profile->name, other ? "; did you mean " : "", other ? other : "");
+}
+
+/* An application profile. Its times are those of one device, so which one is not guessed. */
+static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
+    const char *device = cli->value[GSIM_OPT_DEVICE];
+    struct gsim_profile profile;
+    struct gsim_kernels kernels;
+    struct gsim_outfile out;
+    int64_t iterations;
+    static const enum gsim_option of_traces[] = {GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL,
+                                                 GSIM_OPT_GPU_MEM};
+    if (refuse_options(cli, of_traces, 3, "traces") != GSIM_OK)
+        return GSIM_USAGE;
+    if (cli->n_operands != 2 || !device)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "a profile was measured on a device: gsim import %s FILE --device NAME "
+                         "-o app.csv",
+                         profiler->name);
+    enum gsim_status status = gsim_profile_load(device, cli->arena, &profile, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_ITERATIONS, 0, 1, 1000000000, &iterations);
+    if (status == GSIM_OK)
+        status = gsim_kernels_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
+                                   cli->log);
+    if (status == GSIM_OK)
+        status = check_gpu(cli, kernels.gpu, &profile);
+    if (status == GSIM_OK)
+        status = gsim_open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_kernels_write(&kernels, profile.name, iterations, out.file, cli->log);
+    enum gsim_status closed = gsim_close_output(cli, &out);
+    return status != GSIM_OK ? status : closed;
+}
+
+enum gsim_status gsim_command_import(struct gsim_cli *cli) {
+    struct gsim_trace trace;
+    struct gsim_outfile out;
+    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
+                                         .by_model = cli->value[GSIM_OPT_BY_MODEL],
+                                         .table = cli->n_operands == 3 ? cli->operand[2] : NULL,
+                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
+    if (cli->n_operands != 2 && cli->n_operands != 3)
+        return gsim_fail(
+            cli->log, GSIM_USAGE, NULL, 0,
+            "gsim import FORMAT FILE [TABLE] -o trace.csv; 'gsim list formats' shows the "
+            "formats");
+    if (find_profiler(cli->operand[0]))
+        return import_profile(cli, find_profiler(cli->operand[0]));
+    static const enum gsim_option of_profiles[] = {GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS};
+    if (refuse_options(cli, of_profiles, 2, "profiles (nsys, kineto)") != GSIM_OK)
+        return GSIM_USAGE;
+    enum gsim_status status =
+        gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    gsim_trace_write(&trace, out.file);
+    say_what_came(cli, &trace);
+    return gsim_close_output(cli, &out);
+}

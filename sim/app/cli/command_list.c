@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim list: policies, devices, applications, formats, and what each of them is made of. */
+#include <string.h>
+
+#include "models/mig.h"
+#include "models/profile.h"
+#include "models/validated.h"
+#include "sim/app/setup/apps.h"
+#include "sim/app/cli/cli.h"
+#include "sim/app/results/db_schema.h"
+#include "sim/app/figures/figure.h"
+#include "policies/registry.h"
+#include "sim/base/text.h"
+#include "traces/kernels.h"
+#include "traces/read.h"
+
+enum { MAX_DEVICES = 256 };
+
+static void list_policy(FILE *out, const struct gsim_policy *policy) {
+    fprintf(out, "%-14s %s", policy->name, policy->summary);
+    if (policy->is_oracle)
+        fprintf(out, " (oracle%s%s)", policy->oracle_where ? " " : "",
+                policy->oracle_where ? policy->oracle_where : "");
+    putc('\n', out);
+}
+
+static void list_policies(FILE *out) {
+    for (int i = 0; gsim_policies[i]; i++)
+        list_policy(out, gsim_policies[i]);
+}
+
+static void print_range(FILE *out, const struct gsim_param_def *def) {
+    char low[40], high[40];
+    if (def->choices)
+        fprintf(out, " [%s%s]", def->choices, def->type == GSIM_PARAM_CHOICE_TIME ? "|TIME" : "");
+    if (def->min == 0 && def->max == 0)
+        return;
+    gsim_param_format(low, def->type, def->min);
+    gsim_param_format(high, def->type, def->max);
+    if (def->max == INT64_MAX)
+        fprintf(out, " [at least %s]", low);
+    else
+        fprintf(out, " [%s to %s]", low, high);
+}
+
+static void print_policy(FILE *out, const struct gsim_policy *policy) {
+    fprintf(out, "%s: %s\n  source: %s\n  known deviations: %s\n", policy->name, policy->summary,
+            policy->paper, policy->deviations);
+    if (policy->alias)
+        fprintf(out, "  also called: %s\n", policy->alias);
+    if (policy->shares_gpus)
+        fprintf(out, "  jobs of one GPU share GPUs with others\n");
+    if (policy->is_oracle)
+        fprintf(out, "  oracle: it knows true durations%s%s\n", policy->oracle_where ? " " : "",
+                policy->oracle_where ? policy->oracle_where : "");
+    for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
+        if (policy->references & 1u << r)
+            fprintf(out, "  reference=%s: exactly as that public simulator\n",
+                    gsim_reference_name((enum gsim_reference)r));
+    for (const struct gsim_param_def *def = policy->params; def && def->type; def++) {
+        fprintf(out, "  --set %s.%s=%s", policy->name, def->name, def->fallback);
+        print_range(out, def);
+        fprintf(out, "\n      %s\n", def->help);
+    }
+}
+
+static enum gsim_status list_devices(struct gsim_cli *cli) {
+    char names[MAX_DEVICES][48];
+    int n = gsim_profile_names(names, MAX_DEVICES);
+    for (int i = 0; i < n; i++) {
+        struct gsim_profile profile;
+        enum gsim_status status = gsim_profile_load(names[i], cli->arena, &profile, cli->log);
+        if (status != GSIM_OK)
+            return status;
+        fprintf(cli->io->out, "%-12s %s\n", names[i], profile.title);
+    }
+    return GSIM_OK;
+}
+
+/* What of the device was held against what, and the keys that this rests on. */
+static void print_validated(FILE *out, const struct gsim_profile *profile) {
+    for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
+        enum gsim_mechanism mechanism = (enum gsim_mechanism)m;
+        const struct gsim_validated *claim = &profile->validated[m];
+        if (claim->text)
+            fprintf(out, "validated.%s = %s | %s\n", gsim_mechanism_name(mechanism), claim->text,
+                    claim->source);
+        else
+            fprintf(out, "validated.%s: not claimed; %s\n", gsim_mechanism_name(mechanism),
+                    gsim_mechanism_otherwise(mechanism));
+        fprintf(out, "    %s:", gsim_mechanism_title(mechanism));
+        const enum gsim_key *key = gsim_mechanism_keys(mechanism);
+        fputs(*key == GSIM_KEY_COUNT ? " no key" : "", out);
+        for (; *key != GSIM_KEY_COUNT; key++)
+            fprintf(out, " %s", gsim_key_name(*key));
+        fputc('\n', out);
+    }
+}
+
+static enum gsim_status print_device(struct gsim_cli *cli, const char *name) {
+    struct gsim_profile profile;
+    enum gsim_status status = gsim_profile_load(name, cli->arena, &profile, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    fprintf(cli->io->out, "%s: %s\n", name, profile.title);
+    if (profile.products)
+        fprintf(cli->io->out, "products: %s\n", profile.products);
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        fprintf(cli->io->out, "%s = %s | %s | %s\n    %s\n", gsim_key_name((enum gsim_key)k),
+                profile.text[k], gsim_tag_name((enum gsim_tag)profile.tag[k]), profile.source[k],
+                gsim_key_help((enum gsim_key)k));
+    for (int p = 0; profile.mig && p < profile.mig->n; p++) {
+        char text[128];
+        (void)gsim_mig_format(&profile.mig->profile[p], text, sizeof text);
+        fprintf(cli->io->out, "mig.%s = %s | %s%s\n    %s\n", profile.mig->profile[p].name, text,
+                profile.mig->profile[p].is_assumed ? "assumed | " : "",
+                profile.mig->profile[p].source, "SMs:memory:slices of the memory:first slice");
+    }
+    print_validated(cli->io->out, &profile);
+    return GSIM_OK;
+}
+
+static enum gsim_status list_apps(struct gsim_cli *cli) {
+    char names[MAX_DEVICES][48];
+    int n = gsim_apps_names(names, MAX_DEVICES);
+    for (int i = 0; i < n; i++) {
+        struct gsim_app app;
+        enum gsim_status status = gsim_apps_load(names[i], NULL, 0, cli->arena, &app, cli->log);
+        if (status != GSIM_OK)
+            return status;
+        fprintf(cli->io->out, "%-22s %s\n", names[i], app.title);
+    }
+    return GSIM_OK;
+}
+
+static void print_amount(FILE *out, const char *what, int64_t amount) {
+    if (amount >= 0)
+        fprintf(out, " %s %lld", what, (long long)amount);
+}
+
+/* The profile, and what it comes to on the default device. */
+static enum gsim_status print_app(struct gsim_cli *cli, const char *name) {
+    static const char *const precision[] = {"fp32", "tf32", "fp16", "int8"};
+    struct gsim_app app;
+    struct gsim_app_cost cost;
+    struct gsim_profile profile;
+    FILE *out = cli->io->out;
+    enum gsim_status status = gsim_apps_load(name, NULL, 0, cli->arena, &app, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_profile_load("h200", cli->arena, &profile, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_app_cost(&app, &profile, &cost, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    fprintf(out, "%s: %s\n  from: %s\n", name, app.title, app.path);
+    for (uint32_t b = 0; b < app.n_buffers; b++)
+        fprintf(out, "  buffer %s: %lld bytes\n", app.buffers[b].name,
+                (long long)app.buffers[b].bytes);
+    for (uint32_t k = 0; k < app.n_kernels; k++) {
+        const struct gsim_app_kernel *kernel = &app.kernels[k];
+        fprintf(out, "  kernel %s: %lld x", kernel->name, (long long)kernel->count);
+        print_amount(out, precision[kernel->precision], kernel->flops);
+        print_amount(out, "bytes", kernel->bytes);
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "  an iteration on an h200: %.3f ms in %lld kernels, %.1f %% of it bound by memory\n",
+            (double)cost.gpu_ns / 1e6, (long long)cost.kernels, (double)cost.memory_ppm / 1e4);
+    return GSIM_OK;
+}
+
+static void list_columns(FILE *out) {
+    fputs("job_id             unique text\n"
+          "submit_s           seconds from the trace's start\n"
+          "duration_s         service time alone on its GPUs (or iterations and gpu_ms)\n"
+          "gpus               gang size, default 1; a fraction below 1 asks for a share\n",
+          out);
+#define GSIM_COLUMN(symbol, name, kind, help)                                                      \
+    if (GSIM_COL_##symbol != GSIM_COL_SHARE_PPM)                                                   \
+        fprintf(out, "%-18s %s\n", name, help);
+#include "gsim/columns.def"
+#undef GSIM_COLUMN
+    fputs("x_...              columns of your own, which are passed over; other names are passed "
+          "over\n"
+          "                   with a warning, and refused where they are nearly one of these\n",
+          out);
+}
+
+static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
+    for (int i = 0; gsim_trace_formats[i]; i++) {
+        const struct gsim_trace_format *format = gsim_trace_formats[i];
+        if (!name)
+            fprintf(cli->io->out, "%-10s %s\n", format->name, format->summary);
+        else if (strcmp(name, format->name) == 0) {
+            fprintf(cli->io->out, "%s: %s\n  from: %s\n", format->name, format->summary,
+                    format->source);
+            if (format->notes)
+                fprintf(cli->io->out, "\n%s", format->notes);
+            if (strcmp(name, "native") == 0)
+                list_columns(cli->io->out);
+            return GSIM_OK;
+        }
+    }
+    for (int i = 0; gsim_profilers[i]; i++) {
+        const struct gsim_profiler *profiler = gsim_profilers[i];
+        if (name && strcmp(name, profiler->name) == 0) {
+            fprintf(cli->io->out, "%s: %s\n\n%s", name, profiler->summary, profiler->notes);
+            return GSIM_OK;
+        }
+        if (!name)
+            fprintf(cli->io->out, "%-10s %s\n", profiler->name, profiler->summary);
+    }
+    return name ? gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no trace format is called '%s'", name)
+                : GSIM_OK;
+}
+
+static enum gsim_status list_figures(struct gsim_cli *cli, const char *name) {
+    struct gsim_figure figure;
+    if (name) {
+        enum gsim_status status = gsim_figure_find(name, cli->arena, &figure, cli->log);
+        if (status == GSIM_OK)
+            fprintf(cli->io->out, "%s: %s\n  %s\n", figure.name, figure.summary, figure.needs);
+        return status;
+    }
+    for (int at = 0; gsim_figure_at(at, cli->arena, &figure); at++)
+        fprintf(cli->io->out, "%-18s %s\n", figure.name, figure.summary);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_command_list(struct gsim_cli *cli) {
+    static const char kinds[] = "policies|devices|formats|apps|figures|tables";
+    const char *kind = cli->n_operands ? cli->operand[0] : "";
+    const char *name = cli->n_operands > 1 ? cli->operand[1] : NULL;
+    const struct gsim_policy *policy;
+    switch (gsim_text_choice(kind, kinds)) {
+    case 0:
+        policy = name ? gsim_policies_find(name, cli->log) : NULL;
+        if (name && !policy)
+            return GSIM_USAGE;
+        if (policy)
+            print_policy(cli->io->out, policy);
+        else
+            list_policies(cli->io->out);
+        return GSIM_OK;
+    case 1:
+        return name ? print_device(cli, name) : list_devices(cli);
+    case 2:
+        return list_formats(cli, name);
+    case 3:
+        return name ? print_app(cli, name) : list_apps(cli);
+    case 4:
+        return list_figures(cli, name);
+    case 5:
+        if (gsim_db_describe(cli->io->out, name))
+            return GSIM_OK;
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "no table is called '%s'; 'gsim list tables' shows them", name);
+    default:
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "list what? policies, devices, formats, apps, figures or tables%s%s",
+                         *kind ? "; not " : "", kind);
+    }
+}

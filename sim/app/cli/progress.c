@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/app/cli/progress.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "sim/app/cli/output.h"
+
+/* As often as an eye can follow. */
+static const double show_every_s = 0.1;
+
+static double now_s(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void gsim_progress_begin(struct gsim_progress_bar *bar, const struct gsim_cli *cli,
+                         const char *what, int64_t n) {
+    bool is_shown = cli->io->is_err_terminal && !gsim_option_is_on(cli, GSIM_OPT_QUIET) && n > 0;
+    *bar = (struct gsim_progress_bar){
+        .err = is_shown ? cli->io->err : NULL, .what = what, .n = n, .begin_s = now_s()};
+    (void)pthread_mutex_init(&bar->lock, NULL);
+}
+
+/* "12.3 min left", from a second on; with a plus where some of it is not known. */
+static void format_left(const struct gsim_progress_bar *bar, double now, char text[48]) {
+    bool is_least = false;
+    double share = (double)(bar->n - bar->n_done) / (double)bar->n_done;
+    if (bar->share_left)
+        share = bar->share_left(bar->arg, &is_least);
+    double seconds = share * (now - bar->begin_s);
+    *text = '\0';
+    if (share < 0)
+        return;
+    if (seconds < 1 && !is_least)
+        strcpy(text, "less than 1 s left");
+    else
+        strcpy(text + gsim_format_humane(text, seconds), is_least ? "+ left" : " left");
+}
+
+static void show(struct gsim_progress_bar *bar, double now) {
+    enum { WIDTH = 30 };
+    int filled = (int)(bar->n_done * WIDTH / bar->n);
+    char text[WIDTH + 1], left[48] = "";
+    memset(text, '-', WIDTH);
+    memset(text, '#', (size_t)filled);
+    text[WIDTH] = '\0';
+    if (bar->n_done > 0)
+        format_left(bar, now, left);
+    fprintf(bar->err, "\r%s[%s] %lld/%lld %.20s\033[K", bar->what, text, (long long)bar->n_done,
+            (long long)bar->n, left);
+    (void)fflush(bar->err);
+}
+
+static void show_at_times(struct gsim_progress_bar *bar) {
+    double now = now_s();
+    if (now < bar->shown_s + show_every_s)
+        return;
+    bar->shown_s = now;
+    show(bar, now);
+}
+
+void gsim_progress_set(struct gsim_progress_bar *bar, int64_t n_done) {
+    if (!bar->err)
+        return;
+    bar->n_done = n_done;
+    show_at_times(bar);
+}
+
+void gsim_progress_add(struct gsim_progress_bar *bar) {
+    if (!bar->err)
+        return;
+    (void)pthread_mutex_lock(&bar->lock);
+    bar->n_done++;
+    show_at_times(bar);
+    (void)pthread_mutex_unlock(&bar->lock);
+}
+
+void gsim_progress_end(struct gsim_progress_bar *bar) {
+    if (bar->err)
+        fputs("\r\033[K", bar->err);
+    bar->err = NULL;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A cluster that is asked for more than it can do has no steady state: completion times then say how
+ * long the trace is, and grow with it. */
+#include "sim/app/compare/compare.h"
+
+/* Too few jobs have no trend. */
+enum { LEAST_JOBS = 50 };
+
+double gsim_work_of_job_s(const struct gsim_trace *trace, uint32_t job) {
+    return (double)trace->service_ns[job] / 1e9 * gsim_trace_gpus(trace, job) *
+           ((double)gsim_trace_share(trace, job) / (double)GSIM_PPM);
+}
+
+double gsim_offered_load(const struct gsim_trace *trace, int64_t n_gpus, int64_t span_ns) {
+    double work_s = 0;
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        work_s += gsim_work_of_job_s(trace, job);
+    return work_s * 1e9 / ((double)span_ns * (double)n_gpus);
+}
+
+/* Jobs in the system on average between two instants. */
+static double jobs_between(const struct gsim_result *result, int64_t from_ns, int64_t to_ns) {
+    double sum = 0;
+    for (uint32_t job = 0; job < result->jobs.n; job++) {
+        int64_t begin_ns = result->trace->submit_ns[job], end_ns = result->jobs.end_ns[job];
+        if (end_ns < 0 || end_ns > to_ns)
+            end_ns = to_ns;
+        if (begin_ns < from_ns)
+            begin_ns = from_ns;
+        if (end_ns > begin_ns)
+            sum += (double)(end_ns - begin_ns);
+    }
+    return sum / (double)(to_ns - from_ns);
+}
+
+/* Whether twice as many jobs are there in the last quarter of the arrivals as in the second one,
+ * and more than the GPUs serve: then most of them wait, and ever more. */
+static bool falls_behind(const struct gsim_result *result, int64_t first_ns, int64_t span_ns) {
+    double early = jobs_between(result, first_ns + span_ns / 4, first_ns + span_ns / 2);
+    double late = jobs_between(result, first_ns + span_ns - span_ns / 4, first_ns + span_ns);
+    return late > 2 * early && late > 2 * (double)result->summary.gpus;
+}
+
+void gsim_compare_warn_of_load(const struct gsim_compare *c) {
+    const struct gsim_trace *trace = &c->traces[0];
+    FILE *err = c->cli->io->err;
+    if (trace->n_jobs < LEAST_JOBS || gsim_option_is_on(c->cli, GSIM_OPT_QUIET))
+        return;
+    int64_t first_ns = trace->submit_ns[gsim_arrival(trace, 0)];
+    int64_t span_ns = trace->submit_ns[gsim_arrival(trace, trace->n_jobs - 1)] - first_ns;
+    int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
+    if (span_ns < 4)
+        return; /* all at once: a batch has no load */
+    double load = gsim_offered_load(trace, n_gpus, span_ns);
+    if (load > 1)
+        fprintf(
+            err,
+            "gsim: offered load %.2f: more work arrives than %lld GPUs can do, so the queue grows "
+            "as long as jobs arrive and JCTs measure the trace's length\n",
+            load, (long long)n_gpus);
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        if (falls_behind(&gsim_compare_at(c, i, 0)->result, first_ns, span_ns))
+            fprintf(err, "gsim: %s: the backlog grows until the last arrival: no steady state\n",
+                    c->setup->contender[i].policy->name);
+}

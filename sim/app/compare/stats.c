@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How sure a comparison is. Over replications: Student's t, of paired differences, and on logarithms
+ * where what is compared is a time or a ratio of times. Over a single run: the same over means of a few long batches of jobs, if
+ * the run is long for what its jobs remember of each other (dependence.h); else nothing is said. Of a
+ * quantile one run says nothing that holds. Over shaken traces: the range, and how often the order
+ * is what it is. */
+#include <math.h>
+
+#include "sim/app/compare/compare.h"
+#include "sim/app/statistics/dependence.h"
+
+struct units {
+    const struct gsim_compare *c;
+    size_t n;
+    double *mean_s, *p99_s; /* by contender and unit */
+    double *latency_s; /* the measure, by contender and unit; over batches it is not known */
+    double *paired; /* scratch, by unit */
+    bool is_known[GSIM_MAX_COMPARED]; /* else its run is too short */
+};
+
+const char *const gsim_measure_names[GSIM_MEASURE_COUNT] = {"mean JCT", "p99 latency"};
+
+double gsim_measure_of(const struct gsim_summary *summary, enum gsim_measure measure) {
+    return measure == GSIM_MEASURE_JCT ? summary->jct_mean_s : summary->latency_p99_s;
+}
+
+/* --- units ------------------------------------------------------------------------------------ */
+
+static bool reserve(struct units *u) {
+    struct gsim_arena *arena = u->c->cli->arena;
+    size_t cells = (size_t)u->c->setup->n_contenders * u->n;
+    u->mean_s = gsim_arena_array(arena, cells, sizeof(double));
+    u->p99_s = gsim_arena_array(arena, cells, sizeof(double));
+    u->latency_s = gsim_arena_array(arena, cells, sizeof(double));
+    u->paired = gsim_arena_array(arena, u->n, sizeof(double));
+    return u->mean_s && u->p99_s && u->latency_s && u->paired;
+}
+
+static void take_replications(struct units *u) {
+    for (int i = 0; i < u->c->setup->n_contenders; i++) {
+        u->is_known[i] = true;
+        for (size_t r = 0; r < u->n; r++) {
+            const struct gsim_summary *s = gsim_compare_summary(u->c, i, u->c->first_rep + (int)r);
+            size_t cell = (size_t)i * u->n + r;
+            u->mean_s[cell] = s->jct_mean_s;
+            u->p99_s[cell] = s->jct_p99_s;
+            u->latency_s[cell] = s->latency_p99_s;
+        }
+    }
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs) {
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        const struct gsim_result *result = &gsim_compare_at(c, i, 0)->result;
+        for (uint32_t k = jobs.first; k < jobs.end; k++)
+            if (result->jobs.end_ns[gsim_arrival(result->trace, k)] < 0)
+                return false;
+    }
+    return true;
+}
+
+/* Over how many jobs the queue of this trace remembers; negative: no memory. */
+static double memory_of_trace(const struct gsim_compare *c, struct gsim_window_jobs jobs) {
+    const struct gsim_trace *trace = &c->traces[0];
+    size_t n = jobs.end - jobs.first;
+    double *gap_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *gap_s);
+    double *work_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *work_s);
+    if (!gap_s || !work_s)
+        return -1;
+    for (size_t k = 0; k < n; k++) {
+        uint32_t job = gsim_arrival(trace, jobs.first + (uint32_t)k);
+        work_s[k] = gsim_work_of_job_s(trace, job);
+        if (k > 0)
+            gap_s[k - 1] =
+                (double)(trace->submit_ns[job] -
+                         trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
+                1e9;
+    }
+    return gsim_memory_of_queue(gap_s, work_s, n, (double)gsim_compare_summary(c, 0, 0)->gpus);
+}
+
+static bool take_batches(struct units *u, struct gsim_window_jobs jobs) {
+    size_t n = jobs.end - jobs.first;
+    double *jct_s = gsim_arena_array(u->c->cli->arena, n, sizeof *jct_s);
+    for (int i = 0; jct_s && i < u->c->setup->n_contenders; i++) {
+        const struct gsim_result *result = &gsim_compare_at(u->c, i, 0)->result;
+        for (size_t k = 0; k < n; k++) {
+            uint32_t job = gsim_arrival(result->trace, jobs.first + (uint32_t)k);
+            jct_s[k] = (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
+        }
+        u->is_known[i] = gsim_is_enough(n, gsim_memory_of_values(jct_s, n));
+        gsim_batch_means(jct_s, n, u->mean_s + (size_t)i * u->n);
+    }
+    return jct_s;
+}
+
+/* Why the jobs of one run give no intervals; NULL: they may. */
+static const char *too_short(const struct gsim_compare *c, struct gsim_window_jobs jobs,
+                             double memory) {
+    unsigned n = jobs.end - jobs.first;
+    if (c->first_rep)
+        return "one shaken trace shows no spread";
+    if (!has_ended(c, jobs))
+        return "jobs did not finish";
+    if (n < 2 * GSIM_BATCHES)
+        return gsim_arena_printf(c->cli->arena, "%u jobs are too few", n);
+    if (isinf(memory))
+        return "more work arrives than the GPUs can do, or all of it at once: there is no mean "
+               "that a longer trace would have";
+    if (!gsim_is_enough(n, memory))
+        return gsim_arena_printf(c->cli->arena,
+                                 "at this load completion times remember about %.3g jobs, and %u "
+                                 "jobs are not %d times as many",
+                                 memory, n, GSIM_LEAST_MEMORIES);
+    return NULL;
+}
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+static double mean_of(const struct gsim_compare *c, int contender, enum gsim_measure measure) {
+    double sum = 0;
+    for (int r = 0; r < c->n_reps; r++)
+        sum += gsim_measure_of(gsim_compare_summary(c, contender, c->first_rep + r), measure);
+    return sum / c->n_reps;
+}
+
+static double p99_of(const struct gsim_compare *c, int contender) {
+    double sum = 0;
+    for (int r = 0; r < c->n_reps; r++)
+        sum += gsim_compare_summary(c, contender, c->first_rep + r)->jct_p99_s;
+    return sum / c->n_reps;
+}
+
+static struct gsim_interval unknown(double mean) {
+    return (struct gsim_interval){mean, (double)NAN, (double)NAN};
+}
+
+static struct gsim_interval range_of(const double *values, size_t n, double mean) {
+    struct gsim_interval range = {mean, values[0], values[0]};
+    for (size_t i = 1; i < n; i++) {
+        range.low = fmin(range.low, values[i]);
+        range.high = fmax(range.high, values[i]);
+    }
+    return range;
+}
+
+/* One contender's value minus another's, unit by unit. */
+static void pair(const struct units *u, const double *values, int contender, int other) {
+    for (size_t i = 0; i < u->n; i++)
+        u->paired[i] = values[(size_t)contender * u->n + i] - values[(size_t)other * u->n + i];
+}
+
+/* The ratio of one contender's mean to another's, and p of "they are alike". */
+static struct gsim_interval ratio_of(const struct units *u, const double *values, int contender,
+                                     int other, enum gsim_units units, double *p) {
+    const double *mine = values + (size_t)contender * u->n, *its = values + (size_t)other * u->n;
+    *p = (double)NAN;
+    if (contender == other)
+        return (struct gsim_interval){1, 1, 1};
+    if (units != GSIM_UNITS_SHAKEN) {
+        pair(u, values, contender, other);
+        *p = gsim_t_p(u->paired, u->n);
+        return gsim_t_ratio(mine, its, u->n);
+    }
+    for (size_t i = 0; i < u->n; i++)
+        u->paired[i] = mine[i] / its[i];
+    return range_of(u->paired, u->n, (double)NAN);
+}
+
+static int count_below(const struct units *u, const double *values, int lower, int other) {
+    int n = 0;
+    for (size_t i = 0; i < u->n; i++)
+        n += values[(size_t)lower * u->n + i] < values[(size_t)other * u->n + i];
+    return n;
+}
+
+/* Those of a contender, whose means stand there already. */
+static void describe(const struct units *u, enum gsim_units units, int contender,
+                     struct gsim_compared *out) {
+    const double *means = u->mean_s + (size_t)contender * u->n;
+    const double *p99s = u->p99_s + (size_t)contender * u->n;
+    bool is_shaken = units == GSIM_UNITS_SHAKEN;
+    double mean = out->mean_s.mean, p99 = out->p99_s.mean, ratio = out->ratio.mean;
+    out->mean_s = is_shaken ? range_of(means, u->n, mean) : gsim_t_log_interval(means, u->n);
+    if (units != GSIM_UNITS_BATCHES)
+        out->p99_s = is_shaken ? range_of(p99s, u->n, p99) : gsim_t_log_interval(p99s, u->n);
+    if (!u->is_known[0])
+        return;
+    double difference = out->difference_s.mean;
+    pair(u, u->mean_s, contender, 0);
+    out->difference_s =
+        is_shaken ? range_of(u->paired, u->n, difference) : gsim_t_interval(u->paired, u->n);
+    out->ratio = ratio_of(u, u->mean_s, contender, 0, units, &out->p);
+    out->mean_s.mean = mean; /* of all jobs, also those that are left over from batches */
+    out->difference_s.mean = difference;
+    out->ratio.mean = ratio;
+    out->n_below = is_shaken ? count_below(u, u->mean_s, contender, 0) : 0;
+}
+
+static void rank_all(const struct gsim_compare *c, enum gsim_measure measure,
+                     struct gsim_ranking *out) {
+    *out = (struct gsim_ranking){.is_there = true, .best = 0, .second = -1};
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        out->value[i] = mean_of(c, i, measure);
+        out->is_there &= !isnan(out->value[i]);
+        out->best = out->value[i] < out->value[out->best] ? i : out->best;
+    }
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        out->to_best[i] = unknown(out->value[i] / out->value[out->best]);
+        out->p[i] = (double)NAN;
+        if (i != out->best && (out->second < 0 || out->value[i] < out->value[out->second]))
+            out->second = i;
+    }
+}
+
+/* Everybody against the best one. */
+static bool test_ranking(const struct units *u, enum gsim_units units, const double *values,
+                         struct gsim_ranking *out) {
+    int n = u->c->setup->n_contenders;
+    for (int i = 0; i < n; i++) {
+        if (!out->is_there || !u->is_known[i] || !u->is_known[out->best])
+            continue;
+        double ratio = out->to_best[i].mean;
+        out->to_best[i] = ratio_of(u, values, i, out->best, units, &out->p[i]);
+        out->to_best[i].mean = ratio;
+        out->n_above[i] = count_below(u, values, out->best, i);
+    }
+    return gsim_holm(out->p, (size_t)n);
+}
+
+static bool test_all(const struct units *u, struct gsim_comparison *out) {
+    double p[GSIM_MAX_COMPARED];
+    int n = u->c->setup->n_contenders;
+    bool is_run = out->units == GSIM_UNITS_BATCHES; /* of its latencies nothing is known */
+    for (int i = 0; i < n; i++) {
+        if (u->is_known[i])
+            describe(u, out->units, i, &out->policy[i]);
+        p[i] = out->policy[i].p;
+    }
+    if (!gsim_holm(p, (size_t)n) ||
+        !test_ranking(u, out->units, u->mean_s, &out->ranking[GSIM_MEASURE_JCT]) ||
+        (!is_run &&
+         !test_ranking(u, out->units, u->latency_s, &out->ranking[GSIM_MEASURE_LATENCY])))
+        return false;
+    for (int i = 0; i < n; i++)
+        out->policy[i].p = p[i];
+    return true;
+}
+
+static void begin(const struct gsim_compare *c, struct gsim_comparison *out) {
+    *out = (struct gsim_comparison){.n_units = c->n_reps};
+    for (int m = 0; m < GSIM_MEASURE_COUNT; m++)
+        rank_all(c, (enum gsim_measure)m, &out->ranking[m]);
+    const double *mean_s = out->ranking[GSIM_MEASURE_JCT].value;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        out->policy[i] = (struct gsim_compared){.mean_s = unknown(mean_s[i]),
+                                                .p99_s = unknown(p99_of(c, i)),
+                                                .ratio = unknown(mean_s[i] / mean_s[0]),
+                                                .difference_s = unknown(mean_s[i] - mean_s[0]),
+                                                .p = (double)NAN};
+}
+
+/* The batches of one run, if it is long enough. */
+static bool take_run(struct units *u, struct gsim_comparison *out) {
+    struct gsim_window_jobs jobs = gsim_window_find(&u->c->setup->window, &u->c->traces[0]);
+    double memory = memory_of_trace(u->c, jobs);
+    if (memory < 0)
+        return false;
+    out->none_why = too_short(u->c, jobs, memory);
+    out->units = out->none_why ? GSIM_UNITS_NONE : GSIM_UNITS_BATCHES;
+    u->n = GSIM_BATCHES;
+    return out->none_why || (reserve(u) && take_batches(u, jobs));
+}
+
+enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
+                                         struct gsim_comparison *out) {
+    struct units u = {.c = c, .n = (size_t)c->n_reps};
+    bool is_fine;
+    begin(c, out);
+    if (c->n_reps == 1) {
+        is_fine = take_run(&u, out);
+        out->n_units = out->none_why ? 1 : GSIM_BATCHES;
+    } else {
+        out->units = c->first_rep ? GSIM_UNITS_SHAKEN : GSIM_UNITS_REPS;
+        is_fine = reserve(&u);
+        if (is_fine)
+            take_replications(&u);
+    }
+    if (!is_fine || (!out->none_why && !test_all(&u, out)))
+        return gsim_no_memory(c->cli->log, "computing statistics");
+    return GSIM_OK;
+}

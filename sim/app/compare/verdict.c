@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a comparison comes to, in sentences: who is lowest, by how much and how surely, or that it is a
+ * tie; the same of latencies where there are requests; whether that lies outside what was validated;
+ * and whether it hangs on a constant that nobody knows. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/app/compare/compare.h"
+
+enum { MOST_LINES = 16 };
+
+/* Differences below this are no difference that a cluster would notice, nor one that the models
+ * behind the numbers could tell. */
+static const double ALIKE = 0.001;
+
+struct verdict {
+    const struct gsim_compare *c;
+    const struct gsim_comparison *s;
+    const char *line[MOST_LINES + 1];
+    int n;
+    bool is_named[GSIM_MAX_COMPARED]; /* contenders that a line speaks of */
+    bool is_out_of_memory;
+};
+
+static void add(struct verdict *v, const char *line) {
+    v->is_out_of_memory |= !line;
+    if (line && v->n < MOST_LINES)
+        v->line[v->n++] = line;
+}
+
+static const char *name_of(const struct verdict *v, int contender) {
+    return v->c->setup->contender[contender].policy->name;
+}
+
+/* "a, b and c", of those that are in the set. */
+static const char *names_of(const struct verdict *v, const bool *is_in) {
+    struct gsim_arena *arena = v->c->cli->arena;
+    const char *text = "";
+    int n = 0, n_left = 0;
+    for (int i = 0; i < v->c->setup->n_contenders; i++)
+        n_left += is_in[i];
+    for (int i = 0; i < v->c->setup->n_contenders && text; i++) {
+        if (!is_in[i])
+            continue;
+        n_left--;
+        text = gsim_arena_printf(arena, "%s%s%s", text,
+                                 n == 0       ? ""
+                                 : n_left > 0 ? ", "
+                                              : " and ",
+                                 name_of(v, i));
+        n++;
+    }
+    return text;
+}
+
+/* --- a ranking -------------------------------------------------------------------------------- */
+
+/* How sure the margin of the best over another is: " (95 % interval 1.0 to 9.0 %, p = 0.012)". */
+static const char *surety(const struct verdict *v, const struct gsim_ranking *r, int other) {
+    struct gsim_arena *arena = v->c->cli->arena;
+    /* the interval is of other / best; the margin is 1 - best / other */
+    double low = 100 * (1 - 1 / r->to_best[other].low);
+    double high = 100 * (1 - 1 / r->to_best[other].high);
+    char p[16];
+    if (isnan(low) || isnan(high))
+        return "";
+    low = fabs(low) < 0.05 ? 0 : low; /* no "-0.0" */
+    if (v->s->units == GSIM_UNITS_SHAKEN)
+        return gsim_arena_printf(arena,
+                                 " (%.1f to %.1f %% over %d shaken traces, below in %d of them)",
+                                 low, high, v->s->n_units, r->n_above[other]);
+    gsim_format_p(p, r->p[other]);
+    return gsim_arena_printf(arena, " (95 %% interval %.1f to %.1f %%, p %s%s)", low, high,
+                             *p == '<' ? "" : "= ", p);
+}
+
+static bool is_alike(const struct gsim_ranking *r, int i) {
+    return !(r->value[i] > r->value[r->best] * (1 + ALIKE));
+}
+
+static bool may_be_chance(const struct verdict *v, const struct gsim_ranking *r, int i) {
+    if (v->s->units == GSIM_UNITS_SHAKEN)
+        return r->n_above[i] < v->s->n_units;
+    /* p is of differences, the interval of ratios: where one large replication hides a difference that
+     * every replication shows, no tie is called, and both stand beside the verdict. */
+    return r->p[i] > 0.05 && !(r->to_best[i].low > 1);
+}
+
+static const char *tie(struct verdict *v, const struct gsim_ranking *r, const char *what,
+                       bool is_chance) {
+    struct gsim_arena *arena = v->c->cli->arena;
+    bool is_in[GSIM_MAX_COMPARED] = {false};
+    for (int i = 0; i < v->c->setup->n_contenders; i++) {
+        is_in[i] = i == r->best || is_alike(r, i) || (is_chance && may_be_chance(v, r, i));
+        v->is_named[i] |= is_in[i];
+    }
+    const char *names = names_of(v, is_in), *sure = surety(v, r, r->second);
+    if (!names || !sure)
+        return NULL;
+    if (!is_chance)
+        return gsim_arena_printf(arena, "%s tie in %s, within %g %%", names, what, 100 * ALIKE);
+    return gsim_arena_printf(
+        arena, "%s tie in %s: %s is lowest, %.1f %% below %s, which may be chance%s", names, what,
+        name_of(v, r->best), 100 * (1 - r->value[r->best] / r->value[r->second]),
+        name_of(v, r->second), sure);
+}
+
+/* The lowest one that does not tie with the best; -1: they all do. */
+static int next_of(const struct verdict *v, const struct gsim_ranking *r) {
+    int next = -1;
+    for (int i = 0; i < v->c->setup->n_contenders; i++)
+        if (!is_alike(r, i) && (next < 0 || r->value[i] < r->value[next]))
+            next = i;
+    return next;
+}
+
+/* Returns whether there is a winner, which other constants might make lose. */
+static bool rank(struct verdict *v, enum gsim_measure measure) {
+    const struct gsim_ranking *r = &v->s->ranking[measure];
+    struct gsim_arena *arena = v->c->cli->arena;
+    const char *what = gsim_measure_names[measure];
+    if (!r->is_there || r->second < 0)
+        return false;
+    if (is_alike(r, r->second)) {
+        int next = next_of(v, r);
+        const char *line = tie(v, r, what, false);
+        if (line && next >= 0)
+            line =
+                gsim_arena_printf(arena, "%s, %.1f %% below %s", line,
+                                  100 * (1 - r->value[r->best] / r->value[next]), name_of(v, next));
+        add(v, line);
+        return false;
+    }
+    if (may_be_chance(v, r, r->second)) {
+        add(v, tie(v, r, what, true));
+        return false;
+    }
+    v->is_named[r->best] = v->is_named[r->second] = true;
+    const char *sure = surety(v, r, r->second);
+    bool is_of_run = !v->s->units || (v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]));
+    add(v, !sure ? NULL
+                 : gsim_arena_printf(arena, "%s has the lowest %s%s, %.1f %% below %s%s",
+                                     name_of(v, r->best), what, is_of_run ? " in this run" : "",
+                                     100 * (1 - r->value[r->best] / r->value[r->second]),
+                                     name_of(v, r->second), sure));
+    return true;
+}
+
+/* --- what stands beside it -------------------------------------------------------------------- */
+
+static void say_unsure(struct verdict *v) {
+    const struct gsim_ranking *r = &v->s->ranking[GSIM_MEASURE_JCT];
+    bool is_short = v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]);
+    if (!v->s->none_why && !is_short)
+        return;
+    add(v, v->c->setup->spec
+               ? "one run cannot tell whether that is chance: --reps 20 draws 20 traces"
+               : "one run cannot tell whether that is chance: --shake 5% shows what hangs on "
+                 "coincidences of this trace, --reps of a spec what is chance");
+}
+
+static const char *outside_of(const struct verdict *v, int contender) {
+    for (int r = 0; r < v->c->n_traces; r++) {
+        const char *outside = gsim_compare_summary(v->c, contender, r)->outside_validated;
+        if (*outside)
+            return outside;
+    }
+    return "";
+}
+
+/* Of the policies that were named, one line a reason. */
+static void say_outside(struct verdict *v) {
+    bool is_said[GSIM_MAX_COMPARED] = {false};
+    for (int i = 0; i < v->c->setup->n_contenders; i++) {
+        const char *why = outside_of(v, i);
+        bool is_in[GSIM_MAX_COMPARED] = {false};
+        if (!v->is_named[i] || is_said[i] || !*why)
+            continue;
+        for (int k = i; k < v->c->setup->n_contenders; k++)
+            is_said[k] |= is_in[k] = v->is_named[k] && strcmp(outside_of(v, k), why) == 0;
+        const char *names = names_of(v, is_in);
+        add(v, names ? gsim_arena_printf(v->c->cli->arena, "outside what was validated: %s (%s)",
+                                         names, why)
+                     : NULL);
+    }
+}
+
+static const char *tried(const struct gsim_whatif *w, struct gsim_arena *arena) {
+    const char *s = w->n_varied == 1 ? "" : "s";
+    if (w->flip)
+        return gsim_arena_printf(arena, "it does not survive +-20 %% on assumed constants: %s",
+                                 w->flip);
+    if (w->n_varied)
+        return gsim_arena_printf(arena, "it survives +-20 %% on each of %d assumed constant%s",
+                                 w->n_varied, s);
+    if (w->n_left_out)
+        return "it was tried with no other value of assumed constants";
+    return w->n_not_varied ? "it rests on assumed values" : "it rests on no assumed constant";
+}
+
+static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *is_interrupted) {
+    struct gsim_whatif w;
+    struct gsim_arena *arena = v->c->cli->arena;
+    enum gsim_status status = gsim_compare_whatif(v->c, winner, &w);
+    if (status != GSIM_OK)
+        return status;
+    const char *line = tried(&w, arena);
+    if (line && w.n_not_varied)
+        line = gsim_arena_printf(arena, "%s; %d assumed value%s not varied", line, w.n_not_varied,
+                                 w.n_not_varied == 1 ? " was" : "s were");
+    if (line && w.n_left_out)
+        line =
+            gsim_arena_printf(arena, "%s; %d %sleft out (%s)", line, w.n_left_out,
+                              w.n_left_out == 1 ? "was " : "were ",
+                              w.is_interrupted ? "interrupted"
+                              : w.is_forbidden ? "--no-what-if"
+                                               : "more to simulate than the table was; --what-if "
+                                                 "tries all");
+    add(v, line);
+    *is_interrupted = w.is_interrupted;
+    return GSIM_OK;
+}
+
+/* Whether there are jobs whose end says something: requests arrive when they do. */
+static bool has_batch_jobs(const struct gsim_trace *trace) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (gsim_trace_get(trace, GSIM_COL_REQUESTS, job) <= 0)
+            return true;
+    return false;
+}
+
+enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct gsim_comparison *s,
+                                      const char *const **lines, bool *is_interrupted) {
+    struct verdict *v = gsim_arena_alloc(c->cli->arena, sizeof *v);
+    int winner[GSIM_MEASURE_COUNT];
+    bool is_won = false;
+    *is_interrupted = false;
+    if (!v)
+        return gsim_no_memory(c->cli->log, "comparing");
+    v->c = c;
+    v->s = s;
+    *lines = v->line;
+    for (int m = 0; m < GSIM_MEASURE_COUNT; m++) {
+        bool is_won_here = (m != GSIM_MEASURE_JCT || has_batch_jobs(&c->traces[0])) &&
+                           rank(v, (enum gsim_measure)m);
+        winner[m] = is_won_here ? s->ranking[m].best : -1;
+        is_won |= is_won_here;
+    }
+    if (v->n == 0)
+        return GSIM_OK; /* one policy */
+    if (is_won)
+        say_unsure(v);
+    say_outside(v);
+    enum gsim_status status = is_won ? say_whatif(v, winner, is_interrupted) : GSIM_OK;
+    if (status == GSIM_OK && v->is_out_of_memory)
+        return gsim_no_memory(c->cli->log, "comparing");
+    return status;
+}

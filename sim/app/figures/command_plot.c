@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim plot: one figure of a database. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/app/cli/cli.h"
+#include "sim/app/figures/gnuplot.h"
+#include "sim/base/text.h"
+
+/* What is drawn, and into which files. */
+struct plot {
+    struct gsim_figure figure;
+    struct gsim_figure_request request;
+    const char *output;
+    char *stem; /* output without its ending */
+    bool is_drawn_before; /* the output is there */
+};
+
+static enum gsim_status read_output(struct gsim_cli *cli, struct plot *plot) {
+    const char *path = cli->value[GSIM_OPT_OUTPUT];
+    if (!path)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "where does the figure go? -o FILE.pdf, .svg, .png or .tex");
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    int format = dot && dot > name ? gsim_text_choice(dot + 1, "pdf|svg|png|tex") : -1;
+    if (format < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "-o: '%s' does not end in .pdf, .svg, .png or .tex", path);
+    for (const char *p = name; *p; p++)
+        if ((unsigned char)*p < 32 || *p == 127)
+            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                             "-o: a file name with control characters in it");
+    plot->output = path;
+    plot->request =
+        (struct gsim_figure_request){.format = (enum gsim_figure_format)format,
+                                     .is_double = gsim_option_is_on(cli, GSIM_OPT_DOUBLE),
+                                     .output = name};
+    plot->stem = gsim_arena_strndup(cli->arena, path, (size_t)(dot - path));
+    return plot->stem ? GSIM_OK : gsim_no_memory(cli->log, "drawing");
+}
+
+static enum gsim_status read_request(struct gsim_cli *cli, struct plot *plot) {
+    enum gsim_status status =
+        gsim_one_operand(cli, "database", "gsim plot results.db --figure NAME -o fig.pdf");
+    if (status != GSIM_OK)
+        return status;
+    if (!cli->value[GSIM_OPT_FIGURE])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "which figure? --figure NAME; 'gsim list figures' shows them");
+    status = gsim_figure_find(cli->value[GSIM_OPT_FIGURE], cli->arena, &plot->figure, cli->log);
+    return status == GSIM_OK ? read_output(cli, plot) : status;
+}
+
+/* From the folder of gnuplot to beside the output: STEM and an ending. */
+static enum gsim_status take(struct gsim_cli *cli, const struct gsim_folder *folder,
+                             const char *from, const char *to) {
+    const char *path = from ? gsim_folder_path(folder, from) : NULL;
+    if (!path || !to)
+        return gsim_no_memory(cli->log, "drawing");
+    if (rename(path, to) != 0)
+        return gsim_fail(cli->log, GSIM_FAILED, to, 0, "cannot write it: %s", strerror(errno));
+    return GSIM_OK;
+}
+
+static const char *with_ending(struct gsim_cli *cli, const char *stem, const char *ending) {
+    return gsim_arena_printf(cli->arena, "%s%s", stem, ending);
+}
+
+/* STEM.pdf, and STEM-2.pdf for the second page. */
+static const char *page_stem(struct gsim_cli *cli, const struct plot *plot) {
+    if (plot->request.page == 1)
+        return plot->stem;
+    return gsim_arena_printf(cli->arena, "%s-%d", plot->stem, plot->request.page);
+}
+
+/* A file that the user did not name is replaced only where the one that was named is there too, so
+ * that it is of an earlier drawing. */
+static enum gsim_status check_unnamed(struct gsim_cli *cli, const struct plot *plot,
+                                      const char *path) {
+    if (!path)
+        return gsim_no_memory(cli->log, "drawing");
+    if (plot->is_drawn_before || gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0)
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, path, 0,
+                     "it exists, and the figure %s comes with a file of this name; --force "
+                     "overwrites it",
+                     plot->output);
+}
+
+static enum gsim_status take_page(struct gsim_cli *cli, const struct plot *plot,
+                                  const struct gsim_folder *folder) {
+    const char *stem = page_stem(cli, plot), *ending = strrchr(plot->output, '.');
+    const char *slash = stem ? strrchr(stem, '/') : NULL;
+    const char *to = plot->request.page > 1 && stem ? with_ending(cli, stem, ending) : plot->output;
+    enum gsim_status status = GSIM_OK;
+    if (plot->request.page > 1)
+        status = check_unnamed(cli, plot, to);
+    if (status == GSIM_OK && plot->request.format == GSIM_FIGURE_TEX) {
+        const char *pdf = with_ending(cli, stem, ".pdf");
+        status = check_unnamed(cli, plot, pdf);
+        if (status == GSIM_OK)
+            status = take(cli, folder, with_ending(cli, slash ? slash + 1 : stem, ".pdf"), pdf);
+    }
+    return status == GSIM_OK ? take(cli, folder, plot->request.output, to) : status;
+}
+
+static enum gsim_status keep_script(struct gsim_cli *cli, const struct plot *plot,
+                                    const struct gsim_folder *folder) {
+    const char *stem = page_stem(cli, plot);
+    const char *path = stem ? with_ending(cli, stem, ".gp") : NULL;
+    enum gsim_status status = check_unnamed(cli, plot, path);
+    return status == GSIM_OK ? take(cli, folder, "script.gp", path) : status;
+}
+
+/* gnuplot writes the name that the file will have: TeX includes the picture by it. */
+static enum gsim_status draw_page(struct gsim_cli *cli, struct plot *plot, struct gsim_db *db,
+                                  int *n_pages) {
+    struct gsim_folder folder;
+    const char *stem = page_stem(cli, plot), *slash = stem ? strrchr(stem, '/') : NULL;
+    plot->request.output =
+        stem ? with_ending(cli, slash ? slash + 1 : stem, strrchr(plot->output, '.')) : NULL;
+    if (!plot->request.output)
+        return gsim_no_memory(cli->log, "drawing");
+    enum gsim_status status = gsim_folder_open(&folder, plot->output, cli->arena, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_gnuplot_draw(&folder, &plot->figure, db, &plot->request, cli->io->stop, n_pages,
+                               cli->log);
+    enum gsim_status drawn = status;
+    if (status == GSIM_OK)
+        status = take_page(cli, plot, &folder);
+    /* The script is kept also where gnuplot is missing. */
+    if (gsim_option_is_on(cli, GSIM_OPT_KEEP) && (drawn == GSIM_OK || drawn == GSIM_FAILED)) {
+        enum gsim_status kept = keep_script(cli, plot, &folder);
+        status = status == GSIM_OK ? kept : status;
+    }
+    gsim_folder_close(&folder);
+    return status;
+}
+
+static enum gsim_status draw(struct gsim_cli *cli, struct plot *plot, struct gsim_db *db) {
+    int n_pages = 1;
+    enum gsim_status status = GSIM_OK;
+    plot->is_drawn_before = access(plot->output, F_OK) == 0;
+    for (plot->request.page = 1; plot->request.page <= n_pages && status == GSIM_OK;
+         plot->request.page++)
+        status = draw_page(cli, plot, db, &n_pages);
+    if (status == GSIM_OK && n_pages > 1)
+        gsim_warn(cli->log, NULL, 0,
+                  "figure '%s' of these runs has %d pages: %s and %s-2%s%s; --where chooses runs",
+                  plot->figure.name, n_pages, plot->output, plot->stem, strrchr(plot->output, '.'),
+                  n_pages > 2 ? " and so on" : "");
+    return status;
+}
+
+enum gsim_status gsim_command_plot(struct gsim_cli *cli) {
+    struct plot plot;
+    struct gsim_db *db = NULL;
+    struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
+                                    .x = cli->value[GSIM_OPT_X],
+                                    .y = cli->value[GSIM_OPT_Y],
+                                    .value = cli->value[GSIM_OPT_VALUE]};
+    enum gsim_status status = read_request(cli, &plot);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        gsim_db_heed(db, cli->io->stop);
+    if (status == GSIM_OK)
+        status = gsim_db_choose(db, &choice, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_figure_prepare(db, cli->arena, cli->log);
+    if (status == GSIM_OK)
+        status = draw(cli, &plot, db);
+    gsim_db_close(db);
+    return status;
+}

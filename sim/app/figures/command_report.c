@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim report: a database as one page that needs nothing else: tables from plots/report.sql and the
+ * figures that its runs have something to show in. Every text of the database is escaped. */
+#define _POSIX_C_SOURCE 200809L
+#include <string.h>
+
+#include "sim/app/cli/cli.h"
+#include "sim/app/figures/gnuplot.h"
+#include "sim/app/cli/output.h"
+#include "sim/base/text.h"
+
+static const char picture[] = "figure.svg";
+
+static const char style[] =
+    "<style>\n"
+    "body{font:16px/1.5 system-ui,sans-serif;color:#111;background:#fff;max-width:72rem;"
+    "margin:0 auto;padding:1rem;overflow-wrap:anywhere}\n"
+    "h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem}\n"
+    ".wide{overflow-x:auto}\n"
+    "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ccc;white-space:nowrap}\n"
+    "td.n,th.n{text-align:right}\n"
+    "figure{margin:1rem 0;display:inline-block;vertical-align:top;max-width:100%}\n"
+    "figcaption{font-size:.85rem;max-width:31rem}\n"
+    ".absent{font-size:.85rem;color:#555}\n"
+    "svg{width:31rem;max-width:100%;height:auto}\n"
+    "@media print{body{max-width:none;padding:0;font-size:10pt}figure,tr{break-inside:avoid}"
+    "table{font-size:6.5pt}th,td{padding:.1rem .25rem}td:first-child,td:last-child{"
+    "white-space:normal;overflow-wrap:anywhere}}\n"
+    "</style>\n";
+
+static void put_html(FILE *out, const char *text) {
+    while (*text) {
+        int n = gsim_text_utf8_length(text);
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '>')
+            fputs("&gt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else if (*text == '"')
+            fputs("&quot;", out);
+        else if (*text == '\'')
+            fputs("&#39;", out);
+        else if (n == 0 || (unsigned char)*text < 32 || *text == 127)
+            fputs("\xef\xbf\xbd", out); /* the replacement character */
+        else
+            (void)fwrite(text, 1, (size_t)n, out);
+        text += n ? n : 1;
+    }
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+struct table {
+    FILE *out;
+    const char *title;
+    int64_t n_rows;
+};
+
+static void put_head(const struct table *table, const struct gsim_db_value *values, int n) {
+    fputs("<h2>", table->out);
+    put_html(table->out, table->title);
+    fputs("</h2>\n<div class=\"wide\"><table>\n<tr>", table->out);
+    for (int i = 0; i < n; i++) {
+        fputs(values[i].is_text ? "<th>" : "<th class=\"n\">", table->out);
+        put_html(table->out, values[i].name);
+        fputs("</th>", table->out);
+    }
+    fputs("</tr>\n", table->out);
+}
+
+static void put_table_row(void *arg, const struct gsim_db_value *values, int n) {
+    struct table *table = arg;
+    if (table->n_rows++ == 0)
+        put_head(table, values, n);
+    fputs("<tr>", table->out);
+    for (int i = 0; i < n; i++) {
+        fputs(values[i].is_text ? "<td>" : "<td class=\"n\">", table->out);
+        put_html(table->out, values[i].is_null ? "-" : values[i].text);
+        fputs("</td>", table->out);
+    }
+    fputs("</tr>\n", table->out);
+}
+
+static enum gsim_status put_table(FILE *out, struct gsim_db *db, const char *title,
+                                  const char **sql, struct gsim_log *log) {
+    struct table table = {.out = out, .title = title};
+    enum gsim_status status = gsim_db_query(db, sql, put_table_row, &table, log);
+    if (table.n_rows)
+        fputs("</table></div>\n", out);
+    return status;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+/* gnuplot names its symbols alike in every picture: each gets names of its own. */
+static void put_svg(FILE *out, const char *svg, int number) {
+    static const char *const marks[] = {"id='", "id=\"", "href='#", "href=\"#", "url(#"};
+    const char *at = strstr(svg, "<svg");
+    while (at && *at) {
+        size_t n = 0;
+        for (size_t i = 0; i < sizeof marks / sizeof *marks && n == 0; i++)
+            if (strncmp(at, marks[i], strlen(marks[i])) == 0)
+                n = strlen(marks[i]);
+        (void)fwrite(at, 1, n ? n : 1, out);
+        if (n)
+            fprintf(out, "f%d_", number);
+        at += n ? n : 1;
+    }
+}
+
+static char *read_text(const char *path, struct gsim_arena *arena) {
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    char *text = NULL;
+    size_t n = 0, capacity = 1 << 16, got = 1;
+    if (!file)
+        return NULL;
+    while (got > 0) {
+        char *grown = gsim_arena_grow(arena, text, n, capacity);
+        if (!grown)
+            break;
+        text = grown;
+        got = fread(text + n, 1, capacity - 1 - n, file);
+        n += got;
+        capacity *= 2;
+    }
+    (void)fclose(file);
+    return got == 0 ? text : NULL;
+}
+
+struct page {
+    struct gsim_cli *cli;
+    struct gsim_db *db;
+    struct gsim_folder folder;
+    FILE *out;
+    int n_figures;
+};
+
+/* Why a figure is not there: its runs have nothing to show in it, or too much, or its drawing
+ * failed; the others are drawn. */
+static void put_absence(struct page *page, const struct gsim_figure *figure,
+                        const struct gsim_log *log) {
+    fprintf(page->out, "<p class=\"absent\">%s: ", figure->name);
+    put_html(page->out, log->errors[0].text);
+    fputs("</p>\n", page->out);
+}
+
+static void put_picture(struct page *page, const struct gsim_figure *figure, int number,
+                        int n_pages) {
+    char *svg = read_text(gsim_folder_path(&page->folder, picture), page->cli->arena);
+    if (!svg)
+        return;
+    fputs("<figure>\n", page->out);
+    put_svg(page->out, svg, ++page->n_figures);
+    fprintf(page->out, "\n<figcaption>%s: %s", figure->name, figure->summary);
+    if (n_pages > 1)
+        fprintf(page->out, " (%d of %d)", number, n_pages);
+    fputs("</figcaption>\n</figure>\n", page->out);
+}
+
+static enum gsim_status put_figure(struct page *page, const struct gsim_figure *figure) {
+    struct gsim_figure_request request = {.format = GSIM_FIGURE_SVG, .output = picture};
+    int n_pages = 1;
+    for (request.page = 1; request.page <= n_pages; request.page++) {
+        struct gsim_log log = {0};
+        enum gsim_status status = gsim_gnuplot_draw(&page->folder, figure, page->db, &request,
+                                                    page->cli->io->stop, &n_pages, &log);
+        if (status == GSIM_INCOMPLETE)
+            return gsim_fail(page->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                             "interrupted: no report is written");
+        if (status == GSIM_FAILED)
+            gsim_warn(page->cli->log, NULL, 0, "the report is without figure '%s': %s",
+                      figure->name, log.errors[0].text);
+        if (status == GSIM_OK)
+            put_picture(page, figure, request.page, n_pages);
+        else
+            put_absence(page, figure, &log);
+        if (status != GSIM_OK && request.page == 1)
+            break;
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status put_figures(struct page *page) {
+    static const char missing[] = "gnuplot is not installed and draws them";
+    struct gsim_figure figure;
+    fputs("<h2>Figures</h2>\n", page->out);
+    if (!gsim_gnuplot_is_there()) {
+        gsim_warn(page->cli->log, NULL, 0,
+                  "the report is without figures: %s: apt-get install gnuplot-nox (Debian, "
+                  "Ubuntu), dnf install gnuplot, brew install gnuplot",
+                  missing);
+        fprintf(page->out, "<p>There are no figures: %s.</p>\n", missing);
+        return GSIM_OK;
+    }
+    enum gsim_status status = gsim_folder_open(&page->folder, page->cli->value[GSIM_OPT_OUTPUT],
+                                               page->cli->arena, page->cli->log);
+    if (status != GSIM_OK)
+        return status;
+    for (int at = 0; status == GSIM_OK && gsim_figure_at(at, page->cli->arena, &figure); at++)
+        status = put_figure(page, &figure);
+    gsim_folder_close(&page->folder);
+    return status;
+}
+
+/* --- the page --------------------------------------------------------------------------------- */
+
+static enum gsim_status put_page(struct page *page) {
+    FILE *out = page->out;
+    const char *sql = gsim_figure_file("report.sql", page->cli->arena);
+    struct gsim_log *log = page->cli->log;
+    if (!sql)
+        return gsim_no_memory(log, "writing a report");
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+          "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>gsim: ",
+          out);
+    put_html(out, page->cli->operand[0]);
+    fprintf(out, "</title>\n%s</head>\n<body>\n<h1>", style);
+    put_html(out, page->cli->operand[0]);
+    fputs("</h1>\n", out);
+    if (page->cli->value[GSIM_OPT_WHERE]) {
+        fputs("<p>Runs where <code>", out);
+        put_html(out, page->cli->value[GSIM_OPT_WHERE]);
+        fputs("</code></p>\n", out);
+    }
+    enum gsim_status status =
+        put_table(out, page->db, "Results (means over seeds and replications)", &sql, log);
+    if (status == GSIM_OK)
+        status = put_figures(page);
+    if (status == GSIM_OK)
+        status = put_table(out, page->db, "Runs (the first 200)", &sql, log);
+    if (status == GSIM_OK)
+        status = put_table(out, page->db, "What to be careful with", &sql, log);
+    fputs("<p>Made by gsim " GSIM_VERSION ".</p>\n</body>\n</html>\n", out);
+    return status;
+}
+
+static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db) {
+    struct gsim_outfile file;
+    struct page page = {.cli = cli, .db = db};
+    enum gsim_status status =
+        gsim_outfile_open(&file, cli->value[GSIM_OPT_OUTPUT], cli->arena, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    page.out = file.file;
+    status = put_page(&page);
+    if (status == GSIM_OK)
+        return gsim_outfile_close(&file, cli->log);
+    gsim_outfile_abandon(&file);
+    return status;
+}
+
+enum gsim_status gsim_command_report(struct gsim_cli *cli) {
+    struct gsim_db *db = NULL;
+    struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
+                                    .x = cli->value[GSIM_OPT_X],
+                                    .y = cli->value[GSIM_OPT_Y],
+                                    .value = cli->value[GSIM_OPT_VALUE]};
+    static const char usage[] = "gsim report results.db -o report.html";
+    enum gsim_status status = gsim_one_operand(cli, "database", usage);
+    if (status != GSIM_OK)
+        return status;
+    if (!cli->value[GSIM_OPT_OUTPUT])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "where does the page go? %s", usage);
+    const char *ending = strrchr(cli->value[GSIM_OPT_OUTPUT], '.');
+    if (gsim_text_choice(ending ? ending + 1 : "", "html|htm") < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "-o: '%s' does not end in .html or .htm, and a report is a page; gsim "
+                         "plot writes single figures",
+                         cli->value[GSIM_OPT_OUTPUT]);
+    status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        gsim_db_heed(db, cli->io->stop);
+    if (status == GSIM_OK)
+        status = gsim_db_choose(db, &choice, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_figure_prepare(db, cli->arena, cli->log);
+    if (status == GSIM_OK)
+        status = write_page(cli, db);
+    gsim_db_close(db);
+    return status;
+}

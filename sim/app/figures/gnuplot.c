@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
+#include "sim/app/figures/gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char script_name[] = "script.gp", error_name[] = "gnuplot.err";
+
+extern char **environ;
+
+/* What would change what gnuplot does is left out. */
+static char **clean_environment(struct gsim_arena *arena) {
+    static const char *const out[] = {"LC_", "LANG", "GNUPLOT", "GNUTERM=", "GDFONTPATH="};
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **list = gsim_arena_array(arena, n + 2, sizeof *list);
+    for (size_t i = 0; list && i < n; i++) {
+        bool is_out = false;
+        for (size_t k = 0; k < sizeof out / sizeof *out; k++)
+            is_out |= strncmp(environ[i], out[k], strlen(out[k])) == 0;
+        if (!is_out)
+            list[kept++] = environ[i];
+    }
+    if (list)
+        list[kept] = gsim_arena_strdup(arena, "LC_ALL=C.UTF-8");
+    return list;
+}
+
+/* Starts it in the folder, its messages in a file there; an errno. */
+static int start(const struct gsim_folder *folder, pid_t *pid) {
+    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"script.gp"}, NULL};
+    char **environment = clean_environment(folder->arena);
+    posix_spawn_file_actions_t actions;
+    if (!environment)
+        return ENOMEM;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_addchdir_np(&actions, folder->path);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&actions, 2, error_name,
+                                                 O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(&actions, 2, 1);
+    if (!error)
+        error = posix_spawnp(pid, "gnuplot", &actions, NULL, argv, environment);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Its first message, on one line. */
+static void read_message(const struct gsim_folder *folder, char *out, size_t size) {
+    const char *path = gsim_folder_path(folder, error_name);
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    size_t n = file ? fread(out, 1, size - 1, file) : 0;
+    out[n] = '\0';
+    if (file)
+        (void)fclose(file);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)out[i] < 32)
+            out[i] = ' ';
+}
+
+bool gsim_gnuplot_is_there(void) {
+    const char *path = getenv("PATH");
+    char file[4096];
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        int length = snprintf(file, sizeof file, "%.*s/gnuplot", (int)n, n ? path : ".");
+        if (length > 0 && (size_t)length < sizeof file && access(file, X_OK) == 0)
+            return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+/* Until it ends. Asked to stop, it is ended: a terminal's Ctrl-C reaches both, a `kill` only gsim. */
+static enum gsim_status wait_for(pid_t pid, const volatile sig_atomic_t *stop, int *state,
+                                 struct gsim_log *log) {
+    bool is_stopped = false;
+    for (;;) {
+        if (stop && *stop && !is_stopped) {
+            is_stopped = true;
+            (void)kill(pid, SIGTERM);
+        }
+        if (waitpid(pid, state, 0) >= 0)
+            break;
+        if (errno != EINTR)
+            return gsim_fail(log, GSIM_FAILED, NULL, 0, "lost gnuplot: %s", strerror(errno));
+    }
+    if (is_stopped || (stop && *stop))
+        return gsim_fail(log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is drawn");
+    return GSIM_OK;
+}
+
+static enum gsim_status run(const struct gsim_folder *folder, const char *output,
+                            const volatile sig_atomic_t *stop, struct gsim_log *log) {
+    pid_t pid;
+    int state = 0, error = start(folder, &pid);
+    if (error == ENOENT)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                         "gnuplot is not installed and draws the figures: apt-get install "
+                         "gnuplot-nox (Debian, Ubuntu), dnf install gnuplot, brew install gnuplot");
+    if (error)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0, "cannot start gnuplot: %s", strerror(error));
+    enum gsim_status status = wait_for(pid, stop, &state, log);
+    if (status != GSIM_OK)
+        return status;
+    struct stat about;
+    const char *path = gsim_folder_path(folder, output);
+    bool is_there = path && stat(path, &about) == 0 && about.st_size > 0;
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0 && is_there)
+        return GSIM_OK;
+    char message[300];
+    read_message(folder, message, sizeof message);
+    return gsim_fail(log, GSIM_FAILED, NULL, 0, "gnuplot failed: %s",
+                     *message ? message : "it says nothing");
+}
+
+enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim_figure *figure,
+                                   struct gsim_db *db, const struct gsim_figure_request *request,
+                                   const volatile sig_atomic_t *stop, int *n_pages,
+                                   struct gsim_log *log) {
+    const char *path = gsim_folder_path(folder, script_name);
+    FILE *script = path ? fopen(path, "wb") : NULL;
+    if (!script)
+        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+    enum gsim_status status =
+        gsim_figure_write(figure, db, request, folder->arena, script, n_pages, log);
+    bool is_bad = ferror(script) != 0;
+    if ((fclose(script) != 0 || is_bad) && status == GSIM_OK)
+        status = gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+    return status == GSIM_OK ? run(folder, request->output, stop, log) : status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files that a run reads, wherever they are named: the command line, the spec, the cluster, the
+ * trace's rows, the policy's parameters. Devices and applications that are built in stand among them,
+ * so that a database says what they were. */
+#include <string.h>
+
+#include "sim/app/setup/apps.h"
+#include "sim/app/identity/config.h"
+
+struct collecting {
+    struct gsim_cli *cli;
+    struct gsim_named_file *file;
+    int n, capacity;
+    enum gsim_status status;
+};
+
+static void put(struct collecting *c, const char *kind, const struct gsim_content *content,
+                bool is_built_in) {
+    for (int i = 0; i < c->n; i++) /* two nodes may name one device in two ways */
+        if (strcmp(c->file[i].kind, kind) == 0 && c->file[i].content == content)
+            return;
+    if (c->n == c->capacity) {
+        int capacity = c->capacity ? 2 * c->capacity : 8;
+        struct gsim_named_file *grown =
+            gsim_arena_array(c->cli->arena, (size_t)capacity, sizeof *grown);
+        if (!grown) {
+            c->status = gsim_no_memory(c->cli->log, "listing inputs");
+            return;
+        }
+        if (c->n)
+            memcpy(grown, c->file, (size_t)c->n * sizeof *grown);
+        c->file = grown;
+        c->capacity = capacity;
+    }
+    c->file[c->n++] = (struct gsim_named_file){kind, content, is_built_in};
+}
+
+/* path NULL: nothing is named. A trace or spec is read once, a device too; the rest by each run of a
+ * sweep. */
+static void add_file(struct collecting *c, const char *kind, const char *path, bool is_watched) {
+    const struct gsim_content *content;
+    if (!path || c->status != GSIM_OK)
+        return;
+    c->status = gsim_contents_take(c->cli->contents, path, is_watched, &content, c->cli->log);
+    if (c->status == GSIM_OK)
+        put(c, kind, content, false);
+}
+
+/* A name that is not there is left to the run to refuse. */
+static void add_built_in(struct collecting *c, const char *kind, const char *name) {
+    const struct gsim_content *content =
+        name && c->status == GSIM_OK ? gsim_contents_built_in(c->cli->contents, name) : NULL;
+    if (content)
+        put(c, kind, content, true);
+}
+
+static void add_devices(struct collecting *c, const struct gsim_cluster_spec *cluster) {
+    for (uint16_t p = 0; p < cluster->n_profiles; p++) {
+        const char *name = cluster->profiles[p]->name;
+        if (gsim_profile_is_path(name))
+            add_file(c, "device", name, false);
+        else
+            add_built_in(c, "device",
+                         gsim_arena_printf(c->cli->arena, "models/devices/%s.ini", name));
+    }
+    add_built_in(c, "device", "models/devices/assumed.ini");
+}
+
+static void add_app(struct collecting *c, const char *name) {
+    const struct gsim_embedded *built_in = gsim_apps_embedded(name);
+    if (gsim_apps_is_path(name))
+        add_file(c, "app", name, true);
+    else if (built_in)
+        add_built_in(c, "app", built_in->name);
+}
+
+/* Specs draw none. */
+static void add_apps(struct collecting *c, const struct gsim_names *names) {
+    for (uint32_t n = 0; n < names->n; n++)
+        add_app(c, names->name[n]);
+}
+
+static void add_params(struct collecting *c, const struct gsim_params *params) {
+    for (int i = 0; i < params->n; i++)
+        if (params->defs[i].type == GSIM_PARAM_FILE && *params->values[i].text)
+            add_file(
+                c,
+                gsim_arena_printf(c->cli->arena, "set.%s.%s", params->owner, params->defs[i].name),
+                params->values[i].text, true);
+}
+
+enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                  int contender, struct gsim_identity *out) {
+    struct collecting c = {.cli = cli};
+    add_file(&c, setup->spec ? "spec" : "trace", setup->trace_path, false);
+    for (const char *const *path = setup->spec ? gsim_generate_files(setup->spec) : NULL;
+         path && *path; path++)
+        add_file(&c, "values", *path, false);
+    add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL], false);
+    add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);
+    add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER], true);
+    add_devices(&c, &setup->cluster);
+    add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
+    add_params(&c, &setup->contender[contender].params);
+    out->input = c.file;
+    out->n_inputs = c.n;
+    return c.status;
+}

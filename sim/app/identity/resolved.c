@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run comes to when every default is filled in: a later version may have other defaults. */
+#include <assert.h>
+
+#include "sim/app/identity/config.h"
+
+enum { MOST_OF_RUN = 16, OF_GROUP = 9 };
+
+struct listing {
+    struct gsim_arena *arena;
+    struct gsim_resolved *value;
+    int n, capacity;
+    bool is_out_of_memory;
+};
+
+static void reserve(struct listing *l, int capacity) {
+    l->capacity = capacity;
+    l->value = gsim_arena_array(l->arena, (size_t)capacity, sizeof *l->value);
+    l->is_out_of_memory |= !l->value;
+}
+
+static void add(struct listing *l, const char *owner, const char *key, const char *value,
+                const char *tag) {
+    l->is_out_of_memory |= !owner || !key || !value;
+    assert(l->is_out_of_memory || l->n < l->capacity);
+    if (!l->is_out_of_memory)
+        l->value[l->n++] = (struct gsim_resolved){owner, key, value, tag};
+}
+
+static void add_number(struct listing *l, const char *owner, const char *key, int64_t value,
+                       bool is_given) {
+    add(l, owner, key, gsim_arena_printf(l->arena, "%lld", (long long)value),
+        is_given ? "given" : "default");
+}
+
+static void add_time(struct listing *l, const char *key, int64_t time_ns, bool is_given) {
+    char text[40];
+    (void)gsim_param_format(text, GSIM_PARAM_TIME, time_ns);
+    add(l, "run", key, gsim_arena_strdup(l->arena, text), is_given ? "given" : "default");
+}
+
+/* --- the policy's ----------------------------------------------------------------------------- */
+
+/* One text for each value, however it was typed. */
+static const char *param_text(struct listing *l, const struct gsim_params *params, int i) {
+    char text[40];
+    switch (params->defs[i].type) {
+    case GSIM_PARAM_TIME:
+    case GSIM_PARAM_BYTES:
+    case GSIM_PARAM_PPM:
+    case GSIM_PARAM_INT:
+    case GSIM_PARAM_RATE:
+        (void)gsim_param_format(text, params->defs[i].type, params->values[i].value);
+        return gsim_arena_strdup(l->arena, text);
+    case GSIM_PARAM_BOOL:
+        return params->values[i].value ? "on" : "off";
+    default:
+        return params->values[i].text;
+    }
+}
+
+static void add_params(struct listing *l, const struct gsim_params *params) {
+    for (int i = 0; i < params->n; i++)
+        add(l, params->owner, params->defs[i].name, param_text(l, params, i),
+            params->values[i].is_set ? "given" : "default");
+}
+
+/* --- the run's and the cluster's ---------------------------------------------------------------- */
+
+static bool is_given(const struct gsim_cli *cli, enum gsim_option option) {
+    return cli->value[option] != NULL;
+}
+
+static void add_run(struct listing *l, const struct gsim_cli *cli, const struct gsim_setup *s) {
+    add(l, "run", "reference", gsim_reference_name(s->reference),
+        s->reference ? "given" : "default");
+    if (s->until_ns != GSIM_NEVER)
+        add_time(l, "until", s->until_ns, true);
+    add_number(l, "run", "slice-budget", s->slice_budget, is_given(cli, GSIM_OPT_SLICE_BUDGET));
+    add(l, "run", "exact", s->is_exact ? "on" : "off", s->is_exact ? "given" : "default");
+    if (s->shake_ppm)
+        add_number(l, "run", "shake_ppm", s->shake_ppm, true);
+    if (!s->mtbf_ns)
+        return;
+    add_time(l, "mtbf", s->mtbf_ns, true);
+    add_time(l, "mttr", s->mttr_ns, is_given(cli, GSIM_OPT_MTTR));
+    if (s->checkpoint_ns)
+        add_time(l, "checkpoint", s->checkpoint_ns, true);
+}
+
+/* Zero stands for what is not counted or not limited. */
+static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster, uint32_t g,
+                      bool is_default) {
+    const struct gsim_node_group *group = &cluster->groups[g];
+    const char *owner = gsim_arena_printf(l->arena, "nodes %u", g + 1);
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {{"count", group->count},
+                   {"gpus", group->gpus_per_node},
+                   {"cpus_milli", group->cpus_milli},
+                   {"host_mem_bytes", group->host_bytes},
+                   {"switch_nodes", group->nodes_per_switch},
+                   {"pcie_root_gpus", group->gpus_per_root},
+                   {"pcie_root_bytes_per_s", group->root_bytes_per_s},
+                   {"network_bytes_per_s", group->network_bytes_per_s}};
+    add(l, owner, "device", cluster->profiles[group->device]->name,
+        is_default ? "default" : "given");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        add_number(l, owner, numbers[i].key, numbers[i].value, !is_default && numbers[i].value);
+}
+
+static void add_cluster(struct listing *l, const struct gsim_cli *cli,
+                        const struct gsim_cluster_spec *cluster) {
+    bool is_default = !is_given(cli, GSIM_OPT_CLUSTER) && !is_given(cli, GSIM_OPT_NODES) &&
+                      !is_given(cli, GSIM_OPT_GPUS_PER_NODE);
+    if (cluster->is_pool)
+        add_number(l, "run", "pool_cpus_milli", cluster->pool_cpus_milli, false);
+    for (uint32_t g = 0; g < cluster->n_groups; g++)
+        add_group(l, cluster, g, is_default);
+}
+
+/* --- the devices' ----------------------------------------------------------------------------- */
+
+static const char *device_text(struct listing *l, const struct gsim_profile *profile, int k) {
+    return profile->text[k] ? profile->text[k]
+                            : gsim_arena_printf(l->arena, "%lld", (long long)profile->value[k]);
+}
+
+static void add_device(struct listing *l, const struct gsim_profile *profile) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        add(l, profile->name, gsim_key_name((enum gsim_key)k), device_text(l, profile, k),
+            gsim_tag_name((enum gsim_tag)profile->tag[k]));
+}
+
+static void finish(const struct listing *l, struct gsim_resolved_list *out) {
+    out->value = l->value;
+    out->n = l->n;
+}
+
+enum gsim_status gsim_list_resolved(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                    int contender, struct gsim_identity *out) {
+    const struct gsim_params *params = &setup->contender[contender].params;
+    struct listing run = {.arena = cli->arena}, devices = {.arena = cli->arena};
+    reserve(&run, params->n + MOST_OF_RUN + OF_GROUP * (int)setup->cluster.n_groups);
+    reserve(&devices, GSIM_KEY_COUNT * setup->cluster.n_profiles);
+    add_params(&run, params);
+    add_run(&run, cli, setup);
+    add_cluster(&run, cli, &setup->cluster);
+    for (uint16_t p = 0; p < setup->cluster.n_profiles; p++)
+        add_device(&devices, setup->cluster.profiles[p]);
+    finish(&run, &out->parameters);
+    finish(&devices, &out->devices);
+    return run.is_out_of_memory || devices.is_out_of_memory
+               ? gsim_no_memory(cli->log, "listing parameters")
+               : GSIM_OK;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/app/results/db_figure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/app/results/db_schema.h"
+#include "sim/app/cli/output.h"
+#include "sim/app/statistics/stats.h"
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+
+enum { MAX_COLUMNS = 64 };
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* quantity('8') = 8, quantity('20GiB') = 20 * 2^30, quantity('30s') = 30, quantity('fifo') NULL */
+static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    (void)argc;
+    int type = sqlite3_value_type(argv[0]);
+    const char *text = (const char *)sqlite3_value_text(argv[0]);
+    int64_t value;
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+        sqlite3_result_double(context, sqlite3_value_double(argv[0]));
+    else if (!text)
+        sqlite3_result_null(context);
+    else if (gsim_parse_decimal(text, strlen(text), GSIM_PPM, &value) == GSIM_PARSE_OK ||
+             gsim_parse_ppm(text, &value) == GSIM_PARSE_OK)
+        sqlite3_result_double(context, (double)value / (double)GSIM_PPM);
+    else if (gsim_parse_bytes(text, &value) == GSIM_PARSE_OK ||
+             gsim_parse_rate(text, &value) == GSIM_PARSE_OK)
+        sqlite3_result_double(context, (double)value);
+    else if (gsim_parse_time(text, GSIM_NS_PER_S, &value) == GSIM_PARSE_OK)
+        sqlite3_result_double(context, (double)value / 1e9);
+    else
+        sqlite3_result_null(context);
+}
+
+/* half_width(x), over rows: of the 95 % interval of the mean; NULL for less than two values. */
+struct sample {
+    double *values;
+    sqlite3_uint64 n, capacity;
+    bool has_failed;
+};
+
+static void half_width_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    struct sample *sample = sqlite3_aggregate_context(context, sizeof *sample);
+    (void)argc;
+    if (!sample || sample->has_failed || sqlite3_value_type(argv[0]) == SQLITE_NULL)
+        return;
+    if (sample->n == sample->capacity) {
+        sqlite3_uint64 capacity = sample->capacity ? 2 * sample->capacity : 64;
+        double *grown = sqlite3_realloc64(sample->values, capacity * sizeof *grown);
+        sample->has_failed = !grown;
+        if (!grown)
+            return;
+        sample->values = grown;
+        sample->capacity = capacity;
+    }
+    sample->values[sample->n++] = sqlite3_value_double(argv[0]);
+}
+
+static void half_width_end(sqlite3_context *context) {
+    struct sample *sample = sqlite3_aggregate_context(context, 0);
+    if (!sample)
+        return;
+    if (sample->has_failed) {
+        sqlite3_result_error_nomem(context);
+    } else if (sample->n >= 2) {
+        struct gsim_interval interval = gsim_t_interval(sample->values, (size_t)sample->n);
+        sqlite3_result_double(context, interval.high - interval.mean);
+    }
+    sqlite3_free(sample->values);
+}
+
+/* humane(5400) = '1.5 h' */
+static void humane(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    char text[40];
+    (void)argc;
+    if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
+        return;
+    int n = gsim_format_humane(text, sqlite3_value_double(argv[0]));
+    sqlite3_result_text(context, text, n, SQLITE_TRANSIENT);
+}
+
+static bool add_functions(struct gsim_db *db) {
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    return sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL, NULL) ==
+               SQLITE_OK &&
+           sqlite3_create_function(db->handle, "half_width", 1, flags, NULL, NULL, half_width_step,
+                                   half_width_end) == SQLITE_OK &&
+           sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL, NULL) ==
+               SQLITE_OK;
+}
+
+/* --- the choice ------------------------------------------------------------------------------- */
+
+/* One command line may have been run with several contents of its files, or by several builds: the
+ * latest counts. Pooled as if they were replications, their figures would be of none. */
+static enum gsim_status leave_out_older(struct gsim_db *db, struct gsim_log *log) {
+    int64_t n = 0;
+    enum gsim_status status = gsim_db_execute(
+        db,
+        "DELETE FROM temp.chosen WHERE run_id IN (SELECT run_id FROM (SELECT run_id, row_number() "
+        "OVER (PARTITION BY argv ORDER BY started_at DESC, run_id DESC) AS place FROM temp.chosen "
+        "LEFT JOIN main.run_perf USING (run_id)) WHERE place > 1)",
+        log);
+    if (status == GSIM_OK)
+        status = gsim_db_number(db, "SELECT changes()", &n, log);
+    if (n > 0)
+        gsim_warn(log, db->path, 0,
+                  "%lld runs are left out: their command lines were run again since, with other "
+                  "contents of their files or by another build; --where can choose them",
+                  (long long)n);
+    return status;
+}
+
+static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struct gsim_log *log) {
+    sqlite3_stmt *statement = NULL;
+    const char *tail = "";
+    const char *sql = gsim_arena_printf(
+        db->arena,
+        "CREATE TEMP TABLE chosen AS SELECT * FROM main.run WHERE (%s\n) ORDER BY run_id",
+        where ? where : "1");
+    if (!sql)
+        return gsim_no_memory(log, "choosing runs");
+    int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, &tail);
+    if (code == SQLITE_OK && !*tail)
+        code = sqlite3_step(statement);
+    enum gsim_status status = GSIM_OK;
+    if (*tail || code != SQLITE_DONE)
+        status = gsim_fail(log, GSIM_USAGE, NULL, 0,
+                           "--where: '%.200s' is no condition on runs (%s); such as \"policy = "
+                           "'srtf' AND gpus >= 64\"",
+                           where ? where : "",
+                           *tail ? "more than one statement" : sqlite3_errmsg(db->handle));
+    (void)sqlite3_finalize(statement);
+    if (status == GSIM_OK)
+        status = leave_out_older(db, log);
+    return status == GSIM_OK ? gsim_db_warn_of_builds(db, "temp.chosen", log) : status;
+}
+
+/* Settings, and each column of `run` as a key. */
+static const char *attribute_query(struct gsim_db *db) {
+    const char *sql = "CREATE TEMP VIEW attribute AS SELECT run_id, key, value FROM setting";
+#define GSIM_FIELD(name, help)                                                                     \
+    if (sql && gsim_db_keeps_field(#name))                                                         \
+        sql = gsim_arena_printf(                                                                   \
+            db->arena, "%s UNION ALL SELECT run_id, '" #name "', " #name " FROM chosen", sql);
+#define GSIM_FIELD_TEXT GSIM_FIELD
+#define GSIM_FIELD_INT GSIM_FIELD
+#define GSIM_FIELD_REAL GSIM_FIELD
+#define GSIM_FIELD_BOOL GSIM_FIELD
+#include "gsim/fields.def"
+#undef GSIM_FIELD
+    return sql;
+}
+
+static enum gsim_status check_key(struct gsim_db *db, const char *option, const char *key,
+                                  struct gsim_log *log) {
+    sqlite3_stmt *statement = NULL;
+    const char *names[256];
+    int n = 0;
+    if (!key)
+        return GSIM_OK;
+    int code = sqlite3_prepare_v2(db->handle,
+                                  "SELECT DISTINCT key FROM attribute JOIN chosen USING (run_id)",
+                                  -1, &statement, NULL);
+    bool is_there = false;
+    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW && n < 256) {
+        names[n] = gsim_arena_strdup(db->arena, (const char *)sqlite3_column_text(statement, 0));
+        if (!names[n])
+            break;
+        is_there |= strcmp(names[n++], key) == 0;
+    }
+    (void)sqlite3_finalize(statement);
+    if (is_there)
+        return GSIM_OK;
+    int close = gsim_text_suggest(key, names, n);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "%s: '%s' is neither a setting nor a result of these runs%s%s%s", option, key,
+                     close >= 0 ? "; did you mean '" : "; such as nodes, set.las.quantum, gpu_busy",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static bool bind_key(sqlite3_stmt *statement, int at, const char *key) {
+    return (key ? sqlite3_bind_text(statement, at, key, -1, SQLITE_STATIC)
+                : sqlite3_bind_null(statement, at)) == SQLITE_OK;
+}
+
+static enum gsim_status make_asked(struct gsim_db *db, const struct gsim_db_choice *choice,
+                                   struct gsim_log *log) {
+    sqlite3_stmt *statement = NULL;
+    enum gsim_status status =
+        gsim_db_execute(db, "CREATE TEMP TABLE asked (x TEXT, y TEXT, value TEXT)", log);
+    if (status != GSIM_OK)
+        return status;
+    bool is_done = sqlite3_prepare_v2(db->handle, "INSERT INTO asked VALUES (?, ?, ?)", -1,
+                                      &statement, NULL) == SQLITE_OK &&
+                   bind_key(statement, 1, choice->x) && bind_key(statement, 2, choice->y) &&
+                   bind_key(statement, 3, choice->value) && sqlite3_step(statement) == SQLITE_DONE;
+    (void)sqlite3_finalize(statement);
+    return is_done ? GSIM_OK : gsim_db_fail(db, log);
+}
+
+enum gsim_status gsim_db_choose(struct gsim_db *db, const struct gsim_db_choice *choice,
+                                struct gsim_log *log) {
+    int64_t n_runs = 0;
+    if (!add_functions(db))
+        return gsim_db_fail(db, log);
+    enum gsim_status status = make_chosen(db, choice->where, log);
+    if (status == GSIM_OK)
+        status = gsim_db_number(db, "SELECT count(*) FROM chosen", &n_runs, log);
+    if (status == GSIM_OK && n_runs == 0)
+        status = gsim_fail(log, choice->where ? GSIM_USAGE : GSIM_BAD_INPUT, db->path, 0,
+                           choice->where ? "no run is chosen by --where" : "there is no run in it");
+    const char *sql = attribute_query(db);
+    if (!sql)
+        return gsim_no_memory(log, "choosing runs");
+    if (status == GSIM_OK)
+        status = gsim_db_execute(db, sql, log);
+    if (status == GSIM_OK)
+        status = check_key(db, "--x", choice->x, log);
+    if (status == GSIM_OK)
+        status = check_key(db, "--y", choice->y, log);
+    if (status == GSIM_OK)
+        status = check_key(db, "--value", choice->value, log);
+    return status == GSIM_OK ? make_asked(db, choice, log) : status;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void hand_over(sqlite3_stmt *statement, gsim_db_row *row, void *arg) {
+    struct gsim_db_value values[MAX_COLUMNS];
+    int n = sqlite3_column_count(statement);
+    for (int i = 0; i < n && i < MAX_COLUMNS; i++) {
+        int type = sqlite3_column_type(statement, i);
+        values[i] = (struct gsim_db_value){.name = sqlite3_column_name(statement, i),
+                                           .is_null = type == SQLITE_NULL,
+                                           .is_text = type == SQLITE_TEXT || type == SQLITE_BLOB,
+                                           .number = sqlite3_column_double(statement, i),
+                                           .text = (const char *)sqlite3_column_text(statement, i)};
+        if (!values[i].text)
+            values[i].text = "";
+    }
+    row(arg, values, n < MAX_COLUMNS ? n : MAX_COLUMNS);
+}
+
+/* Past spaces and comments. */
+static const char *skip_blank(const char *sql) {
+    for (;;) {
+        sql += strspn(sql, " \t\r\n");
+        if (strncmp(sql, "--", 2) != 0)
+            return sql;
+        sql += strcspn(sql, "\n");
+    }
+}
+
+enum gsim_status gsim_db_query(struct gsim_db *db, const char **sql, gsim_db_row *row, void *arg,
+                               struct gsim_log *log) {
+    sqlite3_stmt *statement = NULL;
+    const char *text = skip_blank(*sql), *tail = text;
+    int code = sqlite3_prepare_v2(db->handle, text, -1, &statement, &tail);
+    *sql = code == SQLITE_OK ? skip_blank(tail) : tail;
+    if (code == SQLITE_OK)
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+            if (row)
+                hand_over(statement, row, arg);
+    enum gsim_status status = GSIM_OK;
+    if (code == SQLITE_INTERRUPT)
+        status = gsim_fail(log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is drawn");
+    else if (code != SQLITE_DONE)
+        status = gsim_fail(log, GSIM_FAILED, db->path, 0, "cannot read it: %s",
+                           sqlite3_errmsg(db->handle));
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+void gsim_db_first_column(struct gsim_db *db, const char *sql, char *out, size_t size) {
+    sqlite3_stmt *statement = NULL;
+    *out = '\0';
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) == SQLITE_OK && statement &&
+        sqlite3_column_count(statement) > 0)
+        (void)snprintf(out, size, "%s", sqlite3_column_name(statement, 0));
+    (void)sqlite3_finalize(statement);
+}
+
+static int is_stopped(void *arg) {
+    return *(const volatile sig_atomic_t *)arg != 0;
+}
+
+void gsim_db_heed(struct gsim_db *db, const volatile sig_atomic_t *stop) {
+    enum { STEPS = 100000 }; /* of SQLite's machine between two looks: some milliseconds */
+    sqlite3_progress_handler(db->handle, stop ? STEPS : 0, is_stopped, (void *)(uintptr_t)stop);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the SQLite sink share. Nobody else includes it, or sqlite3.h. */
+#ifndef GSIM_APP_DB_PRIVATE_H
+#define GSIM_APP_DB_PRIVATE_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "sim/app/results/db.h"
+
+/* What adding a run takes, prepared once for a connection. */
+enum gsim_db_statement {
+    GSIM_DB_FIND_RUN,
+    GSIM_DB_FIND_ID,
+    GSIM_DB_ADD_RUN,
+    GSIM_DB_ADD_JOBS,
+    GSIM_DB_ADD_REQUESTS,
+    GSIM_DB_ADD_SAMPLES,
+    GSIM_DB_ADD_GPUS,
+    GSIM_DB_ADD_TRACE_JOBS,
+    GSIM_DB_ADD_PERF,
+    GSIM_DB_ADD_SETTING,
+    GSIM_DB_ADD_MEMBER,
+    GSIM_DB_INDEX_JOBS,
+    GSIM_DB_FIND_BUILD,
+    GSIM_DB_ADD_PART,
+    GSIM_DB_FIND_INPUTS,
+    GSIM_DB_ADD_INPUT,
+    GSIM_DB_FIND_TEXT,
+    GSIM_DB_ADD_TEXT,
+    GSIM_DB_FIND_PARAMETERS,
+    GSIM_DB_ADD_PARAMETER,
+    GSIM_DB_FIND_TRACE_JOBS,
+    GSIM_DB_FIND_REPLACED,
+    GSIM_DB_STATEMENTS
+};
+
+/* One thread at a time. */
+struct gsim_db {
+    sqlite3 *handle;
+    const char *path;
+    struct gsim_arena *arena;
+    bool is_written; /* it was opened to add to it */
+    sqlite3_stmt *prepared[GSIM_DB_STATEMENTS]; /* NULL: not yet */
+    const struct gsim_result *adding; /* what the tables of db_rows.c show, and its run_id */
+    int64_t adding_id;
+    const struct gsim_trace *adding_trace; /* what new_trace_job shows, and its name */
+    const char *adding_name;
+    struct gsim_identity last; /* lists that are there for sure: of the run that was added before */
+    bool has_replaced; /* rows that only what was replaced referred to may be left */
+};
+
+/* Records SQLite's last error. */
+enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log);
+enum gsim_status gsim_db_execute(struct gsim_db *db, const char *sql, struct gsim_log *log);
+/* The first column of the first row, which must be there. */
+enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *out,
+                                struct gsim_log *log);
+/* NULL when it cannot be prepared; SQLite keeps the error, and lets NULL be bound to and stepped. */
+sqlite3_stmt *gsim_db_prepared(struct gsim_db *db, enum gsim_db_statement at);
+/* SQLITE_DONE, or the error. */
+int gsim_db_finish(sqlite3_stmt *statement);
+/* Makes new_job, new_request, new_sample, new_gpu and new_trace_job: the rows of db->adding and
+ * db->adding_trace (db_rows.c). */
+bool gsim_db_show_rows(struct gsim_db *db);
+/* The lists that the run refers to, where they are not there yet (db_lists.c). */
+bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run);
+bool gsim_db_add_text(struct gsim_db *db, const struct gsim_content *content);
+
+/* Columns behind the run_id, in order: COLUMN(table, name). Whoever fills a table names
+ * them, so that their order in the schema does not matter. */
+/* clang-format off */
+#define GSIM_DB_JOB_COLUMNS(COLUMN) \
+    COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \
+    COLUMN(job, end_ns) COLUMN(job, wait_ns) COLUMN(job, service_ns) COLUMN(job, gpus_ppm) \
+    COLUMN(job, preemptions) COLUMN(job, migrations) COLUMN(job, faults) COLUMN(job, bytes_in) \
+    COLUMN(job, bytes_out) COLUMN(job, stall_ns)
+#define GSIM_DB_REQUEST_COLUMNS(COLUMN) \
+    COLUMN(request, job) COLUMN(request, request) COLUMN(request, arrive_ns) \
+    COLUMN(request, latency_ns)
+#define GSIM_DB_SAMPLE_COLUMNS(COLUMN) \
+    COLUMN(sample, time_ns) COLUMN(sample, name) COLUMN(sample, value)
+#define GSIM_DB_GPU_COLUMNS(COLUMN) \
+    COLUMN(gpu, gpu) COLUMN(gpu, node) COLUMN(gpu, device) COLUMN(gpu, busy_ns)
+/* clang-format on */
+#define GSIM_DB_NAME(table, name) ", " #name
+#define GSIM_DB_NAMES(TABLE) "run_id" GSIM_DB_##TABLE##_COLUMNS(GSIM_DB_NAME)
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/app/results/db_schema.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "traces/cells.h"
+
+/* A row of db_tables.def. */
+struct line {
+    enum { OF_TABLE, OF_COLUMN, OF_FIELDS, OF_TRACE, OF_END } kind;
+    const char *name, *type, *help;
+};
+
+static const struct line lines[] = {
+#define GSIM_DB_TABLE(name, help) {OF_TABLE, #name, "", help},
+#define GSIM_DB_COLUMN(name, type, help) {OF_COLUMN, #name, type, help},
+#define GSIM_DB_RESULT_FIELDS {OF_FIELDS, "", "", ""},
+#define GSIM_DB_TRACE_COLUMNS {OF_TRACE, "", "", ""},
+#define GSIM_DB_END(constraints) {OF_END, "", constraints, ""},
+#include "sim/app/results/db_tables.def"
+};
+enum { N_LINES = sizeof lines / sizeof *lines };
+
+static const struct line fields[] = {
+#define GSIM_FIELD_TEXT(name, help) {OF_COLUMN, #name, "TEXT NOT NULL", help},
+#define GSIM_FIELD_INT(name, help) {OF_COLUMN, #name, "INTEGER NOT NULL", help},
+#define GSIM_FIELD_REAL(name, help) {OF_COLUMN, #name, "REAL", help},
+#define GSIM_FIELD_BOOL(name, help)                                                                \
+    {OF_COLUMN, #name, "INTEGER NOT NULL CHECK (" #name " IN (0, 1))", help},
+#include "gsim/fields.def"
+};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+static const struct line trace_columns[] = {
+#define GSIM_COLUMN(symbol, name, kind, help) {OF_COLUMN, #symbol, "", help},
+#include "gsim/columns.def"
+#undef GSIM_COLUMN
+};
+
+/* What users look at: lists by run. Devices and applications that are built in are parts of the
+ * program, and inputs all the same. */
+static const char views[] =
+    "CREATE VIEW input AS SELECT run_id, kind, path, i.sha256, size, text FROM run JOIN input_list"
+    " AS i USING (inputs) LEFT JOIN input_text USING (sha256)"
+    " UNION ALL SELECT run_id, 'built in', part, b.sha256, size, text FROM run JOIN build AS b"
+    " USING (build) JOIN input_text USING (sha256);"
+    "CREATE VIEW parameter AS SELECT run_id, owner, key, value, tag FROM run JOIN parameter_list"
+    " ON list IN (parameters, devices);"
+    "CREATE INDEX sweep_of_run ON sweep_run (run_id);";
+
+bool gsim_db_keeps_field(const char *name) {
+    return strcmp(name, "wall_s") != 0;
+}
+
+void gsim_db_trace_column(enum gsim_column column, char name[48]) {
+    size_t n = 0;
+    for (const char *p = trace_columns[column].name; *p && n < 47; p++)
+        name[n++] = (char)tolower((unsigned char)*p);
+    name[n] = '\0';
+}
+
+/* Texts are kept as texts. */
+static const char *trace_type(enum gsim_column column) {
+    return gsim_cell_is_text(column) ? "TEXT" : "INTEGER";
+}
+
+/* --- each column of a table, wherever it is listed ---------------------------------------------- */
+
+typedef void each_column(void *arg, const char *name, const char *type, const char *help);
+
+static void visit_column(const struct line *line, each_column *each, void *arg) {
+    if (line->kind == OF_COLUMN)
+        each(arg, line->name, line->type, line->help);
+    for (int f = 0; line->kind == OF_FIELDS && f < N_FIELDS; f++)
+        if (gsim_db_keeps_field(fields[f].name))
+            each(arg, fields[f].name, fields[f].type, fields[f].help);
+    for (int c = 0; line->kind == OF_TRACE && c < GSIM_COL_COUNT; c++) {
+        char name[48];
+        gsim_db_trace_column((enum gsim_column)c, name);
+        each(arg, name, trace_type((enum gsim_column)c), trace_columns[c].help);
+    }
+}
+
+/* at: of the table's own line. Returns its last one. */
+static const struct line *visit(const struct line *at, each_column *each, void *arg) {
+    while ((++at)->kind != OF_END)
+        visit_column(at, each, arg);
+    return at;
+}
+
+struct text {
+    struct gsim_arena *arena;
+    const char *prefix;
+    const char *text; /* NULL: no memory */
+    bool is_first;
+};
+
+static void append(struct text *t, const char *a, const char *b, const char *c) {
+    if (t->text)
+        t->text = gsim_arena_printf(t->arena, "%s%s%s%s", t->text, a, b, c);
+}
+
+static void define(void *arg, const char *name, const char *type, const char *help) {
+    struct text *t = arg;
+    (void)help;
+    append(t, t->is_first ? "" : ", ", name, " ");
+    append(t, type, "", "");
+    t->is_first = false;
+}
+
+const char *gsim_db_schema(struct gsim_arena *arena) {
+    struct text t = {.arena = arena, .text = ""};
+    for (const struct line *at = lines; at < lines + N_LINES; at++) {
+        append(&t, "CREATE TABLE ", at->name, " (");
+        t.is_first = true;
+        at = visit(at, define, &t);
+        append(&t, at->type, ";", "");
+    }
+    append(&t, views, "", "");
+    return t.text;
+}
+
+static void list(void *arg, const char *name, const char *type, const char *help) {
+    struct text *t = arg;
+    (void)type, (void)help;
+    append(t, t->is_first ? "" : ", ", t->prefix, name);
+    t->is_first = false;
+}
+
+static const struct line *find(const char *table) {
+    const struct line *at = lines;
+    while (at < lines + N_LINES && (at->kind != OF_TABLE || strcmp(at->name, table) != 0))
+        at++;
+    return at < lines + N_LINES ? at : NULL;
+}
+
+const char *gsim_db_columns(struct gsim_arena *arena, const char *table, const char *prefix) {
+    struct text t = {.arena = arena, .text = "", .prefix = prefix, .is_first = true};
+    (void)visit(find(table), list, &t);
+    return t.text;
+}
+
+/* --- for people ------------------------------------------------------------------------------- */
+
+static void describe(void *arg, const char *name, const char *type, const char *help) {
+    (void)type;
+    fprintf(arg, "| `%s` | %s |\n", name, help);
+}
+
+bool gsim_db_describe(FILE *out, const char *name) {
+    static const char head[] = "\n| column | what it is |\n|---|---|\n";
+    bool is_found = false;
+    for (const struct line *at = lines; at < lines + N_LINES; at++) {
+        if (at->kind != OF_TABLE || (name && strcmp(name, at->name) != 0))
+            continue;
+        fprintf(out, "%s**`%s`**: one row is %s.\n%s", is_found ? "\n" : "", at->name, at->help,
+                head);
+        (void)visit(at, describe, out);
+        is_found = true;
+    }
+    return is_found;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A cluster of different nodes, as an INI file:
+ *
+ *     [node dgx]
+ *     count = 4          ; nodes of this kind, default 1
+ *     gpus = 8           ; GPUs of each
+ *     device = h200      ; a listed device or FILE.ini, default: --device
+ *     cpus = 128         ; CPUs of each, default: not counted
+ *     pcie_root_gpus = 2 ; GPUs below one PCIe root, default: a root for each
+ *     pcie_root_bytes_per_s = 63 GB/s ; what such a root carries each way
+ *     host_mem = 1TiB    ; memory of each host for jobs' memory, default: enough
+ *     network_bytes_per_s = 12.5 GB/s ; into a node, default: the device's network.bytes_per_s
+ *     numa_gpus = 4      ; GPUs of one NUMA domain of the host, default: the device's host.numa_gpus
+ *     host_in_bytes_per_s = 166 GB/s ; what such GPUs reach together in, and host_out_..., host_both_...,
+ *                        ; default: the device's host.in_bytes_per_s and so on
+ *     switch_nodes = 2   ; nodes below one switch, default: all of the section
+ *
+ * Nodes are numbered in the order of the sections. */
+#include <string.h>
+
+#include "sim/app/setup/setup.h"
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+
+struct reading {
+    struct gsim_cli *cli;
+    const char *path;
+    const char *default_device;
+    struct gsim_node_group *groups;
+    const char **device; /* of each group */
+    int64_t *line;
+    int64_t *root_line; /* of a group's last key about roots */
+    uint32_t n;
+    uint32_t capacity;
+};
+
+static enum gsim_status take_number(struct reading *r, const struct gsim_ini_entry *entry,
+                                    int64_t most, int64_t *out) {
+    if (gsim_parse_int(entry->value, out) == GSIM_PARSE_OK && *out >= 1 && *out <= most)
+        return GSIM_OK;
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' is not a whole number from 1 to %lld", entry->key, entry->value,
+                     (long long)most);
+}
+
+static enum gsim_status refuse_bare(const struct reading *r, const struct gsim_ini_entry *entry,
+                                    const char *likely, const char *literal) {
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' has no unit; say %s%s or %s%s", entry->key, entry->value,
+                     entry->value, likely, entry->value, literal);
+}
+
+static enum gsim_status take_bytes(struct reading *r, const struct gsim_ini_entry *entry,
+                                   int64_t *out) {
+    enum gsim_parse parsed = gsim_parse_size(entry->value, out);
+    if (parsed == GSIM_PARSE_BARE)
+        return refuse_bare(r, entry, "GiB", "B");
+    if (parsed == GSIM_PARSE_OK && *out >= 1)
+        return GSIM_OK;
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' is not a size above 0, such as 512GiB", entry->key, entry->value);
+}
+
+static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry *entry,
+                                  int64_t *out) {
+    enum gsim_parse parsed = gsim_parse_speed(entry->value, out);
+    if (parsed == GSIM_PARSE_BARE)
+        return refuse_bare(r, entry, "GB/s", "B/s");
+    if (parsed == GSIM_PARSE_OK && *out >= 1)
+        return GSIM_OK;
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "%s: '%s' is not a rate above 0, such as 12.5 GB/s or 63e9", entry->key,
+                     entry->value);
+}
+
+static const char *const host_keys[GSIM_HOST_WAYS] = {"host_in_bytes_per_s", "host_out_bytes_per_s",
+                                                      "host_both_bytes_per_s"};
+
+static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry *entry) {
+    struct gsim_node_group *group = &r->groups[r->n - 1];
+    int64_t number = 0;
+    enum gsim_status status;
+    if (strcmp(entry->key, "network_bytes_per_s") == 0)
+        return take_rate(r, entry, &group->network_bytes_per_s);
+    for (int way = 0; way < GSIM_HOST_WAYS; way++)
+        if (strcmp(entry->key, host_keys[way]) == 0)
+            return take_rate(r, entry, &group->host.bytes_per_s[way]);
+    if (strcmp(entry->key, "numa_gpus") == 0) {
+        status = take_number(r, entry, GSIM_MAX_GPUS_PER_NODE, &number);
+        group->host.numa_gpus = (uint32_t)number;
+        return status;
+    }
+    r->root_line[r->n - 1] = entry->line;
+    if (strcmp(entry->key, "pcie_root_bytes_per_s") == 0)
+        return take_rate(r, entry, &group->root_bytes_per_s);
+    status = take_number(r, entry, GSIM_MAX_GPUS_PER_NODE, &number);
+    group->gpus_per_root = (uint32_t)number;
+    return status;
+}
+
+static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
+    static const char *const names[] = {"count",
+                                        "gpus",
+                                        "device",
+                                        "cpus",
+                                        "host_mem",
+                                        "switch_nodes",
+                                        "pcie_root_gpus",
+                                        "pcie_root_bytes_per_s",
+                                        "network_bytes_per_s",
+                                        "host_in_bytes_per_s",
+                                        "host_out_bytes_per_s",
+                                        "host_both_bytes_per_s",
+                                        "numa_gpus"};
+    enum { N_PLAIN = 6, N_NAMES = sizeof names / sizeof *names };
+    struct gsim_node_group *group = &r->groups[r->n - 1];
+    int64_t number = 0;
+    enum gsim_status status = GSIM_OK;
+    if (strcmp(entry->key, "count") == 0) {
+        status = take_number(r, entry, GSIM_MAX_NODES, &number);
+        group->count = (uint32_t)number;
+    } else if (strcmp(entry->key, "gpus") == 0) {
+        status = take_number(r, entry, GSIM_MAX_GPUS_PER_NODE, &number);
+        group->gpus_per_node = (uint32_t)number;
+    } else if (strcmp(entry->key, "cpus") == 0) {
+        status = take_number(r, entry, 1000000, &number);
+        group->cpus_milli = number * 1000;
+    } else if (strcmp(entry->key, "switch_nodes") == 0) {
+        status = take_number(r, entry, GSIM_MAX_NODES, &number);
+        group->nodes_per_switch = (uint32_t)number;
+    } else if (strcmp(entry->key, "host_mem") == 0) {
+        status = take_bytes(r, entry, &group->host_bytes);
+    } else if (strcmp(entry->key, "device") == 0) {
+        r->device[r->n - 1] = entry->value;
+    } else {
+        for (int i = N_PLAIN; i < N_NAMES; i++)
+            if (strcmp(entry->key, names[i]) == 0)
+                return take_link(r, entry);
+        int close = gsim_text_suggest(entry->key, names, N_NAMES);
+        status =
+            gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                      "a node has no key '%s'; %s%s", entry->key,
+                      close >= 0 ? "did you mean "
+                                 : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
+                                   "pcie_root_bytes_per_s, network_bytes_per_s, "
+                                   "host_in_bytes_per_s, host_out_bytes_per_s, "
+                                   "host_both_bytes_per_s, numa_gpus, switch_nodes",
+                      close >= 0 ? names[close] : "");
+    }
+    return status;
+}
+
+static enum gsim_status check_group(struct reading *r, uint32_t g) {
+    const struct gsim_node_group *group = &r->groups[g];
+    if (group->gpus_per_node == 0)
+        return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->line[g],
+                         "the node says no 'gpus'; gpus = 8, for example");
+    if (group->gpus_per_root > group->gpus_per_node)
+        return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->root_line[g],
+                         "pcie_root_gpus: %u GPUs below one root of a node that has %u",
+                         group->gpus_per_root, group->gpus_per_node);
+    if ((group->gpus_per_root > 0) != (group->root_bytes_per_s > 0))
+        return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, r->root_line[g],
+                         "a shared root needs both pcie_root_gpus and pcie_root_bytes_per_s");
+    return GSIM_OK;
+}
+
+static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *ini) {
+    const char *section = NULL;
+    for (int i = 0; i < ini->n; i++) {
+        const struct gsim_ini_entry *entry = &ini->entries[i];
+        if (strncmp(entry->section, "node", 4) != 0)
+            return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                             "section [%s]: a cluster has sections [node NAME]", entry->section);
+        if (!section || strcmp(section, entry->section) != 0) {
+            section = entry->section;
+            r->device[r->n] = r->default_device;
+            r->line[r->n] = entry->line;
+            r->groups[r->n++].count = 1;
+        }
+        enum gsim_status status = take_entry(r, entry);
+        if (status != GSIM_OK)
+            return status;
+    }
+    for (uint32_t g = 0; g < r->n; g++) {
+        enum gsim_status status = check_group(r, g);
+        if (status != GSIM_OK)
+            return status;
+    }
+    return r->n ? GSIM_OK
+                : gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, 0,
+                            "no node; a cluster has sections [node NAME] with gpus = N");
+}
+
+/* One profile for each device name; groups point at theirs. */
+static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spec *out) {
+    const struct gsim_profile **profiles = gsim_arena_array(r->cli->arena, r->n, sizeof *profiles);
+    const char **names = gsim_arena_array(r->cli->arena, r->n, sizeof *names);
+    if (!profiles || !names)
+        return gsim_no_memory(r->cli->log, "reading a cluster");
+    uint16_t n = 0;
+    for (uint32_t g = 0; g < r->n; g++) {
+        uint16_t at = 0;
+        while (at < n && strcmp(names[at], r->device[g]) != 0)
+            at++;
+        if (at == n) {
+            enum gsim_status status = gsim_setup_profile(r->cli, r->device[g], &profiles[n]);
+            if (status != GSIM_OK)
+                return status;
+            names[n++] = r->device[g];
+        }
+        r->groups[g].device = at;
+        r->groups[g].device_name = r->device[g];
+        r->groups[g].hbm_bytes = profiles[at]->value[GSIM_KEY_HBM_BYTES];
+        r->groups[g].is_host_moot = gsim_setup_is_host_moot(profiles[at]);
+    }
+    *out = (struct gsim_cluster_spec){
+        .groups = r->groups, .n_groups = r->n, .profiles = profiles, .n_profiles = n};
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
+                                        const char *default_device, struct gsim_cluster_spec *out) {
+    struct gsim_ini ini;
+    enum gsim_status status = gsim_ini_read_file(path, cli->arena, &ini, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    struct reading r = {.cli = cli, .path = path, .default_device = default_device};
+    size_t most = (size_t)ini.n + 1;
+    r.groups = gsim_arena_array(cli->arena, most, sizeof *r.groups);
+    r.device = gsim_arena_array(cli->arena, most, sizeof *r.device);
+    r.line = gsim_arena_array(cli->arena, most, sizeof *r.line);
+    r.root_line = gsim_arena_array(cli->arena, most, sizeof *r.root_line);
+    if (!r.groups || !r.device || !r.line || !r.root_line || ini.n > UINT16_MAX)
+        return gsim_no_memory(cli->log, "reading a cluster");
+    status = read_groups(&r, &ini);
+    return status == GSIM_OK ? load_profiles(&r, out) : status;
+}

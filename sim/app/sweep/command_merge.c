@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim merge: one database of several. Merging again changes nothing; a run that two of them have
+ * with different results, and runs of a sweep that none of them has, are errors. */
+#define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
+
+#include "sim/app/cli/cli.h"
+#include "sim/app/results/db.h"
+
+/* `gsim merge -o all.db *.db` names its own result the second time. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static enum gsim_status merge(struct gsim_cli *cli, struct gsim_db *db) {
+    enum gsim_status status = GSIM_OK;
+    int64_t n_new = 0;
+    for (int i = 0; i < cli->n_operands && status == GSIM_OK; i++) {
+        int64_t n;
+        if (is_same_file(cli->operand[i], cli->value[GSIM_OPT_OUTPUT]))
+            continue;
+        status = gsim_db_merge(db, cli->operand[i], &n, cli->log);
+        n_new += status == GSIM_OK ? n : 0;
+    }
+    if (status == GSIM_OK)
+        fprintf(cli->io->out, "%s: %lld new runs of %d databases\n", cli->value[GSIM_OPT_OUTPUT],
+                (long long)n_new, cli->n_operands);
+    if (status == GSIM_OK)
+        status = gsim_db_warn_of_builds(db, "main.run", cli->log);
+    return status == GSIM_OK ? gsim_db_check_sweeps(db, cli->log) : status;
+}
+
+enum gsim_status gsim_command_merge(struct gsim_cli *cli) {
+    const char *path = cli->value[GSIM_OPT_OUTPUT];
+    struct gsim_db *db;
+    if (!path || cli->n_operands == 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "which databases? gsim merge -o all.db shard-1.db shard-2.db ...");
+    enum gsim_status status = gsim_db_open(path, cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        status = merge(cli, db);
+    gsim_db_close(db);
+    return status;
+}

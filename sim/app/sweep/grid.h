@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Grids: an INI file whose keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`) with
+ * a value, a list or a range each. A run of the grid is one value of each key that meets it.
+ *
+ *     trace = a.csv, b.csv
+ *     policy = fifo, las
+ *     nodes = 1..8                 # a range; 10..100/10 counts in tens
+ *     set.las.quantum = 1h, 2h     # meets only the policies that know it
+ *     set.tiresias.queues = "3250,7200", "1000,2000"    # quotes keep a comma in one value
+ *     [skip small clusters]        # leaves out the runs for which all of these hold
+ *     policy = fifo
+ *     nodes = 1, 2 */
+#ifndef GSIM_APP_GRID_H
+#define GSIM_APP_GRID_H
+
+#include "sim/app/cli/cli.h"
+
+#define GSIM_GRID_UNMET UINT32_MAX
+
+struct gsim_grid_key {
+    const char *name; /* as in the file */
+    int option; /* enum gsim_option; -1: the trace */
+    const char *part; /* "las.quantum" of set.las.quantum, the column of assume.; else NULL */
+    const char **value;
+    uint32_t n;
+    int64_t line;
+};
+
+struct gsim_grid {
+    const char *path;
+    struct gsim_grid_key *key; /* what changes the trace first, then the policy, then the others */
+    int n_keys;
+    uint32_t *choice; /* by run and key: position in value[], or GSIM_GRID_UNMET */
+    int64_t n_runs;
+};
+
+/* Runs come with the last key counting fastest, so that those of one trace stand together. */
+enum gsim_status gsim_grid_read(const char *path, struct gsim_arena *arena, struct gsim_grid *out,
+                                struct gsim_log *log);
+/* Puts the options of a run into cli, as its command line would. cli starts zeroed but for its
+ * streams, arena and log. */
+enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, struct gsim_cli *cli);
+/* Equal for runs that share a trace and only for those. */
+uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run);
+
+#endif
