@@ -46,8 +46,3 @@ const char *gsim_policies_symbol(const struct gsim_policy *policy) {
             return symbols[n];
     return "";
 }
-
-const char *gsim_reference_name(enum gsim_reference reference) {
-    static const char *const names[GSIM_REFERENCE_COUNT] = {"none", "tiresias", "pai", "helios"};
-    return names[reference];
-}

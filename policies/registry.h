@@ -7,7 +7,5 @@
 
 /* "easy_backfill", as in policies/list.def; "" when it is not listed. */
 const char *gsim_policies_symbol(const struct gsim_policy *policy);
-/* "tiresias" and so on; by enum gsim_reference. */
-const char *gsim_reference_name(enum gsim_reference reference);
 
 #endif

@@ -3,6 +3,8 @@
  * a running job gives way. */
 #include "policies/lib/settings.h"
 
+#include "sim/api/compat.h"
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static const struct gsim_lane exclusive = {.discipline = GSIM_DISCIPLINE_EXCLUSIVE};
@@ -60,11 +62,10 @@ enum gsim_rule gsim_settings_rule(const struct gsim_ctx *ctx) {
     static const enum gsim_rule by_choice[] = {
         GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,      GSIM_RULE_SPREAD, GSIM_RULE_FULLEST,
         GSIM_RULE_SKEW,        GSIM_RULE_AFFINITY, GSIM_RULE_RANDOM};
-    if (ctx->reference == GSIM_REFERENCE_TIRESIAS || ctx->reference == GSIM_REFERENCE_PAI)
-        return GSIM_RULE_ANY;
-    if (ctx->reference == GSIM_REFERENCE_HELIOS)
-        return GSIM_RULE_FULLEST;
-    enum gsim_rule rule = by_choice[gsim_param(ctx->params, "placement")];
+    enum gsim_rule rule = gsim_compat_of(ctx->reference)->rule;
+    if (rule != GSIM_RULE_COUNT)
+        return rule;
+    rule = by_choice[gsim_param(ctx->params, "placement")];
     if (rule == GSIM_RULE_SKEW && !ctx->view->trace->column[GSIM_COL_MODEL])
         return GSIM_RULE_CONSOLIDATE;
     return rule;
@@ -111,6 +112,6 @@ bool gsim_settings_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsi
                          enum gsim_rule rule) {
     struct gsim_shape shape =
         gsim_shape_of(ctx->view, slot, gsim_settings_rule_of(ctx, slot, rule));
-    shape.keeps_rate = ctx->reference == GSIM_REFERENCE_HELIOS; /* it ignores a gang's remainder */
+    shape.keeps_rate = gsim_compat_of(ctx->reference)->keeps_rate;
     return gsim_plan_place(plan, slot, &shape);
 }

@@ -7,6 +7,7 @@
 #include "sim/base/rng.h"
 #include "sim/core/cluster.h"
 #include "gsim/run.h"
+#include "sim/api/compat.h"
 #include "sim/core/stats.h"
 #include "sim/base/hints.h"
 
@@ -174,6 +175,7 @@ struct gsim_failures {
 struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
+    const struct gsim_compat *compat; /* of options->reference */
     const struct gsim_policy *policy;
     struct gsim_arena *arena;
     struct gsim_log *log;

@@ -559,6 +559,7 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     core->policy = options->policy;
     core->arena = arena;
     core->log = log;
+    core->compat = gsim_compat_of(options->reference);
     core->ops = options->model;
     core->observer = options->observer;
     enum gsim_status status = open_run(core);

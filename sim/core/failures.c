@@ -29,7 +29,7 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
     gsim_eventq_init(&failures->queue, core->arena);
     if (options->mtbf_ns == 0)
         return GSIM_OK;
-    if (core->cluster.is_pool || core->options->reference != GSIM_REFERENCE_NONE)
+    if (core->cluster.is_pool || !core->compat->knows_nodes)
         return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
                          "--mtbf: reference simulators know no nodes that fail");
     if (core->trace->column[GSIM_COL_REQUESTS])

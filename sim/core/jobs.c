@@ -40,7 +40,7 @@ static void point_view_at_columns(struct gsim_core *core) {
     view->jobs.share_ppm = jobs->share_ppm;
     view->jobs.state = jobs->state;
     view->jobs.changed_ns = jobs->changed_ns;
-    bool sees_ends = core->policy->is_oracle || core->options->reference == GSIM_REFERENCE_TIRESIAS;
+    bool sees_ends = core->policy->is_oracle || core->compat->shows_ends;
     view->jobs.service_ns = sees_ends ? jobs->service_ns : NULL;
     view->jobs.progress = core->ops->progress(core->model);
 }

@@ -177,10 +177,7 @@ static void fill_cluster(const struct gsim_core *core, struct gsim_summary *s) {
     const struct gsim_metrics *m = &core->metrics;
     gsim_i128 span = m->last_end_ns - m->first_submit_ns;
     double capacity = (double)span * (double)core->cluster.n_gpus * (double)GSIM_PPM;
-    s->makespan_s = seconds(span);
-    /* The PAI simulator's clock is read one tick of a second after the last end. */
-    if (core->options->reference == GSIM_REFERENCE_PAI)
-        s->makespan_s += 1;
+    s->makespan_s = seconds(span) + seconds(core->compat->tick_ns);
     s->throughput_jobs_per_h = span > 0 ? m->n_completed * 3600.0 / seconds(span) : (double)NAN;
     gsim_i128 busy = m->busy_ppm_ns;
     for (uint32_t gpu = 0; gpu < core->cluster.n_gpus; gpu++)

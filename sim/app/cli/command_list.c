@@ -10,6 +10,7 @@
 #include "sim/app/results/db_schema.h"
 #include "sim/app/figures/figure.h"
 #include "policies/registry.h"
+#include "sim/api/compat.h"
 #include "sim/base/text.h"
 #include "traces/kernels.h"
 #include "traces/read.h"
@@ -56,7 +57,7 @@ static void print_policy(FILE *out, const struct gsim_policy *policy) {
     for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
         if (policy->references & 1u << r)
             fprintf(out, "  reference=%s: exactly as that public simulator\n",
-                    gsim_reference_name((enum gsim_reference)r));
+                    gsim_compat_of((enum gsim_reference)r)->name);
     for (const struct gsim_param_def *def = policy->params; def && def->type; def++) {
         fprintf(out, "  --set %s.%s=%s", policy->name, def->name, def->fallback);
         print_range(out, def);

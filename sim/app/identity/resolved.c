@@ -2,6 +2,7 @@
 /* What a run comes to when every default is filled in: a later version may have other defaults. */
 #include <assert.h>
 
+#include "sim/api/compat.h"
 #include "sim/app/identity/config.h"
 
 enum { MOST_OF_RUN = 16, OF_GROUP = 9 };
@@ -72,7 +73,7 @@ static bool is_given(const struct gsim_cli *cli, enum gsim_option option) {
 }
 
 static void add_run(struct listing *l, const struct gsim_cli *cli, const struct gsim_setup *s) {
-    add(l, "run", "reference", gsim_reference_name(s->reference),
+    add(l, "run", "reference", gsim_compat_of(s->reference)->name,
         s->reference ? "given" : "default");
     if (s->until_ns != GSIM_NEVER)
         add_time(l, "until", s->until_ns, true);

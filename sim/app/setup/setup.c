@@ -11,13 +11,11 @@
 #include "sim/app/setup/apps.h"
 #include "sim/app/setup/devices.h"
 #include "sim/app/observers/samples.h"
+#include "sim/api/compat.h"
 #include "sim/base/text.h"
 #include "traces/read.h"
 #include "traces/shake.h"
 #include "sim/base/units.h"
-
-/* The PAI simulator's cluster: 300 GPUs and 6966 CPUs (its README). */
-enum { PAI_GPUS = 300, PAI_CPUS_MILLI_PER_GPU = 23220 };
 
 /* Steps over time: more than a figure of column width can show, and few rows of a database. */
 enum { DEFAULT_SAMPLES = 256, MAX_SAMPLES = 100000 };
@@ -311,10 +309,10 @@ bool gsim_setup_is_host_moot(const struct gsim_profile *profile) {
 
 static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
-    bool is_pai = setup->reference == GSIM_REFERENCE_PAI;
+    const struct gsim_compat *compat = gsim_compat_of(setup->reference);
     bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
     if (is_default)
-        default_gpus = is_pai ? PAI_GPUS : setup->widest_gang;
+        default_gpus = compat->is_pool ? compat->pool_gpus : setup->widest_gang;
     enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
@@ -338,17 +336,20 @@ static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *set
                                       .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
                                       .is_host_moot = gsim_setup_is_host_moot(profiles[0]),
                                       .device_name = setup->device_name};
-    setup->cluster = (struct gsim_cluster_spec){
-        .groups = group, .n_groups = 1, .profiles = profiles, .n_profiles = 1, .is_pool = is_pai};
-    if (is_pai)
+    setup->cluster = (struct gsim_cluster_spec){.groups = group,
+                                                .n_groups = 1,
+                                                .profiles = profiles,
+                                                .n_profiles = 1,
+                                                .is_pool = compat->is_pool};
+    if (compat->is_pool)
         setup->cluster.pool_cpus_milli =
-            cpus ? nodes * cpus * 1000 : nodes * gpus * PAI_CPUS_MILLI_PER_GPU;
+            cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
     setup->cluster_note =
         gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
                           nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
-                          !is_default ? ""
-                          : is_pai    ? " (the PAI simulator's)"
-                                      : " (default: the widest gang)");
+                          !is_default       ? ""
+                          : compat->is_pool ? " (the PAI simulator's)"
+                                            : " (default: the widest gang)");
     return GSIM_OK;
 }
 
