@@ -17,7 +17,7 @@ HOT      = sim/base sim/core models policies
 LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
-SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
+SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED -DGSIM_PARANOID) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 comma    = ,
 CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)

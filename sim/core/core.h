@@ -286,6 +286,9 @@ GSIM_APART void gsim_observe_change(const struct gsim_core *core, gsim_slot slot
 void gsim_observe_begin(const struct gsim_core *core);
 void gsim_observe_end(const struct gsim_core *core);
 
+/* paranoid.c: asserts that what is kept in sums is what the jobs hold; nothing, unless built so. */
+void gsim_core_check(const struct gsim_core *core);
+
 /* plan.c */
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);

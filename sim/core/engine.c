@@ -379,6 +379,7 @@ static void decide(struct gsim_core *core) {
     core->has_changed = false;
     if (core->plan.n > 0 || gsim_rarely(core->plan.scratch)) /* what was rolled back has some */
         gsim_plan_apply(&core->plan);
+    gsim_core_check(core);
     count_those_left(core);
 }
 
