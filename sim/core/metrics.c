@@ -270,6 +270,8 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     s->preempted_by = ways_of(core);
     s->outside_validated = outside ? outside : "";
     s->assumed = all_assumed(core);
+    const char *given = join(core->arena, core->ops->given(core->model));
+    s->given = given ? given : "";
 }
 
 static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {

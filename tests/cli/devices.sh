@@ -26,6 +26,12 @@ check "a constant given by hand" \
     "$(outside --policy timeslice --set switch.preempt_ns=50ms "$tmp/two.csv")"
 check "given, but what it was" "" \
     "$(outside --policy timeslice --set switch.preempt_ns=165us "$tmp/two.csv")"
+given() { # arguments of gsim: the field
+    "$gsim" --quiet --format json "$@" 2>&1 | sed -n 's/.*"given": *"\([^"]*\)".*/\1/p'
+}
+check "an assumed constant given by hand is listed as given" "network.bytes_per_s=1GB/s (h200)" \
+    "$(given --policy srtf --set network.bytes_per_s=1GB/s "$tmp/two.csv")"
+check "nothing is given by default" "" "$(given --policy srtf "$tmp/two.csv")"
 check "all reasons, not the first" 2 \
     "$(outside --policy msched --device t4 "$tmp/two.csv" | tr ';' '\n' | grep -c 'migration')"
 check "an h200's eviction was never measured" 1 \
