@@ -162,7 +162,10 @@ static void table_list(FILE *out, const char *name, const char *list, bool is_ve
 
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
                               bool is_verbose) {
-    fprintf(out, "%s on %s: %s, device %s\n", s->policy, s->trace, cluster_note, s->device);
+    fputs(s->policy, out);
+    if (*s->deviation)
+        fprintf(out, " (%s)", s->deviation);
+    fprintf(out, " on %s: %s, device %s\n", s->trace, cluster_note, s->device);
     fprintf(out, "  %-22s %16lld   %lld completed, %lld unfinished\n", "jobs", (long long)s->jobs,
             (long long)s->completed, (long long)s->unfinished);
     if (s->warmup_jobs + s->cooldown_jobs)

@@ -267,6 +267,7 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     s->policy = core->policy->name;
     s->trace = core->trace->path;
     s->device = core->options->device_name;
+    s->deviation = core->ctx.deviation ? core->ctx.deviation : "";
     s->preempted_by = ways_of(core);
     s->outside_validated = outside ? outside : "";
     s->assumed = all_assumed(core);
