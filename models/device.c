@@ -723,4 +723,5 @@ const struct gsim_model_ops gsim_model_device = {
     .stats = stats,
     .outside_validated = gsim_facts_outside_validated,
     .assumed = gsim_facts_assumed,
+    .given = gsim_facts_given,
 };

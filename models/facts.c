@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/mig.h"
+#include "models/process.h"
 #include "models/suspend.h"
 #include "models/validated.h"
 
@@ -14,10 +15,11 @@ static const enum gsim_key migration_keys[] = {
     GSIM_KEY_MIGRATE_OUT,     GSIM_KEY_MIGRATE_IN,        GSIM_KEY_MIGRATE_BOTH,
     GSIM_KEY_MIGRATE_PLAN_NS, GSIM_KEY_PCIE_ALTERNATE_NS, GSIM_KEY_MIGRATE_TASK_PLAN_NS,
 };
-static const enum gsim_key fault_keys[] = {
-    GSIM_KEY_UVM_FAULT_NS, GSIM_KEY_UVM_BLOCK_NS,   GSIM_KEY_UVM_BATCH_FAULT_NS,
-    GSIM_KEY_UVM_COPY,     GSIM_KEY_UVM_CLEAN_COPY,
-};
+/* What an application's iteration was computed from. */
+static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HBM_BY_SMS,
+                                          GSIM_KEY_LAUNCH_NS,        GSIM_KEY_FP32_FLOPS_PER_S,
+                                          GSIM_KEY_TF32_FLOPS_PER_S, GSIM_KEY_FP16_FLOPS_PER_S,
+                                          GSIM_KEY_INT8_OPS_PER_S};
 
 static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
                                           GSIM_KEY_HOST_NUMA_GPUS};
@@ -37,6 +39,14 @@ static bool is_thrashing(const struct gsim_model *model) {
     return false;
 }
 
+/* Some GPU went from one context to another: also where each of them was alone there. */
+static bool has_switched(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->turns.n_active; i++)
+        if (gsim_arbiter_stats(model->turns.of_gpu[model->turns.active[i]]).switch_ns > 0)
+            return true;
+    return false;
+}
+
 /* Stops that cost something and keep the memory there. */
 static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
     bool is_charged = false;
@@ -53,8 +63,8 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     switch (mechanism) {
     case GSIM_MECHANISM_SLICES:
         *n_at_once = turns->most_members;
-        return turns->most_members > 1 || has_kept(model, GSIM_KEEP_RESIDENT) ||
-               has_kept(model, GSIM_KEEP_PAGEABLE);
+        return turns->most_members > 1 || has_switched(model) ||
+               has_kept(model, GSIM_KEEP_RESIDENT) || has_kept(model, GSIM_KEEP_PAGEABLE);
     case GSIM_MECHANISM_SETTINGS:
         return turns->has_key[GSIM_KEY_SLICE_SHORT_NS] || turns->has_key[GSIM_KEY_SLICE_LONG_NS];
     case GSIM_MECHANISM_VGPUS:
@@ -66,7 +76,8 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
         return turns->most_beside > 1;
     case GSIM_MECHANISM_INSTANCES:
         return model->has_cut;
-    case GSIM_MECHANISM_FAULTS:
+    case GSIM_MECHANISM_FAULTS: /* of what was not predicted, too */
+        return has_faulted(model) || turns->has_managed[GSIM_MEMORY_PROACTIVE];
     case GSIM_MECHANISM_EVICTION:
         return has_faulted(model);
     case GSIM_MECHANISM_MIGRATION:
@@ -98,10 +109,9 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     return false;
 }
 
-/* "a; b", each reason once. */
 static const char *add_reason(const struct gsim_model *model, const char *so_far,
                               const char *reason) {
-    if (!reason || (so_far && strstr(so_far, reason)))
+    if (!reason)
         return so_far;
     return so_far ? gsim_arena_printf(model->setup.arena, "%s; %s", so_far, reason) : reason;
 }
@@ -115,19 +125,21 @@ const char *gsim_facts_outside_validated(const struct gsim_model *model) {
         int64_t n_at_once;
         if (!rests_on(model, (enum gsim_mechanism)m, &n_at_once))
             continue;
-        for (uint16_t type = 0; type < model->setup.n_profiles; type++)
-            all =
-                add_reason(model, all,
-                           gsim_validated_doubt(model->setup.profiles[type], (enum gsim_mechanism)m,
-                                                n_at_once, model->setup.arena));
+        all =
+            add_reason(model, all,
+                       gsim_validated_doubt(model->setup.profiles, model->setup.n_profiles,
+                                            (enum gsim_mechanism)m, n_at_once, model->setup.arena));
     }
     return all;
 }
 
-/* Marks the assumed keys of a profile that some stop was computed from which was charged, or by whose
- * cost a policy may have chosen. */
-static void mark_assumed(const struct gsim_model *model, const struct gsim_profile *profile,
-                         bool *is_used) {
+static void mark_all(const enum gsim_key *keys, size_t n, bool *is_used) {
+    for (size_t i = 0; i < n; i++)
+        is_used[keys[i]] = true;
+}
+
+/* Keys of the stops that were charged, or by whose cost a policy may have chosen. */
+static void mark_stops(const struct gsim_model *model, bool *is_used) {
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
         for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++) {
             if (!model->is_charged[stop][keep] && !model->is_asked[stop][keep])
@@ -135,29 +147,59 @@ static void mark_assumed(const struct gsim_model *model, const struct gsim_profi
             const enum gsim_key *key =
                 gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
             for (; *key != GSIM_KEY_COUNT; key++)
-                is_used[*key] |= profile->tag[*key] == GSIM_TAG_ASSUMED;
+                is_used[*key] = true;
         }
-    for (int key = 0; key < GSIM_KEY_COUNT; key++)
-        is_used[key] |= (model->turns.has_key[key] || model->has_key[key]) &&
-                        profile->tag[key] == GSIM_TAG_ASSUMED;
-    for (size_t i = 0; has_faulted(model) && i < sizeof fault_keys / sizeof *fault_keys; i++)
-        is_used[fault_keys[i]] |= profile->tag[fault_keys[i]] == GSIM_TAG_ASSUMED;
+}
+
+static void mark_mechanism(enum gsim_mechanism mechanism, bool *is_used) {
+    for (const enum gsim_key *key = gsim_mechanism_keys(mechanism); *key != GSIM_KEY_COUNT; key++)
+        is_used[*key] = true;
+}
+
+static void mark_memory(const struct gsim_model *model, bool *is_used) {
     bool has_migrated = model->turns.has_managed[GSIM_MEMORY_PROACTIVE];
-    for (size_t i = 0; has_migrated && i < sizeof migration_keys / sizeof *migration_keys; i++)
-        is_used[migration_keys[i]] |= profile->tag[migration_keys[i]] == GSIM_TAG_ASSUMED;
+    if (has_faulted(model) || has_migrated)
+        mark_mechanism(GSIM_MECHANISM_FAULTS, is_used);
+    if (has_faulted(model))
+        mark_mechanism(GSIM_MECHANISM_EVICTION, is_used);
+    if (has_migrated)
+        mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
+}
+
+/* What iterations that a row describes take from the device, alone as well: what of them is GPU time. */
+static void mark_rows(const struct gsim_model *model, const struct gsim_profile *profile,
+                      bool *is_used) {
+    const struct gsim_trace *trace = model->setup.trace;
+    is_used[GSIM_KEY_LAUNCH_GAP_NS] |=
+        is_used[GSIM_KEY_JOB_ITERATION_NS] || is_used[GSIM_KEY_JOB_ITERATION_NS_PER_GIB];
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        unsigned keys = gsim_process_keys(trace, job, profile);
+        is_used[GSIM_KEY_LAUNCH_GAP_NS] |= (keys & GSIM_PROCESS_HAS_GAP) != 0;
+        is_used[GSIM_KEY_LAUNCH_BETWEEN_NS] |= (keys & GSIM_PROCESS_HAS_BETWEEN) != 0;
+        is_used[GSIM_KEY_LAUNCH_NS] |= model->has_turners && keys & GSIM_PROCESS_HAS_LAUNCHES;
+    }
+}
+
+/* Marks the keys that the run was computed from. */
+static void mark_used(const struct gsim_model *model, const struct gsim_profile *profile,
+                      bool *is_used) {
+    mark_stops(model, is_used);
+    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+        is_used[key] |= model->turns.has_key[key] || model->has_key[key];
+    mark_memory(model, is_used);
+    mark_rows(model, profile, is_used);
+    if (has_switched(model))
+        is_used[GSIM_KEY_SWITCH_IDLE_NS] = is_used[GSIM_KEY_SWITCH_COLD_NS] = true;
+    if (model->setup.trace->column[GSIM_COL_APP])
+        mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
     bool is_beside = model->turns.most_members > 1 || model->turns.most_beside > 1;
     for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
         is_beside &= !model->turns.has_managed[memory];
-    if (model->setup.context_bytes > 0 && is_beside)
-        is_used[GSIM_KEY_CONTEXT_BYTES] |= profile->tag[GSIM_KEY_CONTEXT_BYTES] == GSIM_TAG_ASSUMED;
-    bool is_host_used = model->crowding.was_host_limited || model->traffic.pcie.was_host_limited;
-    for (size_t i = 0; is_host_used && i < sizeof host_keys / sizeof *host_keys; i++)
-        is_used[host_keys[i]] |= profile->tag[host_keys[i]] == GSIM_TAG_ASSUMED;
-    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |=
-        model->traffic.has_crossed &&
-        profile->tag[GSIM_KEY_NETWORK_BYTES_PER_S] == GSIM_TAG_ASSUMED;
-    if (model->has_loaded)
-        is_used[GSIM_KEY_PCIE_H2D] |= profile->tag[GSIM_KEY_PCIE_H2D] == GSIM_TAG_ASSUMED;
+    is_used[GSIM_KEY_CONTEXT_BYTES] |= model->setup.context_bytes > 0 && is_beside;
+    if (model->crowding.was_host_limited || model->traffic.pcie.was_host_limited)
+        mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
+    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->traffic.has_crossed;
+    is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
 }
 
 /* Instances whose size nobody has published, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
@@ -185,6 +227,17 @@ static bool shares_unknown_memory(const struct gsim_model *model) {
            (model->turns.most_members > 1 || model->turns.most_beside > 1 || model->has_cut);
 }
 
+/* Keys with that tag, as "key=value (device)". */
+static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profile *profile,
+                         const bool *is_used, enum gsim_tag tag, const char **list, uint32_t n) {
+    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+        if (is_used[key] && profile->tag[key] == tag)
+            list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
+                                          gsim_key_name((enum gsim_key)key), profile->text[key],
+                                          profile->name);
+    return n;
+}
+
 const char *const *gsim_facts_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
@@ -193,16 +246,23 @@ const char *const *gsim_facts_assumed(const struct gsim_model *model) {
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
         bool is_used[GSIM_KEY_COUNT] = {false};
-        mark_assumed(model, profile, is_used);
+        mark_used(model, profile, is_used);
         is_used[GSIM_KEY_SPEED_MILLI] &= type > 0; /* the first device is the one of reference */
-        for (int key = 0; key < GSIM_KEY_COUNT; key++)
-            if (is_used[key])
-                list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
-                                              gsim_key_name((enum gsim_key)key), profile->text[key],
-                                              profile->name);
+        n = add_keys(model, profile, is_used, GSIM_TAG_ASSUMED, list, n);
         n = add_instances(model, profile, list, n);
     }
     if (list && shares_unknown_memory(model))
         list[n++] = "mem_gib=0 (no row says how much memory its job has)";
+    return list;
+}
+
+/* All of them, whether or not the run came by: a key that is named needlessly does no harm. */
+const char *const *gsim_facts_given(const struct gsim_model *model) {
+    uint32_t n = 0, most = (uint32_t)model->setup.n_profiles * GSIM_KEY_COUNT + 1;
+    const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
+    bool is_any[GSIM_KEY_COUNT];
+    memset(is_any, true, sizeof is_any);
+    for (uint16_t type = 0; list && type < model->setup.n_profiles; type++)
+        n = add_keys(model, model->setup.profiles[type], is_any, GSIM_TAG_GIVEN, list, n);
     return list;
 }

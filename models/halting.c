@@ -29,6 +29,8 @@ bool gsim_halt_uses(const struct gsim_halt_rule *rule, enum gsim_key key) {
     case GSIM_KEY_PREEMPT_INCREMENTAL_PPM:
     case GSIM_KEY_PREEMPT_CHECKPOINT_NS:
         return rule->stop == GSIM_STOP_INCREMENTAL;
+    case GSIM_KEY_LAUNCH_NS:
+        return rule->pieces > 1;
     default:
         return false;
     }

@@ -194,5 +194,6 @@ int64_t gsim_instances_wait_ns(const struct gsim_model *model, const struct gsim
 /* facts.c */
 const char *gsim_facts_outside_validated(const struct gsim_model *model);
 const char *const *gsim_facts_assumed(const struct gsim_model *model);
+const char *const *gsim_facts_given(const struct gsim_model *model);
 
 #endif

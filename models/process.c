@@ -198,7 +198,7 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
     if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
     process.pace_ns = (service_ns - tail_ns) / n;
-    if (kernels > 0) /* the context holds the GPU between its kernels too */
+    if (kernels > 0 && gpu_ns > 0) /* the context holds the GPU between its kernels too */
         gpu_ns += (context->kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     context->iterations = n;
     fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
@@ -220,6 +220,34 @@ struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t ind
     process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     process.is_cold = is_beyond_l2(trace, index, profile);
     return process;
+}
+
+/* Of a row without iterations: they are as long as the host takes to launch what they are assumed to
+ * have, where that is longer than the assumed length. */
+static bool is_launch_bound(const struct gsim_trace *trace, uint32_t index,
+                            const struct gsim_profile *profile) {
+    enum gsim_key key;
+    return given(trace, GSIM_COL_KERNEL_NS, index) == 0 &&
+           assumed_length(trace, index, profile, &key) ==
+               profile->value[GSIM_KEY_JOB_KERNELS] * profile->value[GSIM_KEY_LAUNCH_NS];
+}
+
+unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
+                           const struct gsim_profile *profile) {
+    if (gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0)
+        return GSIM_PROCESS_HAS_GAP;
+    if (given(trace, GSIM_COL_ITERATIONS, index) == 0)
+        return is_launch_bound(trace, index, profile) ? GSIM_PROCESS_HAS_LAUNCHES : 0;
+    bool has_kernels = given(trace, GSIM_COL_KERNELS, index) > 0;
+    unsigned keys = 0;
+    if (given(trace, GSIM_COL_SYNC, index) != GSIM_SYNC_NONE &&
+        given(trace, GSIM_COL_HOST_GAP_NS, index) < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
+        keys |= GSIM_PROCESS_HAS_GAP;
+    if (given(trace, GSIM_COL_KERNELS, index) > 1 && given(trace, GSIM_COL_GPU_NS, index) > 0)
+        keys |= GSIM_PROCESS_HAS_BETWEEN;
+    if (!has_kernels && given(trace, GSIM_COL_HOST_NS, index) > 0)
+        keys |= GSIM_PROCESS_HAS_LAUNCHES;
+    return keys;
 }
 
 struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,

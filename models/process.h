@@ -20,6 +20,16 @@ enum {
     GSIM_PARTS_KERNELS = 2, /* the lane halts it at their ends, caps them, or makes them longer */
 };
 
+/* What of the device is in the iterations of a row, besides what others do to them. */
+enum {
+    GSIM_PROCESS_HAS_GAP = 1, /* the gap of its launches */
+    GSIM_PROCESS_HAS_BETWEEN = 2, /* the time between its kernels */
+    GSIM_PROCESS_HAS_LAUNCHES =
+        4, /* how fast it launches: how many kernels there are, or how long */
+};
+unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
+                           const struct gsim_profile *profile);
+
 struct gsim_process {
     struct gsim_context context; /* its fixed part; iterations 0: there is nothing to run */
     int64_t pace_ns; /* an iteration of the context alone */

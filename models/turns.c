@@ -425,6 +425,8 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
     turns->has_halted = true;
     for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
         turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
+    turns->has_key[GSIM_KEY_LAUNCH_NS] |=
+        gsim_halt_uses(&model->gpus[gpu].rule, GSIM_KEY_LAUNCH_NS);
 }
 
 /* Whether any job present would halt another. */

@@ -201,9 +201,16 @@ static const char *and_more(int n, struct gsim_arena *arena) {
     return n > 1 ? gsim_arena_printf(arena, ", and %d more like that", n - 1) : "";
 }
 
+/* Why a mechanism is in doubt on a device: `head` says it of all devices that are alike in that, and
+ * `detail` what it is on this one, in brackets behind its name where is_aside; both NULL: it is not. */
+struct doubt {
+    const char *head, *detail;
+    bool is_aside;
+};
+
 /* Nothing is claimed: says which constants are nobody's, if some are. */
-static const char *unclaimed(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
-                             struct gsim_arena *arena) {
+static struct doubt unclaimed(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
+                              struct gsim_arena *arena) {
     int n = 0, first = -1;
     for (const enum gsim_key *key = mechanisms[mechanism].keys; *key != GSIM_KEY_COUNT; key++) {
         if (profile->tag[*key] != GSIM_TAG_ASSUMED && profile->tag[*key] != GSIM_TAG_GIVEN)
@@ -213,12 +220,12 @@ static const char *unclaimed(const struct gsim_profile *profile, enum gsim_mecha
             first = (int)*key;
         n++;
     }
-    const char *title = mechanisms[mechanism].title, *otherwise = mechanisms[mechanism].otherwise;
-    return first < 0 ? gsim_arena_printf(arena, "%s: %s", title, otherwise)
-                     : gsim_arena_printf(
-                           arena, "%s: %s (%s: %s=%s is %s%s)", title, otherwise, profile->name,
-                           gsim_key_name((enum gsim_key)first), profile->text[first],
-                           gsim_tag_name((enum gsim_tag)profile->tag[first]), and_more(n, arena));
+    struct doubt doubt = {.head = mechanisms[mechanism].otherwise, .is_aside = true};
+    if (first >= 0)
+        doubt.detail = gsim_arena_printf(
+            arena, "%s=%s is %s%s", gsim_key_name((enum gsim_key)first), profile->text[first],
+            gsim_tag_name((enum gsim_tag)profile->tag[first]), and_more(n, arena));
+    return doubt;
 }
 
 /* Constants that are not those that were validated. */
@@ -232,10 +239,10 @@ static const char *changed(const struct gsim_profile *profile, enum gsim_mechani
         }
     if (first < 0)
         return NULL;
-    return gsim_arena_printf(arena, "%s: validated with %s=%s (%s), not %s (%s)%s",
-                             mechanisms[mechanism].title, gsim_key_name((enum gsim_key)first),
-                             claim->reference->text[first], claim->reference->name,
-                             profile->text[first], origin(profile, first), and_more(n, arena));
+    return gsim_arena_printf(arena, "validated with %s=%s (%s), not %s (%s)%s",
+                             gsim_key_name((enum gsim_key)first), claim->reference->text[first],
+                             claim->reference->name, profile->text[first], origin(profile, first),
+                             and_more(n, arena));
 }
 
 static const char *assumed(enum gsim_mechanism mechanism, const struct gsim_validated *claim,
@@ -248,23 +255,86 @@ static const char *assumed(enum gsim_mechanism mechanism, const struct gsim_vali
         }
     if (first < 0)
         return NULL;
-    return gsim_arena_printf(arena, "%s: %s=%s of %s is assumed, not validated%s",
-                             mechanisms[mechanism].title, gsim_key_name((enum gsim_key)first),
-                             claim->reference->text[first], claim->reference->name,
-                             and_more(n, arena));
+    return gsim_arena_printf(arena, "%s=%s of %s is assumed, not validated%s",
+                             gsim_key_name((enum gsim_key)first), claim->reference->text[first],
+                             claim->reference->name, and_more(n, arena));
 }
 
-const char *gsim_validated_doubt(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
-                                 int64_t n_at_once, struct gsim_arena *arena) {
+static struct doubt doubt_of(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
+                             int64_t n_at_once, struct gsim_arena *arena) {
     const struct gsim_validated *claim = profile->validated ? &profile->validated[mechanism] : NULL;
     if (!claim || !claim->text)
         return unclaimed(profile, mechanism, arena);
-    const char *doubt = changed(profile, mechanism, claim, arena);
-    if (!doubt)
-        doubt = assumed(mechanism, claim, arena);
-    if (!doubt && claim->at_most > 0 && n_at_once > claim->at_most)
-        doubt = gsim_arena_printf(arena, "%s: trusted with up to %lld at once, not with %lld",
-                                  mechanisms[mechanism].title, (long long)claim->at_most,
-                                  (long long)n_at_once);
-    return doubt;
+    const char *detail = changed(profile, mechanism, claim, arena);
+    if (!detail)
+        detail = assumed(mechanism, claim, arena);
+    if (!detail && claim->at_most > 0 && n_at_once > claim->at_most)
+        detail = gsim_arena_printf(arena, "trusted with up to %lld at once, not with %lld",
+                                   (long long)claim->at_most, (long long)n_at_once);
+    return (struct doubt){.detail = detail};
+}
+
+static bool is_alike(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* "a100-80, v100": the devices whose doubt is that of the first of them. */
+static const char *names_of(const struct gsim_profile *const *profiles, const struct doubt *doubts,
+                            uint16_t n, uint16_t first, struct gsim_arena *arena) {
+    const char *names = profiles[first]->name;
+    for (uint16_t i = first + 1; i < n && names; i++)
+        if (doubts[i].is_aside == doubts[first].is_aside && doubts[i].head == doubts[first].head &&
+            is_alike(doubts[i].detail, doubts[first].detail))
+            names = gsim_arena_printf(arena, "%s, %s", names, profiles[i]->name);
+    return names;
+}
+
+static bool is_there_before(const struct doubt *doubts, uint16_t at) {
+    for (uint16_t i = 0; i < at; i++)
+        if (doubts[i].is_aside == doubts[at].is_aside && doubts[i].head == doubts[at].head &&
+            is_alike(doubts[i].detail, doubts[at].detail))
+            return true;
+    return false;
+}
+
+/* "time slices: validated on an H200 only (t4: ... is assumed; a10, l4: ...)"; NULL: no doubt of that
+ * kind. */
+static const char *say_aside(const struct gsim_profile *const *profiles, const struct doubt *doubts,
+                             uint16_t n, const char *title, struct gsim_arena *arena) {
+    const char *head = NULL, *all = NULL;
+    for (uint16_t i = 0; i < n; i++) {
+        if (!doubts[i].is_aside || is_there_before(doubts, i))
+            continue;
+        const char *names = names_of(profiles, doubts, n, i, arena);
+        head = doubts[i].head;
+        if (doubts[i].detail)
+            names = gsim_arena_printf(arena, "%s: %s", names, doubts[i].detail);
+        else if (n == 1)
+            continue;
+        all = all ? gsim_arena_printf(arena, "%s; %s", all, names) : names;
+    }
+    if (!head)
+        return NULL;
+    return all ? gsim_arena_printf(arena, "%s: %s (%s)", title, head, all)
+               : gsim_arena_printf(arena, "%s: %s", title, head);
+}
+
+const char *gsim_validated_doubt(const struct gsim_profile *const *profiles, uint16_t n,
+                                 enum gsim_mechanism mechanism, int64_t n_at_once,
+                                 struct gsim_arena *arena) {
+    const char *title = mechanisms[mechanism].title;
+    struct doubt *doubts = gsim_arena_array(arena, n, sizeof *doubts);
+    for (uint16_t i = 0; doubts && i < n; i++)
+        doubts[i] = doubt_of(profiles[i], mechanism, n_at_once, arena);
+    const char *all = doubts ? say_aside(profiles, doubts, n, title, arena) : NULL;
+    for (uint16_t i = 0; doubts && i < n; i++) {
+        if (doubts[i].is_aside || !doubts[i].detail || is_there_before(doubts, i))
+            continue;
+        const char *names = names_of(profiles, doubts, n, i, arena);
+        const char *one =
+            n == 1 ? gsim_arena_printf(arena, "%s: %s", title, doubts[i].detail)
+                   : gsim_arena_printf(arena, "%s (%s): %s", title, names, doubts[i].detail);
+        all = all ? gsim_arena_printf(arena, "%s; %s", all, one) : one;
+    }
+    return all;
 }

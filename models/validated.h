@@ -40,9 +40,11 @@ const enum gsim_key *gsim_mechanism_keys(enum gsim_mechanism mechanism);
  * but for that. */
 enum gsim_status gsim_validated_read(const struct gsim_ini *ini, struct gsim_profile *profile,
                                      struct gsim_arena *arena, struct gsim_log *log);
-/* NULL when the mechanism was validated with these constants and so many contexts at once (0: that
- * does not matter), else a sentence that says what is in the way. */
-const char *gsim_validated_doubt(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
-                                 int64_t n_at_once, struct gsim_arena *arena);
+/* NULL when the mechanism was validated with the constants of these devices and so many contexts at
+ * once (0: that does not matter), else what is in the way: a sentence for all devices that have the
+ * obstacle, and their names where there are several devices or the constants are theirs. */
+const char *gsim_validated_doubt(const struct gsim_profile *const *profiles, uint16_t n,
+                                 enum gsim_mechanism mechanism, int64_t n_at_once,
+                                 struct gsim_arena *arena);
 
 #endif

@@ -12,7 +12,8 @@ SELECT run_id AS "run", label AS "policy", seed AS "seed", replication AS "repli
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"
 FROM chosen JOIN member USING (run_id) ORDER BY run_id LIMIT 200;
 SELECT label AS "policy", CASE WHEN approximate THEN 'yes' ELSE '' END AS "extrapolated",
-       assumed AS "rests on constants nobody knows", outside_validated AS "outside what was validated"
+       deviation AS "not as its source", assumed AS "rests on constants nobody knows",
+       given AS "constants given by hand", outside_validated AS "outside what was validated"
 FROM chosen JOIN member USING (run_id)
-WHERE approximate OR assumed <> '' OR outside_validated <> ''
-GROUP BY series, approximate, assumed, outside_validated ORDER BY series;
+WHERE approximate OR deviation <> '' OR assumed <> '' OR given <> '' OR outside_validated <> ''
+GROUP BY series, approximate, deviation, assumed, given, outside_validated ORDER BY series;

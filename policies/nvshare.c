@@ -32,6 +32,10 @@ static enum gsim_status open_nvshare(struct gsim_ctx *ctx) {
     state->quantum_ns = gsim_param(ctx->params, "quantum");
     state->idle_release_ns = gsim_param(ctx->params, "idle_release");
     state->anti_thrash = gsim_param(ctx->params, "anti_thrash");
+    if (state->anti_thrash == OFF)
+        ctx->deviation = gsim_param(ctx->params, "memory") == GSIM_MEMORY_RESIDENT
+                             ? "without its lock, anti_thrash=off: timeslice by another name"
+                             : "without its lock, anti_thrash=off: uvm by another name";
     gsim_sharing_init(&state->sharing, ctx, &lane);
     state->sharing.adapt = adapt;
     return gsim_sharing_set_memory(&state->sharing, ctx);
@@ -54,7 +58,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
      .choices = "auto|on|off",
-     .help = "whether there is a lock: auto is where memory is oversubscribed"},
+     .help = "whether there is a lock: auto is where memory is oversubscribed; off leaves the "
+             "driver's time slices and paging, which is what uvm does"},
     GSIM_MEMORY_PARAM_AS("uvm"),
     {0}};
 

@@ -40,6 +40,8 @@ struct gsim_ctx {
     const struct gsim_arrangement *devices;
     enum gsim_status status; /* set by a hook that cannot go on, the log says why: the run ends */
     const char *assumed; /* "key=value" that the policy took for want of another; NULL: nothing */
+    const char
+        *deviation; /* with these parameters it is not its source's policy: how; NULL: it is */
 };
 
 static inline void *gsim_job_state(const struct gsim_ctx *ctx, gsim_slot slot) {

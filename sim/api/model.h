@@ -173,10 +173,11 @@ struct gsim_model_ops {
     int64_t (*gap_ns)(const struct gsim_model *model, gsim_slot slot, int64_t work_ns);
     const struct gsim_request_log *(*requests)(const struct gsim_model *model, uint32_t *n);
     void (*stats)(const struct gsim_model *model, struct gsim_model_stats *out); /* adds */
-    /* Facts for the result: names of assumed constants used, and why a result is outside what was
-     * validated (NULL: it is not). */
+    /* Facts for the result: assumed constants used, those given in place of the device's,
+     * and why a result is outside what was validated (NULL: it is not). */
     const char *(*outside_validated)(const struct gsim_model *model);
     const char *const *(*assumed)(const struct gsim_model *model);
+    const char *const *(*given)(const struct gsim_model *model);
 };
 
 #endif

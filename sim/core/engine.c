@@ -486,7 +486,8 @@ static enum gsim_status livelock(struct gsim_core *core) {
     return gsim_fail(
         core->log, GSIM_FAILED, NULL, 0,
         "policy '%s' moves %u jobs about, and none has got anything done since %s s; the "
-        "first is '%s'. Where GPUs page, slices must be longer than the way back in",
+        "first is '%s'. Where GPUs page, slices must be longer than the way back in; where nodes "
+        "fail, --mtbf must be longer than the way back from storage",
         core->policy->name, core->view.jobs.n_active, since,
         gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
 }

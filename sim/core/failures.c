@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "sim/base/rng.h"
+#include "sim/base/units.h"
 
 static int64_t draw_ns(gsl_rng *rng, int64_t mean_ns) {
     gsim_i128 ns = (gsim_i128)mean_ns * gsim_rng_exponential_q32(rng) >> 32;
@@ -39,6 +40,15 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
     if (!failures->rng || !gsim_eventq_reserve(&failures->queue, n))
         return gsim_core_no_memory(core);
     failures->n_rng = n;
+    failures->in_vain =
+        gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->in_vain);
+    failures->kept_ns =
+        gsim_arena_array(core->arena, core->trace->n_jobs, sizeof *failures->kept_ns);
+    if (!failures->in_vain || !failures->kept_ns)
+        return gsim_core_no_memory(core);
+    for (uint32_t g = 0; g < options->cluster->n_groups; g++)
+        if (options->cluster->groups[g].gpus_per_node > failures->widest)
+            failures->widest = options->cluster->groups[g].gpus_per_node;
     for (uint32_t node = 0; node < n; node++) {
         char name[32];
         (void)snprintf(name, sizeof name, "failures of node %u", node);
@@ -56,6 +66,48 @@ void gsim_failures_close(struct gsim_core *core) {
             gsl_rng_free(core->failures.rng[node]);
     core->failures.n_rng = 0;
 }
+
+/* --- jobs that nodes never let finish ----------------------------------------------------------- */
+
+/* A job gets through so many mean times between failures without one in one attempt of e^16, nine
+ * million: nothing waits for that, but the job is not given up before it has tried. What else it takes
+ * to begin (coming back from storage) shows in the attempts alone. */
+enum { HOPELESS_SPANS = 16, LEAST_ATTEMPTS = 100, MOST_ATTEMPTS = 1000000 };
+
+static void give_up(struct gsim_core *core, uint32_t job, int64_t needs_ns) {
+    char needs[32], between[32];
+    bool has_checkpoints = core->options->checkpoint_ns > 0;
+    gsim_format_seconds(needs, needs_ns, 3);
+    gsim_format_seconds(between, core->options->mtbf_ns, 3);
+    core->status = gsim_fail(
+        core->log, GSIM_BAD_INPUT, core->trace->path, gsim_trace_line(core->trace, job),
+        "job '%s' has begun %u times and will not finish: it needs at least %s s without a failure "
+        "of its nodes%s, and each of them fails every %s s; give %s, a longer --mtbf, or --until",
+        gsim_trace_id(core->trace, job), core->failures.in_vain[job] + 1, needs,
+        has_checkpoints ? " until its next checkpoint" : "", between,
+        has_checkpoints ? "a shorter --checkpoint" : "--checkpoint");
+}
+
+void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32) {
+    struct gsim_failures *failures = &core->failures;
+    uint32_t job = core->jobs.job[slot], gpus = core->jobs.gpus[slot];
+    int64_t kept_ns = gsim_progress_ns(&core->view.jobs.progress[slot], core->view.now_ns);
+    int64_t step_ns = core->jobs.service_ns[slot] - kept_ns;
+    if (kept_ns > failures->kept_ns[job])
+        failures->in_vain[job] = 0;
+    failures->kept_ns[job] = kept_ns;
+    if (core->options->until_ns != GSIM_NEVER || ++failures->in_vain[job] < LEAST_ATTEMPTS)
+        return;
+    if (core->options->checkpoint_ns > 0 && core->options->checkpoint_ns < step_ns)
+        step_ns = core->options->checkpoint_ns;
+    int64_t needs_ns = gsim_work_time(gsim_work_of_ns(step_ns), pace_q32);
+    uint32_t n_nodes = (gpus - 1) / failures->widest + 1; /* that it is on at least */
+    if (failures->in_vain[job] >= MOST_ATTEMPTS ||
+        (gsim_i128)needs_ns * n_nodes > (gsim_i128)core->options->mtbf_ns * HOPELESS_SPANS)
+        give_up(core, job, needs_ns);
+}
+
+/* --- failures ----------------------------------------------------------------------------------- */
 
 static bool has_unit_of(const struct gsim_core *core, uint32_t node, const struct gsim_unit *units,
                         uint32_t n_units) {

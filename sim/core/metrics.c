@@ -265,9 +265,12 @@ static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
     s->policy = core->policy->name;
     s->trace = core->trace->path;
     s->device = core->options->device_name;
+    s->deviation = core->ctx.deviation ? core->ctx.deviation : "";
     s->preempted_by = ways_of(core);
     s->outside_validated = outside ? outside : "";
     s->assumed = all_assumed(core);
+    const char *given = join(core->arena, core->ops->given(core->model));
+    s->given = given ? given : "";
 }
 
 static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) {

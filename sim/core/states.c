@@ -452,7 +452,10 @@ static void be_cleared(struct gsim_core *core, gsim_slot slot, bool has_checkpoi
 void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state state = core->jobs.state[slot];
     int64_t now_ns = core->view.now_ns;
+    bool is_placed = core->jobs.core[slot].is_admitted && core->jobs.info[slot].n_units > 0;
+    uint64_t pace_q32 = is_placed ? core->ops->pace(core->model, slot) : GSIM_RATE_ONE;
     int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
+    gsim_failures_note(core, slot, pace_q32);
     bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
     bool is_leaving = state == GSIM_STOPPING || state == GSIM_SAVING;
     core->metrics.n_restarts++;

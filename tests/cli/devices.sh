@@ -26,6 +26,20 @@ check "a constant given by hand" \
     "$(outside --policy timeslice --set switch.preempt_ns=50ms "$tmp/two.csv")"
 check "given, but what it was" "" \
     "$(outside --policy timeslice --set switch.preempt_ns=165us "$tmp/two.csv")"
+# a policy without what makes it one says so, in its heading and in the result
+printf 'job_id,submit_s,duration_s,mem_gib\na,0,9,10\nb,1,9,9\n' >"$tmp/thrash.csv"
+for lock in off on auto; do
+    check "nvshare with its lock $lock" "$([ $lock = off ] && echo 3 || echo 0)" \
+        "$({ "$gsim" --policy nvshare --device p100 --set anti_thrash=$lock "$tmp/thrash.csv"
+            "$gsim" --quiet --format json --policy nvshare --device p100 --set anti_thrash=$lock "$tmp/thrash.csv"; } 2>&1 |
+            grep -c 'without its lock, anti_thrash=off: uvm by another name')"
+done
+given() { # arguments of gsim: the field
+    "$gsim" --quiet --format json "$@" 2>&1 | sed -n 's/.*"given": *"\([^"]*\)".*/\1/p'
+}
+check "an assumed constant given by hand is listed as given" "network.bytes_per_s=1GB/s (h200)" \
+    "$(given --policy srtf --set network.bytes_per_s=1GB/s "$tmp/two.csv")"
+check "nothing is given by default" "" "$(given --policy srtf "$tmp/two.csv")"
 check "all reasons, not the first" 2 \
     "$(outside --policy msched --device t4 "$tmp/two.csv" | tr ';' '\n' | grep -c 'migration')"
 check "an h200's eviction was never measured" 1 \

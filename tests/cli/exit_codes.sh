@@ -35,16 +35,35 @@ serving() { # requests, kernels, gpu_ms: every 50 ms
     printf 'job_id,submit_s,requests,period_ms,kernels,gpu_ms\na,0,%s,50,%s,%s\nb,1,%s,50,%s,%s\n' "$@" "$@" >"$tmp/serving.csv"
 }
 serving 100 50 2
-expect "requests that one GPU cannot serve" 0 "job 'a' (line 2) take 2 times what a GPU can do: 50 kernels of 2 ms (gpu_ms is the time of one kernel) every 50 ms, and 1 more jobs'" \
+expect "requests that one GPU cannot serve" 0 "fifo: requests of jobs 'a' (line 2), 'b' (line 3) come faster than they are served: they take 2 times what a GPU can do, 50 kernels of 2 ms (gpu_ms is the time of one kernel) every 50 ms" \
     "$gsim" --policy fifo --gpus-per-node 2 "$tmp/serving.csv"
 serving 100 10 4
-expect "requests that the GPUs cannot serve" 0 "offered load of requests 1.60: they ask for 1.6 GPUs at once, and there are 1" \
+expect "requests that the GPUs cannot serve" 0 "mps: requests of jobs 'a' (line 2), 'b' (line 3) come faster than they are served; requests ask for 1.6 GPUs at once, and there is 1 (offered load 1.60)" \
     "$gsim" compare --policies timeslice,mps "$tmp/serving.csv"
 serving 19 10 4 # a's are over when b's begin
 if "$gsim" --policy timeslice "$tmp/serving.csv" 2>&1 | grep -q "requests"; then
     echo "not ok requests that a GPU can serve: warned"
 else
     echo "ok requests that a GPU can serve"
+fi
+# three services, each with 0.9 of a GPU's time in requests and a quarter of one in its row: where quarters
+# lie beside each other they are served, where they take turns they are not
+printf 'job_id,submit_s,requests,period_ms,gpu_ms,gpus\na,0,200,10,9,0.25\nb,0,200,10,9,0.25\nc,0,200,10,9,0.25\n' >"$tmp/quarters.csv"
+for policy in fifo gandiva mps; do
+    if "$gsim" --policy $policy "$tmp/quarters.csv" 2>&1 | grep -q "come faster"; then
+        echo "not ok requests on quarters of a GPU under $policy: warned"
+    else
+        echo "ok requests on quarters of a GPU under $policy"
+    fi
+done
+expect "requests on quarters that take turns" 0 "timeslice: requests of jobs 'a' (line 2), 'b' (line 3), 'c' (line 4) come faster than they are served: they take 0.9 of a GPU, and the row asks for 0.25 of one; requests ask for 2.7 GPUs at once" \
+    "$gsim" --policy timeslice "$tmp/quarters.csv"
+# whole GPUs, one job after the other: as submitted three services would ask for 2.7 GPUs, as served for 0.9
+sed 's/,0.25$/,1/' "$tmp/quarters.csv" >"$tmp/whole.csv"
+if "$gsim" --policy fifo "$tmp/whole.csv" 2>&1 | grep -q "come faster"; then
+    echo "not ok requests of one service after the other: warned"
+else
+    echo "ok requests of one service after the other"
 fi
 unsaid() { # policy, of which more bytes have to move than a GPU has, in more turns than jobs
     "$gsim" --policy "$1" --nodes 2 --gpus-per-node 8 --format csv $t 2>/dev/null |

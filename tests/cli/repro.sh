@@ -166,7 +166,14 @@ for i in 1 2 3; do "$gsim" sweep g.ini -o s$i.db --shard $i/3 --quiet >out 2>&1;
 expect "shards of one build merge without a word" 0 " 4 new runs" "$gsim" merge -o m1.db s1.db s2.db s3.db
 lacks "none" "builds of gsim"
 mv r.db spare.db && mv s2.db r.db && other_build sim/core && mv r.db s2.db && mv spare.db r.db
-expect "shards of two builds merge with one" 0 "m2.db: runs of las were made by several builds of gsim, which differ in sim/core," "$gsim" merge -o m2.db s1.db s2.db s3.db
+expect "shards of two builds are refused" 2 "s2.db: its runs were made by another build of gsim than those of m2.db, which differs in sim/core: .*--keep-old" "$gsim" merge -o m2.db s1.db s2.db s3.db
+asks "and nothing of the other is taken over" "2" m2.db "select count(*) from run"
+expect "kept, they merge with a word" 0 "m2.db: runs of las were made by several builds of gsim, which differ in sim/core," "$gsim" merge --keep-old -o m2.db s1.db s2.db s3.db
+expect "and are there" 0 " 0 new runs" "$gsim" merge -o m2.db s1.db s2.db s3.db
+cp e.ini e.kept && echo '; another' >>e.ini
+"$gsim" sweep g.ini -o other.db --shard 2/3 --quiet >out 2>&1
+mv e.kept e.ini
+expect "shards of other contents are refused" 2 "other.db: its runs were made with other contents of e.ini than those of m3.db: .*--keep-old" "$gsim" merge -o m3.db s1.db other.db
 
 # --- an older schema
 cp r.db old.db

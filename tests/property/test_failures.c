@@ -277,6 +277,32 @@ static void test_nobody_is_placed(void **state) {
     gsim_arena_free(arena);
 }
 
+/* A job of 63 mean times between failures ends in one attempt of e^63: a run that waits for that never
+ * ends. With checkpoints it does, and where the run is cut off it may begin as often as it likes. */
+static void test_jobs_that_failures_never_let_finish(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_log log = {0};
+    struct gsim_result result;
+    struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
+    struct test_run how = failing(&trace, "fifo", 1);
+    int64_t longest_ns = 0;
+    for (uint32_t job = 0; job < trace.n_jobs; job++)
+        longest_ns = trace.service_ns[job] > longest_ns ? trace.service_ns[job] : longest_ns;
+    how.mtbf_ns = longest_ns / 63;
+    how.mttr_ns = S;
+    how.checkpoint_ns = 0;
+    assert_int_equal(test_try(&how, arena, &result, &log), GSIM_BAD_INPUT);
+    assert_non_null(strstr(log.errors[0].text, "will not finish"));
+    assert_non_null(strstr(log.errors[0].text, "give --checkpoint"));
+    how.checkpoint_ns = how.mtbf_ns;
+    assert_int_equal(test_run(&how, arena).summary.completed, trace.n_jobs);
+    how.checkpoint_ns = 0;
+    how.until_ns = trace.submit_ns[gsim_trace_arrival(&trace, trace.n_jobs - 1)];
+    assert_true(test_run(&how, arena).summary.restarts > 100);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy),
@@ -286,6 +312,7 @@ int main(void) {
         cmocka_unit_test(test_shares_of_a_run_that_is_cut),
         cmocka_unit_test(test_gang_rr_leaves_failed_nodes),
         cmocka_unit_test(test_nobody_is_placed),
+        cmocka_unit_test(test_jobs_that_failures_never_let_finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,25 @@ static void test_an_assumed_length_gives_them_as_well(void **state) {
     assert_int_equal(iterations(f, 1), 7200);
 }
 
+/* A row that names its kernels and not their time has no gaps that anybody knows of: two such jobs need
+ * the GPU for as long as two that name no kernels, and not for the time between kernels alone. */
+static void test_kernels_without_a_time_fill_the_iteration(void **state) {
+    struct fixture *f = *state;
+    int64_t end_ns[2];
+    static const char *const texts[] = {
+        "job_id,submit_s,duration_s,iterations,kernels\na,0,10,100,50\nb,0,10,100,50\n",
+        "job_id,submit_s,duration_s,iterations\na,0,10,100\nb,0,10,100\n"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(read_text(f, texts[i]), GSIM_OK);
+        struct test_run run = {.trace = &f->trace, .policy = "timeslice", .device = "h200"};
+        struct gsim_result result = test_run(&run, f->arena);
+        assert_true(result.summary.gpu_useful <= 1);
+        end_ns[i] = result.jobs.end_ns[1];
+    }
+    assert_int_equal(end_ns[0], end_ns[1]);
+    assert_true(end_ns[0] >= 20 * S);
+}
+
 /* Read, written and read again, nothing changes: also of a job that is shorter than an iteration. */
 static void test_what_follows_is_written(void **state) {
     struct fixture *f = *state;
@@ -244,6 +263,7 @@ int main(void) {
         TEST(test_iterations_follow_from_a_duration),
         TEST(test_an_assumed_length_gives_them_as_well),
         TEST(test_what_follows_is_written),
+        TEST(test_kernels_without_a_time_fill_the_iteration),
         TEST(test_both_have_to_agree),
         TEST(test_a_job_without_iterations_pages),
         TEST(test_the_same_work_with_iterations),

@@ -22,7 +22,8 @@ static void set(struct fixture *f, const char *key, const char *text) {
 }
 
 static const char *doubt(struct fixture *f, enum gsim_mechanism mechanism, int64_t n) {
-    return gsim_validated_doubt(&f->profile, mechanism, n, f->arena);
+    const struct gsim_profile *own = &f->profile;
+    return gsim_validated_doubt(&own, 1, mechanism, n, f->arena);
 }
 
 static void assert_doubt(struct fixture *f, enum gsim_mechanism mechanism, int64_t n,
@@ -156,11 +157,13 @@ static void assumed_constants_hold_where_they_are_named(void **state) {
 static void a_copy_says_what_the_device_says(void **state) {
     struct fixture *f = *state;
     struct gsim_profile own;
+    const struct gsim_profile *listed_one = &own;
     assert_int_equal(load(f, "h200"), GSIM_OK);
     own = f->profile;
     assert_int_equal(load_copy(f, "h200", NULL, ""), GSIM_OK);
     for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
-        const char *listed = gsim_validated_doubt(&own, (enum gsim_mechanism)m, m % 4, f->arena);
+        const char *listed =
+            gsim_validated_doubt(&listed_one, 1, (enum gsim_mechanism)m, m % 4, f->arena);
         const char *copy = doubt(f, (enum gsim_mechanism)m, m % 4);
         assert_int_equal(!listed, !copy);
     }
@@ -216,6 +219,39 @@ static void wrong_claims_are_named_by_their_line(void **state) {
     }
 }
 
+/* --- several devices -------------------------------------------------------------------------- */
+
+static const char *doubt_of_all(struct fixture *f, const char *const *names, uint16_t n,
+                                enum gsim_mechanism mechanism) {
+    const struct gsim_profile *all[4];
+    for (uint16_t i = 0; i < n; i++) {
+        struct gsim_profile *copy = gsim_arena_alloc(f->arena, sizeof *copy);
+        assert_int_equal(load(f, names[i]), GSIM_OK);
+        *copy = f->profile;
+        all[i] = copy;
+    }
+    return gsim_validated_doubt(all, n, mechanism, 2, f->arena);
+}
+
+/* What several devices have in common is said once, with their names. */
+static void devices_share_a_sentence(void **state) {
+    struct fixture *f = *state;
+    static const char *const cluster[] = {"h200", "t4", "v100"};
+    assert_string_equal(doubt_of_all(f, cluster, 3, GSIM_MECHANISM_SLICES),
+                        "time slices and switches: validated on an H200 only (t4, v100: "
+                        "slice.quantum_ns=2080000 is assumed, and 9 more like that)");
+    assert_string_equal(doubt_of_all(f, cluster, 3, GSIM_MECHANISM_PREEMPTION),
+                        "preemption of kernels: held against published ranges and orderings only "
+                        "(h200: "
+                        "preempt.save_ns=18253 is assumed, and 5 more like that; t4: "
+                        "preempt.save_ns=54854 is assumed, and 5 more like that; v100: "
+                        "preempt.restore_ns=32000 is assumed, and 4 more like that)");
+    assert_string_equal(doubt_of_all(f, cluster, 3, GSIM_MECHANISM_PS),
+                        "processor sharing: an idealisation without switching costs (h200, t4, "
+                        "v100)");
+    assert_null(doubt_of_all(f, cluster, 1, GSIM_MECHANISM_SLICES));
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -229,6 +265,7 @@ int main(void) {
         CASE(an_edited_copy_is_told),
         CASE(a_user_s_own_claim_holds_for_its_file),
         CASE(wrong_claims_are_named_by_their_line),
+        CASE(devices_share_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

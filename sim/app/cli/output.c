@@ -153,9 +153,20 @@ int64_t gsim_count_listed(const char *list) {
 /* More names than these are counted, unless all are asked for. */
 enum { FEW = 3 };
 
+static void table_list(FILE *out, const char *name, const char *list, bool is_verbose) {
+    int64_t n = gsim_count_listed(list);
+    if (n > FEW && !is_verbose)
+        fprintf(out, "  %s: %lld values (--verbose names them)\n", name, (long long)n);
+    else if (n > 0)
+        fprintf(out, "  %s: %s\n", name, list);
+}
+
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
                               bool is_verbose) {
-    fprintf(out, "%s on %s: %s, device %s\n", s->policy, s->trace, cluster_note, s->device);
+    fputs(s->policy, out);
+    if (*s->deviation)
+        fprintf(out, " (%s)", s->deviation);
+    fprintf(out, " on %s: %s, device %s\n", s->trace, cluster_note, s->device);
     fprintf(out, "  %-22s %16lld   %lld completed, %lld unfinished\n", "jobs", (long long)s->jobs,
             (long long)s->completed, (long long)s->unfinished);
     if (s->warmup_jobs + s->cooldown_jobs)
@@ -198,11 +209,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
         table_time(out, "work lost (GPU time)", s->lost_s);
         table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
     }
-    int64_t n_assumed = gsim_count_listed(s->assumed);
-    if (n_assumed > FEW && !is_verbose)
-        fprintf(out, "  assumed: %lld values (--verbose names them)\n", (long long)n_assumed);
-    else if (n_assumed > 0)
-        fprintf(out, "  assumed: %s\n", s->assumed);
+    table_list(out, "assumed", s->assumed, is_verbose);
+    table_list(out, "given by --set", s->given, is_verbose);
     if (*s->outside_validated)
         fprintf(out, "  outside what was validated: %s\n", s->outside_validated);
 }

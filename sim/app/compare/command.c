@@ -212,7 +212,8 @@ static enum gsim_status compare(struct gsim_compare *c) {
     for (int i = 0; i < c->setup->n_contenders; i++)
         summaries[i] = gsim_compare_summary(c, i, 0);
     gsim_report_notes(c->cli, summaries, c->setup->n_contenders);
-    gsim_report_requests(c->cli, &c->tasks[0].result);
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        gsim_report_requests(c->cli, &gsim_compare_at(c, i, 0)->result);
     gsim_compare_warn_of_load(c);
     status = store(c); /* first: what has been run is not lost to what is printed */
     return status == GSIM_OK ? write_all(c, format) : status;

@@ -8,6 +8,7 @@
 
 #include "sim/app/cli/cli.h"
 #include "sim/app/figures/gnuplot.h"
+#include "sim/app/figures/made.h"
 #include "sim/base/text.h"
 
 /* What is drawn, and into which files. */
@@ -16,7 +17,6 @@ struct plot {
     struct gsim_figure_request request;
     const char *output;
     char *stem; /* output without its ending */
-    bool is_drawn_before; /* the output is there */
 };
 
 static enum gsim_status read_output(struct gsim_cli *cli, struct plot *plot) {
@@ -77,18 +77,20 @@ static const char *page_stem(struct gsim_cli *cli, const struct plot *plot) {
     return gsim_arena_printf(cli->arena, "%s-%d", plot->stem, plot->request.page);
 }
 
-/* A file that the user did not name is replaced only where the one that was named is there too, so
- * that it is of an earlier drawing. */
-static enum gsim_status check_unnamed(struct gsim_cli *cli, const struct plot *plot,
-                                      const char *path) {
-    if (!path)
-        return gsim_no_memory(cli->log, "drawing");
-    if (plot->is_drawn_before || gsim_option_is_on(cli, GSIM_OPT_FORCE) || access(path, F_OK) != 0)
-        return GSIM_OK;
-    return gsim_fail(cli->log, GSIM_USAGE, path, 0,
-                     "it exists, and the figure %s comes with a file of this name; --force "
-                     "overwrites it",
-                     plot->output);
+static enum gsim_status check(struct gsim_cli *cli, const char *path) {
+    return path ? gsim_made_check(cli, path) : gsim_no_memory(cli->log, "drawing");
+}
+
+/* A picture goes to its place with the mark that gsim made it. */
+static enum gsim_status take_picture(struct gsim_cli *cli, const struct gsim_folder *folder,
+                                     const char *from, const char *to,
+                                     enum gsim_figure_format format) {
+    const char *path = from ? gsim_folder_path(folder, from) : NULL;
+    enum gsim_status status = check(cli, to);
+    if (status == GSIM_OK)
+        status =
+            path ? gsim_made_mark(path, format, cli->log) : gsim_no_memory(cli->log, "drawing");
+    return status == GSIM_OK ? take(cli, folder, from, to) : status;
 }
 
 static enum gsim_status take_page(struct gsim_cli *cli, const struct plot *plot,
@@ -96,23 +98,20 @@ static enum gsim_status take_page(struct gsim_cli *cli, const struct plot *plot,
     const char *stem = page_stem(cli, plot), *ending = strrchr(plot->output, '.');
     const char *slash = stem ? strrchr(stem, '/') : NULL;
     const char *to = plot->request.page > 1 && stem ? with_ending(cli, stem, ending) : plot->output;
-    enum gsim_status status = GSIM_OK;
-    if (plot->request.page > 1)
-        status = check_unnamed(cli, plot, to);
-    if (status == GSIM_OK && plot->request.format == GSIM_FIGURE_TEX) {
-        const char *pdf = with_ending(cli, stem, ".pdf");
-        status = check_unnamed(cli, plot, pdf);
-        if (status == GSIM_OK)
-            status = take(cli, folder, with_ending(cli, slash ? slash + 1 : stem, ".pdf"), pdf);
-    }
-    return status == GSIM_OK ? take(cli, folder, plot->request.output, to) : status;
+    enum gsim_status status = check(cli, to);
+    if (status == GSIM_OK && plot->request.format == GSIM_FIGURE_TEX)
+        status = take_picture(cli, folder, with_ending(cli, slash ? slash + 1 : stem, ".pdf"),
+                              with_ending(cli, stem, ".pdf"), GSIM_FIGURE_PDF);
+    return status == GSIM_OK
+               ? take_picture(cli, folder, plot->request.output, to, plot->request.format)
+               : status;
 }
 
 static enum gsim_status keep_script(struct gsim_cli *cli, const struct plot *plot,
                                     const struct gsim_folder *folder) {
     const char *stem = page_stem(cli, plot);
     const char *path = stem ? with_ending(cli, stem, ".gp") : NULL;
-    enum gsim_status status = check_unnamed(cli, plot, path);
+    enum gsim_status status = check(cli, path);
     return status == GSIM_OK ? take(cli, folder, "script.gp", path) : status;
 }
 
@@ -142,13 +141,38 @@ static enum gsim_status draw_page(struct gsim_cli *cli, struct plot *plot, struc
     return status;
 }
 
+/* A file of an earlier, longer figure of this name; what gsim did not make stays. */
+static bool remove_own(const char *path) {
+    return path && gsim_made_is(path) && unlink(path) == 0;
+}
+
+/* Pages behind the last one would pass for pages of this figure. */
+static void remove_later(struct gsim_cli *cli, struct plot *plot, int n_pages) {
+    const char *ending = strrchr(plot->output, '.');
+    int n_removed = 0;
+    for (plot->request.page = n_pages + 1;; plot->request.page++) {
+        const char *stem = page_stem(cli, plot);
+        if (!stem || !remove_own(with_ending(cli, stem, ending)))
+            break;
+        n_removed++;
+        (void)remove_own(with_ending(cli, stem, ".gp"));
+        if (plot->request.format == GSIM_FIGURE_TEX)
+            (void)remove_own(with_ending(cli, stem, ".pdf"));
+    }
+    if (n_removed > 0)
+        gsim_warn(cli->log, NULL, 0, "%d page%s of an earlier, longer %s removed, from %s-%d%s on",
+                  n_removed, n_removed == 1 ? "" : "s", plot->output, plot->stem, n_pages + 1,
+                  ending);
+}
+
 static enum gsim_status draw(struct gsim_cli *cli, struct plot *plot, struct gsim_db *db) {
     int n_pages = 1;
-    enum gsim_status status = GSIM_OK;
-    plot->is_drawn_before = access(plot->output, F_OK) == 0;
+    enum gsim_status status = gsim_made_check(cli, plot->output); /* before it is drawn */
     for (plot->request.page = 1; plot->request.page <= n_pages && status == GSIM_OK;
          plot->request.page++)
         status = draw_page(cli, plot, db, &n_pages);
+    if (status == GSIM_OK)
+        remove_later(cli, plot, n_pages);
     if (status == GSIM_OK && n_pages > 1)
         gsim_warn(cli->log, NULL, 0,
                   "figure '%s' of these runs has %d pages: %s and %s-2%s%s; --where chooses runs",

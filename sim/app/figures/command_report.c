@@ -7,6 +7,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/figures/gnuplot.h"
 #include "sim/app/cli/output.h"
+#include "sim/app/figures/made.h"
 #include "sim/base/text.h"
 
 static const char picture[] = "figure.svg";
@@ -232,7 +233,7 @@ static enum gsim_status put_page(struct page *page) {
         status = put_table(out, page->db, "Runs (the first 200)", &sql, log);
     if (status == GSIM_OK)
         status = put_table(out, page->db, "What to be careful with", &sql, log);
-    fputs("<p>Made by gsim " GSIM_VERSION ".</p>\n</body>\n</html>\n", out);
+    fputs("<p>" GSIM_MADE_MARK " " GSIM_VERSION ".</p>\n</body>\n</html>\n", out);
     return status;
 }
 
@@ -269,7 +270,9 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
                          "-o: '%s' does not end in .html or .htm, and a report is a page; gsim "
                          "plot writes single figures",
                          cli->value[GSIM_OPT_OUTPUT]);
-    status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
+    status = gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
+    if (status == GSIM_OK)
+        status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
     if (status == GSIM_OK)
         gsim_db_heed(db, cli->io->stop);
     if (status == GSIM_OK)

@@ -73,6 +73,9 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *co
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
     note_assumed(cli, summaries, n);
+    for (int i = 0; i < n; i++)
+        if (*summaries[i]->deviation)
+            fprintf(err, "gsim: %s: %s\n", summaries[i]->policy, summaries[i]->deviation);
     note_outside(err, summaries, n);
     for (int i = 0; i < n; i++)
         if (summaries[i]->unfinished)

@@ -12,7 +12,7 @@ enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_forma
  * jobs. */
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
                        int n);
-/* The same of requests that ask for more than the GPUs can do. */
+/* The same of requests that come faster than the policy serves them. */
 void gsim_report_requests(const struct gsim_cli *cli, const struct gsim_result *result);
 /* Results of n policies on n_reps traces each, policy by policy. */
 struct gsim_results {

@@ -1,85 +1,130 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Requests come whether the last one is served or not. Where they ask for more than GPUs can do, their
- * latency says how long they came for, and nothing about a policy. The usual cause is that gpu_ms is
- * taken for the time of a request: it is that of one of its kernels. */
+/* Requests come whether the last one is served or not. Where they come faster than a policy serves
+ * them, their latency says how long they came for, and nothing about the policy. What is served depends
+ * on how many jobs share a GPU, on shares, caps and priorities: so the run itself is asked. The usual
+ * cause is that gpu_ms is taken for the time of a request: it is that of one of its kernels. */
 #include "sim/app/figures/report.h"
-#include "sim/base/sort.h"
 
 static int64_t cell(const struct gsim_trace *trace, enum gsim_column column, uint32_t job) {
     int64_t value = gsim_trace_get(trace, column, job);
     return value > 0 ? value : 0;
 }
 
+static int64_t kernels_of(const struct gsim_trace *trace, uint32_t job) {
+    int64_t kernels = cell(trace, GSIM_COL_KERNELS, job);
+    return kernels > 0 ? kernels : 1;
+}
+
 /* GPU time of the requests that come, over the time in which they do; 0: it has none. */
 static double load_of(const struct gsim_trace *trace, uint32_t job) {
     int64_t period_ns = cell(trace, GSIM_COL_PERIOD_NS, job);
-    int64_t kernels = cell(trace, GSIM_COL_KERNELS, job);
     if (cell(trace, GSIM_COL_REQUESTS, job) == 0 || period_ns == 0)
         return 0;
-    return (double)cell(trace, GSIM_COL_GPU_NS, job) * (double)(kernels > 0 ? kernels : 1) /
+    return (double)cell(trace, GSIM_COL_GPU_NS, job) * (double)kernels_of(trace, job) /
            (double)period_ns;
 }
 
-static int64_t last_ns(const struct gsim_trace *trace, uint32_t job) {
-    gsim_i128 span_ns =
-        (gsim_i128)cell(trace, GSIM_COL_REQUESTS, job) * cell(trace, GSIM_COL_PERIOD_NS, job);
-    gsim_i128 end_ns = trace->submit_ns[job] + span_ns;
-    return end_ns < GSIM_TIME_MAX ? (int64_t)end_ns : GSIM_TIME_MAX;
+/* --- whether they queue as long as they come ---------------------------------------------------- */
+
+/* A few requests more at the end than before are chance: they are a share of all only where they come
+ * faster than they are served. */
+enum { LEAST_REQUESTS = 8, LEAST_WAITING = 4, LEAST_SHARE = 50 };
+
+/* Requests that have come by then and are not done. */
+static int64_t waiting_at(const struct gsim_request_log *log, int64_t time_ns) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < log->n_served && log->arrival_ns[k] <= time_ns; k++)
+        n += log->latency_ns[k] > time_ns - log->arrival_ns[k];
+    return n;
 }
 
-/* The most that jobs ask for at once, if each begins when it is submitted; negative: no memory. */
-static double most_at_once(const struct gsim_trace *trace, struct gsim_arena *arena) {
-    int64_t *end_ns = gsim_arena_array(arena, trace->n_jobs, sizeof *end_ns);
-    uint32_t *by_end = gsim_arena_array(arena, trace->n_jobs, sizeof *by_end);
-    if (!end_ns || !by_end)
-        return -1;
-    for (uint32_t job = 0; job < trace->n_jobs; job++)
-        end_ns[job] = last_ns(trace, job);
-    if (!gsim_sort_order(end_ns, by_end, trace->n_jobs))
-        return -1;
-    double now = 0, most = 0;
-    for (uint32_t nth = 0, ended = 0; nth < trace->n_jobs; nth++) {
-        uint32_t job = gsim_trace_arrival(trace, nth);
-        for (; ended < nth && end_ns[by_end[ended]] <= trace->submit_ns[job]; ended++)
-            now -= load_of(trace, by_end[ended]);
-        now += load_of(trace, job);
-        most = now > most ? now : most;
+static bool falls_behind(const struct gsim_trace *trace, const struct gsim_request_log *log) {
+    int64_t n = log->n_served;
+    if (n < LEAST_REQUESTS)
+        return n > 0 && load_of(trace, log->job) > 1;
+    int64_t half = waiting_at(log, log->arrival_ns[n / 2]);
+    int64_t later = waiting_at(log, log->arrival_ns[n - n / 4]);
+    int64_t last = waiting_at(log, log->arrival_ns[n - 1]);
+    return last > later && later > half && last > LEAST_WAITING && last > n / LEAST_SHARE;
+}
+
+/* What jobs ask for that had their GPUs when this one's last request came, and whose requests still
+ * came, in GPUs. */
+static double asked_with(const struct gsim_result *result, const struct gsim_request_log *one) {
+    int64_t now_ns = one->arrival_ns[one->n_served - 1];
+    double asked = 0;
+    for (uint32_t i = 0; i < result->n_request_logs; i++) {
+        const struct gsim_request_log *log = &result->requests[i];
+        bool is_there = log->n_served > 0 && log->arrival_ns[0] <= now_ns &&
+                        log->arrival_ns[log->n_served - 1] >= now_ns;
+        asked += is_there ? load_of(result->trace, log->job) : 0;
     }
-    return most;
+    return asked;
 }
 
-static void warn_of_jobs(const struct gsim_trace *trace, FILE *err) {
-    uint32_t n = 0, first = 0;
-    for (uint32_t job = trace->n_jobs; job-- > 0;)
-        if (load_of(trace, job) > 1) {
-            n++;
-            first = job;
-        }
-    if (n == 0)
-        return;
-    int64_t kernels = cell(trace, GSIM_COL_KERNELS, first);
-    fprintf(err,
-            "gsim: requests of job '%s' (line %lld) take %.4g times what a GPU can do: %lld "
-            "kernels of %.6g ms (gpu_ms is the time of one kernel) every %.6g ms",
-            gsim_trace_id(trace, first), (long long)gsim_trace_line(trace, first),
-            load_of(trace, first), (long long)(kernels > 0 ? kernels : 1),
-            (double)cell(trace, GSIM_COL_GPU_NS, first) / 1e6,
-            (double)cell(trace, GSIM_COL_PERIOD_NS, first) / 1e6);
-    if (n > 1)
-        fprintf(err, ", and %u more jobs'", n - 1);
+/* --- what is said ------------------------------------------------------------------------------- */
+
+static void say_why(const struct gsim_result *result, const struct gsim_request_log *log,
+                    FILE *err) {
+    const struct gsim_trace *trace = result->trace;
+    uint32_t job = log->job, share_ppm = gsim_trace_share(trace, job);
+    double load = load_of(trace, job), asked = asked_with(result, log);
+    if (load > 1)
+        fprintf(err,
+                ": they take %.4g times what a GPU can do, %lld kernels of %.6g ms (gpu_ms is the "
+                "time of one kernel) every %.6g ms",
+                load, (long long)kernels_of(trace, job),
+                (double)cell(trace, GSIM_COL_GPU_NS, job) / 1e6,
+                (double)cell(trace, GSIM_COL_PERIOD_NS, job) / 1e6);
+    else if (share_ppm < GSIM_PPM && load * GSIM_PPM > share_ppm)
+        fprintf(err, ": they take %.4g of a GPU, and the row asks for %.4g of one", load,
+                (double)share_ppm / (double)GSIM_PPM);
+    if (asked > (double)result->summary.gpus)
+        fprintf(err, "; requests ask for %.4g GPUs at once, and there %s %lld (offered load %.2f)",
+                asked, result->summary.gpus == 1 ? "is" : "are", (long long)result->summary.gpus,
+                asked / (double)result->summary.gpus);
     fputs("; they queue as long as they come, and latencies measure for how long\n", err);
 }
 
+/* The next one in the trace after `before` that falls behind; NULL: there is none. */
+static const struct gsim_request_log *next_behind(const struct gsim_result *result,
+                                                  const bool *is_behind, int64_t before) {
+    const struct gsim_request_log *next = NULL;
+    for (uint32_t i = 0; i < result->n_request_logs; i++) {
+        const struct gsim_request_log *log = &result->requests[i];
+        if (is_behind[i] && (int64_t)log->job > before && (!next || log->job < next->job))
+            next = log;
+    }
+    return next;
+}
+
+/* "'a' (line 2), 'b' (line 3) and 4 more". */
+static void name_rows(const struct gsim_result *result, const bool *is_behind, uint32_t n,
+                      FILE *err) {
+    enum { NAMED = 3 };
+    int64_t before = -1;
+    for (uint32_t i = 0; i < n && i < NAMED; i++) {
+        const struct gsim_request_log *log = next_behind(result, is_behind, before);
+        before = log->job;
+        fprintf(err, "%s'%s' (line %lld)", i ? ", " : "", gsim_trace_id(result->trace, log->job),
+                (long long)gsim_trace_line(result->trace, log->job));
+    }
+    if (n > NAMED)
+        fprintf(err, " and %u more", n - NAMED);
+}
+
 void gsim_report_requests(const struct gsim_cli *cli, const struct gsim_result *result) {
-    const struct gsim_trace *trace = result->trace;
-    FILE *err = cli->io->err;
-    if (!trace->column[GSIM_COL_REQUESTS] || gsim_option_is_on(cli, GSIM_OPT_QUIET))
+    bool *is_behind = gsim_arena_array(cli->arena, result->n_request_logs + 1, sizeof *is_behind);
+    uint32_t n = 0;
+    if (gsim_option_is_on(cli, GSIM_OPT_QUIET) || !is_behind)
         return;
-    warn_of_jobs(trace, err);
-    double most = most_at_once(trace, cli->arena);
-    if (most > (double)result->summary.gpus)
-        fprintf(err,
-                "gsim: offered load of requests %.2f: they ask for %.4g GPUs at once, and there "
-                "are %lld, so some queue as long as they come\n",
-                most / (double)result->summary.gpus, most, (long long)result->summary.gpus);
+    for (uint32_t i = 0; i < result->n_request_logs; i++)
+        n += is_behind[i] = falls_behind(result->trace, &result->requests[i]);
+    if (n == 0)
+        return;
+    FILE *err = cli->io->err;
+    fprintf(err, "gsim: %s: requests of job%s ", result->summary.policy, n == 1 ? "" : "s");
+    name_rows(result, is_behind, n, err);
+    fputs(" come faster than they are served", err);
+    say_why(result, next_behind(result, is_behind, -1), err);
 }

@@ -14,7 +14,7 @@
 #include "sim/app/results/db_schema.h"
 #include "sim/app/identity/program.h"
 
-enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 6 };
+enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 7 };
 
 /* Whoever reads holds up a commit, and a report of a large database takes a while: a sweep should
  * not end by it. */
@@ -87,8 +87,8 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     if (version < SCHEMA_VERSION)
         return gsim_fail(
             log, GSIM_BAD_INPUT, db->path, 0,
-            "it was written with schema %lld, by an older gsim, and does not say which "
-            "program made its runs; this one reads and writes schema %d: name another "
+            "it was written with schema %lld, by an older gsim, and does not say all that "
+            "runs of this one say; this one reads and writes schema %d: name another "
             "file, into which the same command runs them again",
             (long long)version, SCHEMA_VERSION);
     if (version > SCHEMA_VERSION)

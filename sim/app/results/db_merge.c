@@ -59,6 +59,65 @@ static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
     return status;
 }
 
+/* Parts of programs that made runs here and new ones there, with other contents. */
+static const char parts_that_differ[] =
+    "SELECT DISTINCT m.part FROM main.build m JOIN shard.build s ON s.part = m.part AND s.sha256 "
+    "<> "
+    "m.sha256 WHERE m.build IN (SELECT build FROM main.run) AND s.build IN (SELECT build FROM "
+    "shard.run WHERE config NOT IN (SELECT config FROM main.run)) ORDER BY m.part";
+
+/* Files of one name that had other contents when the other runs of a grid, or of a command line, were
+ * made. */
+static const char files_that_differ[] =
+    "SELECT DISTINCT m.path FROM main.input_list m JOIN shard.input_list s ON s.kind = m.kind AND "
+    "s.path = m.path AND s.sha256 <> m.sha256 WHERE EXISTS (SELECT 1 FROM main.run a JOIN "
+    "shard.run "
+    "b ON a.argv = b.argv WHERE a.inputs = m.inputs AND b.inputs = s.inputs) OR EXISTS (SELECT 1 "
+    "FROM main.sweep a JOIN shard.sweep b ON a.sha256 = b.sha256 WHERE EXISTS (SELECT 1 FROM "
+    "main.sweep_run JOIN main.run USING (run_id) WHERE sweep = a.sweep AND inputs = m.inputs) AND "
+    "EXISTS (SELECT 1 FROM shard.sweep_run JOIN shard.run USING (run_id) WHERE sweep = b.sweep AND "
+    "inputs = s.inputs)) ORDER BY m.path";
+
+/* The first column of the rows, "a, b, c and 2 more"; *list is NULL where there are none. */
+static enum gsim_status name_rows(struct gsim_db *db, const char *sql, const char **list,
+                                  struct gsim_log *log) {
+    enum { NAMED = 3 };
+    sqlite3_stmt *statement = NULL;
+    int n = 0, code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    *list = NULL;
+    for (; code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW; n++)
+        if (n < NAMED)
+            *list = gsim_arena_printf(db->arena, "%s%s%s", *list ? *list : "", *list ? ", " : "",
+                                      (const char *)sqlite3_column_text(statement, 0));
+    if (n > NAMED)
+        *list = gsim_arena_printf(db->arena, "%s and %d more", *list, n - NAMED);
+    int ended = sqlite3_finalize(statement);
+    if (n > 0 && !*list)
+        return gsim_no_memory(log, "merging");
+    return code == SQLITE_OK && ended == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
+}
+
+static enum gsim_status check_origins(struct gsim_db *db, const char *path, struct gsim_log *log) {
+    const char *parts, *files;
+    enum gsim_status status = name_rows(db, parts_that_differ, &parts, log);
+    if (status == GSIM_OK)
+        status = name_rows(db, files_that_differ, &files, log);
+    if (status != GSIM_OK)
+        return status;
+    if (parts)
+        return gsim_fail(log, GSIM_USAGE, path, 0,
+                         "its runs were made by another build of gsim than those of %s, which "
+                         "differs in %s: run the sweep again by one build, or --keep-old keeps "
+                         "them as they are",
+                         db->path, parts);
+    if (files)
+        return gsim_fail(log, GSIM_USAGE, path, 0,
+                         "its runs were made with other contents of %s than those of %s: run the "
+                         "sweep again with the same files, or --keep-old keeps them as they are",
+                         files, db->path);
+    return GSIM_OK;
+}
+
 static const char *copy_runs(struct gsim_db *db) {
     const char *all = gsim_db_columns(db->arena, "run", "");
     const char *theirs = gsim_db_columns(db->arena, "run", "s.");
@@ -124,8 +183,8 @@ static enum gsim_status copy_all(struct gsim_db *db, struct gsim_log *log) {
     return status == GSIM_OK ? gsim_db_execute(db, copy_sweeps, log) : status;
 }
 
-static enum gsim_status take_over(struct gsim_db *db, const char *path, int64_t *n_new,
-                                  struct gsim_log *log) {
+static enum gsim_status take_over(struct gsim_db *db, const char *path, bool keeps_old,
+                                  int64_t *n_new, struct gsim_log *log) {
     const char *runs = copy_runs(db);
     if (!runs)
         return gsim_no_memory(log, "merging");
@@ -133,6 +192,8 @@ static enum gsim_status take_over(struct gsim_db *db, const char *path, int64_t 
     if (status != GSIM_OK)
         return status;
     status = check_conflicts(db, path, log);
+    if (status == GSIM_OK && !keeps_old)
+        status = check_origins(db, path, log);
     if (status == GSIM_OK)
         status = gsim_db_execute(db, runs, log);
     if (status == GSIM_OK)
@@ -169,7 +230,7 @@ enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, const char *runs,
     return code == SQLITE_OK && ended == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
 }
 
-enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, int64_t *n_new,
+enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, bool keeps_old, int64_t *n_new,
                                struct gsim_log *log) {
     struct gsim_db *shard;
     sqlite3_stmt *statement = NULL;
@@ -186,7 +247,7 @@ enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, int64_t *n_
     (void)sqlite3_finalize(statement);
     if (code != SQLITE_DONE)
         return gsim_db_fail(db, log);
-    status = take_over(db, path, n_new, log);
+    status = take_over(db, path, keeps_old, n_new, log);
     (void)sqlite3_exec(db->handle, "DETACH shard", NULL, NULL, NULL);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim merge: one database of several. Merging again changes nothing; a run that two of them have
- * with different results, and runs of a sweep that none of them has, are errors. */
+ * with different results, runs of several builds or of other contents of their files (--keep-old), and
+ * runs of a sweep that none of them has, are errors. */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/stat.h>
 
@@ -21,7 +22,8 @@ static enum gsim_status merge(struct gsim_cli *cli, struct gsim_db *db) {
         int64_t n;
         if (is_same_file(cli->operand[i], cli->value[GSIM_OPT_OUTPUT]))
             continue;
-        status = gsim_db_merge(db, cli->operand[i], &n, cli->log);
+        status = gsim_db_merge(db, cli->operand[i], gsim_option_is_on(cli, GSIM_OPT_KEEP_OLD), &n,
+                               cli->log);
         n_new += status == GSIM_OK ? n : 0;
     }
     if (status == GSIM_OK)

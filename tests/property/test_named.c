@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* No constant moves a number without being named: each key that a device assumes is given another
+ * value, in runs that reach every mechanism, and where any number of the result is another one, the
+ * result must have listed the key in `assumed`, or a key that is a share of it. Each key given by hand
+ * stands in `given`. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models/profile.h"
+#include "sim/app/cli/cli.h"
+
+/* The runs below reach that many keys; fewer, and they have lost sight of some mechanism. */
+enum { MAX_WORDS = 32, LEAST_REACHED = 50 };
+
+struct fixture {
+    char folder[64], path[96];
+    struct gsim_arena *arena;
+};
+
+static int open_fixture(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    *state = f;
+    if (!f)
+        return -1;
+    (void)snprintf(f->folder, sizeof f->folder, "/tmp/gsim_named_XXXXXX");
+    f->arena = gsim_arena_new();
+    if (!f->arena || !mkdtemp(f->folder))
+        return -1;
+    (void)snprintf(f->path, sizeof f->path, "%s/trace.csv", f->folder);
+    return 0;
+}
+
+static int close_fixture(void **state) {
+    struct fixture *f = *state;
+    (void)unlink(f->path);
+    (void)rmdir(f->folder);
+    gsim_arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+/* --- what is run ------------------------------------------------------------------------------ */
+
+/* Durations and memory, as a laboratory's log has them. */
+static const char plain[] = "job_id,submit_s,duration_s,mem_gib\n"
+                            "a,0,20,10\nb,1,12,9\nc,2,6,8\nd,3,3,4\n";
+static const char bare[] = "job_id,submit_s,duration_s\na,0,20\nb,1,12\nc,2,6\n";
+/* Trainings that wait for their kernels or do not, with all that a row can say. */
+static const char full[] =
+    "job_id,submit_s,iterations,gpu_ms,kernels,mem_gib,host_gap_ms,sync,hbm_gbps,sm_fraction,"
+    "priority,class\n"
+    "a,0,60,50,40,10,2,iteration,100,0.6,0,opportunistic\n"
+    "b,0.5,40,40,30,9,,kernel,50,0.7,1,production\n"
+    "c,1,30,30,20,8,1,none,,,2,production\n";
+static const char cold[] = "job_id,submit_s,iterations,gpu_ms,kernels,mem_gib\n"
+                           "a,0,40,50,40,6\nb,0,40,50,40,5\n";
+static const char served[] =
+    "job_id,submit_s,iterations,requests,period_ms,gpu_ms,kernels,mem_gib,priority,class\n"
+    "a,0,40,,,50,40,4,0,opportunistic\nb,0.5,,60,20,1,3,2,1,production\n";
+static const char gangs[] = "job_id,submit_s,duration_s,gpus,mem_gib,model,load_gib\n"
+                            "a,0,20,1,8,resnet50,\nb,1,9,2,6,vgg16,2\nc,2,6,1,8,resnet50,4\n"
+                            "d,3,5,2,7,vgg16,\n";
+static const char named[] = "job_id,submit_s,duration_s,app\n"
+                            "a,0,20,resnet50-train\nb,1,9,bert-infer\n";
+
+struct scenario {
+    const char *text, *words;
+};
+
+static const struct scenario scenarios[] = {
+    {plain, "--policy fifo"},
+    {plain, "--policy timeslice --set context.bytes=0"},
+    {plain, "--policy suspend --set quantum=2s"},
+    {plain, "--policy suspend --set quantum=2s --host-mem 12GiB"},
+    {plain, "--policy srtf --set preempt=checkpoint"},
+    {plain, "--policy srtf --set preempt=checkpoint --host-mem 12GiB"},
+    {plain, "--policy srtf --set preempt=restart"},
+    {plain, "--policy srtf --set preempt=suspend --nodes 2 --gpus-per-node 1"},
+    {plain, "--policy gandiva --set slice=2s --nodes 2 --gpus-per-node 2"},
+    {plain, "--policy las --set preempt=paging --set memory=uvm --set quantum=2s"},
+    {plain, "--policy uvm"},
+    {plain, "--policy msched"},
+    {plain, "--policy nvshare --set quantum=3s"},
+    {plain, "--policy adaptive --set quantum=2s"},
+    {plain, "--policy tgs"},
+    {plain, "--policy mps --set context.bytes=0"},
+    {plain, "--policy xsched"},
+    {bare, "--policy gandiva --set slice=2s"},
+    {bare, "--policy timeslice"},
+    {bare, "--policy salus --assume mem_gib=3GiB"},
+    {full, "--policy timeslice"},
+    {full, "--policy mps"},
+    {full, "--policy uvm"},
+    {full, "--policy msched"},
+    {full, "--policy xsched"},
+    {full, "--policy chimera"},
+    {served, "--policy chimera --set preempt=flush --assume idempotent=1"},
+    {served, "--policy chimera --set preempt=incremental"},
+    {served, "--policy chimera --set preempt=kernel-slice"},
+    {served, "--policy chimera --set preempt=slice"},
+    {full, "--policy antman"},
+    {full, "--policy antman --set overflow=off --set preempt=discard"},
+    {full, "--policy gang-rr --set slice=500ms --set preempt=pause"},
+    {cold, "--policy timeslice"},
+    {cold, "--policy uvm"},
+    {served, "--policy timeslice"},
+    {served, "--policy xsched"},
+    {served, "--policy reef"},
+    {served, "--policy chimera"},
+    {served, "--policy tgs"},
+    {served, "--policy mps"},
+    {gangs, "--policy fifo --nodes 2 --gpus-per-node 1"},
+    {gangs, "--policy gandiva --set slice=2s --set grow=on --nodes 1 --gpus-per-node 4"},
+    {gangs, "--policy srtf --set preempt=suspend --nodes 2 --gpus-per-node 2"},
+    {gangs, "--policy srtf --set preempt=suspend --nodes 1 --gpus-per-node 2"},
+    {full, "--policy fifo"},
+    {cold, "--policy vgpu --set per_gpu=2"},
+    {bare, "--policy timeslice --set quantum=short"},
+    {bare, "--policy timeslice --set quantum=long"},
+    {named, "--policy fifo"},
+    {named, "--policy timeslice"},
+};
+
+/* Has most of its constants from assumed.ini. */
+static const char device[] = "t4";
+
+/* --- running one ------------------------------------------------------------------------------ */
+
+static void write_trace(const struct fixture *f, const char *text) {
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The result as JSON, in the arena; NULL: it is refused. */
+static const char *run(struct fixture *f, const struct scenario *one, const char *set) {
+    char *words[MAX_WORDS], *out = NULL, *err = NULL;
+    size_t n_out, n_err;
+    int n = 0;
+    char *line =
+        gsim_arena_printf(f->arena, "gsim run --quiet --format json --device %s %s%s%s %s", device,
+                          one->words, set ? " --set " : "", set ? set : "", f->path);
+    for (char *word = strtok(line, " "); word && n < MAX_WORDS; word = strtok(NULL, " "))
+        words[n++] = word;
+    struct gsim_io io = {.out = open_memstream(&out, &n_out), .err = open_memstream(&err, &n_err)};
+    int code = gsim_cli(n, words, &io);
+    (void)fclose(io.out);
+    (void)fclose(io.err);
+    if (code != 0 && !set)
+        fail_msg("%s: %s", one->words, err);
+    const char *json = code == 0 ? gsim_arena_strdup(f->arena, out) : NULL;
+    free(out);
+    free(err);
+    return json;
+}
+
+/* The text of a field, with what is before and behind it. */
+static const char *field(const char *json, const char *name, size_t *length) {
+    char start[48];
+    (void)snprintf(start, sizeof start, "\"%s\":\"", name);
+    const char *at = strstr(json, start);
+    assert_non_null(at);
+    at += strlen(start);
+    *length = strcspn(at, "\"");
+    return at;
+}
+
+static bool lists(struct fixture *f, const char *json, const char *name, const char *key) {
+    size_t length;
+    const char *at = field(json, name, &length);
+    const char *list = gsim_arena_strndup(f->arena, at, length);
+    const char *item = gsim_arena_printf(f->arena, "%s=", key);
+    const char *later = gsim_arena_printf(f->arena, ", %s=", key);
+    return strncmp(list, item, strlen(item)) == 0 || strstr(list, later);
+}
+
+/* Everything before the texts about the result itself: what a reader would quote. */
+static bool has_same_numbers(const char *a, const char *b) {
+    size_t n = (size_t)(strstr(a, "\"skipped\"") - a);
+    return strncmp(a, b, n) == 0;
+}
+
+/* --- another value ---------------------------------------------------------------------------- */
+
+/* Half as much again, or the other of two; NULL: there is none. */
+static const char *other_value(struct fixture *f, const struct gsim_profile *profile, int key) {
+    int64_t value = profile->value[key];
+    if (profile->curve[key] || value == INT64_MAX)
+        return NULL;
+    if (key == GSIM_KEY_UVM_CLEAN_COPY)
+        return value ? "off" : "on";
+    if (strstr(gsim_key_name((enum gsim_key)key), "_ppm"))
+        value -= value / 3;
+    else
+        value += value > 1 ? value / 2 : 1000000;
+    return gsim_arena_printf(f->arena, "%lld", (long long)value);
+}
+
+/* A share of this key is in the list. */
+static bool lists_share(struct fixture *f, const struct gsim_profile *profile, const char *json,
+                        const char *key) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        if (profile->rule[k] && strstr(profile->rule[k], key) &&
+            lists(f, json, "assumed", gsim_key_name((enum gsim_key)k)))
+            return true;
+    return false;
+}
+
+static void check_key(struct fixture *f, const struct scenario *one, const char *base,
+                      const struct gsim_profile *profile, int key, bool *has_moved) {
+    const char *name = gsim_key_name((enum gsim_key)key), *value = other_value(f, profile, key);
+    const char *set = value ? gsim_arena_printf(f->arena, "%s=%s", name, value) : NULL;
+    const char *json = set ? run(f, one, set) : NULL;
+    if (!json)
+        return;
+    if (!lists(f, json, "given", name))
+        fail_msg("%s: --set %s is not in `given`", one->words, set);
+    if (has_same_numbers(base, json))
+        return;
+    has_moved[key] = true;
+    bool is_reference =
+        key == GSIM_KEY_SPEED_MILLI; /* durations were measured on the first device */
+    if (profile->tag[key] == GSIM_TAG_ASSUMED && !is_reference &&
+        !lists(f, base, "assumed", name) && !lists_share(f, profile, base, name))
+        fail_msg("%s: %s moves the result and is not in `assumed`", one->words, set);
+}
+
+static void what_moves_a_number_is_named(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile;
+    struct gsim_log log = {0};
+    bool has_moved[GSIM_KEY_COUNT] = {false};
+    assert_int_equal(gsim_profile_load(device, f->arena, &profile, &log), GSIM_OK);
+    for (size_t s = 0; s < sizeof scenarios / sizeof *scenarios; s++) {
+        write_trace(f, scenarios[s].text);
+        const char *base = run(f, &scenarios[s], NULL);
+        for (int key = 0; key < GSIM_KEY_COUNT; key++)
+            check_key(f, &scenarios[s], base, &profile, key, has_moved);
+    }
+    int n_moved = 0;
+    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+        n_moved += has_moved[key];
+    assert_true(n_moved > LEAST_REACHED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_moves_a_number_is_named, open_fixture, close_fixture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
