@@ -134,12 +134,9 @@ static bool note_line(struct gsim_builder *b, int64_t line) {
 /* Rising whole numbers without leading zeros cannot repeat. */
 static void note_number(struct gsim_builder *b, const char *id, size_t length) {
     int64_t number = 0;
-    bool is_number = length > 0 && length < 18 && (id[0] != '0' || length == 1);
-    for (size_t i = 0; i < length && is_number; i++) {
-        is_number = id[i] >= '0' && id[i] <= '9';
-        number = number * 10 + (id[i] - '0');
-    }
-    b->is_numbered = b->is_numbered && is_number && number > b->last_number;
+    bool is_short = length > 0 && length < 18 && (id[0] != '0' || length == 1);
+    b->is_numbered = b->is_numbered && is_short && gsim_read_digits(id, &number) == id + length &&
+                     number > b->last_number;
     b->last_number = number;
 }
 
