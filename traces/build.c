@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Columns are raw blocks that double: a page that holds no job is never touched. */
+/* Columns are raw blocks that grow fourfold: a page that holds no job is never touched, and the longer
+ * a block is when it is new, the more of it are large pages. */
 #include "traces/build.h"
 
 #include <assert.h>
@@ -9,7 +10,7 @@
 #include "sim/base/sort.h"
 #include "traces/service.h"
 
-enum { FIRST_CAPACITY = 1024 };
+enum { FIRST_CAPACITY = 1024, GROWTH = 4 };
 
 void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
                      struct gsim_log *log) {
@@ -94,7 +95,7 @@ static bool grow_column(struct gsim_builder *b, void *column_ptr, size_t size, u
 }
 
 static bool grow_rows(struct gsim_builder *b) {
-    uint32_t capacity = b->capacity ? b->capacity * 2 : FIRST_CAPACITY;
+    uint32_t capacity = b->capacity ? b->capacity * GROWTH : FIRST_CAPACITY;
     bool ok = grow_column(b, &b->submit_ns, sizeof *b->submit_ns, capacity) &&
               grow_column(b, &b->service_ns, sizeof *b->service_ns, capacity) &&
               grow_column(b, &b->gpus, sizeof *b->gpus, capacity) &&
@@ -164,7 +165,7 @@ static bool add_id(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     name_row(b);
     if (b->id_used + row->id_length + 1 > b->id_capacity) {
-        size_t capacity = b->id_capacity * 2 + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
+        size_t capacity = b->id_capacity * GROWTH + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
         char *text = gsim_arena_grow_raw(b->arena, b->id_text, capacity);
         if (!text)
             return false;
