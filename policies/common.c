@@ -71,13 +71,15 @@ enum gsim_rule gsim_common_rule(const struct gsim_ctx *ctx) {
     return rule;
 }
 
-enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
-                                   enum gsim_rule rule) {
-    if (rule != GSIM_RULE_SKEW)
-        return rule;
-    /* consolidated also where the model is unknown */
+/* Consolidated also where the model is unknown. */
+GSIM_APART static enum gsim_rule rule_by_skew(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_trace_skew(ctx->view->trace, ctx->view->job[slot]) == 0 ? GSIM_RULE_ANY
                                                                         : GSIM_RULE_CONSOLIDATE;
+}
+
+enum gsim_rule gsim_common_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
+                                   enum gsim_rule rule) {
+    return gsim_mostly(rule != GSIM_RULE_SKEW) ? rule : rule_by_skew(ctx, slot);
 }
 
 struct gsim_preemption gsim_common_preemption(struct gsim_ctx *ctx, enum gsim_keep own) {
@@ -280,8 +282,8 @@ static inline bool place_of_line(const struct gsim_line *line, struct gsim_misfi
 }
 
 /* Those that wait, when something was freed, or is back from repair: nothing else lets them fit. */
-static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
-                          const struct gsim_ctx *ctx, struct gsim_plan *plan) {
+GSIM_APART static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
+                                     const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot after;
     for (gsim_slot slot = line->queue.first;
          slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
@@ -302,7 +304,8 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_misfits misfits = {0};
     if (!line->is_strict)
         misfits = gsim_misfits_none(view, line->rule, false);
-    if (view->n_completed > 0 || view->n_repairs != line->n_repairs)
+    bool is_freed = view->n_completed > 0 || view->n_repairs != line->n_repairs;
+    if (is_freed && line->queue.first != GSIM_NO_SLOT)
         place_waiting(line, &misfits, ctx, plan);
     line->n_repairs = view->n_repairs;
     for (uint32_t i = 0; i < view->n_arrived; i++) {
