@@ -494,17 +494,22 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
-    int64_t next_ns = gsim_eventq_next(&model->queue);
-    int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
-    next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
-    if (gsim_mostly(model->turns.n_active == 0))
-        return next_ns;
+/* Where jobs take turns, or GPUs page. */
+GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t next_ns,
+                                        int64_t horizon_ns) {
     if (model->crowding.is_on) {
         int64_t window_ns = gsim_crowding_next_ns(model);
         next_ns = window_ns < next_ns ? window_ns : next_ns;
     }
     return gsim_turns_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
+}
+
+static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
+    int64_t next_ns = gsim_eventq_next(&model->queue);
+    int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
+    next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
+    return gsim_mostly(model->turns.n_active == 0) ? next_ns
+                                                   : next_of_turns(model, next_ns, horizon_ns);
 }
 
 GSIM_COLD static bool grow_events(struct gsim_model *model, struct gsim_events *events) {
@@ -587,10 +592,9 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     return report(model, events, slot, GSIM_EVENT_WATCH, kind);
 }
 
-static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
-                         struct gsim_events *events) {
-    if (gsim_mostly(model->jobs[slot].ahead == ENDS)) /* a jump that is predicted */
-        return serve_end(model, slot, now_ns, events);
+/* Everything but ends. */
+GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                                   struct gsim_events *events) {
     switch ((enum ahead)model->jobs[slot].ahead) {
     case STOPS:
         return serve_stop(model, slot, now_ns, events);
@@ -607,6 +611,13 @@ static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_n
     }
     assert(false); /* an event without a meaning */
     return true;
+}
+
+static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                         struct gsim_events *events) {
+    return gsim_mostly(model->jobs[slot].ahead == ENDS) /* a jump that is predicted */
+               ? serve_end(model, slot, now_ns, events)
+               : serve_other(model, slot, now_ns, events);
 }
 
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {

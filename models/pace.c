@@ -93,13 +93,8 @@ static uint64_t shrunk_rate_q32(struct gsim_model *model, const struct gsim_job 
                                  : (uint64_t)gsim_muldiv_floor((int64_t)rate, held_ppm, asked_ppm);
 }
 
-uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
-    const struct gsim_job *about = gsim_machine_info(model, slot);
-    bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
-    bool is_together = about->is_on_one_node || about->n_units == 1;
-    bool is_as_asked = !model->has_shares && (about->n_units == about->gpus || !about->n_units);
-    if (gsim_mostly(is_together && is_uniform && is_as_asked))
-        return GSIM_RATE_ONE;
+GSIM_APART static uint64_t some_pace_q32(struct gsim_model *model, const struct gsim_job *about,
+                                         bool is_uniform, bool is_together) {
     uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about);
     enum gsim_key key = is_together ? GSIM_KEY_COUNT : span_key(model, about);
     if (key < GSIM_KEY_COUNT) {
@@ -112,4 +107,14 @@ uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
         rate = grown_rate_q32(model, about, rate);
     rate = shrunk_rate_q32(model, about, rate);
     return rate > 0 ? rate : 1;
+}
+
+uint64_t gsim_pace_q32(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
+    bool is_together = about->is_on_one_node || about->n_units == 1;
+    bool is_as_asked = !model->has_shares && (about->n_units == about->gpus || !about->n_units);
+    if (gsim_mostly(is_together && is_uniform && is_as_asked))
+        return GSIM_RATE_ONE;
+    return some_pace_q32(model, about, is_uniform, is_together);
 }

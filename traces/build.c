@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Columns are raw blocks that double: a page that holds no job is never touched. */
+/* Columns are raw blocks that grow fourfold: a page that holds no job is never touched, and the longer
+ * a block is when it is new, the more of it are large pages. */
 #include "traces/build.h"
 
 #include <assert.h>
@@ -8,8 +9,9 @@
 
 #include "sim/base/sort.h"
 #include "traces/service.h"
+#include "sim/base/units.h"
 
-enum { FIRST_CAPACITY = 1024 };
+enum { FIRST_CAPACITY = 1024, GROWTH = 4 };
 
 void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
                      struct gsim_log *log) {
@@ -94,7 +96,7 @@ static bool grow_column(struct gsim_builder *b, void *column_ptr, size_t size, u
 }
 
 static bool grow_rows(struct gsim_builder *b) {
-    uint32_t capacity = b->capacity ? b->capacity * 2 : FIRST_CAPACITY;
+    uint32_t capacity = b->capacity ? b->capacity * GROWTH : FIRST_CAPACITY;
     bool ok = grow_column(b, &b->submit_ns, sizeof *b->submit_ns, capacity) &&
               grow_column(b, &b->service_ns, sizeof *b->service_ns, capacity) &&
               grow_column(b, &b->gpus, sizeof *b->gpus, capacity) &&
@@ -134,12 +136,9 @@ static bool note_line(struct gsim_builder *b, int64_t line) {
 /* Rising whole numbers without leading zeros cannot repeat. */
 static void note_number(struct gsim_builder *b, const char *id, size_t length) {
     int64_t number = 0;
-    bool is_number = length > 0 && length < 18 && (id[0] != '0' || length == 1);
-    for (size_t i = 0; i < length && is_number; i++) {
-        is_number = id[i] >= '0' && id[i] <= '9';
-        number = number * 10 + (id[i] - '0');
-    }
-    b->is_numbered = b->is_numbered && is_number && number > b->last_number;
+    bool is_short = length > 0 && length < 18 && (id[0] != '0' || length == 1);
+    b->is_numbered = b->is_numbered && is_short && gsim_read_digits(id, &number) == id + length &&
+                     number > b->last_number;
     b->last_number = number;
 }
 
@@ -167,7 +166,7 @@ static bool add_id(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     name_row(b);
     if (b->id_used + row->id_length + 1 > b->id_capacity) {
-        size_t capacity = b->id_capacity * 2 + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
+        size_t capacity = b->id_capacity * GROWTH + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
         char *text = gsim_arena_grow_raw(b->arena, b->id_text, capacity);
         if (!text)
             return false;

@@ -44,18 +44,15 @@ const char *gsim_cell_form(enum gsim_cell_kind kind) {
 enum gsim_parse gsim_cell_seconds(const char *text, size_t length, int64_t *out) {
     static const int64_t rest[] = {1000000000, 100000000, 10000000, 1000000, 100000,
                                    10000,      1000,      100,      10,      1};
+    const char *end = text + length;
     int64_t value = 0;
-    size_t i = 0, digits = 0;
     if (length == 0 || length > 18)
         return gsim_parse_decimal(text, length, GSIM_NS_PER_S, out);
-    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
-        value = value * 10 + (text[i] - '0');
-    if (i < length && text[i] == '.')
-        for (i++; i < length && text[i] >= '0' && text[i] <= '9'; i++, digits++)
-            value = value * 10 + (text[i] - '0');
-    size_t whole = length - digits - (digits > 0);
-    if (i != length || text[0] < '0' || text[0] > '9' || text[length - 1] == '.' || digits > 9 ||
-        whole > 9)
+    const char *point = gsim_read_digits(text, &value), *at = point;
+    if (*point == '.')
+        at = gsim_read_digits(point + 1, &value);
+    size_t whole = (size_t)(point - text), digits = at > point ? (size_t)(at - point) - 1 : 0;
+    if (at != end || whole == 0 || end[-1] == '.' || digits > 9 || whole > 9)
         return gsim_parse_decimal(text, length, GSIM_NS_PER_S, out);
     *out = value * rest[digits];
     return GSIM_PARSE_OK;

@@ -39,7 +39,8 @@ bool gsim_cell_parse(struct gsim_builder *builder, enum gsim_column column, cons
 /* The cell as it would be typed; buffer holds GSIM_MAX_FIELD_BYTES. Empty for -1. */
 void gsim_cell_format(const struct gsim_trace *trace, enum gsim_column column, int64_t value,
                       char *buffer, size_t size);
-/* A decimal of 0 or more with up to 9 decimals, times 10^9: the fast path for times. */
+/* A decimal of 0 or more with up to 9 decimals, times 10^9: the fast path for times. text ends with a
+ * NUL. */
 enum gsim_parse gsim_cell_seconds(const char *text, size_t length, int64_t *out);
 /* value / scale as an exact decimal without trailing zeros; scale is a power of ten or of two. */
 int gsim_cell_decimal(char *buffer, int64_t value, int64_t scale);

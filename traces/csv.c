@@ -6,6 +6,8 @@
 #include <csv.h>
 #include <string.h>
 
+#include "sim/base/hints.h"
+
 struct reader {
     const struct gsim_csv_user *user;
     struct gsim_arena *arena;
@@ -16,6 +18,7 @@ struct reader {
     uint32_t column; /* the next field's */
     uint32_t n_columns; /* of the header; 0: not read yet */
     bool has_header, is_after_cr, is_in_comment;
+    bool has_quotes; /* there was one: fields may have newlines */
     const char *names[GSIM_MAX_FIELD_COLUMNS];
     enum gsim_status status;
 };
@@ -36,27 +39,19 @@ static void count_cr(struct reader *r) {
     r->is_after_cr = false;
 }
 
-static void on_field(void *text, size_t length, void *arg) {
-    struct reader *r = arg;
-    if (r->status != GSIM_OK)
-        return;
-    count_cr(r);
-    if (r->column == 0)
-        r->row_line = r->line;
-    uint32_t column = r->column++;
-    if (length > GSIM_MAX_FIELD_BYTES) {
-        stop(r,
-             gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
-                       "a field of %zu bytes; at most %d are read", length, GSIM_MAX_FIELD_BYTES));
-        return;
-    }
-    for (const char *p = text; (p = memchr(p, '\n', (size_t)((char *)text + length - p))); p++)
-        r->line++; /* a newline inside quotes */
-    if (r->has_header) {
-        if (column < r->n_columns)
-            r->user->field(r->user->arg, column, text, length);
-        return;
-    }
+GSIM_COLD static void refuse_field(struct reader *r, size_t length) {
+    stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                      "a field of %zu bytes; at most %d are read", length, GSIM_MAX_FIELD_BYTES));
+}
+
+/* Newlines inside quotes. */
+GSIM_APART static void count_newlines(struct reader *r, const char *text, size_t length) {
+    for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
+        r->line++;
+}
+
+GSIM_COLD static void take_name(struct reader *r, uint32_t column, const char *text,
+                                size_t length) {
     if (column == GSIM_MAX_FIELD_COLUMNS) {
         stop(r, gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
                           "more than %d columns; is this a trace?", GSIM_MAX_FIELD_COLUMNS));
@@ -65,6 +60,26 @@ static void on_field(void *text, size_t length, void *arg) {
     r->names[column] = gsim_arena_strndup(r->arena, text, length);
     if (!r->names[column])
         stop(r, gsim_no_memory(r->log, "reading a trace"));
+}
+
+static void on_field(void *text, size_t length, void *arg) {
+    struct reader *r = arg;
+    if (gsim_rarely(r->status != GSIM_OK))
+        return;
+    count_cr(r);
+    if (r->column == 0)
+        r->row_line = r->line;
+    uint32_t column = r->column++;
+    if (gsim_rarely(length > GSIM_MAX_FIELD_BYTES)) {
+        refuse_field(r, length);
+        return;
+    }
+    if (gsim_rarely(r->has_quotes))
+        count_newlines(r, text, length);
+    if (gsim_rarely(!r->has_header))
+        take_name(r, column, text, length);
+    else if (column < r->n_columns)
+        r->user->field(r->user->arg, column, text, length);
 }
 
 static void end_header(struct reader *r) {
@@ -136,6 +151,7 @@ static const char *skip_comment(struct reader *r, const char *p, const char *end
 static void feed_chunk(struct reader *r, struct csv_parser *parser, const char *chunk, size_t n,
                        char before_chunk) {
     const char *p = chunk, *end = chunk + n;
+    r->has_quotes = r->has_quotes || memchr(chunk, '"', n);
     if (r->is_in_comment)
         p = skip_comment(r, p, end);
     const char *look = p;

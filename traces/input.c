@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "traces/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -76,7 +77,7 @@ enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
     input->path = is_stdin ? "standard input" : path;
     input->arena = arena;
     input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
-    input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK + 1);
+    input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
     input->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (input->file < 0 || fstat(input->file, &about) != 0)
@@ -100,7 +101,7 @@ enum gsim_status gsim_input_open_bytes(const char *path, const void *bytes, size
     if (n > GSIM_INPUT_CHUNK)
         return fail(input, "it is too large to be built in", log);
     input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
-    input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK + 1);
+    input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
     if (!input->raw || !input->text)
         return gsim_no_memory(log, "opening a file that is built in");
     memcpy(input->raw, bytes, n);
@@ -159,10 +160,13 @@ static enum gsim_status unzstd_some(struct gsim_input *input, size_t *length,
     return GSIM_OK;
 }
 
-static enum gsim_status copy_some(struct gsim_input *input, size_t *length) {
-    *length = input->raw_n - input->raw_at;
-    memcpy(input->text, input->raw + input->raw_at, *length);
-    input->raw_at = input->raw_n;
+/* What is plain is handed out where it was read: the buffers change places. */
+static enum gsim_status exchange(struct gsim_input *input, size_t *length) {
+    unsigned char *read = input->raw;
+    assert(input->raw_at == 0);
+    input->raw = (unsigned char *)input->text;
+    input->text = (char *)read;
+    *length = input->raw_at = input->raw_n;
     return GSIM_OK;
 }
 
@@ -170,7 +174,7 @@ static enum gsim_status decode_some(struct gsim_input *input, size_t *length,
                                     struct gsim_log *log) {
     if (input->coding == GZIP)
         return inflate_some(input, length, log);
-    return input->coding == ZSTD ? unzstd_some(input, length, log) : copy_some(input, length);
+    return input->coding == ZSTD ? unzstd_some(input, length, log) : exchange(input, length);
 }
 
 static enum gsim_status read_text(struct gsim_input *input, size_t *length, struct gsim_log *log) {
@@ -195,13 +199,14 @@ static enum gsim_status read_text(struct gsim_input *input, size_t *length, stru
 
 enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,
                                  struct gsim_log *log) {
-    *bytes = input->text;
-    if (input->has_peeked) {
+    enum gsim_status status = GSIM_OK;
+    if (input->has_peeked)
         *length = input->peeked_n;
-        input->has_peeked = false;
-        return GSIM_OK;
-    }
-    return read_text(input, length, log);
+    else
+        status = read_text(input, length, log);
+    input->has_peeked = false;
+    *bytes = input->text;
+    return status;
 }
 
 enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, size_t *length,

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sim/base/hints.h"
 #include "sim/base/text.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
@@ -164,12 +165,8 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static bool parse_gpus(struct gsim_row *row, const char *text, size_t length) {
-    uint32_t gpus = 0;
-    bool is_short = length > 0 && length < 8;
-    for (size_t i = 0; i < length && is_short; i++) {
-        is_short = text[i] >= '0' && text[i] <= '9';
-        gpus = gpus * 10 + (uint32_t)(text[i] - '0');
-    }
+    int64_t gpus = 0;
+    bool is_short = length > 0 && length < 8 && gsim_read_digits(text, &gpus) == text + length;
     int64_t ppm;
     if (!is_short) {
         if (gsim_parse_decimal(text, length, GSIM_PPM, &ppm) != GSIM_PARSE_OK || ppm <= 0)
@@ -181,9 +178,9 @@ static bool parse_gpus(struct gsim_row *row, const char *text, size_t length) {
         }
         if (ppm % GSIM_PPM != 0 || ppm / GSIM_PPM > GSIM_MAX_GANG)
             return false;
-        gpus = (uint32_t)(ppm / GSIM_PPM);
+        gpus = ppm / GSIM_PPM;
     }
-    row->gpus = gpus;
+    row->gpus = (uint32_t)gpus;
     return gpus >= 1 && gpus <= GSIM_MAX_GANG;
 }
 
@@ -210,16 +207,20 @@ static bool parse_field(struct native *n, int target, const char *text, size_t l
     }
 }
 
-static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
-    struct native *n = arg;
-    if (parse_field(n, n->target[column], text, length))
-        return;
+/* The row's line is known at its end. */
+GSIM_COLD static void note_bad(struct native *n, uint32_t column, const char *text) {
     n->is_bad_row = true;
     if (n->n_pending == (int)(sizeof n->bad / sizeof *n->bad))
         return;
-    n->bad[n->n_pending].column = column; /* the row's line is known at its end */
+    n->bad[n->n_pending].column = column;
     (void)snprintf(n->bad[n->n_pending].text, sizeof n->bad[0].text, "%s", text);
     n->n_pending++;
+}
+
+static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
+    struct native *n = arg;
+    if (gsim_rarely(!parse_field(n, n->target[column], text, length)))
+        note_bad(n, column, text);
 }
 
 static void refuse_cells(struct native *n, int64_t line) {

@@ -5,6 +5,7 @@
 #include "policies/lib/common.h"
 #include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
+#include "sim/base/hints.h"
 
 void gsim_line_init(struct gsim_line *line, const struct gsim_ctx *ctx, bool is_strict) {
     gsim_queue_init(&line->queue);
@@ -20,8 +21,8 @@ static inline bool place_of_line(const struct gsim_line *line, struct gsim_misfi
 }
 
 /* Those that wait, when something was freed, or is back from repair: nothing else lets them fit. */
-static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
-                          const struct gsim_ctx *ctx, struct gsim_plan *plan) {
+GSIM_APART static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
+                                     const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot after;
     for (gsim_slot slot = line->queue.first;
          slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
@@ -41,7 +42,8 @@ void gsim_line_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_misfits misfits = {0};
     if (!line->is_strict)
         misfits = gsim_misfits_none(view, line->rule, false);
-    if (view->changes.n_completed > 0 || view->cluster.n_repairs != line->n_repairs)
+    bool is_freed = view->changes.n_completed > 0 || view->cluster.n_repairs != line->n_repairs;
+    if (is_freed && line->queue.first != GSIM_NO_SLOT)
         place_waiting(line, &misfits, ctx, plan);
     line->n_repairs = view->cluster.n_repairs;
     for (uint32_t i = 0; i < view->changes.n_arrived; i++) {

@@ -11,6 +11,7 @@
 #include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/taken.h"
+#include "sim/base/hints.h"
 
 #include <assert.h>
 
@@ -29,32 +30,32 @@ static void out_of_memory(struct gsim_ctx *ctx) {
         (void)gsim_no_memory(ctx->log, "ranking jobs");
 }
 
-static bool add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
+/* NULL when there is no memory. */
+GSIM_COLD static struct gsim_rank_group *add_group(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                                   int64_t weight) {
     if (ranked->n_groups == ranked->groups_capacity) {
         uint32_t capacity = ranked->groups_capacity ? ranked->groups_capacity * 2 : 8;
         struct gsim_rank_group *grown =
             gsim_arena_grow_raw(ctx->arena, ranked->group, capacity * sizeof *grown);
-        if (!grown)
-            return false;
+        if (!grown) {
+            out_of_memory(ctx);
+            return NULL;
+        }
         ranked->group = grown;
         ranked->groups_capacity = capacity;
     }
-    gsim_index_init(&ranked->group[ranked->n_groups++].running, ctx->arena);
-    return true;
+    struct gsim_rank_group *group = &ranked->group[ranked->n_groups++];
+    gsim_index_init(&group->running, ctx->arena);
+    group->weight = weight;
+    return group;
 }
 
-/* NULL when there is no memory. */
-static struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
-                                        int64_t weight) {
+static inline struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                                               int64_t weight) {
     for (uint32_t g = 0; g < ranked->n_groups; g++)
         if (ranked->group[g].weight == weight)
             return &ranked->group[g];
-    if (!add_group(ranked, ctx)) {
-        out_of_memory(ctx);
-        return NULL;
-    }
-    ranked->group[ranked->n_groups - 1].weight = weight;
-    return &ranked->group[ranked->n_groups - 1];
+    return add_group(ranked, ctx, weight);
 }
 
 /* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */

@@ -4,6 +4,7 @@
 #include "policies/lib/settings.h"
 
 #include "sim/api/compat.h"
+#include "sim/base/hints.h"
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -71,14 +72,16 @@ enum gsim_rule gsim_settings_rule(const struct gsim_ctx *ctx) {
     return rule;
 }
 
-enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
-                                     enum gsim_rule rule) {
-    if (rule != GSIM_RULE_SKEW)
-        return rule;
-    /* consolidated also where the model is unknown */
+/* Consolidated also where the model is unknown. */
+GSIM_APART static enum gsim_rule rule_by_skew(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_trace_skew(ctx->view->trace, ctx->view->jobs.index[slot]) == 0
                ? GSIM_RULE_ANY
                : GSIM_RULE_CONSOLIDATE;
+}
+
+enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
+                                     enum gsim_rule rule) {
+    return gsim_mostly(rule != GSIM_RULE_SKEW) ? rule : rule_by_skew(ctx, slot);
 }
 
 struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own) {

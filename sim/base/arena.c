@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024, LARGE_PAGE = 2 * 1024 * 1024 };
+enum { ALIGN = 16, CHUNK_BYTES = 64 * 1024, PAGE = 4096, LARGE_PAGE = 2 * 1024 * 1024 };
 
 struct chunk {
     struct chunk *next;
@@ -109,12 +109,13 @@ static void grown_unlink(struct gsim_arena *arena, struct grown *block) {
 }
 
 /* What the first touch of a page costs is as much as several jobs' events do. Nothing is lost where
- * the kernel knows no large ones. */
+ * the kernel knows no large ones. All pages of the block are meant, also those at its ends that make
+ * no large one: a block of two kinds of memory could not be remapped when it grows, but only copied. */
 static void use_large_pages(void *block, size_t size) {
-    uintptr_t from = ((uintptr_t)block + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    uintptr_t until = ((uintptr_t)block + size) / LARGE_PAGE * LARGE_PAGE;
+    uintptr_t from = (uintptr_t)block / PAGE * PAGE;
+    uintptr_t until = ((uintptr_t)block + size + PAGE - 1) / PAGE * PAGE;
 #ifdef MADV_HUGEPAGE
-    if (until > from)
+    if (size >= LARGE_PAGE)
         (void)madvise((void *)from, until - from, MADV_HUGEPAGE);
 #endif
 }

@@ -21,6 +21,16 @@ enum gsim_parse {
  * times scale, rounded half away from zero. The whole of text[0..length) must be used. */
 enum gsim_parse gsim_parse_decimal(const char *text, size_t length, int64_t scale, int64_t *out);
 
+/* Takes in the digits that text begins with, behind those that *number has, and returns where they
+ * end. Something else ends the text (NUL); 18 digits fit. */
+static inline const char *gsim_read_digits(const char *text, int64_t *number) {
+    int64_t so_far = *number;
+    for (unsigned digit; (digit = (unsigned)(unsigned char)*text - '0') <= 9; text++)
+        so_far = so_far * 10 + digit;
+    *number = so_far;
+    return text;
+}
+
 /* With a unit suffix (spaces allowed between): a bare number is taken in the default unit.
  * time: ns us ms s m min h d w   (default unit given by default_ns, e.g. GSIM_NS_PER_S)
  * bytes: B kB MB GB TB (10^3k) KiB MiB GiB TiB (2^10k), default bytes

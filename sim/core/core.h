@@ -255,12 +255,24 @@ static inline bool gsim_job_waits(enum gsim_state state) {
 }
 
 /* hosts.c: memory of stopped jobs on the hosts of their nodes */
+static inline bool gsim_hosts_has(enum gsim_keep keep) {
+    return keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;
+}
 /* What becomes of a job that is to be kept so: SPILT where the hosts have no room. */
-enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
+GSIM_APART enum gsim_keep gsim_hosts_choose(struct gsim_core *core, gsim_slot slot,
+                                            enum gsim_keep keep);
+static inline enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot,
+                                             enum gsim_keep keep) {
+    return gsim_hosts_has(keep) ? gsim_hosts_choose(core, slot, keep) : keep;
+}
 /* Reserves the room as a plan is made (so nothing is held twice that one job leaves to another), and
  * gives it back: when the job runs again, or never will. */
 void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
-void gsim_hosts_release(struct gsim_core *core, gsim_slot slot);
+GSIM_APART void gsim_hosts_give_back(struct gsim_core *core, gsim_slot slot);
+static inline void gsim_hosts_release(struct gsim_core *core, gsim_slot slot) {
+    if (gsim_rarely(core->jobs.core[slot].is_hosted))
+        gsim_hosts_give_back(core, slot);
+}
 /* The most that a node's host held; whether that is of a host without a limit, in the user's words or
  * a device's. */
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);

@@ -534,14 +534,16 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
 GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const int64_t until_ns = core->options->until_ns;
     const int64_t last_ns = until_ns < GSIM_TIME_MAX ? until_ns : GSIM_TIME_MAX;
-    const bool is_watched = core->options->progress != NULL; /* instants may be seconds apart */
+    /* Instants may be seconds apart; and failures go on for ever. */
+    const bool is_watched = core->options->progress || !gsim_eventq_is_empty(&core->failures.queue);
+    static const volatile sig_atomic_t never = 0;
+    const volatile sig_atomic_t *stop = core->options->stop ? core->options->stop : &never;
     enum gsim_status status;
     look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
         bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||
-                           n % HEARTBEAT_EVERY == 0 || is_watched ||
-                           !gsim_eventq_is_empty(&core->failures.queue) || is_interrupted(core);
+                           n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
         if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))
             return status;
         gsim_metrics_pass(core, next);

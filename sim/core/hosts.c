@@ -19,37 +19,30 @@ static int64_t bytes_of(const struct gsim_core *core, gsim_slot slot) {
     return gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, core->jobs.job[slot]);
 }
 
-static bool is_on_host(enum gsim_keep keep) {
-    return keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;
-}
-
-enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
+enum gsim_keep gsim_hosts_choose(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
     int64_t bytes = bytes_of(core, slot);
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
     bool is_there = core->jobs.core[slot].is_hosted; /* asked of a job that is stopped already */
-    if (!is_on_host(keep) || bytes <= 0 || is_there ||
-        gsim_cluster_can_hold(&core->cluster, units, n_units, bytes))
+    if (bytes <= 0 || is_there || gsim_cluster_can_hold(&core->cluster, units, n_units, bytes))
         return keep;
     return keep == GSIM_KEEP_HOST ? GSIM_KEEP_SPILT : GSIM_KEEP_IMAGE_SPILT;
 }
 
 void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
+    int64_t bytes = gsim_hosts_has(keep) ? bytes_of(core, slot) : 0;
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
-    own->is_hosted = is_on_host(keep) && bytes_of(core, slot) > 0 && n_units > 0;
-    if (own->is_hosted)
-        gsim_cluster_hold(&core->cluster, units, n_units, bytes_of(core, slot));
+    core->jobs.core[slot].is_hosted = bytes > 0 && n_units > 0;
+    if (gsim_rarely(core->jobs.core[slot].is_hosted))
+        gsim_cluster_hold(&core->cluster, units, n_units, bytes);
 }
 
-void gsim_hosts_release(struct gsim_core *core, gsim_slot slot) {
-    struct gsim_core_job *own = &core->jobs.core[slot];
+void gsim_hosts_give_back(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
-    if (own->is_hosted)
-        gsim_cluster_hold(&core->cluster, units, n_units, -bytes_of(core, slot));
-    own->is_hosted = false;
+    gsim_cluster_hold(&core->cluster, units, n_units, -bytes_of(core, slot));
+    core->jobs.core[slot].is_hosted = false;
 }
 
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed) {

@@ -170,8 +170,8 @@ GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_u
 }
 
 /* Units that the request can have, taken, in *units. In a pool there are none to name. */
-static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
-                                    struct gsim_unit **units) {
+static inline struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
+                                           struct gsim_unit **units) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     uint32_t most = own->request.shape.gpus;
     struct gsim_found found = {0};
@@ -195,31 +195,44 @@ static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
     return found;
 }
 
-/* Where memory is managed, what a job needs beyond its GPUs takes the place of what the host holds of
- * it; elsewhere the host holds that until the job runs. */
-static bool unhost(struct gsim_core *core, gsim_slot slot) {
-    if (gsim_mostly(!core->jobs.core[slot].is_hosted || !core->ctx.devices))
-        return false;
-    gsim_hosts_release(core, slot);
-    return true;
+/* Memory that a waiting job had on its old GPUs or their host, and that counted there. */
+struct memory {
+    bool was_pinned, was_hosted;
+};
+
+GSIM_APART static struct memory give_memory_up(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    struct memory had = {own->is_pinned, own->is_hosted && core->ctx.devices};
+    if (had.was_pinned)
+        unpin(core, slot, false);
+    if (had.was_hosted)
+        gsim_hosts_release(core, slot);
+    return had;
 }
 
-static inline void note_place(struct gsim_plan *plan, gsim_slot slot, bool was_pinned,
-                              bool was_hosted) {
+/* Where memory is managed, what a job needs beyond its GPUs takes the place of what the host holds of
+ * it; elsewhere the host holds that until the job runs. */
+static inline struct memory take_memory(struct gsim_core *core, gsim_slot slot) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    return gsim_rarely(own->is_pinned || own->is_hosted) ? give_memory_up(core, slot)
+                                                         : (struct memory){0};
+}
+
+static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct memory had) {
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
         return;
-    op->was_pinned = was_pinned;
-    op->was_hosted = was_hosted;
+    op->was_pinned = had.was_pinned;
+    op->was_hosted = had.was_hosted;
     plan->touched[slot] = plan->n;
     gsim_plan_refresh_view(plan->core);
 }
 
 /* It is not placed after all. */
-static void put_back(struct gsim_core *core, gsim_slot slot, bool was_pinned, bool was_hosted) {
-    if (was_pinned)
+static void put_back(struct gsim_core *core, gsim_slot slot, struct memory had) {
+    if (gsim_rarely(had.was_pinned))
         unpin(core, slot, true);
-    if (was_hosted)
+    if (gsim_rarely(had.was_hosted))
         gsim_hosts_hold(core, slot, GSIM_KEEP_HOST);
 }
 
@@ -235,14 +248,11 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
         return broke(plan, job, "placing", "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
     own->request.on_node = 0;
-    bool was_pinned = own->is_pinned;
     struct gsim_job *info = &core->jobs.info[job];
-    if (gsim_rarely(was_pinned))
-        unpin(core, job, false);
-    bool was_hosted = unhost(core, job);
+    struct memory had = take_memory(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
-        put_back(core, job, was_pinned, was_hosted);
+        put_back(core, job, had);
         return false;
     }
     info->n_units = found.n_units;
@@ -252,7 +262,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     info->keeps_rate = shape->keeps_rate;
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
-    note_place(plan, job, was_pinned, was_hosted);
+    note_place(plan, job, had);
     return true;
 }
 
@@ -272,15 +282,12 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     if (is_whole)
         own->request.shape.share_ppm = GSIM_PPM;
     own->request.on_node = 0;
-    bool was_pinned = own->is_pinned;
-    if (was_pinned)
-        unpin(core, job, false);
-    bool was_hosted = unhost(core, job);
+    struct memory had = take_memory(core, job);
     struct gsim_unit *copy = NULL;
     if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
         copy = gsim_units_new(core, n_units);
     if (!copy) {
-        put_back(core, job, was_pinned, was_hosted);
+        put_back(core, job, had);
         return false;
     }
     for (uint32_t u = 0; u < n_units; u++)
@@ -291,7 +298,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].is_on_one_node = false;
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     core->jobs.info[job].keeps_rate = false;
-    note_place(plan, job, was_pinned, was_hosted);
+    note_place(plan, job, had);
     return true;
 }
 
@@ -313,7 +320,7 @@ static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
     gsim_units_free(core, job->units, job->n_units);
     job->units = NULL;
     job->n_units = 0;
-    put_back(core, op->slot, op->was_pinned, op->was_hosted);
+    put_back(core, op->slot, (struct memory){op->was_pinned, op->was_hosted});
     plan->touched[op->slot] = 0;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/base/units.h"
+#include "traces/cells.h"
 
 static int64_t decimal(const char *text, int64_t scale, enum gsim_parse expected) {
     int64_t value = -77;
@@ -28,6 +29,55 @@ static void test_decimals_are_exact(void **state) {
     assert_int_equal(decimal("+007", 1, GSIM_PARSE_OK), 7);
     assert_int_equal(decimal(".5", 2, GSIM_PARSE_OK), 1);
     assert_int_equal(decimal("5.", 2, GSIM_PARSE_OK), 10);
+}
+
+static void test_digits_are_taken_in(void **state) {
+    (void)state;
+    const char *text = "007.25x";
+    int64_t number = 0;
+    const char *at = gsim_read_digits(text, &number);
+    assert_ptr_equal(at, text + 3);
+    assert_int_equal(number, 7);
+    at = gsim_read_digits(at + 1, &number); /* behind the others */
+    assert_ptr_equal(at, text + 6);
+    assert_int_equal(number, 725);
+    assert_ptr_equal(gsim_read_digits(at, &number), at);
+    assert_int_equal(number, 725);
+    number = 0;
+    (void)gsim_read_digits("999999999999999999", &number);
+    assert_int_equal(number, INT64_C(999999999999999999));
+}
+
+/* The short way of cells gives what the long one does, and leaves to it what it cannot read. */
+static void test_times_of_cells_are_decimals(void **state) {
+    (void)state;
+    static const char *const texts[] = {"0",
+                                        "00",
+                                        "7.25",
+                                        "5.",
+                                        ".5",
+                                        ".",
+                                        "",
+                                        "1.2.3",
+                                        "1..",
+                                        "-1",
+                                        "+1",
+                                        "1e3",
+                                        "12a",
+                                        "a",
+                                        "1 ",
+                                        "999999999.999999999",
+                                        "0.0000000001",
+                                        "1234567890.5",
+                                        "123456789.123",
+                                        "99999999999999999999"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int64_t fast = -77, slow = -77;
+        size_t length = strlen(texts[i]);
+        assert_int_equal(gsim_cell_seconds(texts[i], length, &fast),
+                         gsim_parse_decimal(texts[i], length, GSIM_NS_PER_S, &slow));
+        assert_int_equal(fast, slow);
+    }
 }
 
 static void test_halves_round_away_from_zero(void **state) {
@@ -234,6 +284,8 @@ int main(void) {
         cmocka_unit_test(test_numbers_without_a_unit),
         cmocka_unit_test(test_sizes_for_people),
         cmocka_unit_test(test_decimals_are_exact),
+        cmocka_unit_test(test_digits_are_taken_in),
+        cmocka_unit_test(test_times_of_cells_are_decimals),
         cmocka_unit_test(test_halves_round_away_from_zero),
         cmocka_unit_test(test_exponents),
         cmocka_unit_test(test_what_is_not_a_number),
