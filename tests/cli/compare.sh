@@ -203,3 +203,23 @@ for db in r s; do
     mean=$("$gsim" ${line#gsim} --format csv 2>/dev/null | tail -1 | cut -d, -f9)
     expect "is that run" 0 "^1$" sqlite3 "$tmp/$db.db" "select count(*) from run where jct_mean_s = $mean and replication = 2 and policy = 'las'"
 done
+
+# Latencies of requests: M/D/1 at load 0.5 with 5 ms of service has a mean of 5 + 0.5 * 5 / (2 * 0.5) = 7.5 ms
+field() { sqlite3 :memory: "select json_extract(readfile('$tmp/lat.json'), '$1')"; }
+printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,arrival\na,0,20000,10,5,1,poisson\n' >"$tmp/md1.csv"
+"$gsim" --policy timeslice --device ideal --quiet --format json "$tmp/md1.csv" >"$tmp/lat.json"
+expect "an interval of the mean latency of one run" 0 "^1$" sqlite3 :memory: "select $(field '$.latency.latency_mean_s.low') < 0.0075 and $(field '$.latency.latency_mean_s.high') > 0.0075 and $(field '$.latency.latency_mean_s.high') < 0.008"
+expect "and none of its p99" 0 "^|1$" sqlite3 :memory: "select json_extract(readfile('$tmp/lat.json'), '$.latency.latency_p99_s.low'), json_extract(readfile('$tmp/lat.json'), '$.latency.latency_p99_s.mean') > 0.015"
+sed -i 's/20000/200/' "$tmp/md1.csv"
+expect "too few requests, and why" 0 '"latency":{"over":"batches of requests","units":0,"no_latency_intervals_because":"latencies remember about [0-9.]* requests, and 200 are not' \
+    "$gsim" --policy timeslice --device ideal --quiet --format json "$tmp/md1.csv"
+sed -i 's/,5,1,/,11,1,/' "$tmp/md1.csv"
+expect "more requests than a GPU serves" 0 '"no_latency_intervals_because":"more requests arrive than' \
+    "$gsim" --policy timeslice --device ideal --quiet --format json "$tmp/md1.csv"
+printf '[trace]\njobs = 1\nkinds = server\n[arrival]\nprocess = poisson\nrate = 1\n[server/requests]\ndistribution = deterministic\nvalue = 3000\n[server/period_ms]\ndistribution = deterministic\nvalue = 10\n[server/gpu_ms]\ndistribution = deterministic\nvalue = 5\n[server/arrival]\nchoice = poisson\n' >"$tmp/served.ini"
+"$gsim" compare --policies timeslice,mps --device ideal --reps 8 --quiet --format json "$tmp/served.ini" >"$tmp/lat.json" 2>"$tmp/out"
+for name in mean p50 p99; do
+    expect "over replications the $name has one" 0 "^1$" sqlite3 :memory: "select $(field "\$[0].comparison.latency_${name}_s.low") <= $(field "\$[0].comparison.latency_${name}_s.mean") and $(field "\$[0].comparison.latency_${name}_s.high") >= $(field "\$[0].comparison.latency_${name}_s.mean")"
+done
+"$gsim" compare --policies timeslice,mps --device ideal --reps 8 --quiet --format csv "$tmp/served.ini" >"$tmp/lat.csv" 2>"$tmp/out"
+if [ "$(awk -F, '{ print NF }' "$tmp/lat.csv" | sort -u | wc -l)" = 1 ] && head -1 "$tmp/lat.csv" | grep -q 'all_latency_p99_high_s$'; then echo "ok and so has the CSV"; else echo "not ok and so has the CSV"; fi

@@ -82,6 +82,16 @@ void gsim_put_real(FILE *out, double value, bool is_json) {
     fputs(!is_json && (isnan(value) || isinf(value)) ? "" : buffer, out);
 }
 
+void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval) {
+    fprintf(out, ",\"%s\":{\"mean\":", name);
+    gsim_put_real(out, interval->mean, true);
+    fputs(",\"low\":", out);
+    gsim_put_real(out, interval->low, true);
+    fputs(",\"high\":", out);
+    gsim_put_real(out, interval->high, true);
+    fputc('}', out);
+}
+
 /* --- the summary
  * ------------------------------------------------------------------------------------- */
 

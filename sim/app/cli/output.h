@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "gsim/result.h"
+#include "sim/app/statistics/stats.h"
 
 enum gsim_output_format { GSIM_OUTPUT_TABLE = 0, GSIM_OUTPUT_CSV, GSIM_OUTPUT_JSON };
 
@@ -19,6 +20,8 @@ int gsim_format_between(char *buffer, double seconds, double low, double high);
 /* A quoted string, a field, a number: NaN is null, or an empty field. */
 void gsim_put_json_text(FILE *out, const char *text);
 void gsim_put_csv_text(FILE *out, const char *text);
+/* ,"name":{"mean":...,"low":...,"high":...} */
+void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval);
 void gsim_put_real(FILE *out, double value, bool is_json);
 
 /* A result's object without its closing brace, a line without its end: more may follow. */

@@ -5,6 +5,7 @@
 
 #include "sim/app/cli/output.h"
 #include "sim/app/setup/setup.h"
+#include "sim/app/statistics/latencies.h"
 #include "sim/app/statistics/stats.h"
 
 /* One run of the grid replication x policy. */
@@ -55,6 +56,7 @@ struct gsim_compared {
     struct gsim_interval ratio; /* of the mean JCT to the first policy's */
     struct gsim_interval difference_s; /* mean JCT - the first policy's, unit by unit */
     double p; /* of no difference to the first policy */
+    struct gsim_latencies latency; /* of its requests */
     int n_below; /* shaken traces in which its mean JCT is below the first policy's */
 };
 

@@ -107,16 +107,6 @@ static const char *units_name(const struct gsim_comparison *s) {
     return names[s->units];
 }
 
-static void put_json_interval(FILE *out, const char *name, const struct gsim_interval *i) {
-    fprintf(out, ",\"%s\":{\"mean\":", name);
-    gsim_put_real(out, i->mean, true);
-    fputs(",\"low\":", out);
-    gsim_put_real(out, i->low, true);
-    fputs(",\"high\":", out);
-    gsim_put_real(out, i->high, true);
-    fputc('}', out);
-}
-
 static void put_json_verdict(FILE *out, const char *const *verdict) {
     fputs(",\"verdict\":[", out);
     for (const char *const *line = verdict; *line; line++) {
@@ -137,10 +127,11 @@ static void put_json_comparison(FILE *out, const struct gsim_compare_task *task,
         gsim_put_json_text(out, s->none_why);
     else
         fputs("null", out);
-    put_json_interval(out, "jct_mean_s", &about->mean_s);
-    put_json_interval(out, "jct_p99_s", &about->p99_s);
-    put_json_interval(out, "difference_s", &about->difference_s);
-    put_json_interval(out, "ratio", &about->ratio);
+    gsim_put_json_interval(out, "jct_mean_s", &about->mean_s);
+    gsim_put_json_interval(out, "jct_p99_s", &about->p99_s);
+    gsim_put_json_interval(out, "difference_s", &about->difference_s);
+    gsim_put_json_interval(out, "ratio", &about->ratio);
+    gsim_latencies_put_json(out, &about->latency);
     fputs(",\"p\":", out);
     gsim_put_real(out, about->p, true);
     if (s->units == GSIM_UNITS_SHAKEN)
@@ -168,6 +159,8 @@ static void put_csv_row(FILE *out, const struct gsim_compare_task *task,
     put_csv_interval(out, &about->ratio);
     fputc(',', out);
     gsim_put_real(out, about->p, false);
+    for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
+        put_csv_interval(out, &about->latency.of_s[l]);
     fputc('\n', out);
 }
 
@@ -181,7 +174,10 @@ enum gsim_status gsim_compare_write_rows(const struct gsim_compare *c,
         gsim_write_csv_names(out);
         fputs(",replication,over,units,all_jct_mean_s,all_jct_mean_low_s,all_jct_mean_high_s,"
               "all_jct_p99_s,all_jct_p99_low_s,all_jct_p99_high_s,difference_s,difference_low_s,"
-              "difference_high_s,ratio,ratio_low,ratio_high,p\n",
+              "difference_high_s,ratio,ratio_low,ratio_high,p,all_latency_mean_s,"
+              "all_latency_mean_low_s,all_latency_mean_high_s,all_latency_p50_s,"
+              "all_latency_p50_low_s,all_latency_p50_high_s,all_latency_p99_s,"
+              "all_latency_p99_low_s,all_latency_p99_high_s\n",
               out);
     }
     for (int i = 0; i < c->n_tasks && status == GSIM_OK; i++) {

@@ -13,7 +13,8 @@ struct units {
     const struct gsim_compare *c;
     size_t n;
     double *mean_s, *p99_s; /* by contender and unit */
-    double *latency_s; /* the measure, by contender and unit; over batches it is not known */
+    /* by contender and unit; over batches of jobs they are not known */
+    double *latency_s[GSIM_LATENCY_COUNT];
     double *paired; /* scratch, by unit */
     bool is_known[GSIM_MAX_COMPARED]; /* else its run is too short */
 };
@@ -31,9 +32,13 @@ static bool reserve(struct units *u) {
     size_t cells = (size_t)u->c->setup->n_contenders * u->n;
     u->mean_s = gsim_arena_array(arena, cells, sizeof(double));
     u->p99_s = gsim_arena_array(arena, cells, sizeof(double));
-    u->latency_s = gsim_arena_array(arena, cells, sizeof(double));
     u->paired = gsim_arena_array(arena, u->n, sizeof(double));
-    return u->mean_s && u->p99_s && u->latency_s && u->paired;
+    for (int l = 0; l < GSIM_LATENCY_COUNT; l++) {
+        u->latency_s[l] = gsim_arena_array(arena, cells, sizeof(double));
+        if (!u->latency_s[l])
+            return false;
+    }
+    return u->mean_s && u->p99_s && u->paired;
 }
 
 static void take_replications(struct units *u) {
@@ -44,7 +49,8 @@ static void take_replications(struct units *u) {
             size_t cell = (size_t)i * u->n + r;
             u->mean_s[cell] = s->jct_mean_s;
             u->p99_s[cell] = s->jct_p99_s;
-            u->latency_s[cell] = s->latency_p99_s;
+            for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
+                u->latency_s[l][cell] = gsim_latency_of(s, (enum gsim_latency)l);
         }
     }
 }
@@ -176,6 +182,30 @@ static int count_below(const struct units *u, const double *values, int lower, i
     return n;
 }
 
+/* Of its requests, over replications or shaken traces. */
+static void describe_latency(const struct units *u, bool is_shaken, int contender,
+                             struct gsim_latencies *out) {
+    for (int l = 0; l < GSIM_LATENCY_COUNT; l++) {
+        const double *values = u->latency_s[l] + (size_t)contender * u->n;
+        double mean = 0;
+        for (size_t i = 0; i < u->n; i++)
+            mean += values[i] / (double)u->n;
+        out->of_s[l] = isnan(mean) ? unknown(mean)
+                       : is_shaken ? range_of(values, u->n, mean)
+                                   : gsim_t_log_interval(values, u->n);
+        out->none_why = isnan(mean) ? "there are traces without a request" : NULL;
+    }
+}
+
+/* Of the requests of one run, whatever its jobs say. */
+static bool describe_requests(const struct gsim_compare *c, struct gsim_comparison *out) {
+    bool is_fine = true;
+    for (int i = 0; i < c->setup->n_contenders && is_fine; i++)
+        is_fine = gsim_latencies_of_run(&gsim_compare_at(c, i, c->first_rep)->result, c->cli->arena,
+                                        &out->policy[i].latency);
+    return is_fine;
+}
+
 /* Those of a contender, whose means stand there already. */
 static void describe(const struct units *u, enum gsim_units units, int contender,
                      struct gsim_compared *out) {
@@ -184,6 +214,8 @@ static void describe(const struct units *u, enum gsim_units units, int contender
     bool is_shaken = units == GSIM_UNITS_SHAKEN;
     double mean = out->mean_s.mean, p99 = out->p99_s.mean, ratio = out->ratio.mean;
     out->mean_s = is_shaken ? range_of(means, u->n, mean) : gsim_t_log_interval(means, u->n);
+    if (units != GSIM_UNITS_BATCHES)
+        describe_latency(u, is_shaken, contender, &out->latency);
     if (units != GSIM_UNITS_BATCHES)
         out->p99_s = is_shaken ? range_of(p99s, u->n, p99) : gsim_t_log_interval(p99s, u->n);
     if (!u->is_known[0])
@@ -241,8 +273,8 @@ static bool test_all(const struct units *u, struct gsim_comparison *out) {
     }
     if (!gsim_holm(p, (size_t)n) ||
         !test_ranking(u, out->units, u->mean_s, &out->ranking[GSIM_MEASURE_JCT]) ||
-        (!is_run &&
-         !test_ranking(u, out->units, u->latency_s, &out->ranking[GSIM_MEASURE_LATENCY])))
+        (!is_run && !test_ranking(u, out->units, u->latency_s[GSIM_LATENCY_P99],
+                                  &out->ranking[GSIM_MEASURE_LATENCY])))
         return false;
     for (int i = 0; i < n; i++)
         out->policy[i].p = p[i];
@@ -280,7 +312,7 @@ enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
     bool is_fine;
     begin(c, out);
     if (c->n_reps == 1) {
-        is_fine = take_run(&u, out);
+        is_fine = take_run(&u, out) && describe_requests(c, out);
         out->n_units = out->none_why ? 1 : GSIM_BATCHES;
     } else {
         out->units = c->first_rep ? GSIM_UNITS_SHAKEN : GSIM_UNITS_REPS;

@@ -2,6 +2,22 @@
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
 #include "sim/app/observers/timeline.h"
+#include "sim/app/statistics/dependence.h"
+#include "sim/app/statistics/latencies.h"
+
+/* How sure the latency of its requests is, as a member of the JSON object; nothing without requests. */
+static enum gsim_status write_latencies(struct gsim_cli *cli, const struct gsim_result *result) {
+    struct gsim_latencies latencies;
+    if (!result->trace->column[GSIM_COL_REQUESTS])
+        return GSIM_OK;
+    if (!gsim_latencies_of_run(result, cli->arena, &latencies))
+        return gsim_no_memory(cli->log, "computing statistics");
+    fprintf(cli->io->out, ",\"latency\":{\"over\":\"batches of requests\",\"units\":%d",
+            latencies.none_why ? 0 : GSIM_BATCHES);
+    gsim_latencies_put_json(cli->io->out, &latencies);
+    fputc('}', cli->io->out);
+    return GSIM_OK;
+}
 
 static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_setup *setup,
                                      const struct gsim_result *result) {
@@ -13,7 +29,9 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
     struct gsim_results all = {.result = result, .n = 1, .n_reps = 1, .window = &setup->window};
     if (format == GSIM_OUTPUT_JSON) {
         gsim_write_json_fields(out, &result->summary);
-        status = gsim_report_by_json(cli, &setup->window, result);
+        status = write_latencies(cli, result);
+        if (status == GSIM_OK)
+            status = gsim_report_by_json(cli, &setup->window, result);
         fputs("}\n", out);
         return status;
     }
