@@ -33,7 +33,7 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
         row->extra[i] = -1;
     row->nodes[0] = '\0';
     row->ran_from_s = row->ran_to_s = -1;
-    row->drop = row->wrong = NULL;
+    row->drop = row->loss = row->wrong = NULL;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -251,14 +251,26 @@ bool gsim_build_times(struct gsim_builder *builder, int64_t line) {
     return false;
 }
 
-void gsim_build_drop(struct gsim_builder *builder, int64_t line) {
+static void count_reason(struct gsim_builder *builder, const char *why, bool is_kept,
+                         int64_t line) {
     uint32_t i = 0;
-    while (i < builder->n_reasons && strcmp(builder->drops[i].why, builder->row.drop) != 0)
+    while (i < builder->n_reasons && strcmp(builder->drops[i].why, why) != 0)
         i++;
-    assert(i < GSIM_MAX_DROP_REASONS);
-    if (i == builder->n_reasons)
-        builder->drops[builder->n_reasons++] = (struct gsim_drops){builder->row.drop, 0, line};
+    if (i == builder->n_reasons) {
+        assert(i < GSIM_MAX_DROP_REASONS);
+        builder->drops[builder->n_reasons++] =
+            (struct gsim_drops){.why = why, .first_line = line, .is_kept = is_kept};
+    }
     builder->drops[i].n++;
+}
+
+void gsim_build_drop(struct gsim_builder *builder, int64_t line) {
+    count_reason(builder, builder->row.drop, false, line);
+}
+
+void gsim_build_lose(struct gsim_builder *builder, int64_t line) {
+    if (builder->row.loss)
+        count_reason(builder, builder->row.loss, true, line);
 }
 
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
@@ -333,9 +345,10 @@ static uint32_t say_what_was_dropped(struct gsim_builder *b) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n_reasons; i++) {
         const struct gsim_drops *d = &b->drops[i];
-        gsim_warn(b->log, b->path, 0, "left out %u row%s (the first is line %lld): %s", d->n,
-                  d->n == 1 ? "" : "s", (long long)d->first_line, d->why);
-        n += d->n;
+        gsim_warn(b->log, b->path, 0, "%s%u row%s (the first is line %lld): %s",
+                  d->is_kept ? "" : "left out ", d->n, d->n == 1 ? "" : "s",
+                  (long long)d->first_line, d->why);
+        n += d->is_kept ? 0 : d->n;
     }
     return n;
 }

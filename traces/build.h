@@ -8,7 +8,7 @@
 /* A priority may be -1, so an empty one is this until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
-enum { GSIM_ROW_EXTRAS = 4, GSIM_MAX_DROP_REASONS = 12 };
+enum { GSIM_ROW_EXTRAS = 4, GSIM_MAX_DROP_REASONS = 14 };
 
 /* One row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
 struct gsim_row {
@@ -23,14 +23,16 @@ struct gsim_row {
     char nodes[GSIM_MAX_FIELD_BYTES + 1];
     int64_t ran_from_s, ran_to_s;
     const char *drop; /* why the row is left out, a literal; NULL: it is not */
+    const char *loss; /* what the row says and a trace cannot, a literal; NULL: nothing */
     const char *wrong; /* what is wrong with the row as a whole, a literal; NULL: nothing */
 };
 
-/* Rows that were left out for one reason. */
+/* Rows that were left out for one reason, or lost one thing. */
 struct gsim_drops {
     const char *why;
     uint32_t n;
     int64_t first_line;
+    bool is_kept; /* the rows are there, without what they lost */
 };
 
 struct gsim_builder {
@@ -55,6 +57,7 @@ struct gsim_builder {
     bool is_numbered; /* ids so far are rising whole numbers: they cannot repeat */
     int64_t last_number;
     uint32_t n_gappy; /* rows whose duration is much longer than their iterations */
+    char gpu_type[32]; /* of the first row that names one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
     struct gsim_drops drops[GSIM_MAX_DROP_REASONS];
     uint32_t n_reasons;
@@ -79,6 +82,8 @@ int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column,
 bool gsim_build_times(struct gsim_builder *builder, int64_t line);
 /* Counts builder->row as left out because of row.drop. */
 void gsim_build_drop(struct gsim_builder *builder, int64_t line);
+/* Counts it as one that lost something, if row.loss says so. */
+void gsim_build_lose(struct gsim_builder *builder, int64_t line);
 /* Adds builder->row as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
 /* Checks what only the whole shows (no jobs, duplicate ids), warns of what was left out and why,

@@ -51,6 +51,7 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     gsim_assume_fill(b, rows->assumed, rows->n_assumed);
     if (status != GSIM_OK || !gsim_build_times(b, line))
         return status;
+    gsim_build_lose(b, line);
     return gsim_build_add(b, line);
 }
 

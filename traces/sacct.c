@@ -24,8 +24,12 @@ static bool take_job(struct gsim_builder *builder, const char *text, size_t leng
     return gsim_take_id(builder, text, length);
 }
 
-/* JobID calls the tasks of an array 7_1, 7_2; JobIDRaw wins where both are there. */
+/* JobID calls the tasks of an array 7_1, 7_2, and the parts of a heterogeneous job 7+0, 7+1; JobIDRaw
+ * wins where both are there. */
 static bool take_shown_job(struct gsim_builder *builder, const char *text, size_t length) {
+    if (strchr(text, '+'))
+        builder->row.loss = "they are parts of heterogeneous jobs (7+0, 7+1), which wait for each "
+                            "other; here each is a job of its own";
     return (builder->row.id_length > 0 && length > 0) || take_job(builder, text, length);
 }
 
@@ -129,6 +133,19 @@ static bool is_mig(const char *type) {
     return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
 }
 
+/* A log of one type says nothing by naming it; of several, a trace has no column that keeps a job to its
+ * own. */
+static void note_type(struct gsim_builder *builder, const char *type) {
+    size_t length = strcspn(type, "=,");
+    if (length >= sizeof builder->gpu_type)
+        length = sizeof builder->gpu_type - 1;
+    if (!*builder->gpu_type)
+        memcpy(builder->gpu_type, type, length);
+    else if (strncmp(builder->gpu_type, type, length) != 0 || builder->gpu_type[length])
+        builder->row.loss = "they had GPUs of another type than the jobs before them "
+                            "(gres/gpu:TYPE); here every job may run on every GPU";
+}
+
 /* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
 static bool take_tres(struct gsim_builder *builder, const char *text, size_t length) {
     int64_t total = -1, typed = 0, count;
@@ -142,6 +159,8 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
             return false;
         if (at[8] == ':' && is_mig(at + 9))
             builder->row.drop = "they had MIG instances, not whole GPUs (gres/gpu:1g.10gb)";
+        if (at[8] == ':' && count > 0 && !builder->row.drop)
+            note_type(builder, at + 9);
         if (at[8] == '=')
             total = count;
         else

@@ -154,6 +154,27 @@ static void test_sacct(void **state) {
     expect_warning(f, "line 7): they had no GPU");
     expect_warning(f, "line 8): they had not started");
     expect_warning(f, "line 9): they had MIG instances");
+    expect_warning(f, "1 row (the first is line 6): they had GPUs of another type");
+}
+
+/* What a trace has no column for is counted: parts that wait for each other, and types of GPUs where there
+ * are several. */
+static void test_sacct_says_what_a_trace_cannot(void **state) {
+    struct fixture *f = *state;
+    static const char text[] = "JobIDRaw|JobID|Submit|State|ElapsedRaw|AllocTRES\n"
+                               "1|1|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100=1,gres/gpu=1\n"
+                               "2|2+0|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100=1,gres/gpu=1\n"
+                               "3|2+1|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:a100=1,gres/gpu=1\n"
+                               "4|4|2024-03-01T00:00:00|COMPLETED|10|gres/gpu:v100=1,gres/gpu=1\n";
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    assert_int_equal(f->trace.n_jobs, 4);
+    assert_int_equal(f->trace.n_dropped, 0);
+    expect_warning(f, "2 rows (the first is line 3): they are parts of heterogeneous jobs");
+    expect_warning(f, "1 row (the first is line 5): they had GPUs of another type");
+    const char *end = strstr(text, "2|2+0");
+    put(f, text, (size_t)(end - text));
+    assert_int_equal(read_put(f), GSIM_OK);
+    assert_int_equal(f->log.n_warnings, 0);
 }
 
 /* 1-02:03:04 is 93784 s; 59:59 of a limit is 3599 s. Epoch seconds are as good as dates. */
@@ -536,6 +557,7 @@ int main(void) {
         TEST(test_openb),
         TEST(test_sacct),
         TEST(test_sacct_in_words),
+        TEST(test_sacct_says_what_a_trace_cannot),
         TEST(test_swf),
         TEST(test_philly_log),
         TEST(test_philly_logs_that_do_not_do),
