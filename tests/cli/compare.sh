@@ -223,3 +223,9 @@ for name in mean p50 p99; do
 done
 "$gsim" compare --policies timeslice,mps --device ideal --reps 8 --quiet --format csv "$tmp/served.ini" >"$tmp/lat.csv" 2>"$tmp/out"
 if [ "$(awk -F, '{ print NF }' "$tmp/lat.csv" | sort -u | wc -l)" = 1 ] && head -1 "$tmp/lat.csv" | grep -q 'all_latency_p99_high_s$'; then echo "ok and so has the CSV"; else echo "not ok and so has the CSV"; fi
+
+# Does sharing help? A head that needs both GPUs keeps one idle for 50 of 101 s, whoever shares it
+printf 'job_id,submit_s,duration_s,gpus\na,0,50,1\nb,1,50,2\nc,2,1,1\n' >"$tmp/head.csv"
+expect "a queue that keeps shared GPUs idle" 0 "mps: 2[0-9] % of the GPU time stood idle while jobs waited that asked for no more" \
+    "$gsim" compare --policies fifo,mps --device ideal --gpus-per-node 2 "$tmp/head.csv"
+unsaid "what is no question of a policy that shares none" "fifo: .*stood idle"

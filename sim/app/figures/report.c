@@ -67,6 +67,26 @@ static void note_outside(FILE *err, const struct gsim_summary *const *summaries,
     }
 }
 
+static bool shares_gpus(const char *name) {
+    for (const struct gsim_policy *const *policy = gsim_policies; *policy; policy++)
+        if (strcmp((*policy)->name, name) == 0)
+            return (*policy)->shares_gpus;
+    return false;
+}
+
+/* A policy that shares GPUs is run to learn what sharing does: where GPUs stand idle for a tenth of the
+ * time while jobs wait for no more than that, its times say what its queue does. */
+static void note_idle(FILE *err, const struct gsim_summary *const *summaries, int n) {
+    static const double LEAST = 0.1;
+    for (int i = 0; i < n; i++)
+        if (summaries[i]->idle_wanted >= LEAST && shares_gpus(summaries[i]->policy))
+            fprintf(err,
+                    "gsim: %s: %.0f %% of the GPU time stood idle while jobs waited that asked for "
+                    "no more: the order of its queue, its placement or memory holds them up "
+                    "(idle_wanted), and its times show that as well as sharing\n",
+                    summaries[i]->policy, 100 * summaries[i]->idle_wanted);
+}
+
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
                        int n) {
     FILE *err = cli->io->err;
@@ -77,6 +97,7 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *co
         if (*summaries[i]->deviation)
             fprintf(err, "gsim: %s: %s\n", summaries[i]->policy, summaries[i]->deviation);
     note_outside(err, summaries, n);
+    note_idle(err, summaries, n);
     for (int i = 0; i < n; i++)
         if (summaries[i]->unfinished)
             fprintf(err,
