@@ -34,7 +34,8 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_easy_completed(&((struct state *)ctx->state)->easy, slot);
 }
 
-static void place_waiting(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+static void place_waiting(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
     struct gsim_easy *easy = &state->easy;
     if (state->n_waiting == 0 || gsim_common_is_full(ctx->view) ||
         !gsim_easy_begin(easy, ctx, state->n_waiting))
@@ -43,20 +44,11 @@ static void place_waiting(struct state *state, struct gsim_ctx *ctx, struct gsim
          slot = gsim_queue_after(ctx, slot))
         gsim_easy_add(easy, slot);
     gsim_easy_pass(easy, ctx, plan);
-    for (uint32_t i = 0; i < easy->n; i++)
-        if (easy->is_placed[i]) {
-            gsim_easy_started(easy, ctx, easy->order[i]);
-            gsim_queue_remove(&state->queue, ctx, easy->order[i]);
-            state->n_waiting--;
-        }
+    state->n_waiting -= gsim_easy_started(easy, ctx, &state->queue);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct state *state = ctx->state;
-    gsim_easy_settled(&state->easy, ctx);
-    gsim_easy_kill(&state->easy, ctx, plan);
-    place_waiting(state, ctx, plan);
-    gsim_easy_wake(&state->easy, ctx, plan);
+    gsim_easy_decide(&((struct state *)ctx->state)->easy, ctx, plan, place_waiting);
 }
 
 static const struct gsim_param_def params[] = {

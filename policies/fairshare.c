@@ -207,7 +207,8 @@ static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsi
     }
 }
 
-static void place_waiting(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+static void place_waiting(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
     struct gsim_easy *easy = &state->easy;
     if (state->n_waiting == 0 || gsim_common_is_full(ctx->view))
         return;
@@ -216,22 +217,14 @@ static void place_waiting(struct state *state, struct gsim_ctx *ctx, struct gsim
         return;
     }
     place_in_order(state, ctx, plan);
-    for (uint32_t i = 0; i < easy->n; i++) {
-        if (!easy->is_placed[i])
-            continue;
-        gsim_easy_started(easy, ctx, easy->order[i]);
-        gsim_queue_remove(&state->queue, ctx, easy->order[i]);
-        state->n_waiting--;
-        change_gpus(ctx, easy->order[i], 1);
-    }
+    state->n_waiting -= gsim_easy_started(easy, ctx, &state->queue);
+    for (uint32_t i = 0; i < easy->n; i++)
+        if (easy->is_placed[i])
+            change_gpus(ctx, easy->order[i], 1);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct state *state = ctx->state;
-    gsim_easy_settled(&state->easy, ctx);
-    gsim_easy_kill(&state->easy, ctx, plan);
-    place_waiting(state, ctx, plan);
-    gsim_easy_wake(&state->easy, ctx, plan);
+    gsim_easy_decide(&((struct state *)ctx->state)->easy, ctx, plan, place_waiting);
 }
 
 #define WEIGHT_MAX 1000000

@@ -4,6 +4,7 @@
 #define GSIM_POLICIES_LIB_EASY_H
 
 #include "gsim/policy.h"
+#include "policies/lib/queue.h"
 #include "sim/base/index.h"
 
 /* Places waiting jobs in an order: strictly until one does not fit; that one gets a reservation at
@@ -29,14 +30,13 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
 /* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy is
  * an oracle. */
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
-/* Books jobs that began to run, that were placed by the plan under way, and that are gone. */
-void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx);
-void gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot);
+/* A decide: books jobs that began to run and, with kill=on, ends those that are at their limit, before
+ * the policy places waiting ones; sets the timer for the next limit behind it. */
+void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan));
+/* Jobs of the order that were placed are booked and leave the queue; how many. */
+uint32_t gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_queue *queue);
 void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot);
-/* kill=on: ends those that are at their limit; sets the timer for the next, last in a decide. */
-void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);
-void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
-                    struct gsim_plan *plan);
 #define GSIM_KILL_PARAM                                                                            \
     {                                                                                              \
         .name = "kill", .type = GSIM_PARAM_BOOL, .fallback = "off",                                \

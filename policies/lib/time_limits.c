@@ -48,9 +48,18 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
 
 /* --- who runs --------------------------------------------------------------------------------- */
 
-void gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot) {
-    if (easy->is_booked)
-        gsim_common_insert(ctx, &easy->coming, slot, gsim_easy_limit_ns(ctx, slot));
+uint32_t gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_queue *queue) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < easy->n; i++) {
+        gsim_slot slot = easy->order[i];
+        if (!easy->is_placed[i])
+            continue;
+        if (easy->is_booked)
+            gsim_common_insert(ctx, &easy->coming, slot, gsim_easy_limit_ns(ctx, slot));
+        gsim_queue_remove(queue, ctx, slot);
+        n++;
+    }
+    return n;
 }
 
 void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot) {
@@ -58,7 +67,8 @@ void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot) {
     gsim_index_remove(&easy->ending, slot);
 }
 
-void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx) {
+/* Those that began to run since the last decide. */
+static void book_settled(struct gsim_easy *easy, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; easy->is_booked && i < view->changes.n_settled; i++) {
         gsim_slot slot = view->changes.settled[i];
@@ -74,7 +84,7 @@ void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx) {
 
 /* --- the end of those past their limit --------------------------------------------------------- */
 
-void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+static void end_overdue(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot slot = gsim_index_first(&easy->ending), after;
     for (; easy->kills && slot != GSIM_NO_ID &&
            gsim_index_key(&easy->ending, slot) <= ctx->view->now_ns;
@@ -87,8 +97,8 @@ void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
 
 /* A job that is placed and runs at once is heard of at the next decide, which has to come before it is
  * at its limit. */
-void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
-                    struct gsim_plan *plan) {
+static void wake_at_next(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
+                         struct gsim_plan *plan) {
     int64_t now_ns = ctx->view->now_ns;
     gsim_slot next = gsim_index_seek(&easy->ending, now_ns + 1, 0);
     gsim_slot coming = gsim_index_first(&easy->coming);
@@ -100,4 +110,12 @@ void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
     if (coming != GSIM_NO_ID && now_ns + gsim_index_key(&easy->coming, coming) < then_ns)
         then_ns = now_ns + gsim_index_key(&easy->coming, coming);
     gsim_plan_wake(plan, then_ns);
+}
+
+void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan)) {
+    book_settled(easy, ctx);
+    end_overdue(easy, ctx, plan);
+    place_waiting(ctx, plan);
+    wake_at_next(easy, ctx, plan);
 }
