@@ -195,13 +195,7 @@ static struct gsim_trace draw(struct plain *p, uint64_t seed, struct gsim_arena 
             .submit = now, .service = length[j] / GSIM_NS_PER_S, .gpus = gpus[j], .checked = now};
     }
     gsl_rng_free(rng);
-    return (struct gsim_trace){.path = "random",
-                               .n_jobs = JOBS,
-                               .id_text = "job",
-                               .id_at = gsim_arena_array(arena, JOBS, sizeof(uint32_t)),
-                               .submit_ns = submit,
-                               .service_ns = length,
-                               .gpus = gpus};
+    return test_trace(JOBS, submit, length, gpus, arena);
 }
 
 #define HISTORY "tests/support/history.csv"

@@ -276,13 +276,7 @@ static struct gsim_trace draw(struct plain *p, uint64_t seed, unsigned most_gpus
         p->job[j] = (struct job){.submit = submit[j], .service = length[j], .gpus = gpus[j]};
     }
     gsl_rng_free(rng);
-    return (struct gsim_trace){.path = "random",
-                               .n_jobs = JOBS,
-                               .id_text = "job",
-                               .id_at = gsim_arena_array(arena, JOBS, sizeof(uint32_t)),
-                               .submit_ns = submit,
-                               .service_ns = length,
-                               .gpus = gpus};
+    return test_trace(JOBS, submit, length, gpus, arena);
 }
 
 static const struct gsim_history *read_history(struct gsim_arena *arena) {

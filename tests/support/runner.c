@@ -95,6 +95,17 @@ struct gsim_result test_run(const struct test_run *run, struct gsim_arena *arena
     return result;
 }
 
+struct gsim_trace test_trace(uint32_t n, const int64_t *submit_ns, const int64_t *service_ns,
+                             const uint32_t *gpus, struct gsim_arena *arena) {
+    return (struct gsim_trace){.path = "random",
+                               .n_jobs = n,
+                               .id_text = "job",
+                               .id_at = gsim_arena_array(arena, n, sizeof(uint32_t)),
+                               .submit_ns = submit_ns,
+                               .service_ns = service_ns,
+                               .gpus = gpus};
+}
+
 struct gsim_trace test_read(const char *path, struct gsim_arena *arena) {
     struct gsim_log *log = gsim_arena_alloc(arena, sizeof *log);
     struct gsim_trace trace;

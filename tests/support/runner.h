@@ -38,6 +38,9 @@ struct gsim_result test_run(const struct test_run *run, struct gsim_arena *arena
 /* The same, but hands the status back. */
 enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                           struct gsim_result *result, struct gsim_log *log);
+/* A trace of these columns and no others, whose jobs have one name. */
+struct gsim_trace test_trace(uint32_t n, const int64_t *submit_ns, const int64_t *service_ns,
+                             const uint32_t *gpus, struct gsim_arena *arena);
 struct gsim_trace test_read(const char *path, struct gsim_arena *arena);
 /* By name, or by its symbol in policies/list.def. */
 const struct gsim_policy *test_policy(const char *name);
