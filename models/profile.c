@@ -564,6 +564,17 @@ static enum gsim_status refuse_bare(const struct gsim_profile *profile, int key,
                      keys[key].name, text, profile->text[key], likely);
 }
 
+bool gsim_key_is_shown_only(int key) {
+    static const enum gsim_key shown[] = {
+        GSIM_KEY_SM_THREADS,          GSIM_KEY_PCIE_H2D_COPY_NS, GSIM_KEY_PCIE_D2H_COPY_NS,
+        GSIM_KEY_PCIE_DUPLEX_COPY_NS, GSIM_KEY_PCIE_SYNC_NS,     GSIM_KEY_SUSPEND_PIN_NS_PER_GIB,
+        GSIM_KEY_CONTEXT_CREATE_NS};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if ((int)shown[i] == key)
+            return true;
+    return false;
+}
+
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log) {
     int k = gsim_profile_find_key(key);
@@ -584,6 +595,11 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     if (!profile->rule[k] && !is_in_range(profile, k))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: %s is out of range; accepted: %lld to %lld",
                          key, text, (long long)least(k), (long long)most(k));
+    if (gsim_key_is_shown_only(k))
+        gsim_warn(log, NULL, 0,
+                  "--set %s: no run reads it; it is there for 'gsim list devices' and 'gsim "
+                  "validate', and results stay as they are",
+                  key);
     profile->text[k] = own;
     profile->source[k] = "--set";
     profile->tag[k] = GSIM_TAG_GIVEN;

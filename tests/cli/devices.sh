@@ -40,6 +40,8 @@ given() { # arguments of gsim: the field
 check "an assumed constant given by hand is listed as given" "network.bytes_per_s=1GB/s (h200)" \
     "$(given --policy srtf --set network.bytes_per_s=1GB/s "$tmp/two.csv")"
 check "nothing is given by default" "" "$(given --policy srtf "$tmp/two.csv")"
+check "a key that no run reads" 1 \
+    "$("$gsim" --policy fifo --set context.create_ns=10s "$tmp/two.csv" 2>&1 | grep -c 'context.create_ns: no run reads it')"
 check "all reasons, not the first" 2 \
     "$(outside --policy msched --device t4 "$tmp/two.csv" | tr ';' '\n' | grep -c 'migration')"
 check "an h200's eviction was never measured" 1 \

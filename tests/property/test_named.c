@@ -247,8 +247,11 @@ static void what_moves_a_number_is_named(void **state) {
             check_key(f, &scenarios[s], base, &profile, key, has_moved);
     }
     int n_moved = 0;
-    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+    for (int key = 0; key < GSIM_KEY_COUNT; key++) {
         n_moved += has_moved[key];
+        if (has_moved[key] && gsim_key_is_shown_only(key))
+            fail_msg("%s moves a result", gsim_key_name((enum gsim_key)key));
+    }
     assert_true(n_moved > LEAST_REACHED);
 }
 
