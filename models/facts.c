@@ -238,10 +238,23 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
     return n;
 }
 
+/* Some row names host_ms and no kernels, where kernels decide something: the host waits for each, or an
+ * urgent job cuts them short. */
+static bool guesses_kernels(const struct gsim_model *model) {
+    const struct gsim_trace *trace = model->setup.trace;
+    for (uint32_t job = 0; model->has_turners && job < trace->n_jobs; job++) {
+        unsigned keys = gsim_process_keys(trace, job, model->setup.profiles[0]);
+        if (keys & GSIM_PROCESS_HAS_GUESS &&
+            (keys & GSIM_PROCESS_HAS_SYNCS || model->turns.has_halted))
+            return true;
+    }
+    return false;
+}
+
 const char *const *gsim_facts_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
-                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 2;
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 3;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -251,6 +264,8 @@ const char *const *gsim_facts_assumed(const struct gsim_model *model) {
         n = add_keys(model, profile, is_used, GSIM_TAG_ASSUMED, list, n);
         n = add_instances(model, profile, list, n);
     }
+    if (list && guesses_kernels(model))
+        list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not say how many)";
     if (list && shares_unknown_memory(model))
         list[n++] = "mem_gib=0 (no row says how much memory its job has)";
     return list;

@@ -236,17 +236,18 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
                            const struct gsim_profile *profile) {
     if (gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0)
         return GSIM_PROCESS_HAS_GAP;
-    if (given(trace, GSIM_COL_ITERATIONS, index) == 0)
-        return is_launch_bound(trace, index, profile) ? GSIM_PROCESS_HAS_LAUNCHES : 0;
-    bool has_kernels = given(trace, GSIM_COL_KERNELS, index) > 0;
+    bool is_waiting = given(trace, GSIM_COL_SYNC, index) == GSIM_SYNC_KERNEL;
     unsigned keys = 0;
+    if (given(trace, GSIM_COL_KERNELS, index) == 0 && given(trace, GSIM_COL_HOST_NS, index) > 0)
+        keys |= GSIM_PROCESS_HAS_LAUNCHES | GSIM_PROCESS_HAS_GUESS |
+                (is_waiting ? GSIM_PROCESS_HAS_SYNCS : 0U);
+    if (given(trace, GSIM_COL_ITERATIONS, index) == 0)
+        return keys | (is_launch_bound(trace, index, profile) ? GSIM_PROCESS_HAS_LAUNCHES : 0U);
     if (given(trace, GSIM_COL_SYNC, index) != GSIM_SYNC_NONE &&
         given(trace, GSIM_COL_HOST_GAP_NS, index) < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
         keys |= GSIM_PROCESS_HAS_GAP;
     if (given(trace, GSIM_COL_KERNELS, index) > 1 && given(trace, GSIM_COL_GPU_NS, index) > 0)
         keys |= GSIM_PROCESS_HAS_BETWEEN;
-    if (!has_kernels && given(trace, GSIM_COL_HOST_NS, index) > 0)
-        keys |= GSIM_PROCESS_HAS_LAUNCHES;
     return keys;
 }
 

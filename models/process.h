@@ -26,6 +26,8 @@ enum {
     GSIM_PROCESS_HAS_BETWEEN = 2, /* the time between its kernels */
     GSIM_PROCESS_HAS_LAUNCHES =
         4, /* how fast it launches: how many kernels there are, or how long */
+    GSIM_PROCESS_HAS_GUESS = 8, /* of kernels: as many as are launched in host_ms */
+    GSIM_PROCESS_HAS_SYNCS = 16, /* the host waits for each of these */
 };
 unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
                            const struct gsim_profile *profile);

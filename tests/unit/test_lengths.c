@@ -63,6 +63,24 @@ static void test_kernels_without_a_time_fill_the_iteration(void **state) {
     assert_true(end_ns[0] >= 20 * S);
 }
 
+/* Where the host waits for each kernel and the row does not say how many there are, their number is a
+ * guess that decides how often two jobs take turns: the result names it. */
+static void test_guessed_kernels_are_named(void **state) {
+    struct fixture *f = *state;
+    static const char *const rows[][2] = {{"iterations,host_ms,sync", "100,20,kernel"},
+                                          {"iterations,host_ms,sync,kernels", "100,20,kernel,50"},
+                                          {"iterations,host_ms,sync", "100,20,"}};
+    for (int i = 0; i < 3; i++) {
+        const char *text =
+            gsim_arena_printf(f->arena, "job_id,submit_s,duration_s,%s\na,0,10,%s\nb,0,10,%s\n",
+                              rows[i][0], rows[i][1], rows[i][1]);
+        assert_int_equal(read_text(f, text), GSIM_OK);
+        struct test_run run = {.trace = &f->trace, .policy = "timeslice", .device = "h200"};
+        struct gsim_result result = test_run(&run, f->arena);
+        assert_true((strstr(result.summary.assumed, "kernels=host_ms") != NULL) == (i == 0));
+    }
+}
+
 /* Read, written and read again, nothing changes: also of a job that is shorter than an iteration. */
 static void test_what_follows_is_written(void **state) {
     struct fixture *f = *state;
@@ -264,6 +282,7 @@ int main(void) {
         TEST(test_an_assumed_length_gives_them_as_well),
         TEST(test_what_follows_is_written),
         TEST(test_kernels_without_a_time_fill_the_iteration),
+        TEST(test_guessed_kernels_are_named),
         TEST(test_both_have_to_agree),
         TEST(test_a_job_without_iterations_pages),
         TEST(test_the_same_work_with_iterations),
