@@ -166,7 +166,8 @@ static void mark_memory(const struct gsim_model *model, bool *is_used) {
         mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
 }
 
-/* What iterations that a row describes take from the device, alone as well: what of them is GPU time. */
+/* What iterations that a row describes take from the device, alone as well: what of them is GPU
+ * time. */
 static void mark_rows(const struct gsim_model *model, const struct gsim_profile *profile,
                       bool *is_used) {
     const struct gsim_trace *trace = model->setup.trace;
@@ -238,8 +239,8 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
     return n;
 }
 
-/* Some row names host_ms and no kernels, where kernels decide something: the host waits for each, or an
- * urgent job cuts them short. */
+/* Some row names host_ms and no kernels, where kernels decide something: the host waits for each,
+ * or an urgent job cuts them short. */
 static bool guesses_kernels(const struct gsim_model *model) {
     const struct gsim_trace *trace = model->setup.trace;
     for (uint32_t job = 0; model->has_turners && job < trace->n_jobs; job++) {

@@ -86,7 +86,8 @@ const char *gsim_key_name(enum gsim_key key);
 const char *gsim_key_help(enum gsim_key key);
 /* The key of that name; GSIM_KEY_COUNT: there is none. */
 enum gsim_key gsim_key_called(const char *name, size_t length);
-/* No run is computed from it: what a chip has, and what single copies and the like were measured to take. */
+/* No run is computed from it: what a chip has, and what single copies and the like were measured to
+ * take. */
 bool gsim_key_is_shown_only(int key);
 const char *gsim_tag_name(enum gsim_tag tag);
 

@@ -201,8 +201,9 @@ static const char *and_more(int n, struct gsim_arena *arena) {
     return n > 1 ? gsim_arena_printf(arena, ", and %d more like that", n - 1) : "";
 }
 
-/* Why a mechanism is in doubt on a device: `head` says it of all devices that are alike in that, and
- * `detail` what it is on this one, in brackets behind its name where is_aside; both NULL: it is not. */
+/* Why a mechanism is in doubt on a device: `head` says it of all devices that are alike in that,
+ * and `detail` what it is on this one, in brackets behind its name where is_aside; both NULL: it is
+ * not. */
 struct doubt {
     const char *head, *detail;
     bool is_aside;
@@ -297,8 +298,8 @@ static bool is_there_before(const struct doubt *doubts, uint16_t at) {
     return false;
 }
 
-/* "time slices: validated on an H200 only (t4: ... is assumed; a10, l4: ...)"; NULL: no doubt of that
- * kind. */
+/* "time slices: validated on an H200 only (t4: ... is assumed; a10, l4: ...)"; NULL: no doubt of
+ * that kind. */
 static const char *say_aside(const struct gsim_profile *const *profiles, const struct doubt *doubts,
                              uint16_t n, const char *title, struct gsim_arena *arena) {
     const char *head = NULL, *all = NULL;

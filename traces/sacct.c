@@ -24,8 +24,8 @@ static bool take_job(struct gsim_builder *builder, const char *text, size_t leng
     return gsim_take_id(builder, text, length);
 }
 
-/* JobID calls the tasks of an array 7_1, 7_2, and the parts of a heterogeneous job 7+0, 7+1; JobIDRaw
- * wins where both are there. */
+/* JobID calls the tasks of an array 7_1, 7_2, and the parts of a heterogeneous job 7+0, 7+1;
+ * JobIDRaw wins where both are there. */
 static bool take_shown_job(struct gsim_builder *builder, const char *text, size_t length) {
     if (strchr(text, '+'))
         builder->row.loss = "they are parts of heterogeneous jobs (7+0, 7+1), which wait for each "
@@ -133,8 +133,8 @@ static bool is_mig(const char *type) {
     return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
 }
 
-/* A log of one type says nothing by naming it; of several, a trace has no column that keeps a job to its
- * own. */
+/* A log of one type says nothing by naming it; of several, a trace has no column that keeps a job
+ * to its own. */
 static void note_type(struct gsim_builder *builder, const char *type) {
     size_t length = strcspn(type, "=,");
     if (length >= sizeof builder->gpu_type)

@@ -30,8 +30,8 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
 /* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy is
  * an oracle. */
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
-/* A decide: books jobs that began to run and, with kill=on, ends those that are at their limit, before
- * the policy places waiting ones; sets the timer for the next limit behind it. */
+/* A decide: books jobs that began to run and, with kill=on, ends those that are at their limit,
+ * before the policy places waiting ones; sets the timer for the next limit behind it. */
 void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan));
 /* Jobs of the order that were placed are booked and leave the queue; how many. */

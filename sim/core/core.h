@@ -328,8 +328,8 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
 void gsim_failures_close(struct gsim_core *core);
-/* A node took a job along, which is left with what it has kept; it ran at that pace. Ends a run in which
- * the job has no hope to finish. */
+/* A node took a job along, which is left with what it has kept; it ran at that pace. Ends a run in
+ * which the job has no hope to finish. */
 void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32);
 /* Nodes that fail or are repaired now. */
 GSIM_APART void gsim_failures_serve(struct gsim_core *core);

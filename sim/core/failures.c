@@ -67,11 +67,11 @@ void gsim_failures_close(struct gsim_core *core) {
     core->failures.n_rng = 0;
 }
 
-/* --- jobs that nodes never let finish ----------------------------------------------------------- */
+/* --- jobs that nodes never let finish --------------------------------------------------------- */
 
 /* A job gets through so many mean times between failures without one in one attempt of e^16, nine
- * million: nothing waits for that, but the job is not given up before it has tried. What else it takes
- * to begin (coming back from storage) shows in the attempts alone. */
+ * million: nothing waits for that, but the job is not given up before it has tried. What else it
+ * takes to begin (coming back from storage) shows in the attempts alone. */
 enum { HOPELESS_SPANS = 16, LEAST_ATTEMPTS = 100, MOST_ATTEMPTS = 1000000 };
 
 static void give_up(struct gsim_core *core, uint32_t job, int64_t needs_ns) {
@@ -107,7 +107,7 @@ void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q3
         give_up(core, job, needs_ns);
 }
 
-/* --- failures ----------------------------------------------------------------------------------- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 static bool has_unit_of(const struct gsim_core *core, uint32_t node, const struct gsim_unit *units,
                         uint32_t n_units) {

@@ -277,8 +277,9 @@ static void test_nobody_is_placed(void **state) {
     gsim_arena_free(arena);
 }
 
-/* A job of 63 mean times between failures ends in one attempt of e^63: a run that waits for that never
- * ends. With checkpoints it does, and where the run is cut off it may begin as often as it likes. */
+/* A job of 63 mean times between failures ends in one attempt of e^63: a run that waits for that
+ * never ends. With checkpoints it does, and where the run is cut off it may begin as often as it
+ * likes. */
 static void test_jobs_that_failures_never_let_finish(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();

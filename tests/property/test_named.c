@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* No constant moves a number without being named: each key that a device assumes is given another
  * value, in runs that reach every mechanism, and where any number of the result is another one, the
- * result must have listed the key in `assumed`, or a key that is a share of it. Each key given by hand
- * stands in `given`. */
+ * result must have listed the key in `assumed`, or a key that is a share of it. Each key given by
+ * hand stands in `given`. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdarg.h>
 #include <stddef.h>

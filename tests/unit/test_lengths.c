@@ -44,8 +44,8 @@ static void test_an_assumed_length_gives_them_as_well(void **state) {
     assert_int_equal(iterations(f, 1), 7200);
 }
 
-/* A row that names its kernels and not their time has no gaps that anybody knows of: two such jobs need
- * the GPU for as long as two that name no kernels, and not for the time between kernels alone. */
+/* A row that names its kernels and not their time has no gaps that anybody knows of: two such jobs
+ * need the GPU for as long as two that name no kernels, and not for the time between kernels alone. */
 static void test_kernels_without_a_time_fill_the_iteration(void **state) {
     struct fixture *f = *state;
     int64_t end_ns[2];
@@ -63,8 +63,8 @@ static void test_kernels_without_a_time_fill_the_iteration(void **state) {
     assert_true(end_ns[0] >= 20 * S);
 }
 
-/* Where the host waits for each kernel and the row does not say how many there are, their number is a
- * guess that decides how often two jobs take turns: the result names it. */
+/* Where the host waits for each kernel and the row does not say how many there are, their number is
+ * a guess that decides how often two jobs take turns: the result names it. */
 static void test_guessed_kernels_are_named(void **state) {
     struct fixture *f = *state;
     static const char *const rows[][2] = {{"iterations,host_ms,sync", "100,20,kernel"},

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* --- putting it there --------------------------------------------------------------------------- */
+/* --- putting it there ------------------------------------------------------------------------- */
 
 static void put_big_endian(unsigned char *at, unsigned long value) {
     for (int i = 0; i < 4; i++)
@@ -48,7 +48,7 @@ enum gsim_status gsim_made_mark(const char *path, enum gsim_figure_format format
                                errno ? strerror(errno) : "it is no picture of its format");
 }
 
-/* --- finding it --------------------------------------------------------------------------------- */
+/* --- finding it ------------------------------------------------------------------------------- */
 
 /* Whether it stands within so many bytes from there. */
 static bool has_mark(FILE *file, long offset, int origin) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures and reports carry a mark, so that a file of the user's is never taken for an earlier one of
- * them: gsim overwrites and removes what it made, and nothing else unless --force is said. */
+/* Figures and reports carry a mark, so that a file of the user's is never taken for an earlier one
+ * of them: gsim overwrites and removes what it made, and nothing else unless --force is said. */
 #ifndef GSIM_APP_MADE_H
 #define GSIM_APP_MADE_H
 

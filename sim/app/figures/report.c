@@ -74,8 +74,8 @@ static bool shares_gpus(const char *name) {
     return false;
 }
 
-/* A policy that shares GPUs is run to learn what sharing does: where GPUs stand idle for a tenth of the
- * time while jobs wait for no more than that, its times say what its queue does. */
+/* A policy that shares GPUs is run to learn what sharing does: where GPUs stand idle for a tenth of
+ * the time while jobs wait for no more than that, its times say what its queue does. */
 static void note_idle(FILE *err, const struct gsim_summary *const *summaries, int n) {
     static const double LEAST = 0.1;
     for (int i = 0; i < n; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Requests come whether the last one is served or not. Where they come faster than a policy serves
- * them, their latency says how long they came for, and nothing about the policy. What is served depends
- * on how many jobs share a GPU, on shares, caps and priorities: so the run itself is asked. The usual
- * cause is that gpu_ms is taken for the time of a request: it is that of one of its kernels. */
+ * them, their latency says how long they came for, and nothing about the policy. What is served
+ * depends on how many jobs share a GPU, on shares, caps and priorities: so the run itself is asked.
+ * The usual cause is that gpu_ms is taken for the time of a request: it is that of one of its
+ * kernels. */
 #include "sim/app/figures/report.h"
 
 static int64_t cell(const struct gsim_trace *trace, enum gsim_column column, uint32_t job) {
@@ -24,10 +25,10 @@ static double load_of(const struct gsim_trace *trace, uint32_t job) {
            (double)period_ns;
 }
 
-/* --- whether they queue as long as they come ---------------------------------------------------- */
+/* --- whether they queue as long as they come -------------------------------------------------- */
 
-/* A few requests more at the end than before are chance: they are a share of all only where they come
- * faster than they are served. */
+/* A few requests more at the end than before are chance: they are a share of all only where they
+ * come faster than they are served. */
 enum { LEAST_REQUESTS = 8, LEAST_WAITING = 4, LEAST_SHARE = 50 };
 
 /* Requests that have come by then and are not done. */
@@ -62,7 +63,7 @@ static double asked_with(const struct gsim_result *result, const struct gsim_req
     return asked;
 }
 
-/* --- what is said ------------------------------------------------------------------------------- */
+/* --- what is said ----------------------------------------------------------------------------- */
 
 static void say_why(const struct gsim_result *result, const struct gsim_request_log *log,
                     FILE *err) {

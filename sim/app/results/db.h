@@ -86,9 +86,9 @@ struct gsim_db_sweep {
 enum gsim_status gsim_db_begin_sweep(struct gsim_db *db, const struct gsim_db_sweep *sweep,
                                      struct gsim_log *log);
 /* Takes over every run of the database at path that db does not have (db_merge.c). A run that both
- * have with different results is an error, as are, unless keeps_old, runs that another build made, or
- * from other contents of the files of a sweep or a command line: nothing of that database is then taken
- * over. */
+ * have with different results is an error, as are, unless keeps_old, runs that another build made,
+ * or from other contents of the files of a sweep or a command line: nothing of that database is
+ * then taken over. */
 enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, bool keeps_old, int64_t *n_new,
                                struct gsim_log *log);
 /* A warning for each policy whose runs several builds made. */

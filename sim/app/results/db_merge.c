@@ -66,8 +66,8 @@ static const char parts_that_differ[] =
     "m.sha256 WHERE m.build IN (SELECT build FROM main.run) AND s.build IN (SELECT build FROM "
     "shard.run WHERE config NOT IN (SELECT config FROM main.run)) ORDER BY m.part";
 
-/* Files of one name that had other contents when the other runs of a grid, or of a command line, were
- * made. */
+/* Files of one name that had other contents when the other runs of a grid, or of a command line,
+ * were made. */
 static const char files_that_differ[] =
     "SELECT DISTINCT m.path FROM main.input_list m JOIN shard.input_list s ON s.kind = m.kind AND "
     "s.path = m.path AND s.sha256 <> m.sha256 WHERE EXISTS (SELECT 1 FROM main.run a JOIN "

@@ -5,7 +5,8 @@
 #include "sim/app/statistics/dependence.h"
 #include "sim/app/statistics/latencies.h"
 
-/* How sure the latency of its requests is, as a member of the JSON object; nothing without requests. */
+/* How sure the latency of its requests is, as a member of the JSON object; nothing without
+ * requests. */
 static enum gsim_status write_latencies(struct gsim_cli *cli, const struct gsim_result *result) {
     struct gsim_latencies latencies;
     if (!result->trace->column[GSIM_COL_REQUESTS])

@@ -63,12 +63,12 @@ static bool collect(const struct gsim_result *result, struct gsim_arena *arena,
     return true;
 }
 
-/* Twice as many memories as of jobs: servers of even service are wrong more often where the run decides
- * by itself whether it is long enough (docs/compare.md has the study). */
+/* Twice as many memories as of jobs: servers of even service are wrong more often where the run
+ * decides by itself whether it is long enough (docs/compare.md has the study). */
 enum { LEAST_MEMORIES = 2 * GSIM_LEAST_MEMORIES };
 
-/* How many requests hang together: as the values show it, and as a queue of their arrivals alone would
- * have it, whichever is more. */
+/* How many requests hang together: as the values show it, and as a queue of their arrivals alone
+ * would have it, whichever is more. */
 static const char *too_few(const struct requests *r, double gpus, struct gsim_arena *arena) {
     if (r->n < 2 * GSIM_BATCHES)
         return gsim_arena_printf(arena, "%zu requests are too few", r->n);

@@ -18,9 +18,9 @@ struct gsim_latencies {
     const char *none_why; /* no interval of the mean; NULL: there is one */
 };
 
-/* The mean's interval over a few long batches of the requests, in the order of their arrival, where they
- * are many for what they remember of each other (dependence.h); one run says nothing of quantiles that
- * holds. false: no memory. A run without requests has NaN, and a reason. */
+/* The mean's interval over a few long batches of the requests, in the order of their arrival, where
+ * they are many for what they remember of each other (dependence.h); one run says nothing of
+ * quantiles that holds. false: no memory. A run without requests has NaN, and a reason. */
 bool gsim_latencies_of_run(const struct gsim_result *result, struct gsim_arena *arena,
                            struct gsim_latencies *out);
 /* Members of a JSON object, with a comma before each. */
