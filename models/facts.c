@@ -173,6 +173,12 @@ static void mark_rows(const struct gsim_model *model, const struct gsim_profile 
     const struct gsim_trace *trace = model->setup.trace;
     is_used[GSIM_KEY_LAUNCH_GAP_NS] |=
         is_used[GSIM_KEY_JOB_ITERATION_NS] || is_used[GSIM_KEY_JOB_ITERATION_NS_PER_GIB];
+    bool is_known = profile->tag[GSIM_KEY_LAUNCH_GAP_NS] != GSIM_TAG_ASSUMED &&
+                    profile->tag[GSIM_KEY_LAUNCH_BETWEEN_NS] != GSIM_TAG_ASSUMED &&
+                    profile->tag[GSIM_KEY_LAUNCH_NS] != GSIM_TAG_ASSUMED;
+    bool is_plain = !trace->column[GSIM_COL_ITERATIONS] && !trace->column[GSIM_COL_REQUESTS];
+    if (is_known || (is_plain && !model->has_turners)) /* rows are many: nothing is to be found */
+        return;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
         unsigned keys = gsim_process_keys(trace, job, profile);
         is_used[GSIM_KEY_LAUNCH_GAP_NS] |= (keys & GSIM_PROCESS_HAS_GAP) != 0;
@@ -243,7 +249,8 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
  * or an urgent job cuts them short. */
 static bool guesses_kernels(const struct gsim_model *model) {
     const struct gsim_trace *trace = model->setup.trace;
-    for (uint32_t job = 0; model->has_turners && job < trace->n_jobs; job++) {
+    bool may_guess = model->has_turners && trace->column[GSIM_COL_HOST_NS];
+    for (uint32_t job = 0; may_guess && job < trace->n_jobs; job++) {
         unsigned keys = gsim_process_keys(trace, job, model->setup.profiles[0]);
         if (keys & GSIM_PROCESS_HAS_GUESS &&
             (keys & GSIM_PROCESS_HAS_SYNCS || model->turns.has_halted))
