@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What is made from the program's lists is what this build makes: the man page, the tables of
+# docs/sweeps.md and docs/reference (make man docs-reference). Links between pages lead somewhere.
+# $1 is a build.
+set -u
+gsim=$1/gsim
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
+}
+"$gsim" man >"$tmp/made" 2>&1 && diff man/gsim.1 "$tmp/made" >"$tmp/log"
+say "the man page (make man)" $?
+sh tools/tables.sh "$gsim" >"$tmp/made" 2>&1 && diff docs/sweeps.md "$tmp/made" >"$tmp/log"
+say "tables in docs/sweeps.md (make man)" $?
+for page in docs/reference/*.md; do
+    kind=$(basename "$page" .md)
+    "$gsim" list "$kind" --format md >"$tmp/made" 2>&1 && diff "$page" "$tmp/made" >"$tmp/log"
+    say "$page (make docs-reference)" $?
+done
+
+# Links to files and to headings, as a page writes them: [text](path), [text](path#heading).
+links() { # page
+    sed 's/`[^`]*`//g' "$1" | grep -v '^    ' | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//' |
+        grep -v -e '^https*:' -e '^mailto:'
+}
+headings() { # page: as GitHub names them
+    grep '^#' "$1" | sed 's/^#* //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9\n_-'
+}
+dead_links() { # page...
+    for page in "$@"; do
+        for link in $(links "$page"); do
+            file=${link%%#*} heading=
+            case $link in *#*) heading=${link#*#} ;; esac
+            target=$page
+            [ -z "$file" ] || target=$(dirname "$page")/$file
+            if [ ! -e "$target" ]; then
+                echo "$page: $link"
+            elif [ -n "$heading" ] && ! headings "$target" | grep -q -x -e "$heading"; then
+                echo "$page: $link: no such heading"
+            fi
+        done
+    done
+}
+# shellcheck disable=SC2046
+dead_links $(git ls-files --cached --others --exclude-standard '*.md' 2>/dev/null || find . -name '*.md') >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "links lead somewhere" $?
+# the rule can fail
+mkdir "$tmp/docs"
+printf '# A page\n\n[x](b.md) [y](a.md#a-page) [z](a.md#no) `[c](code.md)`\n' >"$tmp/docs/a.md"
+[ "$(dead_links "$tmp/docs/a.md" | wc -l)" -eq 2 ]
+say "the rule finds dead links" $?
