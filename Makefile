@@ -36,7 +36,7 @@ PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples man docs-reference readme validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -154,6 +154,16 @@ docs-reference: gsim
 	for kind in $(REFERENCE); do ./gsim list $$kind --format md >build/$$kind.md && \
 	    cp build/$$kind.md docs/reference/$$kind.md || exit 1; done
 
+# What pages show of gsim: outputs of their commands, and tables of gsim validate.
+SHOWING  = docs/first-hour.md docs/one-gpu.md $(wildcard docs/models/*.md)
+docs-pages: gsim
+	sh tools/pages.sh ./gsim build $(SHOWING)
+	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
+	sh tools/pages.sh build/policy_of_page/gsim build docs/writing-a-policy.md
+	for page in $(SHOWING) docs/writing-a-policy.md; do cp build/$$page $$page || exit 1; done
+docs-figures: gsim
+	sh docs/figures/draw.sh ./gsim docs/figures
+
 # What the README shows of gsim, from the program: readme its first screen, validate-readme the table.
 readme: gsim
 	sh tools/readme.sh ./gsim demo >build/README.md
@@ -198,6 +208,6 @@ help:
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
-	@echo 'make golden-update samples man docs-reference readme validate-readme format tidy clean'
+	@echo 'make golden-update samples man docs-reference docs-pages docs-figures readme validate-readme format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)
