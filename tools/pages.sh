@@ -56,7 +56,8 @@ summary() { # SUITE/TABLE...
             c[11] == "fitted" { fitted++; next }
             c[11] == "shown" { shown++; next }
             c[12] == "within" || c[12] == "missed" {
-                e = c[8] < 0 ? -c[8] : c[8] + 0
+                e = c[8] + 0
+                if (e < 0) e = -e
                 bounded++; within += c[12] == "within"; sum += e
                 if (e > worst) worst = e
             }
@@ -81,7 +82,8 @@ rows() { # SUITE/TABLE...
                 printf "| %s%s%s | ", bar(c[3]), c[3] == "" ? "" : ": ", bar(c[4])
                 printf "%.4g %s | %.4g %s | ", c[5], c[7], c[6], c[7]
                 # What rounds to nothing has no sign.
-                if (c[8] != "") printf c[8] < 0.005 && c[8] > -0.005 ? "0.00 %%" : "%+.2f %%", c[8]
+                is_nothing = c[8] + 0 < 0.005 && c[8] + 0 > -0.005
+                if (c[8] != "") printf "%s %%", is_nothing ? "0.00" : sprintf("%+.2f", c[8])
                 printf " | %s%s |\n", c[10], c[11] == "" || c[11] == "test" ? "" : (c[10] == "" ? "" : ", ") c[11]
             }' "$tmp/validate.csv"
     done

@@ -142,7 +142,8 @@ static void print_aligned(FILE *out, const struct gsim_page_table *table, const 
 /* A row as a paragraph: its first cell, then each other with its heading. */
 static void print_rows(FILE *out, const struct gsim_page_table *table) {
     for (int row = 1; row < table->n_rows; row++) {
-        fprintf(out, "%s\n", cell(table, row, 0));
+        fputs(row > 1 ? "\n" : "", out);
+        gsim_page_wrap(out, cell(table, row, 0), 0, GSIM_PAGE_COLUMNS);
         for (int c = 1; c < table->n_cells; c++) {
             const char *heading = cell(table, 0, c);
             if (!*cell(table, row, c))
