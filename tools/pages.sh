@@ -5,7 +5,8 @@
 #   page that has the tree's traces and experiments; what it prints stands below it;
 # - between "<!-- validate: SUITE/TABLE ... -->" and "<!-- end -->" stands a row for each table of
 #   gsim validate;
-# - between "<!-- rows: SUITE/TABLE ... -->" and "<!-- end -->" stands each of their rows.
+# - between "<!-- rows: SUITE/TABLE ... -->" and "<!-- end -->" stands each of their rows;
+# - between "<!-- file: FILE -->" and "<!-- end -->" stands that file of C.
 set -eu
 gsim=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 out=$2
@@ -105,6 +106,7 @@ made() { # kind, tables
     case $1 in
     validate) summary $2 ;;
     rows) rows $2 ;;
+    file) echo '```c' && cat "$2" && echo '```' ;;
     esac
     echo
 }
@@ -141,7 +143,7 @@ ${line#    > }"
         blank=
         printf '%s\n' "$line"
         case $line in
-        "<!-- validate: "* | "<!-- rows: "*)
+        "<!-- validate: "* | "<!-- rows: "* | "<!-- file: "*)
             kind=${line#<!-- } tables=${line#*: }
             made "${kind%%:*}" "${tables% -->}"
             mode=made

@@ -12,9 +12,9 @@ awk '/^```$/ { inside = 0 } inside { print } /^```c$/ { inside = 1 }' $page >"$o
     sed -n 's/^    \(GSIM_POLICY(.*)\)$/\1/p' $page
 } >"$out/policies/list.def"
 libs=$(sed -n 's/^LIBS *= //p' Makefile)
-for file in "$out/policies/slf.c" sim/app/registry.c; do
-    ${CC:-gcc} -std=c11 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$out" -I. -c \
+for file in "$out/policies/slf.c" policies/registry.c; do
+    ${CC:-gcc} -std=c11 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -I"$out" -I. -Iinclude -c \
         -o "$out/$(basename "$file" .c).o" "$file"
 done
 # shellcheck disable=SC2086
-${CC:-gcc} -o "$out/gsim" "$build/sim/app/main.o" "$out/registry.o" "$out/slf.o" "$build/libgsim.a" $libs
+${CC:-gcc} -o "$out/gsim" "$build/sim/app/main.o" "$out/registry.o" "$out/slf.o" "$build/libapp.a" "$build/libgsim.a" $libs

@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 say() { # name, status
     if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log" | head -40; fi
 }
-pages="docs/first-hour.md docs/one-gpu.md $(echo docs/models/*.md)"
+pages="docs/first-hour.md docs/one-gpu.md docs/embedding.md $(echo docs/models/*.md)"
 # shellcheck disable=SC2086
 sh tools/pages.sh "$gsim" "$tmp/pages" $pages 2>"$tmp/log"
 say "pages can be made" $?
