@@ -163,6 +163,7 @@ docs-pages: gsim
 	for page in $(SHOWING) docs/writing-a-policy.md; do cp build/$$page $$page || exit 1; done
 docs-figures: gsim
 	sh docs/figures/draw.sh ./gsim docs/figures
+	sh docs/figures/demo.sh ./gsim docs/figures
 
 # What the README shows of gsim, from the program: readme its first screen, validate-readme the table.
 readme: gsim
