@@ -22,7 +22,7 @@ enum { MAX_NAMES = 256 };
 /* A list of words; each is printed with a space before it. */
 typedef void words_fn(struct gsim_cli *cli);
 
-/* --- lists ------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 static void put(struct gsim_cli *cli, const char *word, const char *end) {
     fprintf(cli->io->out, " %s%s", word, end);
@@ -143,7 +143,7 @@ static void kinds(struct gsim_cli *cli) {
     fputs(" policies devices apps formats figures tables columns results parameters", cli->io->out);
 }
 
-/* --- which list is whose ----------------------------------------------------------------------- */
+/* --- a list for each option ------------------------------------------------------------------- */
 
 /* Of an option whose argument names no choices; NULL: a file, a number, anything. */
 static words_fn *words_of(int option) {
@@ -187,7 +187,7 @@ static const struct {
                 {"apps", apps},         {"figures", figures}};
 enum { OPERANDS = sizeof operands / sizeof *operands };
 
-/* --- bash and zsh ------------------------------------------------------------------------------ */
+/* --- bash and zsh ----------------------------------------------------------------------------- */
 
 static void put_case_of_values(struct gsim_cli *cli) {
     FILE *out = cli->io->out;
@@ -312,7 +312,7 @@ static void put_zsh(struct gsim_cli *cli) {
     fputs(zsh_end, cli->io->out);
 }
 
-/* --- fish -------------------------------------------------------------------------------------- */
+/* --- fish ------------------------------------------------------------------------------------- */
 
 /* Within single quotes of fish. */
 static void put_quoted(FILE *out, const char *text) {

@@ -10,7 +10,7 @@
 #include "sim/app/manual/page_table.h"
 #include "sim/base/text.h"
 
-/* --- topics ------------------------------------------------------------------------------------ */
+/* --- topics ----------------------------------------------------------------------------------- */
 
 /* docs/ and its folders, sorted by name (made by tools/embed.sh). */
 extern const struct gsim_embedded gsim_page_files[];
@@ -59,7 +59,7 @@ void gsim_page_list(FILE *out) {
     }
 }
 
-/* --- text within a line ------------------------------------------------------------------------ */
+/* --- text within a line ----------------------------------------------------------------------- */
 
 /* What follows a link's text "](": another page needs no address. */
 static const char *take_link(const char *p, char **to) {
@@ -100,7 +100,7 @@ static char *plain(const char *text, struct gsim_arena *arena) {
     return out;
 }
 
-/* --- blocks ------------------------------------------------------------------------------------ */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 struct page {
     FILE *out;

@@ -10,8 +10,8 @@
 
 struct gsim_embedded;
 
-/* A topic is the name of a page without its folder and ".md" ("time-slices"); the name with ".md" and
- * the path are understood too. NULL: there is no such page. */
+/* A topic is the name of a page without its folder and ".md" ("time-slices"); the name with ".md"
+ * and the path are understood too. NULL: there is no such page. */
 const struct gsim_embedded *gsim_page_find(const char *topic);
 /* The n-th page in the order in which topics are listed; NULL past the last one. */
 const struct gsim_embedded *gsim_page_at(int n);

@@ -17,7 +17,7 @@ struct gsim_page_table {
 
 /* Characters, not bytes. */
 int gsim_page_width(const char *text);
-/* Words up to that column; lines behind the first begin at indent, where the first stands already. */
+/* Words up to that column; further lines begin at indent, where the first stands already. */
 void gsim_page_wrap(FILE *out, const char *text, int indent, int columns);
 
 /* A line "| a | b |" of Markdown; the line of dashes is passed over. */

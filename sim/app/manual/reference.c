@@ -23,7 +23,7 @@ void gsim_reference_title(FILE *out, const char *title, const char *kind) {
             title, kind);
 }
 
-/* --- columns of a trace ------------------------------------------------------------------------ */
+/* --- columns of a trace ----------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *unit, *help;
@@ -92,7 +92,7 @@ static void print_columns(FILE *out) {
     print_column(out, "x_...", "", own_columns);
 }
 
-/* --- fields of a result ------------------------------------------------------------------------ */
+/* --- fields of a result ----------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *type, *help;

@@ -12,7 +12,7 @@ extern const char gsim_reference_kinds[];
 /* A usage error for a kind that has no page. */
 enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind);
 
-/* Plain lists of a native trace's columns and of a result's fields: a name and its meaning a line. */
+/* Plain lists of a native trace's columns and of a result's fields: a line each. */
 void gsim_reference_list_columns(FILE *out);
 void gsim_reference_list_results(FILE *out);
 

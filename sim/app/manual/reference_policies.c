@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the reference of policies, with the source and the file of each, and of their parameters. */
+/* Writes the reference of policies (with the source and the file of each) and of parameters. */
 #include <string.h>
 
 #include "sim/api/compat.h"
@@ -24,7 +24,7 @@ void gsim_reference_range(FILE *out, const struct gsim_param_def *def) {
         fprintf(out, " [%s to %s]", low, high);
 }
 
-/* --- policies ---------------------------------------------------------------------------------- */
+/* --- policies --------------------------------------------------------------------------------- */
 
 static void print_references(FILE *out, const struct gsim_policy *policy) {
     for (int r = 1; r < GSIM_REFERENCE_COUNT; r++)
@@ -83,7 +83,7 @@ void gsim_reference_policies(FILE *out) {
         print_policy(out, gsim_policies[i]);
 }
 
-/* --- parameters -------------------------------------------------------------------------------- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 static const struct gsim_param_def *find(const struct gsim_policy *policy,
                                          const struct gsim_param_def *like) {
