@@ -36,7 +36,7 @@ PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -147,6 +147,9 @@ man: gsim
 	sh tools/tables.sh ./gsim >build/sweeps.md
 	cp build/sweeps.md docs/sweeps.md
 
+# Whatever a page shows of the program, but for the README.
+docs: man docs-reference docs-pages docs-figures
+
 # The pages that are made from the program's lists.
 REFERENCE = columns results devices parameters policies
 docs-reference: gsim
@@ -209,6 +212,7 @@ help:
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
-	@echo 'make golden-update samples man docs-reference docs-pages docs-figures readme validate-readme format tidy clean'
+	@echo 'make docs       man page, references, outputs in pages, figures of pages'
+	@echo 'make golden-update samples readme validate-readme format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)

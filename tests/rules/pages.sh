@@ -19,7 +19,7 @@ for page in $pages; do
     say "$page shows what gsim says (make docs-pages)" $?
 done
 grep -h '^<!-- validate: ' docs/models/*.md | grep -o '[a-z0-9]*/[a-z0-9_]*' | sort -u >"$tmp/shown"
-ls experiments/validate/*/*.csv experiments/validate/*/*.ini | sed 's|experiments/validate/||; s|\.[a-z]*$||' | sort | uniq -d |
+printf '%s\n' experiments/validate/*/*.csv experiments/validate/*/*.ini | sed 's|experiments/validate/||; s|\.[a-z]*$||' | sort | uniq -d |
     grep -v -e '^reference/' -e '^theory/queues' -e '^theory/schedules' | comm -23 - "$tmp/shown" | sed 's/^/on no page of a model: /' >"$tmp/log"
 [ ! -s "$tmp/log" ]
 say "every table of a model stands on its page" $?

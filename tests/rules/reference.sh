@@ -21,6 +21,7 @@ for page in docs/reference/*.md; do
 done
 
 # Links to files and to headings, as a page writes them: [text](path), [text](path#heading).
+# shellcheck disable=SC2016
 links() { # page
     sed 's/`[^`]*`//g' "$1" | grep -v '^    ' | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//' |
         grep -v -e '^https*:' -e '^mailto:'
@@ -49,6 +50,7 @@ dead_links $(git ls-files --cached --others --exclude-standard '*.md' 2>/dev/nul
 say "links lead somewhere" $?
 # Files of the tree that pages name in code marks: those with a folder and an ending. A page's own
 # policy is not in the tree, and gsim/lib.h is made when it is installed.
+# shellcheck disable=SC2016
 lost_files() { # page...
     grep -o '`[^` ]*`' "$@" | tr -d '`' | sed -n 's/^\(.*\.md\):\([a-z_]*\/[A-Za-z0-9_./-]*\.\([chs]\|sh\|def\|ini\|csv\|md\|sql\|gp\|ptx\|txt\)\)$/\1 \2/p' |
         while read -r page file; do [ -e "$file" ] || [ -e "include/$file" ] || echo "$page: $file"; done | sort -u
@@ -59,9 +61,11 @@ lost_files CONTRIBUTING.md README.md docs/*.md docs/*/*.md | grep -v -e NAME -e 
 say "files that pages name are there" $?
 # the rules can fail
 mkdir "$tmp/docs"
+# shellcheck disable=SC2016
 printf '# A page\n\n[x](b.md) [y](a.md#a-page) [z](a.md#no) `[c](code.md)`\n' >"$tmp/docs/a.md"
 [ "$(dead_links "$tmp/docs/a.md" | wc -l)" -eq 2 ]
 say "the rule finds dead links" $?
+# shellcheck disable=SC2016
 printf 'See `sim/core/engine.c` and `sim/core/enigne.c`.\n' >"$tmp/docs/a.md"
 [ "$(lost_files "$tmp/docs/a.md" README.md | grep -c enigne)" -eq 1 ]
 say "and files that are not there" $?

@@ -341,7 +341,7 @@ static void put_fish_option(struct gsim_cli *cli, int option) {
     put_condition(out, def->commands);
     fprintf(out, " -l %s%s", def->name, def->argument ? " -r" : "");
     if (has_values(option)) {
-        fputs(" -f -a '", out);
+        fprintf(out, "%s -a '", strstr(def->argument, "FILE") ? "" : " -f");
         put_values(cli, option);
         fputc('\'', out);
     }
