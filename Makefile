@@ -28,13 +28,15 @@ LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -l
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 APP_SRC  = $(wildcard sim/app/*/*.c)
-APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/sources.o
+APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
+# The manual, which `gsim help PAGE` shows. It changes no result, so it is none of the SOURCES.
+PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*.h models/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples man readme validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -66,6 +68,14 @@ $(BUILD)/embedded.o: build/embedded.c
 build/embedded.c: tools/embed.sh $(EMBEDDED)
 	@mkdir -p $(@D)
 	sh tools/embed.sh $@ $(EMBEDDED)
+
+$(BUILD)/pages.o: build/pages.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+
+build/pages.c: tools/embed.sh $(PAGES)
+	@mkdir -p $(@D)
+	TABLE=gsim_page_files sh tools/embed.sh $@ $(PAGES)
 
 # What the program is made of, so that results can say it. Summed in every make, whatever times files
 # have; the file is only touched when a sum is another one.
@@ -137,6 +147,27 @@ man: gsim
 	sh tools/tables.sh ./gsim >build/sweeps.md
 	cp build/sweeps.md docs/sweeps.md
 
+# Whatever a page shows of the program, but for the README.
+docs: man docs-reference docs-pages docs-figures
+
+# The pages that are made from the program's lists.
+REFERENCE = columns results devices parameters policies
+docs-reference: gsim
+	mkdir -p docs/reference
+	for kind in $(REFERENCE); do ./gsim list $$kind --format md >build/$$kind.md && \
+	    cp build/$$kind.md docs/reference/$$kind.md || exit 1; done
+
+# What pages show of gsim: outputs of their commands, and tables of gsim validate.
+SHOWING  = docs/first-hour.md docs/one-gpu.md docs/embedding.md $(wildcard docs/models/*.md)
+docs-pages: gsim
+	sh tools/pages.sh ./gsim build $(SHOWING)
+	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
+	sh tools/pages.sh build/policy_of_page/gsim build docs/writing-a-policy.md
+	for page in $(SHOWING) docs/writing-a-policy.md; do cp build/$$page $$page || exit 1; done
+docs-figures: gsim
+	sh docs/figures/draw.sh ./gsim docs/figures
+	sh docs/figures/demo.sh ./gsim docs/figures
+
 # What the README shows of gsim, from the program: readme its first screen, validate-readme the table.
 readme: gsim
 	sh tools/readme.sh ./gsim demo >build/README.md
@@ -154,9 +185,13 @@ $(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD
 	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/lib.h $(HEADERS)
 install: gsim $(BUILD)/installed/libgsim.a
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include/gsim
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim
 	install -m 644 $(BUILD)/installed/libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
 	install -m 644 man/gsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/gsim.1
+	./gsim completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gsim
+	./gsim completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gsim
+	./gsim completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gsim.fish
 	install -m 644 $(HEADERS) $(BUILD)/installed/lib.h $(DESTDIR)$(PREFIX)/include/gsim
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
 
@@ -177,6 +212,7 @@ help:
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
-	@echo 'make golden-update samples man readme validate-readme format tidy clean'
+	@echo 'make docs       man page, references, outputs in pages, figures of pages'
+	@echo 'make golden-update samples readme validate-readme format tidy clean'
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # embed.sh OUT.c FILE...: writes the files as byte arrays, sorted by name, so that the program finds
-# its data wherever it is run from.
+# its data wherever it is run from. Variable: TABLE, what they are called (gsim_embedded_files).
 set -eu
 out=$1
 shift
@@ -21,7 +21,7 @@ set -- $(printf '%s\n' "$@" | sort -u)
         echo '0};'
         n=$((n + 1))
     done
-    echo 'const struct gsim_embedded gsim_embedded_files[] = {'
+    echo "const struct gsim_embedded ${TABLE:-gsim_embedded_files}[] = {"
     n=0
     for file in "$@"; do
         echo "    {\"$file\", file_$n, sizeof file_$n - 1},"

@@ -42,8 +42,9 @@ make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Wer
             sed -n 's/.*"jct_mean_s": *\([0-9.]*\).*/\1/p' | awk '{ printf "%.1f", $1 }')" ] &&
     grep -q '^narrow-first  *mean JCT [0-9]' "$tmp/out"
 say "the examples build against what is installed, and say what gsim says" $?
-for file in bin/gsim lib/libgsim.a share/man/man1/gsim.1; do
+for file in bin/gsim lib/libgsim.a share/man/man1/gsim.1 share/bash-completion/completions/gsim \
+    share/zsh/site-functions/_gsim share/fish/vendor_completions.d/gsim.fish; do
     [ -s "$root/$file" ] || echo "no $file"
 done >"$tmp/log"
 [ ! -s "$tmp/log" ]
-say "program, library and man page are there" $?
+say "program, library, man page and completions are there" $?

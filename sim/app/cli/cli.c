@@ -6,6 +6,8 @@
 
 #include "sim/app/identity/contents.h"
 #include "sim/app/identity/program.h"
+#include "sim/app/manual/completion.h"
+#include "sim/app/manual/page.h"
 #include "sim/base/text.h"
 
 const struct gsim_command gsim_commands[] = {
@@ -31,8 +33,9 @@ const struct gsim_command gsim_commands[] = {
      GSIM_IN_FIT, gsim_command_fit},
     {"calibrate", "", "measures this machine's GPU, which nobody else should use meanwhile",
      GSIM_IN_CALIBRATE, gsim_command_calibrate},
-    {"list", "policies|devices|apps|formats|figures|tables [NAME]",
-     "what there is, and its parameters", GSIM_IN_LIST, gsim_command_list},
+    {"list", "KIND [NAME]",
+     "policies, devices, apps, formats, figures, tables, columns, results or parameters",
+     GSIM_IN_LIST, gsim_command_list},
     {0}};
 
 static const struct gsim_command *find_command(const char *name) {
@@ -55,11 +58,41 @@ static void print_log(const struct gsim_io *io, const struct gsim_log *log, bool
                 (long long)(log->n_errors - GSIM_LOG_ENTRIES));
 }
 
-static enum gsim_status help(struct gsim_cli *cli, const char *name) {
-    const struct gsim_command *command = name ? find_command(name) : NULL;
-    if (name && !command)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no command is called '%s'", name);
-    gsim_print_help(cli->io->out, command);
+/* A topic is a command or a page of docs/. */
+static enum gsim_status unknown_topic(struct gsim_cli *cli, const char *topic) {
+    enum { MAX_TOPICS = 256, LONGEST_TOPIC = 64 };
+    char topics[MAX_TOPICS][LONGEST_TOPIC];
+    const char *names[MAX_TOPICS];
+    const struct gsim_embedded *page;
+    int n = 0, n_pages = 0;
+    for (const struct gsim_command *c = gsim_commands; c->name && n < MAX_TOPICS; c++)
+        names[n++] = c->name;
+    for (; n < MAX_TOPICS && (page = gsim_page_at(n_pages)) != NULL; n_pages++) {
+        gsim_page_topic(page, topics[n], LONGEST_TOPIC);
+        names[n] = topics[n];
+        n++;
+    }
+    int close = gsim_text_suggest(topic, names, n);
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "no command and no page is called '%s'%s%s%s",
+                     topic, close >= 0 ? "; did you mean '" : "; 'gsim help' lists them",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status help(struct gsim_cli *cli, const char *topic) {
+    const struct gsim_command *command = topic ? find_command(topic) : NULL;
+    const struct gsim_embedded *page = topic ? gsim_page_find(topic) : NULL;
+    FILE *out = cli->io->out;
+    if (topic && !command && !page)
+        return unknown_topic(cli, topic);
+    if (page && !command)
+        return gsim_page_print(out, page, cli->arena, cli->log);
+    gsim_print_help(out, command);
+    if (page)
+        fprintf(out, "\n'gsim help %s.md' shows the page of that name.\n", topic);
+    if (!topic) {
+        fputs("\npages ('gsim help PAGE' shows one):\n", out);
+        gsim_page_list(out);
+    }
     return GSIM_OK;
 }
 
@@ -85,12 +118,34 @@ static enum gsim_status run_command(struct gsim_cli *cli, const struct gsim_comm
     return command->run(cli);
 }
 
+/* Commands that have no options. */
+static enum gsim_status say_version(struct gsim_cli *cli, const char *word) {
+    (void)word;
+    print_version(cli->io->out);
+    return GSIM_OK;
+}
+
+static enum gsim_status say_man(struct gsim_cli *cli, const char *word) {
+    (void)word;
+    gsim_print_man(cli->io->out);
+    return GSIM_OK;
+}
+
+static const struct {
+    const char *name;
+    enum gsim_status (*say)(struct gsim_cli *cli, const char *word);
+} plain_commands[] = {
+    {"help", help}, {"version", say_version}, {"man", say_man}, {"completion", gsim_completion}};
+enum { PLAIN_COMMANDS = sizeof plain_commands / sizeof *plain_commands };
+
 /* A word that is no option, no file and close to a command is a typo of it. */
 static enum gsim_status check_word(struct gsim_cli *cli, const char *word) {
     const char *names[32];
     int n = 0;
     for (const struct gsim_command *command = gsim_commands; command->name; command++)
         names[n++] = command->name;
+    for (int i = 0; i < PLAIN_COMMANDS; i++)
+        names[n++] = plain_commands[i].name;
     bool looks_like_file = strchr(word, '.') || strchr(word, '/') || *word == '-';
     if (looks_like_file)
         return GSIM_OK;
@@ -114,16 +169,9 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
     const struct gsim_command *command = find_command(word);
     if (command)
         return run_command(cli, command, 2);
-    if (strcmp(word, "help") == 0)
-        return help(cli, cli->argc > 2 ? cli->argv[2] : NULL);
-    if (strcmp(word, "version") == 0) {
-        print_version(cli->io->out);
-        return GSIM_OK;
-    }
-    if (strcmp(word, "man") == 0) {
-        gsim_print_man(cli->io->out);
-        return GSIM_OK;
-    }
+    for (int i = 0; i < PLAIN_COMMANDS; i++)
+        if (strcmp(word, plain_commands[i].name) == 0)
+            return plain_commands[i].say(cli, cli->argc > 2 ? cli->argv[2] : NULL);
     enum gsim_status status = check_word(cli, word);
     return status == GSIM_OK ? run_command(cli, &gsim_commands[0], 1) : status;
 }

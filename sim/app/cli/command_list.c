@@ -9,6 +9,8 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/results/db_schema.h"
 #include "sim/app/figures/figure.h"
+#include "sim/app/manual/reference.h"
+#include "sim/app/manual/reference_pages.h"
 #include "policies/registry.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
@@ -30,20 +32,6 @@ static void list_policies(FILE *out) {
         list_policy(out, gsim_policies[i]);
 }
 
-static void print_range(FILE *out, const struct gsim_param_def *def) {
-    char low[40], high[40];
-    if (def->choices)
-        fprintf(out, " [%s%s]", def->choices, def->type == GSIM_PARAM_CHOICE_TIME ? "|TIME" : "");
-    if (def->min == 0 && def->max == 0)
-        return;
-    gsim_param_format(low, def->type, def->min);
-    gsim_param_format(high, def->type, def->max);
-    if (def->max == INT64_MAX)
-        fprintf(out, " [at least %s]", low);
-    else
-        fprintf(out, " [%s to %s]", low, high);
-}
-
 static void print_policy(FILE *out, const struct gsim_policy *policy) {
     fprintf(out, "%s: %s\n  source: %s\n  known deviations: %s\n", policy->name, policy->summary,
             policy->paper, policy->deviations);
@@ -60,7 +48,7 @@ static void print_policy(FILE *out, const struct gsim_policy *policy) {
                     gsim_compat_of((enum gsim_reference)r)->name);
     for (const struct gsim_param_def *def = policy->params; def && def->type; def++) {
         fprintf(out, "  --set %s.%s=%s", policy->name, def->name, def->fallback);
-        print_range(out, def);
+        gsim_reference_range(out, def);
         fprintf(out, "\n      %s\n", def->help);
     }
 }
@@ -170,23 +158,6 @@ static enum gsim_status print_app(struct gsim_cli *cli, const char *name) {
     return GSIM_OK;
 }
 
-static void list_columns(FILE *out) {
-    fputs("job_id             unique text\n"
-          "submit_s           seconds from the trace's start\n"
-          "duration_s         service time alone on its GPUs (or iterations and gpu_ms)\n"
-          "gpus               gang size, default 1; a fraction below 1 asks for a share\n",
-          out);
-#define GSIM_COLUMN(symbol, name, kind, help)                                                      \
-    if (GSIM_COL_##symbol != GSIM_COL_SHARE_PPM)                                                   \
-        fprintf(out, "%-18s %s\n", name, help);
-#include "gsim/columns.def"
-#undef GSIM_COLUMN
-    fputs("x_...              columns of your own, which are passed over; other names are passed "
-          "over\n"
-          "                   with a warning, and refused where they are nearly one of these\n",
-          out);
-}
-
 static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
     for (int i = 0; gsim_trace_formats[i]; i++) {
         const struct gsim_trace_format *format = gsim_trace_formats[i];
@@ -198,7 +169,7 @@ static enum gsim_status list_formats(struct gsim_cli *cli, const char *name) {
             if (format->notes)
                 fprintf(cli->io->out, "\n%s", format->notes);
             if (strcmp(name, "native") == 0)
-                list_columns(cli->io->out);
+                gsim_reference_list_columns(cli->io->out);
             return GSIM_OK;
         }
     }
@@ -228,21 +199,49 @@ static enum gsim_status list_figures(struct gsim_cli *cli, const char *name) {
     return GSIM_OK;
 }
 
-enum gsim_status gsim_command_list(struct gsim_cli *cli) {
-    static const char kinds[] = "policies|devices|formats|apps|figures|tables";
-    const char *kind = cli->n_operands ? cli->operand[0] : "";
-    const char *name = cli->n_operands > 1 ? cli->operand[1] : NULL;
-    const struct gsim_policy *policy;
+/* The key, the default and the range of every parameter. */
+static void list_parameters(FILE *out) {
+    for (int i = 0; gsim_policies[i]; i++)
+        for (const struct gsim_param_def *def = gsim_policies[i]->params; def && def->type; def++) {
+            fprintf(out, "%s.%s=%s", gsim_policies[i]->name, def->name, def->fallback);
+            gsim_reference_range(out, def);
+            fputc('\n', out);
+        }
+}
+
+static enum gsim_status list_policy_or_all(struct gsim_cli *cli, const char *name) {
+    const struct gsim_policy *policy = name ? gsim_policies_find(name, cli->log) : NULL;
+    if (name && !policy)
+        return GSIM_USAGE;
+    if (policy)
+        print_policy(cli->io->out, policy);
+    else
+        list_policies(cli->io->out);
+    return GSIM_OK;
+}
+
+static enum gsim_status list_table(struct gsim_cli *cli, const char *name) {
+    if (gsim_db_describe(cli->io->out, name))
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "no table is called '%s'; 'gsim list tables' shows them", name);
+}
+
+static enum gsim_status list_whole(struct gsim_cli *cli, const char *kind, void (*print)(FILE *out),
+                                   const char *name) {
+    if (name)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "'gsim list %s' shows all of them; '%s' is too many", kind, name);
+    print(cli->io->out);
+    return GSIM_OK;
+}
+
+static enum gsim_status list(struct gsim_cli *cli, const char *kind, const char *name) {
+    static const char kinds[] =
+        "policies|devices|formats|apps|figures|tables|columns|results|parameters";
     switch (gsim_text_choice(kind, kinds)) {
     case 0:
-        policy = name ? gsim_policies_find(name, cli->log) : NULL;
-        if (name && !policy)
-            return GSIM_USAGE;
-        if (policy)
-            print_policy(cli->io->out, policy);
-        else
-            list_policies(cli->io->out);
-        return GSIM_OK;
+        return list_policy_or_all(cli, name);
     case 1:
         return name ? print_device(cli, name) : list_devices(cli);
     case 2:
@@ -252,13 +251,31 @@ enum gsim_status gsim_command_list(struct gsim_cli *cli) {
     case 4:
         return list_figures(cli, name);
     case 5:
-        if (gsim_db_describe(cli->io->out, name))
-            return GSIM_OK;
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "no table is called '%s'; 'gsim list tables' shows them", name);
+        return list_table(cli, name);
+    case 6:
+        return list_whole(cli, kind, gsim_reference_list_columns, name);
+    case 7:
+        return list_whole(cli, kind, gsim_reference_list_results, name);
+    case 8:
+        return list_whole(cli, kind, list_parameters, name);
     default:
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "list what? policies, devices, formats, apps, figures or tables%s%s",
+                         "list what? policies, devices, formats, apps, figures, tables, columns, "
+                         "results or parameters%s%s",
                          *kind ? "; not " : "", kind);
     }
+}
+
+enum gsim_status gsim_command_list(struct gsim_cli *cli) {
+    const char *kind = cli->n_operands ? cli->operand[0] : "";
+    const char *name = cli->n_operands > 1 ? cli->operand[1] : NULL;
+    const char *format = cli->value[GSIM_OPT_FORMAT];
+    if (!format || strcmp(format, "table") == 0)
+        return list(cli, kind, name);
+    if (strcmp(format, "md") != 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format of a list is table or md");
+    if (name)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--format md is a page of all %s; '%s' is too many", kind, name);
+    return gsim_reference_print(cli, kind);
 }

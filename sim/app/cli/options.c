@@ -277,7 +277,11 @@ void gsim_print_help(FILE *out, const struct gsim_command *command) {
           out);
     for (const struct gsim_command *c = gsim_commands; c->name; c++)
         fprintf(out, "  %-10s %-28s %s\n", c->name, c->operands, c->summary);
-    fputs("\nexit codes: 0 done, 1 a run failed, 2 usage, 3 bad input, 4 interrupted\n", out);
+    fputs("  help       [COMMAND|PAGE]               a command's options, or a page of the manual; "
+          "'gsim help' lists them\n"
+          "  completion bash|zsh|fish                completions for a shell\n"
+          "\nexit codes: 0 done, 1 a run failed, 2 usage, 3 bad input, 4 interrupted\n",
+          out);
 }
 
 /* --- the man page ------------------------------------------------------------------------------
@@ -322,6 +326,34 @@ static void man_options(FILE *out) {
     }
 }
 
+/* What a user comes with first, each of which docs/first-hour.md explains. */
+static const struct {
+    const char *command, *what;
+} examples[] = {
+    {"gsim import sacct jobs.txt -o trace.csv", "Slurm's accounting as a trace"},
+    {"gsim --policy srtf --nodes 2 --gpus-per-node 8 trace.csv", "one policy on it"},
+    {"gsim compare --policies fifo,easy-backfill,las --nodes 2 --gpus-per-node 8 trace.csv",
+     "several policies on it"},
+    {"gsim compare --policies fifo,las --shake 5% --reps 20 trace.csv",
+     "the same of twenty traces that are nearly that one"},
+    {"gsim --policy timeslice --gpus-per-node 1 --timeline run.json trace.csv",
+     "what happens on each GPU, for ui.perfetto.dev"},
+    {"gsim sweep grid.ini -o results.db", "every combination of a grid, on all cores"},
+    {"gsim plot results.db --figure jct_cdf -o jct.pdf", "a figure of it"},
+    {"gsim help first-hour", "a page of the manual"},
+};
+
+static void man_examples(FILE *out) {
+    fputs(".SH EXAMPLES\n", out);
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        fputs(".TP\n.B ", out);
+        put_roff(out, examples[i].command);
+        fputc('\n', out);
+        put_roff(out, examples[i].what);
+        fputc('\n', out);
+    }
+}
+
 static void man_fields(FILE *out) {
     fputs(".SH RESULT FIELDS\n", out);
 #define MAN_FIELD(name, help) fprintf(out, ".TP\n.B %s\n%s\n", #name, help);
@@ -343,6 +375,7 @@ void gsim_print_man(FILE *out) {
         put_roff(out, c->operands);
         fputs("\n.br\n", out);
     }
+    fputs(".B gsim help\n[COMMAND|PAGE]\n.br\n.B gsim completion\nbash|zsh|fish\n", out);
     fputs(".SH COMMANDS\n", out);
     for (const struct gsim_command *c = gsim_commands; c->name; c++) {
         fprintf(out, ".TP\n.B %s\n", c->name);
@@ -351,6 +384,7 @@ void gsim_print_man(FILE *out) {
     }
     man_options(out);
     man_fields(out);
+    man_examples(out);
     fputs(".SH EXIT STATUS\n0 done; 1 a run failed; 2 usage; 3 bad input; 4 interrupted, what is "
           "complete was kept.\n",
           out);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the reference of columns and result fields; the pages of policies and devices are in
+ * reference_policies.c and reference_devices.c. */
+#include "sim/app/manual/reference.h"
+
+#include <string.h>
+
+#include "gsim/trace.h"
+#include "sim/app/manual/reference_pages.h"
+#include "sim/base/text.h"
+
+const char gsim_reference_kinds[] = "columns|results|devices|parameters|policies";
+
+void gsim_reference_cell(FILE *out, const char *text) {
+    for (const char *p = text; *p; p++)
+        fprintf(out, *p == '|' ? "\\%c" : "%c", *p);
+}
+
+void gsim_reference_title(FILE *out, const char *title, const char *kind) {
+    fprintf(out,
+            "# %s\n\n<!-- made by 'gsim list %s --format md' (make docs-reference); do not "
+            "edit -->\n\n",
+            title, kind);
+}
+
+/* --- columns of a trace ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *unit, *help;
+} first_columns[] = {
+    {"job_id", "text", "unique text"},
+    {"submit_s", "seconds", "seconds from the trace's start"},
+    {"duration_s", "seconds", "service time alone on its GPUs (or iterations and gpu_ms)"},
+    {"gpus", "number", "gang size, default 1; a fraction below 1 asks for a share"},
+};
+enum { FIRST_COLUMNS = sizeof first_columns / sizeof *first_columns };
+
+static const char own_columns[] = "columns of your own, which are passed over; other names are "
+                                  "passed over with a warning, and refused where they are nearly "
+                                  "one of these";
+
+struct column {
+    const char *name, *unit, *help;
+};
+#define UNIT_COUNT "number"
+#define UNIT_MS "milliseconds"
+#define UNIT_SYNC "word"
+#define UNIT_NAME "text"
+#define UNIT_SHARE "ratio"
+#define UNIT_GIB "GiB"
+#define UNIT_SECONDS "seconds"
+#define UNIT_MILLI "number"
+#define UNIT_RATIO "ratio"
+#define UNIT_GBPS "GB/s"
+#define UNIT_CLASS "word"
+#define UNIT_SIGNED "number"
+#define UNIT_BOOL "0 or 1"
+static const struct column columns[GSIM_COL_COUNT] = {
+#define GSIM_COLUMN(symbol, name, kind, help) [GSIM_COL_##symbol] = {name, UNIT_##kind, help},
+#include "gsim/columns.def"
+#undef GSIM_COLUMN
+};
+
+void gsim_reference_list_columns(FILE *out) {
+    for (int c = 0; c < FIRST_COLUMNS; c++)
+        fprintf(out, "%-18s %s\n", first_columns[c].name, first_columns[c].help);
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        if (c != GSIM_COL_SHARE_PPM)
+            fprintf(out, "%-18s %s\n", columns[c].name, columns[c].help);
+    fprintf(out, "%-18s %s\n", "x_...", own_columns);
+}
+
+static void print_column(FILE *out, const char *name, const char *unit, const char *help) {
+    fprintf(out, "| `%s` | %s | ", name, unit);
+    gsim_reference_cell(out, help);
+    fputs(" |\n", out);
+}
+
+static void print_columns(FILE *out) {
+    gsim_reference_title(out, "Columns of a trace", "columns");
+    fputs(
+        "A native trace is a CSV file with a header. The first four columns are needed, all others "
+        "are\noptional: a cell that is empty is unknown, and stays so. Times and sizes may carry "
+        "a unit in the\ncell (`30min`, `16GiB`).\n\n"
+        "| column | unit | what it says of the job |\n|---|---|---|\n",
+        out);
+    for (int c = 0; c < FIRST_COLUMNS; c++)
+        print_column(out, first_columns[c].name, first_columns[c].unit, first_columns[c].help);
+    for (int c = 0; c < GSIM_COL_COUNT; c++)
+        if (c != GSIM_COL_SHARE_PPM)
+            print_column(out, columns[c].name, columns[c].unit, columns[c].help);
+    print_column(out, "x_...", "", own_columns);
+}
+
+/* --- fields of a result ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *type, *help;
+} fields[] = {
+#define GSIM_FIELD_TEXT(name, help) {#name, "text", help},
+#define GSIM_FIELD_INT(name, help) {#name, "whole number", help},
+#define GSIM_FIELD_REAL(name, help) {#name, "number", help},
+#define GSIM_FIELD_BOOL(name, help) {#name, "true or false", help},
+#include "gsim/fields.def"
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+void gsim_reference_list_results(FILE *out) {
+    for (int f = 0; f < FIELDS; f++)
+        fprintf(out, "%-22s %s\n", fields[f].name, fields[f].help);
+}
+
+static void print_results(FILE *out) {
+    gsim_reference_title(out, "Fields of a result", "results");
+    fputs("`--format json` and `--format csv` write these fields in this order, and a database has "
+          "them as\ncolumns of its table `run`. What is not known (a mean of no jobs, latencies "
+          "without requests) is\n`null` in JSON and empty in CSV. A name that ends in `_s` is in "
+          "seconds.\n\n| field | type | meaning |\n|---|---|---|\n",
+          out);
+    for (int f = 0; f < FIELDS; f++)
+        print_column(out, fields[f].name, fields[f].type, fields[f].help);
+}
+
+enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind) {
+    FILE *out = cli->io->out;
+    switch (gsim_text_choice(kind, gsim_reference_kinds)) {
+    case 0:
+        print_columns(out);
+        return GSIM_OK;
+    case 1:
+        print_results(out);
+        return GSIM_OK;
+    case 2:
+        return gsim_reference_devices(cli);
+    case 3:
+        gsim_reference_parameters(out);
+        return GSIM_OK;
+    case 4:
+        gsim_reference_policies(out);
+        return GSIM_OK;
+    default:
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--format md is of %s, not of '%s'",
+                         gsim_reference_kinds, kind);
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The pages of docs/reference, in Markdown, from the lists that the program itself uses: `gsim list
+ * KIND --format md` prints one of them. */
+#ifndef GSIM_APP_REFERENCE_H
+#define GSIM_APP_REFERENCE_H
+
+#include "sim/app/cli/cli.h"
+
+/* The kinds of which there is a page, as gsim_text_choice takes them. */
+extern const char gsim_reference_kinds[];
+
+/* A usage error for a kind that has no page. */
+enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind);
+
+/* Plain lists of a native trace's columns and of a result's fields: a line each. */
+void gsim_reference_list_columns(FILE *out);
+void gsim_reference_list_results(FILE *out);
+
+#endif

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The pages in the terminal: `gsim help` lists them all, each is printed as text, and a typo gets a
+# suggestion. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
+}
+topics() {
+    for page in docs/*.md docs/models/*.md docs/reference/*.md; do
+        [ -f "$page" ] && basename "$page" .md
+    done
+}
+
+"$gsim" help >"$tmp/help" 2>"$tmp/log"
+for topic in $(topics); do
+    grep -q "^  $topic " "$tmp/help" || echo "$topic is not listed"
+done >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "gsim help lists every page" $?
+
+for topic in $(topics); do
+    "$gsim" help "$topic.md" >"$tmp/page" 2>&1 || echo "$topic: exit code $?"
+    [ "$(wc -l <"$tmp/page")" -gt 5 ] || echo "$topic is empty"
+    # Outside code, marks of Markdown are gone.
+    grep -v '^    ' "$tmp/page" | grep -n -e '\*\*' -e '^#' -e '](' -e '<!--' | sed "s/^/$topic: /"
+done >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "each is printed as text" $?
+
+topics | sort | uniq -d >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "no two pages have one name" $?
+
+"$gsim" help columns >"$tmp/page" 2>"$tmp/log" && grep -q '^mem_gib  *GiB  *memory allocated' "$tmp/page"
+say "tables are aligned" $?
+awk 'length > 100' "$tmp/page" >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "in 100 columns" $?
+
+"$gsim" help colums >"$tmp/log" 2>&1
+[ $? -eq 2 ] && grep -q "did you mean 'columns'" "$tmp/log"
+say "a typo gets a suggestion" $?
+"$gsim" help compare >"$tmp/log" 2>&1 && grep -q -e '--policies' "$tmp/log" && grep -q "gsim help compare.md" "$tmp/log"
+say "a command comes before a page of its name" $?

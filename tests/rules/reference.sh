@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What is made from the program's lists is what this build makes: the man page, the tables of
+# docs/sweeps.md and docs/reference (make man docs-reference). Links between pages lead somewhere.
+# $1 is a build.
+set -u
+gsim=$1/gsim
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
+}
+"$gsim" man >"$tmp/made" 2>&1 && diff man/gsim.1 "$tmp/made" >"$tmp/log"
+say "the man page (make man)" $?
+sh tools/tables.sh "$gsim" >"$tmp/made" 2>&1 && diff docs/sweeps.md "$tmp/made" >"$tmp/log"
+say "tables in docs/sweeps.md (make man)" $?
+for page in docs/reference/*.md; do
+    kind=$(basename "$page" .md)
+    "$gsim" list "$kind" --format md >"$tmp/made" 2>&1 && diff "$page" "$tmp/made" >"$tmp/log"
+    say "$page (make docs-reference)" $?
+done
+
+# Links to files and to headings, as a page writes them: [text](path), [text](path#heading).
+# shellcheck disable=SC2016
+links() { # page
+    sed 's/`[^`]*`//g' "$1" | grep -v '^    ' | grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//' |
+        grep -v -e '^https*:' -e '^mailto:'
+}
+headings() { # page: as GitHub names them
+    grep '^#' "$1" | sed 's/^#* //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9\n_-'
+}
+dead_links() { # page...
+    for page in "$@"; do
+        for link in $(links "$page"); do
+            file=${link%%#*} heading=
+            case $link in *#*) heading=${link#*#} ;; esac
+            target=$page
+            [ -z "$file" ] || target=$(dirname "$page")/$file
+            if [ ! -e "$target" ]; then
+                echo "$page: $link"
+            elif [ -n "$heading" ] && ! headings "$target" | grep -q -x -e "$heading"; then
+                echo "$page: $link: no such heading"
+            fi
+        done
+    done
+}
+# shellcheck disable=SC2046
+dead_links $(git ls-files --cached --others --exclude-standard '*.md' 2>/dev/null || find . -name '*.md') >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "links lead somewhere" $?
+# Files of the tree that pages name in code marks: those with a folder and an ending. A page's own
+# policy is not in the tree, and gsim/lib.h is made when it is installed.
+# shellcheck disable=SC2016
+lost_files() { # page...
+    grep -o '`[^` ]*`' "$@" | tr -d '`' | sed -n 's/^\(.*\.md\):\([a-z_]*\/[A-Za-z0-9_./-]*\.\([chs]\|sh\|def\|ini\|csv\|md\|sql\|gp\|ptx\|txt\)\)$/\1 \2/p' |
+        while read -r page file; do [ -e "$file" ] || [ -e "include/$file" ] || echo "$page: $file"; done | sort -u
+}
+# shellcheck disable=SC2046
+lost_files CONTRIBUTING.md README.md docs/*.md docs/*/*.md | grep -v -e NAME -e policies/slf.c -e gsim/lib.h >"$tmp/log"
+[ ! -s "$tmp/log" ]
+say "files that pages name are there" $?
+# the rules can fail
+mkdir "$tmp/docs"
+# shellcheck disable=SC2016
+printf '# A page\n\n[x](b.md) [y](a.md#a-page) [z](a.md#no) `[c](code.md)`\n' >"$tmp/docs/a.md"
+[ "$(dead_links "$tmp/docs/a.md" | wc -l)" -eq 2 ]
+say "the rule finds dead links" $?
+# shellcheck disable=SC2016
+printf 'See `sim/core/engine.c` and `sim/core/enigne.c`.\n' >"$tmp/docs/a.md"
+[ "$(lost_files "$tmp/docs/a.md" README.md | grep -c enigne)" -eq 1 ]
+say "and files that are not there" $?
