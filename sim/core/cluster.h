@@ -176,16 +176,32 @@ static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, 
     c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
 }
 
-/* What was found on one node is given back as it was taken. */
-static inline void gsim_cluster_release(struct gsim_cluster *c, const struct gsim_request *request,
-                                        const struct gsim_unit *units, uint32_t n_units) {
-    if (gsim_rarely(request->on_node == 0 || !gsim_cluster_is_plain(c, request))) {
-        gsim_cluster_give_back(c, request, units, n_units);
-        return;
-    }
+/* Of units that were found on one node: all of them at once. */
+static inline bool gsim_cluster_is_on_node(const struct gsim_cluster *c,
+                                           const struct gsim_request *request) {
+    return request->on_node != 0 && gsim_cluster_is_plain(c, request);
+}
+static inline void gsim_cluster_flip(struct gsim_cluster *c, const struct gsim_request *request,
+                                     const struct gsim_unit *units, int idle) {
     uint32_t node = c->node_of_gpu[units[0].gpu];
     c->idle_gpus[node] ^= request->on_node;
-    gsim_cluster_add_idle(c, node, (int)n_units);
+    gsim_cluster_add_idle(c, node, idle);
+}
+
+/* What was found on one node is given back as it was taken, and taken again. */
+static inline void gsim_cluster_release(struct gsim_cluster *c, const struct gsim_request *request,
+                                        const struct gsim_unit *units, uint32_t n_units) {
+    if (gsim_mostly(gsim_cluster_is_on_node(c, request)))
+        gsim_cluster_flip(c, request, units, (int)n_units);
+    else
+        gsim_cluster_give_back(c, request, units, n_units);
+}
+static inline void gsim_cluster_retake(struct gsim_cluster *c, const struct gsim_request *request,
+                                       const struct gsim_unit *units, uint32_t n_units) {
+    if (gsim_mostly(gsim_cluster_is_on_node(c, request)))
+        gsim_cluster_flip(c, request, units, -(int)n_units);
+    else
+        gsim_cluster_take(c, request, units, n_units);
 }
 
 #endif

@@ -360,7 +360,7 @@ static void take_again(struct gsim_core *core, gsim_slot slot) {
     if (own->is_pinned)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
     own->is_pinned = false;
-    gsim_cluster_take(&core->cluster, &own->request, job->units, job->n_units);
+    gsim_cluster_retake(&core->cluster, &own->request, job->units, job->n_units);
 }
 
 /* A size that the trace does not give is the input's fault, not the policy's. */
