@@ -23,13 +23,31 @@ struct gsim_easy_placed {
     uint32_t first_unit, n_units; /* in easy->units; none in a pool */
 };
 
+/* In which state of the units a job of some width was last found to have no room now, and to keep the
+ * head from its reservation. Where GPUs are all that can be missing, the next job that is as wide would
+ * get those units, too, as long as nothing is placed, and fail as well. */
+struct gsim_easy_failed {
+    uint64_t no_room, no_reservation;
+};
+
 /* One pass; what all its steps need. */
 struct pass {
     struct gsim_easy *easy;
     struct gsim_ctx *ctx;
     struct gsim_plan *plan;
     uint32_t start; /* the plan before the pass */
+    bool is_size_all; /* of jobs that queue, GPUs are all that can be missing */
 };
+
+/* Affinity and the random rule change with each trial. What memory a job needs is not known when a
+ * policy is opened: it is looked at in each pass. */
+bool gsim_easy_open(struct gsim_easy *easy, struct gsim_ctx *ctx) {
+    if (easy->rule == GSIM_RULE_AFFINITY || easy->rule == GSIM_RULE_RANDOM)
+        return true;
+    easy->failed =
+        gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus + 1u, sizeof *easy->failed);
+    return easy->failed != NULL;
+}
 
 /* --- remembering what the plan has placed ---------------------------------------------------- */
 
@@ -174,33 +192,70 @@ static int64_t reserve(const struct pass *p, gsim_slot head) {
     return is_found ? end_ns : GSIM_NEVER;
 }
 
+/* The head can still start when it was to, with the job that was placed last. */
+static bool is_harmless(const struct pass *p, gsim_slot head, int64_t reserved_ns) {
+    (void)imagine(p, reserved_ns);
+    bool fits = head_fits(p, head);
+    if (!fits)
+        forget_last(p->easy);
+    back_to_now(p);
+    return fits;
+}
+
+/* What is known of jobs as wide as this one; NULL: nothing that holds for it. A job that comes back may
+ * have units that it prefers. */
+static struct gsim_easy_failed *failed_of(const struct pass *p, gsim_slot slot) {
+    const struct gsim_view *view = p->ctx->view;
+    bool is_known = p->easy->failed && p->is_size_all && view->jobs.state[slot] == GSIM_QUEUED;
+    return is_known ? &p->easy->failed[view->jobs.gpus[slot]] : NULL;
+}
+
+static bool give_up(const struct pass *p, uint32_t mark) {
+    forget_last(p->easy);
+    gsim_plan_rollback(p->plan, mark);
+    return false;
+}
+
 /* Starts a job behind the head if the head can still start when it was to. */
 static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64_t reserved_ns) {
+    struct gsim_easy *easy = p->easy;
+    struct gsim_easy_failed none = {0}, *alike = failed_of(p, slot),
+                            *failed = alike ? alike : &none;
     uint32_t mark = gsim_plan_mark(p->plan);
-    if (!gsim_settings_place(p->ctx, p->plan, slot, p->easy->rule))
+    if (failed->no_room == easy->n_states)
         return false;
+    if (!gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
+        failed->no_room = easy->n_states;
+        return false;
+    }
     if (!remember(p, slot)) {
         gsim_plan_rollback(p->plan, mark);
         return false;
     }
-    if (p->easy->placed[p->easy->n_placed - 1].end_ns <= reserved_ns)
-        return true;
-    (void)imagine(p, reserved_ns);
-    bool is_harmless = head_fits(p, head);
-    if (!is_harmless)
-        forget_last(p->easy);
-    back_to_now(p);
-    return is_harmless;
+    bool is_over_by_then = easy->placed[easy->n_placed - 1].end_ns <= reserved_ns;
+    if (!is_over_by_then && failed->no_reservation == easy->n_states)
+        return give_up(p, mark);
+    if (!is_over_by_then && !is_harmless(p, head, reserved_ns)) {
+        failed->no_reservation = easy->n_states;
+        return false;
+    }
+    easy->n_states++;
+    return true;
 }
 
 /* The first for which there is a reservation is the head. Before it jobs start where they fit; one that
  * would not even fit if all others ended, since a node is down, keeps nobody waiting. */
 void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct pass p = {.easy = easy, .ctx = ctx, .plan = plan, .start = gsim_plan_mark(plan)};
     struct gsim_misfits hopeless = gsim_misfits_none(ctx->view, easy->rule, false);
+    struct pass p = {.easy = easy,
+                     .ctx = ctx,
+                     .plan = plan,
+                     .start = gsim_plan_mark(plan),
+                     .is_size_all = hopeless.is_size_all};
     gsim_slot head = GSIM_NO_SLOT;
     int64_t reserved_ns = GSIM_NEVER;
     easy->n_placed = easy->n_units = 0;
+    easy->n_states++;
     for (uint32_t i = 0; i < easy->n && !gsim_common_is_full(ctx->view); i++) {
         gsim_slot slot = easy->order[i];
         if (head != GSIM_NO_SLOT) {

@@ -12,8 +12,11 @@
  * still start then. One that would not fit if all ended has none, and the next is the head. Zeroed,
  * then gsim_easy_init. */
 struct gsim_easy_placed;
+struct gsim_easy_failed;
 struct gsim_easy {
     enum gsim_rule rule;
+    struct gsim_easy_failed *failed; /* by gang size; NULL: its trials tell nothing of other jobs */
+    uint64_t n_states; /* of the units that trials begin with, so far */
     struct gsim_index ending; /* running jobs by latest end */
     struct gsim_index coming; /* those on their way to their GPUs, by limit */
     bool kills, is_booked; /* kill=; whether these two are kept */
@@ -27,6 +30,8 @@ struct gsim_easy {
 /* plans: by limits; says once that true durations stand in for them, if they do. Reads kill=. */
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
                                 bool plans);
+/* Part of it, for the pass. false: no memory. */
+bool gsim_easy_open(struct gsim_easy *easy, struct gsim_ctx *ctx);
 /* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy is
  * an oracle. */
 int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);

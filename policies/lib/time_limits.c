@@ -32,6 +32,8 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
     easy->rule = gsim_settings_rule(ctx);
     easy->kills = gsim_param(ctx->params, "kill") != 0;
     easy->is_booked = plans || easy->kills;
+    if (plans && !gsim_easy_open(easy, ctx))
+        return gsim_no_memory(ctx->log, "backfilling");
     if (easy->kills && n_unlimited == ctx->view->trace->n_jobs)
         return gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
                          "column 'limit_s': kill=on ends jobs at their limit, and the trace gives "

@@ -304,6 +304,31 @@ void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *
     gsim_cluster_charge(cluster, request, units, n_units, true);
 }
 
+/* Which ones of one node these are, where nothing but whole GPUs is counted; else 0. */
+static uint64_t bits_on_node(const struct gsim_cluster *c, const struct gsim_request *request,
+                             const struct gsim_unit *units, uint32_t n_units) {
+    uint64_t bits = 0;
+    if (n_units == 0 || c->node_words > 1 || !gsim_cluster_is_plain(c, request))
+        return 0;
+    uint32_t node = c->node_of_gpu[units[0].gpu], first = c->node_first_gpu[node];
+    for (uint32_t u = 0; u < n_units; u++) {
+        if (c->node_of_gpu[units[u].gpu] != node || units[u].slot > 0)
+            return 0;
+        bits |= UINT64_C(1) << (units[u].gpu - first);
+    }
+    return bits;
+}
+
+uint64_t gsim_cluster_take_named(struct gsim_cluster *cluster, const struct gsim_request *request,
+                                 const struct gsim_unit *units, uint32_t n_units) {
+    uint64_t bits = bits_on_node(cluster, request, units, n_units);
+    if (bits)
+        gsim_cluster_flip(cluster, units[0].gpu, bits, -(int)n_units);
+    else
+        gsim_cluster_take(cluster, request, units, n_units);
+    return bits;
+}
+
 void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_request *request,
                             const struct gsim_unit *units, uint32_t n_units) {
     if (cluster->is_pool) {

@@ -113,6 +113,9 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
                        const struct gsim_unit *units, uint32_t n_units);
 void gsim_cluster_take(struct gsim_cluster *cluster, const struct gsim_request *request,
                        const struct gsim_unit *units, uint32_t n_units);
+/* Units that the request fits on; returns which ones of one node these are, as its on_node. */
+uint64_t gsim_cluster_take_named(struct gsim_cluster *cluster, const struct gsim_request *request,
+                                 const struct gsim_unit *units, uint32_t n_units);
 void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_request *request,
                             const struct gsim_unit *units, uint32_t n_units);
 /* Memory alone, for jobs that are paused in place. */
@@ -176,16 +179,32 @@ static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, 
     c->n_idle_whole += (is == size ? size : 0) - (was == size ? size : 0);
 }
 
-/* What was found on one node is given back as it was taken. */
+/* Of units that were found on one node: all of them at once. */
+static inline bool gsim_cluster_is_on_node(const struct gsim_cluster *c,
+                                           const struct gsim_request *request) {
+    return request->on_node != 0 && gsim_cluster_is_plain(c, request);
+}
+static inline void gsim_cluster_flip(struct gsim_cluster *c, uint32_t gpu, uint64_t on_node,
+                                     int idle) {
+    uint32_t node = c->node_of_gpu[gpu];
+    c->idle_gpus[node] ^= on_node;
+    gsim_cluster_add_idle(c, node, idle);
+}
+
+/* What was found on one node is given back as it was taken, and taken again. */
 static inline void gsim_cluster_release(struct gsim_cluster *c, const struct gsim_request *request,
                                         const struct gsim_unit *units, uint32_t n_units) {
-    if (gsim_rarely(request->on_node == 0 || !gsim_cluster_is_plain(c, request))) {
+    if (gsim_mostly(gsim_cluster_is_on_node(c, request)))
+        gsim_cluster_flip(c, units[0].gpu, request->on_node, (int)n_units);
+    else
         gsim_cluster_give_back(c, request, units, n_units);
-        return;
-    }
-    uint32_t node = c->node_of_gpu[units[0].gpu];
-    c->idle_gpus[node] ^= request->on_node;
-    gsim_cluster_add_idle(c, node, (int)n_units);
+}
+static inline void gsim_cluster_retake(struct gsim_cluster *c, const struct gsim_request *request,
+                                       const struct gsim_unit *units, uint32_t n_units) {
+    if (gsim_mostly(gsim_cluster_is_on_node(c, request)))
+        gsim_cluster_flip(c, units[0].gpu, request->on_node, -(int)n_units);
+    else
+        gsim_cluster_take(c, request, units, n_units);
 }
 
 #endif

@@ -536,7 +536,7 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const int64_t last_ns = until_ns < GSIM_TIME_MAX ? until_ns : GSIM_TIME_MAX;
     /* Instants may be seconds apart; and failures go on for ever. */
     const bool is_watched = core->options->progress || !gsim_eventq_is_empty(&core->failures.queue);
-    static const volatile sig_atomic_t never = 0;
+    const volatile sig_atomic_t never = 0;
     const volatile sig_atomic_t *stop = core->options->stop ? core->options->stop : &never;
     enum gsim_status status;
     look_ahead(core);

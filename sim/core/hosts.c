@@ -4,6 +4,7 @@
  * until it runs again: while two jobs change places, the host has room for both. What does not fit goes
  * to the node's storage, all of a job's memory or none of it. */
 #include "sim/core/core.h"
+#include "sim/base/hints.h"
 
 #include <assert.h>
 

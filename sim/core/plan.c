@@ -114,19 +114,20 @@ static bool has_arranged(const struct gsim_cluster *cluster, const struct gsim_u
 }
 
 /* A job goes back to where its memory is when it can: anywhere else is a migration. */
-static bool takes_back(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
-                       uint32_t *n_units) {
+static struct gsim_found take_back(struct gsim_core *core, gsim_slot slot,
+                                   struct gsim_unit *units) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
-    if (job->n_left_units != own->request.shape.gpus ||
-        has_arranged(&core->cluster, job->left_units, job->n_left_units) ||
-        !gsim_cluster_fits(&core->cluster, &own->request, job->left_units, job->n_left_units))
-        return false;
-    for (uint32_t u = 0; u < job->n_left_units; u++)
+    uint32_t n = job->n_left_units;
+    if (n != own->request.shape.gpus || has_arranged(&core->cluster, job->left_units, n) ||
+        !gsim_cluster_fits(&core->cluster, &own->request, job->left_units, n))
+        return (struct gsim_found){0};
+    for (uint32_t u = 0; u < n; u++)
         units[u] = job->left_units[u];
-    *n_units = job->n_left_units;
-    gsim_cluster_take(&core->cluster, &own->request, units, *n_units);
-    return true;
+    return (struct gsim_found){
+        .n_units = n,
+        .fits = true,
+        .on_node = gsim_cluster_take_named(&core->cluster, &own->request, units, n)};
 }
 
 /* What is held on the host of one node is as near to all GPUs of that node. */
@@ -134,8 +135,7 @@ static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
                                       struct gsim_unit *units) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
-    struct gsim_found found = {0};
-    found.fits = takes_back(core, slot, units, &found.n_units);
+    struct gsim_found found = take_back(core, slot, units);
     uint32_t node = core->cluster.node_of_gpu[job->left_units->gpu];
     for (uint32_t u = 1; u < job->n_left_units; u++)
         if (core->cluster.node_of_gpu[job->left_units[u].gpu] != node)
@@ -149,7 +149,7 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
     enum gsim_state state = core->jobs.state[slot];
     struct gsim_found found = {0};
     if (state == GSIM_PAUSED)
-        found.fits = takes_back(core, slot, units, &found.n_units);
+        found = take_back(core, slot, units);
     bool is_on_node = state == GSIM_HELD || state == GSIM_PAUSED;
     if (!found.fits && is_on_node && core->jobs.info[slot].n_left_units > 0 &&
         core->ops->is_bound(core->model, slot))
@@ -292,7 +292,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     }
     for (uint32_t u = 0; u < n_units; u++)
         copy[u] = units[u];
-    gsim_cluster_take(&core->cluster, &own->request, copy, n_units);
+    own->request.on_node = gsim_cluster_take_named(&core->cluster, &own->request, copy, n_units);
     core->jobs.info[job].units = copy;
     core->jobs.info[job].n_units = n_units;
     core->jobs.info[job].is_on_one_node = false;
@@ -360,7 +360,7 @@ static void take_again(struct gsim_core *core, gsim_slot slot) {
     if (own->is_pinned)
         gsim_cluster_pin(&core->cluster, job->units, job->n_units, -own->request.mem_bytes);
     own->is_pinned = false;
-    gsim_cluster_take(&core->cluster, &own->request, job->units, job->n_units);
+    gsim_cluster_retake(&core->cluster, &own->request, job->units, job->n_units);
 }
 
 /* A size that the trace does not give is the input's fault, not the policy's. */

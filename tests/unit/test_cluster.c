@@ -57,6 +57,34 @@ static void test_consolidate(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Named units are taken, given back and taken again; at once where they lie on one node. */
+static void test_named_units(void **state) {
+    (void)state;
+    static const struct gsim_unit together[] = {{7, 0}, {5, 0}}, apart[] = {{3, 0}, {4, 0}};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_cluster c = make(3, 4, 0, arena);
+    struct gsim_request request = ask(2, GSIM_RULE_ANY), filling = request;
+    request.on_node = gsim_cluster_take_named(&c, &request, together, 2);
+    assert_int_equal(request.on_node, 0xA); /* the second and the fourth of node 1 */
+    assert_int_equal(c.n_idle, 10);
+    assert_int_equal(c.node_idle[1], 2);
+    assert_int_equal(c.n_idle_whole, 8);
+    gsim_cluster_release(&c, &request, together, 2);
+    assert_int_equal(c.n_idle_whole, 12);
+    gsim_cluster_retake(&c, &request, together, 2);
+    assert_int_equal(c.node_idle[1], 2);
+    assert_int_equal(gsim_cluster_take_named(&c, &filling, apart, 2), 0); /* of two nodes */
+    assert_int_equal(c.n_idle, 8);
+    expect(&c, ask(1, GSIM_RULE_CONSOLIDATE), "6"); /* what is left of node 1 */
+    gsim_cluster_release(&c, &filling, apart, 2);
+    gsim_cluster_release(&c, &request, together, 2);
+    expect(&c, ask(3, GSIM_RULE_CONSOLIDATE), "4 5 7");
+    filling.mem_bytes = GSIM_GIB;
+    assert_int_equal(gsim_cluster_take_named(&c, &filling, apart, 1), 0); /* memory counts, too */
+    assert_int_equal(c.gpu_mem_used[3], GSIM_GIB);
+    gsim_arena_free(arena);
+}
+
 static void test_consolidate_does_not_scatter(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
@@ -212,6 +240,7 @@ static void test_random_rule(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_consolidate),
+        cmocka_unit_test(test_named_units),
         cmocka_unit_test(test_consolidate_does_not_scatter),
         cmocka_unit_test(test_consolidate_on_mixed_nodes),
         cmocka_unit_test(test_spread_and_fullest),

@@ -176,6 +176,25 @@ static void test_easy_lets_pass_what_the_head_can_spare(void **state) {
     check(&fixture);
 }
 
+static void test_easy_tries_one_of_each_width(void **state) {
+    (void)state;
+    /* The head 1 is to have all four GPUs at 100, so neither 2 nor 3 may have the idle one: 3 is as wide
+     * as 2, and not tried. 4 is as wide, too, but over by then. */
+    struct fixture fixture = {.policy = "easy-backfill",
+                              .gpus = 4,
+                              .jobs = {{0, 100, 3, 100, .end_s = 100},
+                                       {1, 10, 4, 10, .end_s = 110},
+                                       {2, 500, 1, 500, .end_s = 610},
+                                       {3, 400, 1, 400, .end_s = 510},
+                                       {4, 50, 1, 50, .end_s = 54}}};
+    check(&fixture);
+    /* A head that can spare one lets 2 have it, and 3 has no room then. */
+    fixture.jobs[1].gpus = 3;
+    fixture.jobs[2].end_s = 502;
+    fixture.jobs[4].end_s = 160;
+    check(&fixture);
+}
+
 static void test_easy_believes_limits_and_kills_nobody(void **state) {
     (void)state;
     /* 1 is reserved for 10, since 0 may run that long; 2 is over by 9 and starts. 0 ends at 5
@@ -739,6 +758,7 @@ int main(void) {
         cmocka_unit_test(test_exclusive_gives_whole_gpus),
         cmocka_unit_test(test_easy_within_one_instant),
         cmocka_unit_test(test_easy_lets_pass_what_the_head_can_spare),
+        cmocka_unit_test(test_easy_tries_one_of_each_width),
         cmocka_unit_test(test_easy_believes_limits_and_kills_nobody),
         cmocka_unit_test(test_easy_past_the_limit),
         cmocka_unit_test(test_kill_at_the_limit),
