@@ -267,6 +267,34 @@ static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
            (arbiter->is_ahead_event || !is_alone);
 }
 
+/* Where rates are extrapolated, how far they are in one go depends on where the run is looked at: what
+ * the state ahead did not report by now may have happened on the way. It is reported now. */
+static void report_late(const struct gsim_cycle *cycle, struct gsim_lanes *committed,
+                        int64_t now_ns) {
+    committed->is_approximate |= cycle->phase == GSIM_CYCLE_FOUND && cycle->is_approximate;
+    assert(committed->is_approximate);
+    for (uint16_t place = 0; place < committed->capacity; place++) {
+        struct gsim_member *member = &committed->members[place];
+        if (member->is_present && member->reports != 0 && member->finish_ns < now_ns)
+            member->finish_ns = now_ns;
+    }
+}
+
+static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, int64_t now_ns) {
+    bool has_late = false;
+    while (!run_some(arbiter, committed, now_ns))
+        continue;
+    while (committed->has_reports && committed->now_ns < now_ns) {
+        has_late = true;
+        committed->has_reports = false;
+        while (!run_some(arbiter, committed, now_ns))
+            continue;
+    }
+    committed->has_reports |= has_late;
+    if (has_late)
+        report_late(&arbiter->cycle, committed, now_ns);
+}
+
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
     if (takes_ahead(arbiter, now_ns)) {
@@ -276,8 +304,7 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
         *committed = swap;
         arbiter->is_ahead_valid = false;
     } else if (committed->now_ns < now_ns) {
-        while (!run_some(arbiter, committed, now_ns))
-            continue;
+        run_to(arbiter, committed, now_ns);
         if (committed->is_approximate) /* it may have skipped elsewhere than the one ahead */
             arbiter->is_ahead_valid = false;
     }
@@ -400,22 +427,33 @@ static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_wing *
     }
 }
 
+/* Where the keeper has the memory of another GPU; NULL: that is where it always is. */
+static const struct gsim_wing *wing_of(const struct gsim_arbiter *arbiter,
+                                       const struct gsim_arbiter *keeper, uint32_t gpu) {
+    const struct gsim_wings *wings = &keeper->committed.wings;
+    for (uint32_t i = 0; keeper != arbiter && i < wings->n; i++)
+        if (wings->wing[i].gpu == gpu)
+            return &wings->wing[i];
+    return NULL;
+}
+
 struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
                                      const struct gsim_arbiter *keeper, uint32_t gpu) {
     const struct gsim_lanes *lanes = &keeper->committed;
-    const struct gsim_store *store = &arbiter->committed.store;
+    const struct gsim_wing *wing = wing_of(arbiter, keeper, gpu);
     struct gsim_memory_use use = arbiter->gone;
-    if (keeper == arbiter)
-        add_arrived(lanes, NULL, &use);
-    for (uint32_t i = 0; keeper != arbiter && i < lanes->wings.n; i++) {
-        if (lanes->wings.wing[i].gpu != gpu)
-            continue;
-        add_arrived(lanes, &lanes->wings.wing[i], &use);
-        store = &lanes->wings.wing[i].store;
-    }
-    struct gsim_memory_use coming = gsim_store_coming(store, lanes->now_ns);
+    if (keeper == arbiter || wing)
+        add_arrived(lanes, wing, &use);
+    struct gsim_memory_use coming =
+        gsim_store_coming(wing ? &wing->store : &arbiter->committed.store, lanes->now_ns);
     gsim_memory_use_add(&use, &coming, -1);
-    return (struct gsim_paged){use.bytes_in, use.bytes_out, gsim_store_is_too_much(store)};
+    return (struct gsim_paged){use.bytes_in, use.bytes_out};
+}
+
+bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                              uint32_t gpu) {
+    const struct gsim_wing *wing = wing_of(arbiter, keeper, gpu);
+    return gsim_store_is_too_much(wing ? &wing->store : &arbiter->committed.store);
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
