@@ -167,6 +167,20 @@ GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_u
     return fewer;
 }
 
+/* On one node, and there on the units that the job has left, if it can have them. */
+static struct gsim_found find_within(struct gsim_core *core, gsim_slot slot, uint32_t node,
+                                     struct gsim_unit *units) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    struct gsim_found found = {0};
+    bool is_left_there = job->n_left_units > 0 && core->jobs.state[slot] != GSIM_QUEUED;
+    for (uint32_t u = 0; is_left_there && u < job->n_left_units; u++)
+        is_left_there = core->cluster.node_of_gpu[job->left_units[u].gpu] == node;
+    if (is_left_there)
+        found.fits = takes_back(core, slot, units, &found.n_units);
+    return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
+}
+
 /* Units that the request can have, taken, in *units. In a pool there are none to name. */
 static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
                                     struct gsim_unit **units) {
@@ -181,9 +195,12 @@ static struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
         (void)gsim_core_no_memory(core);
         return found;
     }
-    if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
+    uint32_t within = own->request.shape.within;
+    if (gsim_rarely(within > 0))
+        found = find_within(core, slot, within - 1, list);
+    else if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
         found = find_back(core, slot, list);
-    if (!found.fits)
+    if (!found.fits && within == 0)
         found = gsim_cluster_find(&core->cluster, &own->request, list);
     if (!found.fits)
         gsim_units_free(core, list, most);
