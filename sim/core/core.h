@@ -251,21 +251,21 @@ static inline bool gsim_job_waits(enum gsim_state state) {
 /* hosts.c: memory of stopped jobs on the hosts of their nodes */
 /* What becomes of a job that is to be kept so: SPILT where the hosts have no room. */
 enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
-/* Reserves the room as a plan is made (so nothing is held twice that one job leaves to another),
- * and gives it back: when the job runs again, or never will. */
+/* Reserves the room as a plan is made (so nothing is held twice that one job leaves to another), and
+ * gives it back: when the job runs again, or never will. */
 void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
 void gsim_hosts_release(struct gsim_core *core, gsim_slot slot);
-/* The most that a node's host held; whether that is of a host without a limit, in the user's
- * words or a device's. */
+/* The most that a node's host held; whether that is of a host without a limit, in the user's words or
+ * a device's. */
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
 
 /* states.c: what the model reports, and what plans do, to the state of jobs */
 GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                               uint32_t n_units, enum gsim_keep keep);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
-/* Where jobs hold shares of a GPU: what the plan under way frees there last must not look free
- * to a job that it has placed there before. All that leave are announced, and each is no more
- * when it leaves. */
+/* Where jobs hold shares of a GPU, what the plan under way frees there last must not look free to a
+ * job that it has placed there before. All that leave are announced, and each is no more when it
+ * leaves. */
 void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops, uint32_t n);
 void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op);
 GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,

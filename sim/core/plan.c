@@ -761,7 +761,12 @@ void gsim_plan_apply(struct gsim_plan *plan) {
         gsim_plan_rollback(plan, 0);
     if (gsim_rarely(plan->core->cluster.has_host_used))
         note_hosts(plan);
+    bool has_shares = plan->core->trace->column[GSIM_COL_SHARE_PPM] != NULL;
+    if (gsim_rarely(has_shares))
+        gsim_jobs_will_leave(plan->core, plan->ops, plan->n);
     for (uint32_t i = 0; i < plan->n; i++) {
+        if (gsim_rarely(has_shares))
+            gsim_job_leaves_now(plan->core, &plan->ops[i]);
         if (plan->ops[i].slot != GSIM_NO_SLOT)
             plan->touched[plan->ops[i].slot] = 0;
         if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a jump that is predicted */
