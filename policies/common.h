@@ -175,6 +175,8 @@ struct gsim_taken {
     struct gsim_unit *units;
     uint32_t n, capacity;
 };
+/* Room for so many units; false: no memory. */
+bool gsim_taken_reserve(struct gsim_taken *taken, struct gsim_ctx *ctx, uint32_t n);
 /* false: none (a pool), or no memory. */
 bool gsim_taken_note(struct gsim_taken *taken, struct gsim_ctx *ctx, const struct gsim_plan *plan,
                      gsim_slot slot);
@@ -309,23 +311,6 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* When it is due to give way, GSIM_NEVER when it does not run. */
 int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot);
-
-/* --- moves of running jobs ---------------------------------------------------------------------- */
-
-/* Moves one gang to fewer nodes, if any can be; one a decide: what it leaves may be what the next one
- * needs. */
-bool gsim_moves_gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
-
-struct gsim_growth {
-    int64_t after_ns; /* for so long nobody has waited or come */
-    int64_t calm_ns; /* since when */
-};
-/* When somebody waits: who has more GPUs than asked for gives them back. Before anybody is placed. */
-void gsim_moves_shrink(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
-/* When nobody does: who could use idle GPUs beside its own gets as many again. Sets the timer, which
- * slices leave alone while nobody waits. */
-void gsim_moves_grow(struct gsim_growth *growth, struct gsim_slices *slices, struct gsim_ctx *ctx,
-                     struct gsim_plan *plan);
 
 /* --- EASY backfilling
  * ----------------------------------------------------------------------------- */
