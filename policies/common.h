@@ -274,10 +274,15 @@ gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_inde
 uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
 /* How much sooner it is back at home than elsewhere, by quotes. */
 int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+/* The one node where the memory of a waiting job lies, if bringing it to another takes time; else
+ * GSIM_NO_NODE. */
+uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot);
+/* How much longer it takes to bring the job to these units than to where its memory lies. */
+int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,
+                            const struct gsim_unit *units, uint32_t n_units);
 
 struct gsim_slices {
     int64_t slice_ns;
-    bool scatters; /* a gang that cannot have what its rule asks for takes any GPUs */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot); /* when it begins to wait */
     /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
@@ -292,6 +297,11 @@ struct gsim_slices {
     /* What so much time of its GPUs is worth in ranks: by so much a job that saves it by going home may
      * be behind the first in line. NULL: no job goes before the first. */
     int64_t (*worth)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns);
+    /* Whether the victim, whose slice is over by then, will give way to this one. If set, a job waits for
+     * the GPUs of its home while that takes no longer than its memory would on the network: for that
+     * time in all, and only if jobs there are to give way within it. NULL: no job does. */
+    bool (*will_yield)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot,
+                       int64_t then_ns);
 
     enum gsim_rule rule; /* placement=, set by init */
     int64_t patience; /* patience=: slices after which no job passes one that waits; 0: never */

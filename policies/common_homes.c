@@ -86,6 +86,22 @@ gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_inde
     return best;
 }
 
+int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,
+                            const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_unit *home;
+    uint32_t n_home = gsim_ask_home(ctx, slot, &home);
+    if (n_home == 0)
+        return 0;
+    return gsim_ask_back_ns(ctx, slot, units, n_units) -
+           gsim_ask_back_ns(ctx, slot, home, n_home);
+}
+
+uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_unit *home;
+    uint32_t n = gsim_ask_home(ctx, slot, &home);
+    return node_of(ctx, home, n);
+}
+
 /* What it would take on the next node, more than where it is. */
 int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     enum { MOST_UNITS = 64 };
@@ -99,5 +115,5 @@ int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     for (uint32_t u = 0; u < n; u++)
         elsewhere[u] =
             (struct gsim_unit){.gpu = first + u % (view->node_first_gpu[next + 1] - first)};
-    return gsim_ask_back_ns(ctx, slot, elsewhere, n) - gsim_ask_back_ns(ctx, slot, home, n);
+    return gsim_homes_extra_ns(ctx, slot, elsewhere, n);
 }
