@@ -117,10 +117,12 @@ void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ct
         turn->before;
     list->n--;
     count(servers, ctx, slot, which, -1);
-    if (is_waiting_list(which))
+    if (is_waiting_list(which)) {
+        turn->waited_ns += ctx->view->now_ns - turn->since_ns;
         end_claims(servers, turn, slot);
-    else
+    } else {
         count_guest(servers, turn);
+    }
     turn->list = GSIM_TURN_NONE;
 }
 
@@ -206,6 +208,7 @@ static void leave(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot 
     add_loads(servers, ctx, slot, -1);
     turn->n_parts = 0;
     turn->parts = NULL;
+    turn->waited_ns = 0;
 }
 
 void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,

@@ -26,6 +26,7 @@ enum gsim_turn_list {
 struct gsim_turn {
     gsim_slot before, after; /* in its list, which is in order of since_ns */
     int64_t since_ns; /* when it began to wait, or when its slice began */
+    int64_t waited_ns; /* on the server that it is allotted to, but for the wait under way */
     int64_t rests_until_ns; /* it has been pushed out, and pushes out no other job before */
     const struct gsim_part *parts; /* NULL: `only` */
     uint32_t n_parts; /* 0: it is allotted to no server */

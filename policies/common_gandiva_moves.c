@@ -3,10 +3,11 @@
  * and 4.2; numbers for when a move pays are not published, so a quote decides.
  *
  * While jobs wait: GPUs that no job of their server wants go to jobs that wait on others, the most
- * loaded server first; and when a job has ended, waiting jobs of the most loaded server are
- * allotted to the least loaded one, if they have fewer rounds there. Both are done if bringing the
- * job's memory there takes no longer than the job waits less for its next turn. A job that waits
- * takes its memory along when it is placed; until then nothing is copied.
+ * loaded server first, if bringing the job's memory there takes no longer than the job has waited on
+ * its server and will wait until its next turn; and when a job has ended, waiting jobs of the most
+ * loaded server are allotted to the least loaded one, if they have fewer rounds there and wait so
+ * much less for their next turn. A job that waits takes its memory along when it is placed; until
+ * then nothing is copied.
  *
  * While no job waits: a running gang that is scattered over more nodes than it needs is
  * gathered; and with grow=on a job gets idle GPUs of its node beside those that it asked for,
@@ -35,8 +36,12 @@ static int64_t extra_ns(const struct gsim_ctx *ctx, gsim_slot slot, const struct
 
 /* --- idle GPUs --------------------------------------------------------------------------- */
 
+/* What the job has waited on its server says how much it will: a move is put off for no longer than it
+ * takes. */
 static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                      gsim_slot slot, int64_t wait_here_ns) {
+                      gsim_slot slot, int64_t next_turn_ns) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    int64_t wait_here_ns = turn->waited_ns + ctx->view->now_ns - turn->since_ns + next_turn_ns;
     const struct gsim_unit *units;
     uint32_t mark = gsim_plan_mark(plan);
     if (!gsim_servers_place_anywhere(servers, ctx, plan, slot))

@@ -92,8 +92,7 @@ int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,
     uint32_t n_home = gsim_ask_home(ctx, slot, &home);
     if (n_home == 0)
         return 0;
-    return gsim_ask_back_ns(ctx, slot, units, n_units) -
-           gsim_ask_back_ns(ctx, slot, home, n_home);
+    return gsim_ask_back_ns(ctx, slot, units, n_units) - gsim_ask_back_ns(ctx, slot, home, n_home);
 }
 
 uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot) {

@@ -54,8 +54,7 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
     uint32_t n_units = gsim_plan_units(plan, slot, &units);
     if (home == GSIM_NO_NODE || gsim_homes_node(ctx, plan, slot) == home)
         return false;
-    int64_t until_ns =
-        ctx->view->changed_ns[slot] + gsim_homes_extra_ns(ctx, slot, units, n_units);
+    int64_t until_ns = ctx->view->changed_ns[slot] + gsim_homes_extra_ns(ctx, slot, units, n_units);
     uint32_t room = 0, need = ctx->view->gpus[slot];
     gsim_slot other = gsim_index_first(&slices->running);
     for (; other != GSIM_NO_ID && gsim_slices_end_ns(slices, other) < until_ns && room < need;

@@ -248,11 +248,179 @@ static void test_patience(void **state) {
     assert_int_equal(gang_start_ns("patience=2"), 210 * GSIM_NS_PER_S);
 }
 
+/* --- several servers ---------------------------------------------------------------------------- */
+
+struct row {
+    int64_t submit_s, service_s;
+    uint32_t gpus;
+};
+
+struct setting {
+    const char *policy, *device, *net;
+    const char *sets[4];
+    uint32_t nodes, gpus_per_node;
+    int64_t mem_gib; /* 0: the trace gives none */
+};
+
+static struct gsim_result run_rows(const struct setting *at, const struct row *rows, uint32_t n,
+                                   struct gsim_arena *arena) {
+    int64_t *submit_ns = gsim_arena_array(arena, n, sizeof *submit_ns);
+    int64_t *service_ns = gsim_arena_array(arena, n, sizeof *service_ns);
+    int64_t *mem = gsim_arena_array(arena, n, sizeof *mem);
+    uint32_t *gpus = gsim_arena_array(arena, n, sizeof *gpus);
+    struct gsim_trace *trace = gsim_arena_alloc(arena, sizeof *trace);
+    for (uint32_t j = 0; j < n; j++) {
+        submit_ns[j] = rows[j].submit_s * GSIM_NS_PER_S;
+        service_ns[j] = rows[j].service_s * GSIM_NS_PER_S;
+        gpus[j] = rows[j].gpus;
+        mem[j] = at->mem_gib * GSIM_GIB;
+    }
+    *trace = (struct gsim_trace){.path = "rows",
+                                 .n_jobs = n,
+                                 .id_text = "",
+                                 .id_at = gsim_arena_array(arena, n, sizeof *trace->id_at),
+                                 .submit_ns = submit_ns,
+                                 .service_ns = service_ns,
+                                 .gpus = gpus};
+    trace->column[GSIM_COL_MEM_BYTES] = at->mem_gib ? mem : NULL;
+    const char *device_sets[] = {at->net, NULL};
+    struct test_run how = {.trace = trace,
+                           .policy = at->policy ? at->policy : "gandiva",
+                           .device = at->device,
+                           .device_sets = device_sets,
+                           .sets = at->sets,
+                           .nodes = at->nodes,
+                           .gpus_per_node = at->gpus_per_node};
+    return test_run(&how, arena);
+}
+
+/* All GPUs have run for a slice when one job comes: it takes the place of one job, at whatever size.
+ * Before, all of a cluster changed places, and from 1 008 GPUs on the run ended with an error. */
+static void test_one_arrival_pushes_out_one(void **state) {
+    static const uint32_t sizes[] = {8, 64, 1008, 2048};
+    static const char *const variants[] = {"variant=paper", "variant=tiresias", "variant=gavel"};
+    (void)state;
+    for (int s = 0; s < 4; s++)
+        for (int v = 0; v < 3; v++) {
+            struct gsim_arena *arena = gsim_arena_new();
+            struct row *rows = gsim_arena_array(arena, sizes[s] + 1, sizeof *rows);
+            for (uint32_t j = 0; j < sizes[s]; j++)
+                rows[j] = (struct row){0, 3600, 1};
+            rows[sizes[s]] = (struct row){1000, 30, 1};
+            struct setting at = {
+                .nodes = sizes[s] / 8, .gpus_per_node = 8, .sets = {variants[v], "packing=off"}};
+            struct gsim_result result = run_rows(&at, rows, sizes[s] + 1, arena);
+            assert_int_equal(result.summary.preemptions, 1);
+            assert_int_equal(result.jobs.end_ns[sizes[s]], 1030 * GSIM_NS_PER_S);
+            gsim_arena_free(arena);
+        }
+}
+
+/* Eight jobs on two nodes of two GPUs: four are allotted to each, and end as if they had a node to
+ * themselves, however slow the network is: nothing crosses it. */
+static void test_turns_stay_at_home(void **state) {
+    static const struct row rows[8] = {{0, 300, 1}, {0, 300, 1}, {0, 300, 1}, {0, 300, 1},
+                                       {0, 300, 1}, {0, 300, 1}, {0, 300, 1}, {0, 300, 1}};
+    static const int first[4] = {0, 1, 4, 6}, second[4] = {2, 3, 5, 7};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct setting two = {.device = "h200",
+                          .net = "network.bytes_per_s=1GB/s",
+                          .sets = {"packing=off"},
+                          .nodes = 2,
+                          .gpus_per_node = 2,
+                          .mem_gib = 40};
+    struct setting one = two;
+    (void)state;
+    one.nodes = 1;
+    struct gsim_result both = run_rows(&two, rows, 8, arena);
+    struct gsim_result alone = run_rows(&one, rows, 4, arena);
+    assert_true(alone.summary.preemptions > 8);
+    for (int j = 0; j < 4; j++) {
+        assert_int_equal(both.jobs.end_ns[first[j]], alone.jobs.end_ns[j]);
+        assert_int_equal(both.jobs.end_ns[second[j]], alone.jobs.end_ns[j]);
+    }
+    two.mem_gib = 0; /* what a preemption takes then is what Gandiva published, 1 s */
+    struct gsim_result unknown = run_rows(&two, rows, 8, arena);
+    double each_s = both.summary.switch_s / (double)both.summary.preemptions;
+    double unknown_s = unknown.summary.switch_s / (double)unknown.summary.preemptions;
+    assert_true(each_s < 2 * unknown_s && unknown_s < 2 * each_s);
+    gsim_arena_free(arena);
+}
+
+/* Two nodes of a GPU. 0 and 2 take turns on the first; when 1 ends, at 100 s, 0 waits, and has since
+ * 60 s. Its 40 GiB take 3.4 s on a fast network, and it moves at once: it has waited for 43 s and a
+ * half in all. At 0.25 GB/s they take 172 s, and it stays, until what it has waited and will wait are
+ * as much. */
+static void test_moves_that_pay(void **state) {
+    static const struct row rows[3] = {{0, 1000, 1}, {0, 100, 1}, {1, 1000, 1}};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct setting at = {.device = "h200",
+                         .net = "network.bytes_per_s=12.5GB/s",
+                         .sets = {"packing=off"},
+                         .nodes = 2,
+                         .gpus_per_node = 1,
+                         .mem_gib = 40};
+    (void)state;
+    struct gsim_result fast = run_rows(&at, rows, 3, arena);
+    assert_int_equal(fast.summary.migrations, 1);
+    assert_int_equal(fast.jobs.migrations[0], 1);
+    assert_int_equal(fast.jobs.preemptions[0], 1);
+    assert_true(fast.jobs.end_ns[0] < 1050 * GSIM_NS_PER_S);
+    at.net = "network.bytes_per_s=0.25GB/s";
+    struct gsim_result slow = run_rows(&at, rows, 3, arena);
+    assert_int_equal(slow.summary.migrations, 1);
+    assert_true(slow.summary.preemptions > 2 && slow.summary.preemptions < 6);
+    at.sets[1] = "migration=off";
+    assert_int_equal(run_rows(&at, rows, 3, arena).summary.migrations, 0);
+    gsim_arena_free(arena);
+}
+
+/* Three jobs on two GPUs, two of them packed. When a GPU comes free and no job waits for it, the pair
+ * is taken apart, since two jobs do more on two GPUs; a pair used to be looked at only while a job
+ * waited, and these two stayed packed, until 431 s. */
+static void test_pairs_part_when_gpus_idle(void **state) {
+    static const struct row rows[3] = {{0, 150, 1}, {0, 200, 1}, {0, 200, 1}};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct setting at = {
+        .device = "h200", .sets = {"packing=on", "slice=10s"}, .nodes = 1, .gpus_per_node = 2};
+    (void)state;
+    struct gsim_result result = run_rows(&at, rows, 3, arena);
+    assert_true(result.jobs.end_ns[1] < 400 * GSIM_NS_PER_S);
+    assert_true(result.jobs.end_ns[2] < 400 * GSIM_NS_PER_S);
+    gsim_arena_free(arena);
+}
+
+/* Under suspend 0 and 2 alternate on the first node, 1 has the second. At 12.7 s 0 is out, and would
+ * take 21.5 s to reach 1's GPU over the network; 2 will have had as much time before that, so 0 waits
+ * for it, and a third of the copies is left out. */
+static void test_suspend_waits_for_home(void **state) {
+    static const struct row rows[3] = {{0, 100, 1}, {0, 100, 1}, {0, 100, 1}};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct setting at = {.policy = "suspend",
+                         .device = "h200",
+                         .net = "network.bytes_per_s=5GB/s",
+                         .sets = {"quantum=10s", "home=on"},
+                         .nodes = 2,
+                         .gpus_per_node = 1,
+                         .mem_gib = 100};
+    (void)state;
+    double on_s = run_rows(&at, rows, 3, arena).summary.jct_mean_s;
+    at.sets[1] = "home=off";
+    double off_s = run_rows(&at, rows, 3, arena).summary.jct_mean_s;
+    assert_true(on_s < 0.7 * off_s);
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gangs_of_one_width),
         cmocka_unit_test(test_gangs_of_many_widths),
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_one_arrival_pushes_out_one),
+        cmocka_unit_test(test_turns_stay_at_home),
+        cmocka_unit_test(test_moves_that_pay),
+        cmocka_unit_test(test_pairs_part_when_gpus_idle),
+        cmocka_unit_test(test_suspend_waits_for_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void gandiva_packs_side_by_side(void **state) {
     struct test_run run = {.trace = &f->trace, .policy = "gandiva", .device = "h200"};
     run.sets = space;
     struct gsim_result result = test_run(&run, f->arena);
-    for (uint32_t job = 0; job < 2; job++) /* jobs stop at the ends of iterations */
+    for (int job = 0; job < 2; job++) /* jobs stop at the ends of iterations */
         assert_true(jct_ms(f, &result, job) >= 12000 && jct_ms(f, &result, job) < 12010);
     run.sets = slices;
     result = test_run(&run, f->arena);
