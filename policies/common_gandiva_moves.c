@@ -3,11 +3,11 @@
  * and 4.2; numbers for when a move pays are not published, so a quote decides.
  *
  * While jobs wait: GPUs that no job of their server wants go to jobs that wait on others, the most
- * loaded server first, if bringing the job's memory there takes no longer than the job has waited on
- * its server and will wait until its next turn; and when a job has ended, waiting jobs of the most
- * loaded server are allotted to the least loaded one, if they have fewer rounds there and wait so
- * much less for their next turn. A job that waits takes its memory along when it is placed; until
- * then nothing is copied.
+ * loaded server first, if bringing the job's memory there takes no longer than the job has waited
+ * on its server and will wait until its next turn; and when a job has ended, waiting jobs of the
+ * most loaded server are allotted to the least loaded one, if they have fewer rounds there and wait
+ * so much less for their next turn. A job that waits takes its memory along when it is placed;
+ * until then nothing is copied.
  *
  * While no job waits: a running gang that is scattered over more nodes than it needs is
  * gathered; and with grow=on a job gets idle GPUs of its node beside those that it asked for,
@@ -16,7 +16,7 @@
  * published. */
 #include "policies/common_gandiva.h"
 
-/* --- what a move costs and brings -------------------------------------------------------- */
+/* --- what a move costs and brings --------------------------------------------------- */
 
 /* Rounds of slices until so many GPUs that wait have had a turn. */
 static int64_t wait_ns(const struct gsim_servers *servers, const struct gsim_server *at,
@@ -34,10 +34,10 @@ static int64_t extra_ns(const struct gsim_ctx *ctx, gsim_slot slot, const struct
     return gsim_ask_back_ns(ctx, slot, units, n_units) - gsim_ask_back_ns(ctx, slot, home, n_home);
 }
 
-/* --- idle GPUs --------------------------------------------------------------------------- */
+/* --- idle GPUs ---------------------------------------------------------------------- */
 
-/* What the job has waited on its server says how much it will: a move is put off for no longer than it
- * takes. */
+/* What the job has waited on its server says how much it will: a move is put off for no longer
+ * than it takes. */
 static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot, int64_t next_turn_ns) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
@@ -97,7 +97,7 @@ void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
     }
 }
 
-/* --- balance ----------------------------------------------------------------------------- */
+/* --- balance ------------------------------------------------------------------------ */
 
 /* What it would take to bring the job to any GPUs of the server. */
 static int64_t extra_on_ns(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
@@ -156,7 +156,7 @@ void gsim_servers_balance(struct gsim_servers *servers, struct gsim_ctx *ctx) {
     }
 }
 
-/* --- gathering --------------------------------------------------------------------------- */
+/* --- gathering ---------------------------------------------------------------------- */
 
 static bool may_move(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible;
@@ -198,7 +198,7 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
     return false;
 }
 
-/* --- growing ----------------------------------------------------------------------------- */
+/* --- growing ------------------------------------------------------------------------ */
 
 /* A job whose memory can be carried, with whole GPUs of its own, as many of which are idle
  * beside. */

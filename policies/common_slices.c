@@ -180,8 +180,8 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 
 /* --- the decide ------------------------------------------------------------------------------- */
 
-/* Whether the job has waited for so long that no other may pass it any more; as long as any job runs,
- * room will come. */
+/* Whether the job has waited for so long that no other may pass it any more; as long as any job
+ * runs, room will come. */
 static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     int64_t waited_ns = ctx->view->now_ns - ctx->view->changed_ns[slot];

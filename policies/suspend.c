@@ -6,17 +6,17 @@
  *
  * Waiting jobs go by priority, then by least attained GPU time. Once a job has run for a quantum,
  * counted from the end of its copy-in, it gives way to a job that waits with a higher priority, or
- * with the same priority and less GPU time. One whose memory lies on the node of a job that is due goes
- * before the first in line if it has had no more GPU time beyond the other's than that saves. And a job
- * whose memory would have to cross the network waits for GPUs of the node where it lies, if jobs there
- * are due to give way to it, for as long as the copy would take longer (home=): a longer wait for what
- * the copy costs would lose more than it can save.
+ * with the same priority and less GPU time. One whose memory lies on the node of a job that is due
+ * goes before the first in line if it has had no more GPU time beyond the other's than that saves.
+ * And a job whose memory would have to cross the network waits for GPUs of the node where it lies,
+ * if jobs there are due to give way to it, for as long as the copy would take longer (home=): a
+ * longer wait for what the copy costs would lose more than it can save.
  *
- * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
- * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
- * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a kernel), and the
- * driver pages the memory out as others need the room, and in when the job goes on (Unified Memory,
- * as under nvshare; memory= says who manages it). */
+ * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at
+ * the end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
+ * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a
+ * kernel), and the driver pages the memory out as others need the room, and in when the job goes
+ * on (Unified Memory, as under nvshare; memory= says who manages it). */
 #include "policies/common.h"
 
 struct state {

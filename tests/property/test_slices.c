@@ -29,7 +29,7 @@ struct job {
     bool was_pushed;
 };
 
-/* --- the plain loop --------------------------------------------------------------------------- */
+/* --- the plain loop ---------------------------------------------------------------------- */
 
 /* The first in this state by since_ns, then by number, after the one given (-1: from the start). */
 static int next_by_age(const struct job *jobs, enum where where, int after) {
@@ -127,7 +127,7 @@ static void run_plainly(struct job *jobs) {
     }
 }
 
-/* --- against the policy ----------------------------------------------------------------------- */
+/* --- against the policy ------------------------------------------------------------------ */
 
 /* Durations of 100 s in the mean, arrivals so that there is this much work for the GPUs. */
 static void draw(struct job *jobs, uint64_t seed, double load, const uint32_t *widths, int n) {
@@ -248,7 +248,7 @@ static void test_patience(void **state) {
     assert_int_equal(gang_start_ns("patience=2"), 210 * GSIM_NS_PER_S);
 }
 
-/* --- several servers ---------------------------------------------------------------------------- */
+/* --- several servers ----------------------------------------------------------------------- */
 
 struct row {
     int64_t submit_s, service_s;
