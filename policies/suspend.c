@@ -6,14 +6,17 @@
  *
  * Waiting jobs go by priority, then by least attained GPU time. Once a job has run for a quantum,
  * counted from the end of its copy-in, it gives way to a job that waits with a higher priority, or
- * with the same priority and less GPU time. One whose memory lies on the node of a job that is due goes
- * before the first in line if it has had no more GPU time beyond the other's than that saves.
+ * with the same priority and less GPU time. One whose memory lies on the node of a job that is due
+ * goes before the first in line if it has had no more GPU time beyond the other's than that saves.
+ * And a job whose memory would have to cross the network waits for GPUs of the node where it lies,
+ * if jobs there are due to give way to it, for as long as the copy would take longer (home=): a
+ * longer wait for what the copy costs would lose more than it can save.
  *
- * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
- * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
- * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a kernel), and the
- * driver pages the memory out as others need the room, and in when the job goes on (Unified Memory,
- * as under nvshare; memory= says who manages it). */
+ * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at
+ * the end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
+ * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a
+ * kernel), and the driver pages the memory out as others need the room, and in when the job goes
+ * on (Unified Memory, as under nvshare; memory= says who manages it). */
 #include "policies/lib/common.h"
 #include "policies/lib/service.h"
 #include "policies/lib/settings.h"
@@ -60,6 +63,17 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     return goes_before(ctx, slot, victim);
 }
 
+/* By then the victim has had more GPU time. */
+static bool will_yield(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot,
+                       int64_t then_ns) {
+    int64_t more_ns = then_ns > ctx->view->now_ns ? then_ns - ctx->view->now_ns : 0;
+    int64_t priority_slot = priority(ctx, slot), priority_victim = priority(ctx, victim);
+    int64_t victims_ns =
+        gpu_time_ns(ctx, victim) + gsim_common_times(more_ns, ctx->view->jobs.gpus[victim]);
+    return priority_slot != priority_victim ? priority_slot > priority_victim
+                                            : gpu_time_ns(ctx, slot) < victims_ns;
+}
+
 static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     static const struct gsim_preemption by_choice[] = {
         [COPY] = {GSIM_STOP_ITERATION, GSIM_KEEP_HOST},
@@ -81,6 +95,7 @@ static enum gsim_status open_suspend(struct gsim_ctx *ctx) {
     state->slices.rank = rank;
     state->slices.yields = yields;
     state->slices.worth = worth;
+    state->slices.will_yield = gsim_param(ctx->params, "home") ? will_yield : NULL;
     gsim_slices_init(&state->slices, ctx);
     return status;
 }
@@ -98,6 +113,11 @@ static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
     GSIM_MEMORY_PARAM,
     GSIM_PATIENCE_PARAM_AS("0"),
+    {.name = "home",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "a job waits for GPUs of the node where its memory lies, for as long as the copy to "
+             "another node takes longer"},
     {.name = "quantum",
      .type = GSIM_PARAM_TIME,
      .fallback = "30s",

@@ -111,6 +111,7 @@ struct gsim_shape {
     uint32_t share_ppm; /* of each GPU; GSIM_PPM for whole GPUs */
     int64_t cpus_milli; /* of the whole gang; 0: not asked for */
     enum gsim_rule rule;
+    uint32_t within; /* a node's number + 1: all units are on that node; 0: on any */
     bool keeps_rate; /* with fewer GPUs than the job asks for it is as fast (helios) */
 };
 

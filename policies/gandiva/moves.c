@@ -1,15 +1,171 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Moves of running jobs, which gandiva makes when nobody waits: a gang that is scattered over more
- * nodes than it needs is gathered; and a job gets idle GPUs of its node beside those that it asked
- * for, twice as many each time, and gives them back as soon as somebody waits for them. Source: Xiao
- * et al., "Gandiva", OSDI 2018, sections 3.2.3 and 3.3; how long nobody must have waited is not
- * published. Each is charged as a move; what more GPUs are worth is the device's business
- * (gang.grown_ppm). */
-#include "policies/gandiva/moves.h"
+/* Moves between Gandiva's servers. Source: Xiao et al., "Gandiva", OSDI 2018, sections 3.2.3, 3.3
+ * and 4.2; numbers for when a move pays are not published, so a quote decides.
+ *
+ * While jobs wait: GPUs that no job of their server wants go to jobs that wait on others, the most
+ * loaded server first, if bringing the job's memory there takes no longer than the job has waited
+ * on its server and will wait until its next turn; and when a job has ended, waiting jobs of the
+ * most loaded server are allotted to the least loaded one, if they have fewer rounds there and wait
+ * so much less for their next turn. A job that waits takes its memory along when it is placed;
+ * until then nothing is copied.
+ *
+ * While no job waits: a running gang that is scattered over more nodes than it needs is
+ * gathered; and with grow=on a job gets idle GPUs of its node beside those that it asked for,
+ * twice as many each time, and gives them back as soon as another job waits. What more GPUs are
+ * worth is the device's business (gang.grown_ppm); for how long no job must have waited is not
+ * published. */
+#include "policies/gandiva/parts.h"
+#include "policies/lib/common.h"
+#include "policies/lib/taken.h"
+#include "sim/base/index.h"
 
-#include "policies/lib/slices.h"
+/* --- what a move costs and brings --------------------------------------------------- */
 
-/* --- gathering -------------------------------------------------------------------------------- */
+/* Rounds of slices until so many GPUs that wait have had a turn. */
+static int64_t wait_ns(const struct gsim_servers *servers, const struct gsim_server *at,
+                       int64_t gpus) {
+    return gsim_common_times((gpus + at->n_gpus - 1) / at->n_gpus, servers->slice_ns);
+}
+
+/* How much longer it takes to bring the job to these units than to where its memory is. */
+static int64_t extra_ns(const struct gsim_ctx *ctx, gsim_slot slot, const struct gsim_unit *units,
+                        uint32_t n_units) {
+    const struct gsim_unit *home;
+    uint32_t n_home = gsim_ask_home(ctx, slot, &home);
+    if (n_home == 0)
+        return 0;
+    return gsim_ask_back_ns(ctx, slot, units, n_units) - gsim_ask_back_ns(ctx, slot, home, n_home);
+}
+
+/* --- idle GPUs ---------------------------------------------------------------------- */
+
+/* What the job has waited on its server says how much it will: a move is put off for no longer
+ * than it takes. */
+static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot, int64_t next_turn_ns) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    int64_t wait_here_ns = turn->waited_ns + ctx->view->now_ns - turn->since_ns + next_turn_ns;
+    const struct gsim_unit *units;
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!gsim_servers_place_anywhere(servers, ctx, plan, slot))
+        return false;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    if (extra_ns(ctx, slot, units, n_units) <= wait_here_ns) {
+        gsim_servers_has_placed(servers, ctx, plan, slot);
+        return true;
+    }
+    gsim_plan_rollback(plan, mark);
+    return false;
+}
+
+/* The smallest gang that waits. */
+static uint32_t smallest_waiting(const struct gsim_servers *servers) {
+    uint32_t width = 0;
+    while (width < servers->widths && servers->n_of_width[width] == 0)
+        width++;
+    return width;
+}
+
+/* From the end of the line, where jobs wait longest. */
+static void empty_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t server, uint32_t *smallest) {
+    struct gsim_server *at = &servers->of[server];
+    int64_t ahead = at->waiting_gpus;
+    gsim_slot before;
+    for (gsim_slot slot = at->line.last;
+         slot != GSIM_NO_SLOT && *smallest <= ctx->view->cluster.n_idle_gpus; slot = before) {
+        uint32_t gpus = ctx->view->jobs.gpus[slot];
+        before = gsim_turn_of(ctx, slot)->before;
+        if (gpus <= ctx->view->cluster.n_idle_gpus &&
+            take_idle(servers, ctx, plan, slot, wait_ns(servers, at, ahead)))
+            *smallest = smallest_waiting(servers);
+        ahead -= gpus;
+    }
+}
+
+void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan) {
+    uint32_t smallest = smallest_waiting(servers), n_left = servers->n_waiting, server, after;
+    gsim_slot slot, next;
+    for (server = gsim_index_last(&servers->loads);
+         server != GSIM_NO_ID && n_left > 0 && smallest <= ctx->view->cluster.n_idle_gpus;
+         server = after) {
+        after = gsim_index_prev(&servers->loads, server);
+        n_left -= servers->of[server].line.n;
+        empty_line(servers, ctx, plan, server, &smallest);
+    }
+    for (slot = servers->wide_line.first; slot != GSIM_NO_SLOT; slot = next) {
+        next = gsim_turn_of(ctx, slot)->after;
+        if (ctx->view->jobs.gpus[slot] <= ctx->view->cluster.n_idle_gpus)
+            (void)take_idle(servers, ctx, plan, slot, servers->slice_ns);
+    }
+}
+
+/* --- balance ------------------------------------------------------------------------ */
+
+/* What it would take to bring the job to any GPUs of the server. */
+static int64_t extra_on_ns(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
+                           uint32_t server) {
+    uint32_t n = ctx->view->jobs.gpus[slot];
+    struct gsim_taken *taken = &servers->taken;
+    if (!gsim_taken_reserve(taken, ctx, n))
+        return GSIM_NEVER;
+    for (uint32_t u = 0; u < n; u++)
+        taken->units[u] = (struct gsim_unit){.gpu = ctx->view->cluster.node_first_gpu[server] + u};
+    return extra_ns(ctx, slot, taken->units, n);
+}
+
+/* Whether the job, behind so many GPUs' worth of others, is better off on the other server. */
+static bool gains(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
+                  const struct gsim_server *here, int64_t ahead, uint32_t there) {
+    const struct gsim_server *at = &servers->of[there];
+    int64_t need_ppm = gsim_servers_need_ppm(ctx, slot);
+    if (at->n_gpus < ctx->view->jobs.gpus[slot] ||
+        !gsim_servers_can_hold(servers, ctx, there, slot) ||
+        gsim_server_height(at, need_ppm) >= gsim_server_height(here, 0))
+        return false;
+    int64_t less_ns = wait_ns(servers, here, ahead) -
+                      wait_ns(servers, at, at->waiting_gpus + ctx->view->jobs.gpus[slot]);
+    return less_ns >= 0 && extra_on_ns(servers, ctx, slot, there) <= less_ns;
+}
+
+static bool relieve(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t from,
+                    uint32_t to) {
+    struct gsim_server *here = &servers->of[from];
+    int64_t ahead = here->waiting_gpus;
+    for (gsim_slot slot = here->line.last; slot != GSIM_NO_SLOT;
+         slot = gsim_turn_of(ctx, slot)->before) {
+        if (gains(servers, ctx, slot, here, ahead, to)) {
+            gsim_servers_allot_to(servers, ctx, slot, to);
+            return true;
+        }
+        ahead -= ctx->view->jobs.gpus[slot];
+    }
+    return false;
+}
+
+/* Each move makes the rounds of the most loaded server fewer, or the GPUs beyond them: it ends. */
+void gsim_servers_balance(struct gsim_servers *servers, struct gsim_ctx *ctx) {
+    uint32_t from = gsim_index_last(&servers->loads);
+    while (from != GSIM_NO_ID) {
+        uint32_t to = gsim_index_first(&servers->loads);
+        const struct gsim_server *here = &servers->of[from];
+        if (gsim_server_height(here, 0) <= gsim_server_height(&servers->of[to], 1))
+            return;
+        if (relieve(servers, ctx, from, to))
+            from = gsim_index_last(&servers->loads);
+        else if (here->line.n == 0)
+            from = gsim_index_prev(&servers->loads, from);
+        else
+            return;
+    }
+}
+
+/* --- gathering ---------------------------------------------------------------------- */
+
+static bool may_move(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible;
+}
 
 static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_unit *units;
@@ -20,91 +176,92 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     return nodes;
 }
 
-static bool may_move(const struct gsim_ctx *ctx, gsim_slot slot) {
-    return gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0).is_possible;
-}
-
 /* To so many GPUs on so many nodes at most. */
-static bool move(struct gsim_slices *slices, const struct gsim_ctx *ctx, struct gsim_plan *plan,
+static bool move(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                  gsim_slot slot, uint32_t gpus, uint32_t most_nodes) {
     uint32_t mark = gsim_plan_mark(plan);
     struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_CONSOLIDATE);
     shape.gpus = gpus;
     if (gsim_plan_move(plan, slot, &shape) && nodes_of(ctx, plan, slot) <= most_nodes) {
-        gsim_index_remove(&slices->running, slot);
+        gsim_servers_has_stopped(servers, ctx, slot);
+        gsim_servers_note_units(servers, ctx, plan, slot);
         return true;
     }
     gsim_plan_rollback(plan, mark);
     return false;
 }
 
-static bool gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                   gsim_slot slot) {
-    uint32_t nodes = nodes_of(ctx, plan, slot), widest = ctx->view->cluster.widest_node;
-    return nodes > (ctx->view->jobs.gpus[slot] + widest - 1) / widest && may_move(ctx, slot) &&
-           move(slices, ctx, plan, slot, ctx->view->jobs.gpus[slot], nodes - 1);
-}
-
-bool gsim_moves_gather(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    for (gsim_slot slot = gsim_index_first(&slices->running); slot != GSIM_NO_ID;
-         slot = gsim_index_next(&slices->running, slot))
-        if (ctx->view->jobs.gpus[slot] > 1 && gather(slices, ctx, plan, slot))
+bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                         struct gsim_plan *plan) {
+    uint32_t widest = ctx->view->cluster.widest_node;
+    for (gsim_slot slot = servers->wide_running.first; slot != GSIM_NO_SLOT;
+         slot = gsim_turn_of(ctx, slot)->after) {
+        uint32_t nodes = gsim_turn_of(ctx, slot)->n_parts, gpus = ctx->view->jobs.gpus[slot];
+        if (nodes > (gpus + widest - 1) / widest && may_move(ctx, slot) &&
+            move(servers, ctx, plan, slot, gpus, nodes - 1))
             return true;
+    }
     return false;
 }
 
-/* --- growing ---------------------------------------------------------------------------------- */
+/* --- growing ------------------------------------------------------------------------ */
 
-static uint32_t idle_on(const struct gsim_view *view, uint32_t node) {
-    uint32_t n = 0;
-    for (uint32_t gpu = view->cluster.node_first_gpu[node];
-         gpu < view->cluster.node_first_gpu[node + 1]; gpu++)
-        n += gsim_gpu_is_idle(view, gpu);
-    return n;
-}
-
-/* One whose memory can be carried, with whole GPUs of its own, as many of which are idle beside. */
-static bool may_double(struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot) {
+/* A job whose memory can be carried, with whole GPUs of its own, as many of which are idle
+ * beside. */
+static bool may_double(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                       const struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_unit *units;
     uint32_t n = gsim_plan_units(plan, slot, &units);
-    return view->jobs.share_ppm[slot] == GSIM_PPM && nodes_of(ctx, plan, slot) == 1 &&
-           view->cluster.clients[units[0].gpu] == 0 &&
-           idle_on(view, view->cluster.node_of_gpu[units[0].gpu]) >= n && may_move(ctx, slot);
+    return view->jobs.share_ppm[slot] == GSIM_PPM && view->cluster.clients[units[0].gpu] == 0 &&
+           gsim_servers_idle(servers, view, view->cluster.node_of_gpu[units[0].gpu]) >= n &&
+           may_move(ctx, slot);
 }
 
-void gsim_moves_shrink(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    uint64_t wanted = 0;
+static void shrink_on(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      uint32_t server, uint64_t wanted) {
     gsim_slot slot, after;
-    for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
-         slot = gsim_index_next(&slices->waiting, slot))
-        wanted += ctx->view->jobs.gpus[slot];
-    for (slot = gsim_index_first(&slices->running);
-         slot != GSIM_NO_ID && ctx->view->cluster.n_idle_gpus < wanted; slot = after) {
+    for (slot = servers->of[server].running.first;
+         slot != GSIM_NO_SLOT && ctx->view->cluster.n_idle_gpus < wanted; slot = after) {
         const struct gsim_unit *units;
-        after = gsim_index_next(&slices->running, slot);
+        after = gsim_turn_of(ctx, slot)->after;
         if (gsim_plan_units(plan, slot, &units) > ctx->view->jobs.gpus[slot])
-            (void)move(slices, ctx, plan, slot, ctx->view->jobs.gpus[slot],
+            (void)move(servers, ctx, plan, slot, ctx->view->jobs.gpus[slot],
                        ctx->view->cluster.n_nodes);
     }
 }
 
-void gsim_moves_grow(struct gsim_growth *growth, struct gsim_slices *slices, struct gsim_ctx *ctx,
-                     struct gsim_plan *plan) {
+void gsim_servers_shrink(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                         struct gsim_plan *plan) {
+    uint64_t wanted = 0;
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived; i++)
+        wanted += ctx->view->jobs.gpus[ctx->view->changes.arrived[i]];
+    for (uint32_t server = 0; server < servers->n; server++)
+        wanted += (uint64_t)servers->of[server].waiting_gpus;
+    for (gsim_slot slot = servers->wide_line.first; slot != GSIM_NO_SLOT;
+         slot = gsim_turn_of(ctx, slot)->after)
+        wanted += ctx->view->jobs.gpus[slot];
+    for (uint32_t server = 0; server < servers->n; server++)
+        shrink_on(servers, ctx, plan, server, wanted);
+}
+
+void gsim_servers_grow(struct gsim_growth *growth, struct gsim_servers *servers,
+                       struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns;
     gsim_slot slot, after;
-    if (slices->waiting.n > 0 || ctx->view->changes.n_arrived > 0)
+    if (servers->n_waiting > 0 || ctx->view->changes.n_arrived > 0)
         growth->calm_ns = now;
-    if (slices->waiting.n > 0 || ctx->view->cluster.n_idle_gpus == 0)
+    if (servers->n_waiting > 0 || ctx->view->cluster.n_idle_gpus == 0)
         return;
     if (now - growth->calm_ns < growth->after_ns) {
         gsim_plan_wake(plan, growth->calm_ns + growth->after_ns);
         return;
     }
-    for (slot = gsim_index_first(&slices->running); slot != GSIM_NO_ID; slot = after) {
-        const struct gsim_unit *units;
-        after = gsim_index_next(&slices->running, slot);
-        if (may_double(ctx, plan, slot))
-            (void)move(slices, ctx, plan, slot, 2 * gsim_plan_units(plan, slot, &units), 1);
-    }
+    for (uint32_t server = 0; server < servers->n; server++)
+        for (slot = servers->of[server].running.first; slot != GSIM_NO_SLOT; slot = after) {
+            const struct gsim_unit *units;
+            after = gsim_turn_of(ctx, slot)->after;
+            if (may_double(servers, ctx, plan, slot))
+                (void)move(servers, ctx, plan, slot, 2 * gsim_plan_units(plan, slot, &units), 1);
+        }
 }

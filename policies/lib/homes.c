@@ -3,8 +3,8 @@
  * one of them, if what that saves of copies over the network (by quotes) is worth more than the place in the
  * line that it is ahead of. Jobs over several nodes are not among them. */
 #include "policies/lib/homes.h"
-
 #include "policies/lib/common.h"
+#include "sim/base/index.h"
 
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx) {
     uint32_t n = ctx->view->pool.is_used ? 0 : ctx->view->cluster.n_nodes;
@@ -88,6 +88,21 @@ gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_inde
     return best;
 }
 
+int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,
+                            const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_unit *home;
+    uint32_t n_home = gsim_ask_home(ctx, slot, &home);
+    if (n_home == 0)
+        return 0;
+    return gsim_ask_back_ns(ctx, slot, units, n_units) - gsim_ask_back_ns(ctx, slot, home, n_home);
+}
+
+uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_unit *home;
+    uint32_t n = gsim_ask_home(ctx, slot, &home);
+    return node_of(ctx, home, n);
+}
+
 /* What it would take on the next node, more than where it is. */
 static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     enum { MOST_UNITS = 64 };
@@ -102,7 +117,7 @@ static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     for (uint32_t u = 0; u < n; u++)
         elsewhere[u] =
             (struct gsim_unit){.gpu = first + u % (view->cluster.node_first_gpu[next + 1] - first)};
-    return gsim_ask_back_ns(ctx, slot, elsewhere, n) - gsim_ask_back_ns(ctx, slot, home, n);
+    return gsim_homes_extra_ns(ctx, slot, elsewhere, n);
 }
 
 /* As long as a job waits, what it left and where stays as it is: the quotes are asked for once. */

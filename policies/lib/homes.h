@@ -31,4 +31,11 @@ uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *pla
 /* How much sooner one of them is back at home than elsewhere, by quotes. */
 int64_t gsim_homes_saves_ns(struct gsim_homes *homes, const struct gsim_ctx *ctx, gsim_slot slot);
 
+/* The one node where the memory of a waiting job lies, if bringing it to another takes time; else
+ * GSIM_NO_NODE. */
+uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot);
+/* How much longer it takes to bring the job to these units than to where its memory lies. */
+int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,
+                            const struct gsim_unit *units, uint32_t n_units);
+
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slices of time for gangs on a cluster, which gandiva, suspend and adaptive share.
+/* Slices of time for gangs on a cluster, which gandiva, suspend and adaptive share: see common.h.
  * A decide costs what waits and fits, and what runs and is due; who is due but not needed is left
  * alone. */
 #include <assert.h>
 
 #include "policies/lib/slices.h"
-
 #include "policies/lib/common.h"
 #include "policies/lib/homes.h"
 #include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/taken.h"
+#include "sim/base/index.h"
 
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->rule = gsim_settings_rule(ctx);
@@ -52,11 +52,39 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+/* Whether the job is better off where its memory lies, though it has to wait there. */
+static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                             const struct gsim_plan *plan, gsim_slot slot) {
+    uint32_t home = gsim_homes_of(ctx, slot);
+    const struct gsim_unit *units;
+    uint32_t n_units = gsim_plan_units(plan, slot, &units);
+    if (home == GSIM_NO_NODE || gsim_homes_node(ctx, plan, slot) == home)
+        return false;
+    int64_t until_ns =
+        ctx->view->jobs.changed_ns[slot] + gsim_homes_extra_ns(ctx, slot, units, n_units);
+    uint32_t room = 0, need = ctx->view->jobs.gpus[slot];
+    gsim_slot other = gsim_index_first(&slices->running);
+    for (; other != GSIM_NO_ID && gsim_slices_end_ns(slices, other) < until_ns && room < need;
+         other = gsim_index_next(&slices->running, other))
+        if (gsim_homes_node(ctx, plan, other) == home &&
+            slices->will_yield(ctx, other, slot, until_ns))
+            room += ctx->view->jobs.gpus[other]; /* it runs on until it gives way */
+    return until_ns > ctx->view->now_ns && room >= need;
+}
+
+/* Where the plan has placed the job, unless it had better wait for its home. */
+static bool accepts(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                    struct gsim_plan *plan, gsim_slot slot) {
+    if (!slices->will_yield || !is_worth_waiting(slices, ctx, plan, slot))
+        return true;
+    gsim_plan_rollback(plan, slices->mark);
+    return false;
+}
+
 static bool place(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     slices->mark = gsim_plan_mark(plan);
-    return gsim_settings_place(ctx, plan, slot, slices->rule) ||
-           (slices->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
+    return gsim_settings_place(ctx, plan, slot, slices->rule) && accepts(slices, ctx, plan, slot);
 }
 
 static bool yields(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
@@ -159,8 +187,8 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 
 /* --- the decide ------------------------------------------------------------------------------- */
 
-/* Whether the job has waited for so long that no other may pass it any more; as long as any job runs,
- * room will come. */
+/* Whether the job has waited for so long that no other may pass it any more; as long as any job
+ * runs, room will come. */
 static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     int64_t waited_ns = ctx->view->now_ns - ctx->view->jobs.changed_ns[slot];
@@ -174,6 +202,16 @@ struct pass {
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
 };
 
+/* Jobs of its home give way to it first. */
+static bool force_at_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                          gsim_slot slot) {
+    slices->only_node = gsim_homes_of(ctx, slot);
+    bool is_placed = slices->only_node != GSIM_NO_NODE && could_fit(slices, ctx, plan, slot) &&
+                     force(slices, ctx, plan, slot);
+    slices->only_node = GSIM_NO_NODE;
+    return is_placed;
+}
+
 /* A job that lacks only memory on GPUs enough waits for the jobs paused there, and its failure says
  * nothing of others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -182,6 +220,10 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
         pass->misfits.smallest = ctx->view->jobs.gpus[slot];
     if (ctx->view->jobs.gpus[slot] >= pass->smallest_unforced)
         return false;
+    if (slices->will_yield && force_at_home(slices, ctx, plan, slot)) {
+        pass->misfits.smallest = UINT32_MAX;
+        return true;
+    }
     bool could = could_fit(slices, ctx, plan, slot);
     if (could && force(slices, ctx, plan, slot)) {
         pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */

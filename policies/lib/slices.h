@@ -28,7 +28,6 @@ struct gsim_victim {
  * Zeroed, settings filled, then gsim_slices_init. */
 struct gsim_slices {
     int64_t slice_ns;
-    bool scatters; /* a gang that cannot have what its rule asks for takes any GPUs */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot); /* when it begins to wait */
     /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
@@ -43,6 +42,11 @@ struct gsim_slices {
     /* What so much time of its GPUs is worth in ranks: by so much a job that saves it by going home may
      * be behind the first in line. NULL: no job goes before the first. */
     int64_t (*worth)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns);
+    /* Whether the victim, whose slice is over by then, will give way to this one. If set, a job waits for
+     * the GPUs of its home while that takes no longer than its memory would on the network: for that
+     * time in all, and only if jobs there are to give way within it. NULL: no job does. */
+    bool (*will_yield)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot,
+                       int64_t then_ns);
 
     enum gsim_rule rule; /* placement=, set by init */
     int64_t patience; /* patience=: slices after which no job passes one that waits; 0: never */

@@ -281,6 +281,11 @@ int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
 GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                               uint32_t n_units, enum gsim_keep keep);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
+/* Where jobs hold shares of a GPU, what the plan under way frees there last must not look free to a
+ * job that it has placed there before. All that leave are announced, and each is no more when it
+ * leaves. */
+void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops, uint32_t n);
+void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op);
 GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                                  int64_t bound_ns, enum gsim_keep keep);
 /* Running or waiting: done, with whatever work is left. */
@@ -308,6 +313,10 @@ void gsim_core_check(const struct gsim_core *core);
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);
+/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no memory. */
+GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
+                               const char *why);
+struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);
 /* Free capacity as policies see it. */
 void gsim_plan_refresh_view(struct gsim_core *core);
 

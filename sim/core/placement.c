@@ -272,8 +272,9 @@ GSIM_APART static bool find_share(struct search *s) {
     int64_t cpus = s->request->shape.cpus_milli;
     for (uint32_t gpu = gsim_index_seek(&c->partial, s->request->shape.share_ppm, 0);
          gpu != GSIM_NO_ID; gpu = gsim_index_next(&c->partial, gpu)) {
-        if (!gsim_cluster_has_memory(c, s->request, gpu) ||
-            c->node_cpus_free[c->node_of_gpu[gpu]] < cpus)
+        uint32_t node = c->node_of_gpu[gpu];
+        if (node < s->first_node || node >= s->end_node ||
+            !gsim_cluster_has_memory(c, s->request, gpu) || c->node_cpus_free[node] < cpus)
             continue;
         s->units[s->n++] = (struct gsim_unit){gpu, 0};
         gsim_cluster_charge(c, s->request, s->units, 1, true);
@@ -314,16 +315,20 @@ static inline struct gsim_found found(const struct search *s) {
 struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
                                        const struct gsim_request *request, uint32_t node,
                                        struct gsim_unit *units) {
-    struct search s = {.end_node = cluster->n_nodes,
+    struct search s = {.first_node = node,
+                       .end_node = node + 1,
                        .cluster = cluster,
                        .request = request,
                        .units = units,
                        .is_plain = gsim_cluster_is_plain(cluster, request)};
     uint32_t gpus = request->shape.gpus;
+    bool is_bound = request->shape.within > 0;
     bool is_rule =
         request->shape.rule != GSIM_RULE_SPREAD && request->shape.rule != GSIM_RULE_RANDOM;
-    if (!is_rule || request->shape.share_ppm < PPM || cluster->node_idle[node] < gpus ||
-        usable(&s, node) < gpus)
+    if (is_bound && request->shape.share_ppm < PPM)
+        return find_share(&s) ? found(&s) : (struct gsim_found){0};
+    if ((!is_rule && !is_bound) || request->shape.share_ppm < PPM ||
+        cluster->node_idle[node] < gpus || usable(&s, node) < gpus)
         return (struct gsim_found){0};
     take_from(&s, node, gpus);
     return found(&s);

@@ -37,8 +37,8 @@ void gsim_plan_refresh_view(struct gsim_core *core) {
     core->view.pool.free_cpus_milli = cluster->pool_cpus_free;
 }
 
-GSIM_COLD static bool broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
-                            const char *why) {
+GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
+                               const char *why) {
     struct gsim_core *core = plan->core;
     const struct gsim_jobs *jobs = &core->jobs;
     char now[32];
@@ -77,6 +77,10 @@ static inline struct gsim_op *append(struct gsim_plan *plan, enum gsim_op_kind k
     op->kind = (uint8_t)kind;
     op->slot = slot;
     return op;
+}
+
+struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind) {
+    return append(plan, kind, GSIM_NO_SLOT);
 }
 
 static bool is_slot(const struct gsim_plan *plan, gsim_slot slot) {
@@ -169,6 +173,20 @@ GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_u
     return fewer;
 }
 
+/* On one node, and there on the units that the job has left, if it can have them. */
+static struct gsim_found find_within(struct gsim_core *core, gsim_slot slot, uint32_t node,
+                                     struct gsim_unit *units) {
+    const struct gsim_core_job *own = &core->jobs.core[slot];
+    const struct gsim_job *job = &core->jobs.info[slot];
+    struct gsim_found found = {0};
+    bool is_left_there = job->n_left_units > 0 && core->jobs.state[slot] != GSIM_QUEUED;
+    for (uint32_t u = 0; is_left_there && u < job->n_left_units; u++)
+        is_left_there = core->cluster.node_of_gpu[job->left_units[u].gpu] == node;
+    if (is_left_there)
+        found = take_back(core, slot, units);
+    return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
+}
+
 /* Units that the request can have, taken, in *units. In a pool there are none to name. */
 static inline struct gsim_found find_units(struct gsim_core *core, gsim_slot slot,
                                            struct gsim_unit **units) {
@@ -183,9 +201,12 @@ static inline struct gsim_found find_units(struct gsim_core *core, gsim_slot slo
         (void)gsim_core_no_memory(core);
         return found;
     }
-    if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
+    uint32_t within = own->request.shape.within;
+    if (gsim_rarely(within > 0))
+        found = find_within(core, slot, within - 1, list);
+    else if (gsim_rarely(core->jobs.state[slot] != GSIM_QUEUED))
         found = find_back(core, slot, list);
-    if (!found.fits)
+    if (!found.fits && within == 0)
         found = gsim_cluster_find(&core->cluster, &own->request, list);
     if (!found.fits)
         gsim_units_free(core, list, most);
@@ -239,13 +260,14 @@ static void put_back(struct gsim_core *core, gsim_slot slot, struct memory had) 
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
     const char *why = cannot_place(plan, job);
     if (gsim_rarely(why != NULL))
-        return broke(plan, job, "placing", why);
+        return gsim_plan_broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     bool is_cpu_only = shape->share_ppm == 0 && core->cluster.is_pool;
     if (gsim_rarely(shape->gpus == 0 || shape->share_ppm > GSIM_PPM ||
                     (shape->share_ppm == 0 && !is_cpu_only)))
-        return broke(plan, job, "placing", "a shape has a GPU at least, and a share of it");
+        return gsim_plan_broke(plan, job, "placing",
+                               "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
     own->request.on_node = 0;
     struct gsim_job *info = &core->jobs.info[job];
@@ -275,7 +297,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
         if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
             why = "the cluster has no such unit";
     if (why || n_units == 0)
-        return broke(plan, job, "placing", why ? why : "on no unit at all");
+        return gsim_plan_broke(plan, job, "placing", why ? why : "on no unit at all");
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
@@ -386,7 +408,7 @@ static bool preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop, 
     if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
         return false;
     if (why)
-        return broke(plan, job, "preempting", why);
+        return gsim_plan_broke(plan, job, "preempting", why);
     struct gsim_op *op = append(plan, GSIM_OP_PREEMPT, job);
     if (!op)
         return false;
@@ -415,7 +437,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to move between";
     if (why)
-        return broke(plan, job, "moving", why);
+        return gsim_plan_broke(plan, job, "moving", why);
     struct gsim_core *core = plan->core;
     struct gsim_shape old_shape = core->jobs.core[job].request.shape;
     core->jobs.core[job].request.on_node = 0; /* for a while it has two lists of units */
@@ -444,7 +466,7 @@ bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
     const char *why =
         waits ? cannot_place(plan, job) : cannot_stop(plan, job, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
     if (why)
-        return broke(plan, job, "ending", why);
+        return gsim_plan_broke(plan, job, "ending", why);
     struct gsim_op *op = append(plan, GSIM_OP_END, job);
     if (!op)
         return false;
@@ -470,7 +492,7 @@ static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) 
 bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job) {
     const char *why = cannot_suppose(plan, job);
     if (why)
-        return broke(plan, job, "supposing the end of", why);
+        return gsim_plan_broke(plan, job, "supposing the end of", why);
     if (!append(plan, GSIM_OP_SUPPOSE, job))
         return false;
     plan->touched[job] = plan->n;
@@ -494,151 +516,12 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     plan->touched[op->slot] = 0;
 }
 
-/* --- arrange, partition, watch, wake ---------------------------------------------------------- */
-
-static bool is_exclusive(const struct gsim_arrangement *arrangement) {
-    return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
-}
-
-static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsim_unit *units,
-                                  uint32_t n_units, const struct gsim_arrangement *arrangement) {
-    const struct gsim_cluster *cluster = &plan->core->cluster;
-    if (cluster->is_pool)
-        return "a pool has no units to arrange";
-    for (uint32_t u = 0; u < n_units; u++) {
-        if (units[u].gpu >= cluster->n_gpus)
-            return "the cluster has no such unit";
-        if (gsim_cluster_is_cut(cluster, units[u].gpu))
-            return "the unit is cut into instances, which are not arranged";
-        bool is_down = cluster->node_is_down[cluster->node_of_gpu[units[u].gpu]]; /* then empty */
-        if (!is_down && !cluster->gpu_is_arranged[units[u].gpu] &&
-            !gsim_cluster_is_idle(cluster, units[u].gpu))
-            return "the unit holds a reservation; it must be idle to be arranged";
-        if (cluster->gpu_clients[units[u].gpu] > 0 && is_exclusive(arrangement))
-            return "jobs share the unit; it must be empty to become exclusive";
-    }
-    return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
-}
-
-static bool open_scratch(struct gsim_plan *plan) {
-    if (!plan->scratch)
-        plan->scratch = gsim_arena_new();
-    return plan->scratch != NULL;
-}
-
-static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
-                                                       const struct gsim_arrangement *from) {
-    if (!open_scratch(plan))
-        return NULL;
-    struct gsim_arrangement *copy = gsim_arena_alloc(plan->scratch, sizeof *copy);
-    struct gsim_lane *lanes = gsim_arena_array(plan->scratch, from->n_lanes, sizeof *lanes);
-    struct gsim_entry *entries = gsim_arena_array(plan->scratch, from->n_entries, sizeof *entries);
-    if (!copy || !lanes || !entries)
-        return NULL;
-    *copy = *from;
-    for (uint32_t i = 0; i < from->n_lanes; i++)
-        lanes[i] = from->lanes[i];
-    for (uint32_t i = 0; i < from->n_entries; i++)
-        entries[i] = from->entries[i];
-    copy->lanes = lanes;
-    copy->entries = entries;
-    return copy;
-}
-
-static bool note_arrangement(struct gsim_plan *plan, const struct gsim_unit *units,
-                             uint32_t n_units, const struct gsim_arrangement *arrangement) {
-    struct gsim_cluster *cluster = &plan->core->cluster;
-    const struct gsim_arrangement *copy = copy_arrangement(plan, arrangement);
-    uint8_t *was = copy ? gsim_arena_array(plan->scratch, 2 * n_units, sizeof *was) : NULL;
-    struct gsim_unit *list = was ? gsim_arena_array(plan->scratch, n_units, sizeof *list) : NULL;
-    struct gsim_op *op = list ? append(plan, GSIM_OP_ARRANGE, GSIM_NO_SLOT) : NULL;
-    if (!op)
-        return gsim_core_no_memory(plan->core) == GSIM_OK;
-    *op = (struct gsim_op){.kind = GSIM_OP_ARRANGE,
-                           .slot = GSIM_NO_SLOT,
-                           .n_units = n_units,
-                           .units = list,
-                           .was_arranged = was,
-                           .was_memory = was + n_units,
-                           .arrangement = copy};
-    for (uint32_t u = 0; u < n_units; u++) {
-        list[u] = units[u];
-        was[u] = cluster->gpu_is_arranged[units[u].gpu];
-        was[n_units + u] = cluster->gpu_memory[units[u].gpu];
-        gsim_cluster_set_arranged(cluster, units[u].gpu, !is_exclusive(arrangement));
-        cluster->gpu_memory[units[u].gpu] = (uint8_t)arrangement->memory;
-        cluster->gpu_client_limit[units[u].gpu] =
-            plan->core->ops->client_limit(plan->core->model, units[u].gpu, arrangement);
-    }
-    return true;
-}
-
-bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, uint32_t n_units,
-                       const struct gsim_arrangement *arrangement) {
-    const char *why = cannot_arrange(plan, units, n_units, arrangement);
-    if (why)
-        return broke(plan, GSIM_NO_SLOT, "arranging units for", why);
-    bool is_noted = note_arrangement(plan, units, n_units, arrangement);
-    gsim_plan_refresh_view(plan->core);
-    return is_noted;
-}
-
-/* Nothing of anybody may be there: jobs that leave it are on it until they have left. */
-static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) {
-    const struct gsim_core *core = plan->core;
-    const struct gsim_cluster *cluster = &core->cluster;
-    if (cluster->is_pool || gpu >= cluster->n_gpus)
-        return "the cluster has no such GPU";
-    bool is_idle = cluster->gpu_is_arranged[gpu] ? cluster->gpu_clients[gpu] == 0
-                                                 : gsim_cluster_is_idle(cluster, gpu);
-    if (!is_idle || cluster->gpu_mem_used[gpu] > 0 || core->shared_clients[gpu] > 0 ||
-        core->vacating_ppm[gpu] > 0)
-        return "it must be idle to be cut into instances, or to become whole";
-    return NULL;
-}
-
-static bool note_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout,
-                           const struct gsim_partition *partition) {
-    struct gsim_instances *now = gsim_cluster_instances(&plan->core->cluster, gpu);
-    bool is_open = now && open_scratch(plan);
-    struct gsim_unit *unit = is_open ? gsim_arena_alloc(plan->scratch, sizeof *unit) : NULL;
-    struct gsim_instances *was = unit ? gsim_arena_alloc(plan->scratch, sizeof *was) : NULL;
-    const char *copy = was ? gsim_arena_strdup(plan->scratch, layout) : NULL;
-    struct gsim_op *op = copy ? append(plan, GSIM_OP_PARTITION, GSIM_NO_SLOT) : NULL;
-    if (!op)
-        return gsim_core_no_memory(plan->core) == GSIM_OK;
-    unit->gpu = gpu;
-    *was = *now;
-    op->units = unit;
-    op->n_units = 1;
-    op->layout = copy;
-    op->was_cut = was;
-    *now = (struct gsim_instances){.n = partition->n};
-    for (uint32_t i = 0; i < partition->n; i++)
-        now->mem_bytes[i] = partition->instance[i].mem_bytes;
-    gsim_cluster_set_cut(&plan->core->cluster, gpu);
-    return true;
-}
-
-bool gsim_plan_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout) {
-    struct gsim_core *core = plan->core;
-    struct gsim_partition partition = {0};
-    struct gsim_log log = {0};
-    const char *why = cannot_partition(plan, gpu);
-    if (!why && *layout &&
-        core->ops->read_layout(core->model, gpu, layout, &partition, &log) != GSIM_OK)
-        why = log.errors[0].text;
-    if (why)
-        return broke(plan, GSIM_NO_SLOT, "partitioning a GPU for", why);
-    bool is_noted = note_partition(plan, gpu, layout, &partition);
-    gsim_plan_refresh_view(core);
-    return is_noted;
-}
+/* --- watch, wake ------------------------------------------------------------------------------- */
 
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold) {
     if (!is_slot(plan, job)) {
-        (void)broke(plan, job, "watching", "only active jobs can be watched");
+        (void)gsim_plan_broke(plan, job, "watching", "only active jobs can be watched");
         return;
     }
     struct gsim_op *op = append(plan, GSIM_OP_WATCH, job);
@@ -650,7 +533,7 @@ void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind
 
 void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
     if (time_ns <= plan->core->view.now_ns) {
-        (void)broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
         return;
     }
     struct gsim_op *op = append(plan, GSIM_OP_WAKE, GSIM_NO_SLOT);
@@ -753,7 +636,12 @@ void gsim_plan_apply(struct gsim_plan *plan) {
         gsim_plan_rollback(plan, 0);
     if (gsim_rarely(plan->core->cluster.has_host_used))
         note_hosts(plan);
+    bool has_shares = plan->core->trace->column[GSIM_COL_SHARE_PPM] != NULL;
+    if (gsim_rarely(has_shares))
+        gsim_jobs_will_leave(plan->core, plan->ops, plan->n);
     for (uint32_t i = 0; i < plan->n; i++) {
+        if (gsim_rarely(has_shares))
+            gsim_job_leaves_now(plan->core, &plan->ops[i]);
         if (plan->ops[i].slot != GSIM_NO_SLOT)
             plan->touched[plan->ops[i].slot] = 0;
         if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a jump that is predicted */

@@ -119,6 +119,30 @@ static void end_vacating(struct gsim_core *core, gsim_slot slot) {
     }
 }
 
+static void announce(struct gsim_core *core, const struct gsim_op *op, bool begins) {
+    const struct gsim_job *job = &core->jobs.info[op->slot];
+    core->n_vacating += begins ? 1u : 0u - 1u;
+    for (uint32_t u = 0; u < job->n_units; u++)
+        core->vacating_ppm[job->units[u].gpu] += begins ? job->share_ppm : 0u - job->share_ppm;
+}
+
+/* Whether the job gives up units that it is on. */
+static bool leaves(const struct gsim_op *op) {
+    return op->kind == GSIM_OP_PREEMPT || op->kind == GSIM_OP_MOVE || op->kind == GSIM_OP_END;
+}
+
+GSIM_APART void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops,
+                                     uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (leaves(&ops[i]))
+            announce(core, &ops[i], true);
+}
+
+GSIM_APART void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op) {
+    if (leaves(op))
+        announce(core, op, false);
+}
+
 /* A shared GPU is busy while anybody is on it; any other for the share that is held. */
 static void hold_shared(struct gsim_core *core, const struct gsim_job *job) {
     for (uint32_t u = 0; u < job->n_units; u++)

@@ -466,6 +466,7 @@ static void test_wide_gangs_spare_victims(void **state) {
     fixture.policy = "gandiva";
     fixture.sets[0] = "slice=10s";
     fixture.sets[1] = "packing=off";
+    fixture.sets[2] = "variant=gavel"; /* both nodes are one server */
     fixture.jobs[0] = (struct row){0, 2000, 1, .end_s = 2000};
     fixture.jobs[1] = (struct row){0, 1000, 128, .end_s = 1001};
     fixture.jobs[2] = (struct row){5, 100, 100, .end_s = 105};
@@ -647,18 +648,19 @@ static void test_gandiva_takes_turns(void **state) {
 static void test_gandiva_undoes_packing(void **state) {
     (void)state;
     /* On the ideal device suspending is free, so two on a GPU get done no more than one: no pair is
-     * kept. 0 and 1 share 0-12, until 2 comes; 0 and 2 12-22, 1 and 2 22-32; then 0 and 1, 4 s left
-     * each, 32-40, by turns of 1 ms; nobody is left to be packed with 2, which has its last 5 s
-     * alone. */
+     * kept. 0 runs 0-10 and 1 10-20, alone, and are profiled; at 20, when 0 pushes 1 out, they are
+     * packed, 20-30, by turns of 1 ms, and have 10 s left each. 2 runs alone 30-40; at 40 0 pushes it
+     * out and is packed with it, since 1 is no partner any more: 2 has its last 5 s by 49.999. 1 has
+     * its last 10 s 50-60, 0 its last 5 s 60-65. */
     check(&(struct fixture){
         .policy = "gandiva",
         .sets = {"slice=10s", "packing=on"},
         .gpus = 1,
         .preemptions = 6,
-        .jobs = {{0, 15, 1, .end_s = 40}, {0, 15, 1, .end_s = 39.999}, {12, 15, 1, .end_s = 45}}});
+        .jobs = {{0, 25, 1, .end_s = 65}, {0, 25, 1, .end_s = 60}, {12, 15, 1, .end_s = 49.999}}});
 }
 
-/* The same, but nobody says packing=on: what cannot pay is not tried, and the three take turns. */
+/* Shorter jobs, but packing=on is not said: what cannot pay is not tried, and the three take turns. */
 static void test_gandiva_leaves_hopeless_pairs(void **state) {
     (void)state;
     check(&(struct fixture){

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gandiva's packing: two jobs of one GPU on one GPU. Source: Xiao et al., "Gandiva", OSDI 2018,
+ * section 4.3. Jobs first run alone, in turns, and that is when they are profiled: which part of
+ * the time the GPU had kernels of the job. While GPUs are short, a job that gets its turn is
+ * packed with the job of the lowest utilisation among those that wait on its server and the one
+ * that it pushes out. At the end of a slice the work that both got done, by their counters, is
+ * held against what a slice gets done between two suspensions, by quotes: if packing did less,
+ * the pair is undone, and the two are not packed with each other again; after three failures a
+ * job is left alone. When GPUs are idle a pair is taken apart if what it lacks of two jobs alone
+ * is more, in a slice, than the move takes. */
+#include "policies/gandiva/parts.h"
+#include "policies/lib/common.h"
+#include "policies/lib/settings.h"
+#include "sim/base/wide.h"
+
+enum { TRIES = 3 };
+
+static struct gsim_packable *own(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return &((struct gsim_gandiva_job *)gsim_job_state(ctx, slot))->packable;
+}
+
+/* --- profiles ---------------------------------------------------------------------------- */
+
+static bool is_one_gpu(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return ctx->view->jobs.gpus[slot] == 1 && ctx->view->jobs.share_ppm[slot] == GSIM_PPM;
+}
+
+/* Adds what the job has done since it was last asked, if it ran alone. */
+static void profile(const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_packable *job = own(ctx, slot);
+    int64_t busy_ns = gsim_count(ctx, slot).busy_ns, ran_ns = gsim_ran_ns(ctx->view, slot);
+    if (!job->is_packed) {
+        job->busy_ns += busy_ns - job->seen_busy_ns;
+        job->ran_ns += ran_ns - job->seen_ran_ns;
+    }
+    job->seen_busy_ns = busy_ns;
+    job->seen_ran_ns = ran_ns;
+}
+
+/* The part of its time alone in which the job had kernels on its GPU; above 1 where it has not
+ * run for a slice yet: nothing is known of it. */
+static int64_t utilisation_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                               gsim_slot slot) {
+    const struct gsim_packable *job = own(ctx, slot);
+    profile(ctx, slot);
+    if (job->ran_ns < pairs->servers->slice_ns)
+        return GSIM_PPM + 1;
+    return gsim_muldiv_floor(job->busy_ns, GSIM_PPM, job->ran_ns);
+}
+
+/* --- making a pair ----------------------------------------------------------------------- */
+
+/* Two on a GPU take turns, or run beside each other on whatever SMs they can fill (MPS). */
+static bool share(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                  struct gsim_plan *plan, uint32_t gpu, gsim_slot one, gsim_slot other) {
+    const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
+                                   .cap_ppm = pairs->is_spatial ? (uint32_t)GSIM_PPM : 0};
+    const struct gsim_lane lanes[2] = {lane, lane};
+    const struct gsim_entry entries[2] = {{.job = one}, {.job = other, .lane = pairs->is_spatial}};
+    struct gsim_unit unit = {.gpu = gpu};
+    struct gsim_arrangement how = ctx->devices ? *ctx->devices : (struct gsim_arrangement){0};
+    how.lanes = lanes;
+    how.n_lanes = pairs->is_spatial ? 2 : 1;
+    how.is_served = pairs->is_spatial;
+    how.entries = entries;
+    how.n_entries = 2;
+    return gsim_plan_arrange(plan, &unit, 1, &how);
+}
+
+static bool is_packable(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                        gsim_slot slot) {
+    return is_one_gpu(ctx, slot) && own(ctx, slot)->n_foes < TRIES &&
+           (!pairs->is_introspective || utilisation_ppm(pairs, ctx, slot) <= GSIM_PPM);
+}
+
+static bool may_meet(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+    return own(ctx, a)->foe != ctx->view->jobs.index[b] + 1 &&
+           own(ctx, b)->foe != ctx->view->jobs.index[a] + 1;
+}
+
+/* The search for a partner. */
+struct search {
+    const struct gsim_pairs *pairs;
+    gsim_slot slot, found;
+    int64_t least_ppm; /* utilisation of the one that is found */
+    uint64_t n; /* seen so far */
+    bool is_friend;
+};
+
+static void consider(struct search *search, struct gsim_ctx *ctx, uint64_t *random,
+                     gsim_slot other) {
+    gsim_slot slot = search->slot;
+    if (other == slot || search->is_friend || own(ctx, other)->is_packed ||
+        !is_packable(search->pairs, ctx, other))
+        return;
+    search->is_friend = own(ctx, slot)->friend == ctx->view->jobs.index[other] + 1;
+    if (search->is_friend)
+        search->found = other;
+    if (search->is_friend || !may_meet(ctx, slot, other) || own(ctx, other)->friend)
+        return;
+    search->n++;
+    if (search->pairs->is_introspective) {
+        int64_t ppm = utilisation_ppm(search->pairs, ctx, other);
+        if (search->found != GSIM_NO_SLOT && ppm >= search->least_ppm)
+            return;
+        search->least_ppm = ppm;
+        search->found = other;
+    } else if (search->found == GSIM_NO_SLOT || gsim_mix_next(random) % search->n == 0) {
+        search->found = other;
+    }
+}
+
+/* A friend if it waits, or is pushed out; else the job of the lowest utilisation, or one at
+ * random. */
+static gsim_slot find_partner(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_servers *servers = pairs->servers;
+    struct search search = {.pairs = pairs, .slot = slot, .found = GSIM_NO_SLOT};
+    const struct gsim_server *at = &servers->of[gsim_turn_of(ctx, slot)->only.server];
+    for (gsim_slot other = at->line.first; other != GSIM_NO_SLOT;
+         other = gsim_turn_of(ctx, other)->after)
+        consider(&search, ctx, &pairs->random, other);
+    for (uint32_t v = 0; v < servers->n_victims && pairs->is_introspective; v++)
+        consider(&search, ctx, &pairs->random, servers->victims[v].slot);
+    return search.found;
+}
+
+/* What a slice gets done between two suspensions, as a share of the time. */
+static int64_t slicing_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                           gsim_slot slot) {
+    const struct gsim_servers *servers = pairs->servers;
+    struct gsim_quote quote =
+        gsim_ask(ctx, slot, servers->preemption.stop, servers->preemption.keep, NULL, 0);
+    if (!pairs->is_introspective || !quote.is_possible)
+        return GSIM_PPM;
+    return gsim_muldiv_floor(servers->slice_ns, GSIM_PPM,
+                             servers->slice_ns + quote.save_ns + quote.resume_ns);
+}
+
+static struct gsim_server *server_of(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                                     uint32_t gpu) {
+    return &pairs->servers->of[pairs->servers->is_one ? 0 : ctx->view->cluster.node_of_gpu[gpu]];
+}
+
+static void begin_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gsim_slot slot,
+                       gsim_slot partner, uint32_t gpu, bool joins_later) {
+    for (int m = 0; m < 2; m++) {
+        struct gsim_packable *job = own(ctx, m ? partner : slot);
+        profile(ctx, m ? partner : slot);
+        job->is_packed = true;
+    }
+    server_of(pairs, ctx, gpu)->n_pairs++;
+    pairs->of[pairs->n++] =
+        (struct gsim_pair){.member = {slot, partner}, .gpu = gpu, .joins_later = joins_later};
+}
+
+bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot, uint32_t mark) {
+    const struct gsim_unit *units;
+    if (!pairs->is_on || ctx->view->cluster.n_idle_gpus > 0 || !is_packable(pairs, ctx, slot) ||
+        (pairs->is_hopeless && slicing_ppm(pairs, ctx, slot) == GSIM_PPM) ||
+        gsim_plan_units(plan, slot, &units) != 1)
+        return false;
+    gsim_slot partner = find_partner(pairs, ctx, slot);
+    if (partner == GSIM_NO_SLOT)
+        return false;
+    struct gsim_unit unit = units[0];
+    bool joins_later = !gsim_common_waits(ctx->view, partner);
+    gsim_plan_rollback(plan, mark);
+    if (share(pairs, ctx, plan, unit.gpu, slot, partner) &&
+        gsim_plan_place_on(plan, slot, &unit, 1) &&
+        (joins_later || gsim_plan_place_on(plan, partner, &unit, 1))) {
+        begin_pair(pairs, ctx, slot, partner, unit.gpu, joins_later);
+        if (!joins_later)
+            gsim_servers_has_placed(pairs->servers, ctx, plan, partner);
+        return true;
+    }
+    gsim_plan_rollback(plan, mark); /* no memory for both */
+    (void)gsim_plan_place_on(plan, slot, &unit, 1);
+    return false;
+}
+
+/* --- undoing it -------------------------------------------------------------------------- */
+
+static void drop(const struct gsim_ctx *ctx, struct gsim_pair *pair, int m) {
+    profile(ctx, pair->member[m]);
+    own(ctx, pair->member[m])->is_packed = false;
+    pair->member[m] = GSIM_NO_SLOT;
+}
+
+/* What the pair has done since both run, as a share of the time. */
+static int64_t packed_ppm(const struct gsim_ctx *ctx, const struct gsim_pair *pair) {
+    int64_t work_ns = 0, elapsed_ns = ctx->view->now_ns - pair->since_ns;
+    for (int m = 0; m < 2; m++)
+        work_ns += gsim_count(ctx, pair->member[m]).work_ns - pair->work_ns[m];
+    return elapsed_ns > 0 ? gsim_muldiv_floor(work_ns, GSIM_PPM, elapsed_ns) : 0;
+}
+
+static void time_begins(const struct gsim_ctx *ctx, struct gsim_pair *pair) {
+    pair->is_timed = true;
+    pair->since_ns = ctx->view->now_ns;
+    for (int m = 0; m < 2; m++)
+        pair->work_ns[m] = gsim_count(ctx, pair->member[m]).work_ns;
+}
+
+static bool judge(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
+                  const struct gsim_pair *pair) {
+    bool pays = packed_ppm(ctx, pair) > slicing_ppm(pairs, ctx, pair->member[0]);
+    for (int m = 0; m < 2; m++) {
+        struct gsim_packable *job = own(ctx, pair->member[m]);
+        uint32_t other = ctx->view->jobs.index[pair->member[!m]] + 1;
+        job->friend = pays ? other : 0;
+        job->foe = pays ? 0 : other;
+        job->n_foes += !pays;
+    }
+    return pays;
+}
+
+static bool is_whole(const struct gsim_pair *pair) {
+    return pair->member[0] != GSIM_NO_SLOT && pair->member[1] != GSIM_NO_SLOT;
+}
+
+/* To an idle GPU goes the second job, where that is won back within a slice. */
+static bool split(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  struct gsim_pair *pair) {
+    gsim_slot slot = pair->member[1];
+    if (ctx->view->cluster.n_idle_gpus == 0)
+        return false;
+    uint32_t mark = gsim_plan_mark(plan);
+    struct gsim_quote quote = gsim_ask(ctx, slot, GSIM_STOP_ITERATION, GSIM_KEEP_HOST, NULL, 0);
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+    int64_t lacks_ppm = 2 * GSIM_PPM - packed_ppm(ctx, pair);
+    if (!quote.is_possible || gsim_muldiv_floor(lacks_ppm, pairs->servers->slice_ns, GSIM_PPM) <=
+                                  quote.save_ns + quote.resume_ns)
+        return false;
+    shape.within = pairs->servers->is_one ? 0 : ctx->view->cluster.node_of_gpu[pair->gpu] + 1;
+    bool is_moved = gsim_plan_move(plan, slot, &shape);
+    shape.within = 0;
+    if (!is_moved && !gsim_plan_move(plan, slot, &shape)) {
+        gsim_plan_rollback(plan, mark);
+        return false;
+    }
+    gsim_servers_has_stopped(pairs->servers, ctx, slot);
+    gsim_servers_note_units(pairs->servers, ctx, plan, slot);
+    drop(ctx, pair, 1);
+    return true;
+}
+
+static void renew(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_pair *pair) {
+    time_begins(ctx, pair);
+    for (int m = 0; m < 2; m++) {
+        gsim_turn_of(ctx, pair->member[m])->since_ns = ctx->view->now_ns;
+        gsim_servers_enlist(pairs->servers, ctx, pair->member[m], GSIM_TURN_RUNS);
+    }
+}
+
+static void stop(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                 struct gsim_pair *pair) {
+    const struct gsim_preemption *way = &pairs->servers->preemption;
+    pair->is_over = true;
+    for (int m = 0; m < 2; m++)
+        if (pair->member[m] != GSIM_NO_SLOT) {
+            (void)gsim_plan_preempt(plan, pair->member[m], way->stop, way->keep);
+            gsim_servers_has_stopped(pairs->servers, ctx, pair->member[m]);
+        }
+}
+
+/* Slices of pairs end together, when both are over. */
+static void end_slice(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct gsim_pair *pair) {
+    const struct gsim_server *at = server_of(pairs, ctx, pair->gpu);
+    bool is_wanted = at->line.n + at->n_wide_waiting > 0;
+    for (int m = 0; m < 2; m++)
+        if (pair->member[m] != GSIM_NO_SLOT &&
+            gsim_turn_end_ns(pairs->servers, ctx, pair->member[m]) > ctx->view->now_ns)
+            return;
+    if (!is_wanted && (!is_whole(pair) || !pairs->is_introspective))
+        return;
+    bool pays = is_whole(pair) && judge(pairs, ctx, pair);
+    if (is_wanted)
+        stop(pairs, ctx, plan, pair);
+    else if (split(pairs, ctx, plan, pair))
+        return;
+    else if (pays)
+        renew(pairs, ctx, pair);
+    else
+        stop(pairs, ctx, plan, pair);
+}
+
+/* The job that was pushed out to be packed is off its GPU, and comes back to it. */
+static void join(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                 struct gsim_pair *pair) {
+    struct gsim_unit unit = {.gpu = pair->gpu};
+    gsim_slot slot = pair->member[1];
+    uint32_t mark = gsim_plan_mark(plan);
+    pair->joins_later = false;
+    if (pair->member[0] != GSIM_NO_SLOT && !pair->is_over &&
+        share(pairs, ctx, plan, pair->gpu, pair->member[0], slot) &&
+        gsim_plan_place_on(plan, slot, &unit, 1)) {
+        gsim_servers_has_placed(pairs->servers, ctx, plan, slot);
+        return;
+    }
+    gsim_plan_rollback(plan, mark);
+    drop(ctx, pair, 1);
+}
+
+static void keep_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct gsim_pair *pair) {
+    const struct gsim_view *view = ctx->view;
+    gsim_slot second = pair->member[1];
+    if (pair->joins_later && second != GSIM_NO_SLOT && gsim_common_waits(view, second))
+        join(pairs, ctx, plan, pair);
+    for (int m = 0; m < 2; m++)
+        if (pair->member[m] != GSIM_NO_SLOT && pair->is_over &&
+            gsim_common_waits(view, pair->member[m]))
+            drop(ctx, pair, m);
+    if (!is_whole(pair) || pair->is_over)
+        return;
+    if (!pair->is_timed && view->jobs.state[pair->member[0]] == GSIM_RUNNING &&
+        view->jobs.state[pair->member[1]] == GSIM_RUNNING)
+        time_begins(ctx, pair);
+}
+
+/* A GPU that both have left can be had whole again. */
+void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    for (uint32_t p = 0; p < pairs->n;) {
+        struct gsim_pair *pair = &pairs->of[p];
+        keep_pair(pairs, ctx, plan, pair);
+        if (pair->member[0] == GSIM_NO_SLOT && pair->member[1] == GSIM_NO_SLOT) {
+            (void)gsim_settings_make_whole(ctx, plan, pair->gpu);
+            server_of(pairs, ctx, pair->gpu)->n_pairs--;
+            *pair = pairs->of[--pairs->n];
+            continue;
+        }
+        if (!pair->is_over)
+            end_slice(pairs, ctx, plan, pair);
+        p++;
+    }
+}
+
+void gsim_pairs_completed(struct gsim_pairs *pairs, const struct gsim_ctx *ctx, gsim_slot slot) {
+    for (uint32_t p = 0; p < pairs->n && own(ctx, slot)->is_packed; p++)
+        for (int m = 0; m < 2; m++)
+            if (pairs->of[p].member[m] == slot)
+                pairs->of[p].member[m] = GSIM_NO_SLOT;
+}
+
+enum gsim_status gsim_pairs_init(struct gsim_pairs *pairs, struct gsim_ctx *ctx) {
+    pairs->of = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *pairs->of);
+    return pairs->of ? GSIM_OK : gsim_no_memory(ctx->log, "opening gandiva");
+}

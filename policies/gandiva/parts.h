@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gandiva's servers: which jobs are allotted to which server, their turns there, and the moves
+ * between servers. Source: Xiao et al., "Gandiva: Introspective Cluster Scheduling for Deep
+ * Learning", OSDI 2018, sections 3 and 4. A server is a node; in the variants, which copy
+ * simulators that know no nodes, the cluster as a whole is the only server. */
+#ifndef GSIM_POLICIES_GANDIVA_PARTS_H
+#define GSIM_POLICIES_GANDIVA_PARTS_H
+
+#include "policies/lib/settings.h"
+#include "policies/lib/slices.h"
+#include "policies/lib/taken.h"
+#include "sim/base/index.h"
+
+/* GPUs of a job on one server. */
+struct gsim_part {
+    uint32_t server, gpus;
+};
+
+enum gsim_turn_list {
+    GSIM_TURN_NONE = 0, /* on its way to GPUs or from them */
+    GSIM_TURN_LINE, /* waits on its server */
+    GSIM_TURN_RUNS,
+    GSIM_TURN_WIDE_LINE, /* waits for GPUs of several servers */
+    GSIM_TURN_WIDE_RUNS, /* runs on several servers */
+    GSIM_TURN_UNPLACED, /* no server that is up can hold it */
+};
+
+/* The part of the state of a job that servers need; the first member of the policy's. */
+struct gsim_turn {
+    gsim_slot before, after; /* in its list, which is in order of since_ns */
+    int64_t since_ns; /* when it began to wait, or when its slice began */
+    int64_t waited_ns; /* on the server that it is allotted to, but for the wait under way */
+    int64_t rests_until_ns; /* it has been pushed out, and pushes out no other job before */
+    const struct gsim_part *parts; /* NULL: `only` */
+    uint32_t n_parts; /* 0: it is allotted to no server */
+    struct gsim_part only;
+    uint8_t list; /* enum gsim_turn_list */
+    bool is_stopping; /* while a plan looks for GPUs: it is a victim already */
+    bool is_guest; /* runs on GPUs that a job which waits longer has claimed */
+};
+
+struct gsim_turns_list {
+    gsim_slot first, last;
+    uint32_t n;
+};
+
+struct gsim_server {
+    struct gsim_turns_list line, running;
+    gsim_slot next_due; /* the first of `running` whose slice was not over at the last look */
+    uint32_t n_gpus;
+    uint32_t affinity; /* the size of the gang that found it empty; 0: it is empty */
+    int64_t load_ppm; /* GPUs of the jobs allotted to it, in shares */
+    int64_t waiting_gpus; /* of its line */
+    uint32_t n_wide_waiting, n_wide_running, n_guests, n_pairs;
+    gsim_slot claimant; /* which has waited so long that no other job may push out any here */
+    bool is_up;
+    bool is_dirty; /* its lines are to be served */
+    bool has_placed; /* a job, in this decide */
+    bool is_changed; /* it has been looked at in this decide */
+};
+
+struct gsim_servers {
+    /* Settings, before gsim_servers_init. */
+    int64_t slice_ns;
+    bool is_one; /* the cluster as a whole is the only server */
+    bool scatters; /* a gang that cannot have what its rule asks for takes any idle GPUs */
+    bool is_balancing; /* waiting jobs move between servers */
+    struct gsim_preemption preemption;
+    bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim); /* NULL: always */
+    /* Told what was placed last, and where the plan stood before; may undo that to place it with
+     * others. NULL: nothing to do. */
+    void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
+
+    enum gsim_rule rule;
+    int64_t patience;
+    struct gsim_server *of;
+    uint32_t n;
+    struct gsim_index loads; /* servers that are up, by load */
+    struct gsim_index *akin; /* the same by affinity */
+    struct gsim_index timed; /* servers by when they want to look again */
+    uint32_t *dirty, n_dirty, *changed, n_changed;
+    struct gsim_turns_list wide_line, wide_running, unplaced;
+    uint32_t n_waiting; /* in lines, the wide one included */
+    uint32_t *n_of_width; /* jobs that wait, by GPUs; the last entry: as many or more */
+    uint32_t widths;
+    uint32_t n_failures, n_repairs; /* that it knows of */
+    bool has_freed; /* a job has ended or a node has come back since the last balancing */
+    uint32_t mark; /* where the plan stood before the last placement */
+    struct gsim_victim *victims;
+    uint32_t n_victims, victims_capacity;
+    struct gsim_taken taken;
+};
+
+static inline struct gsim_turn *gsim_turn_of(const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_job_state(ctx, slot);
+}
+static inline const struct gsim_part *gsim_turn_parts(const struct gsim_turn *turn) {
+    return turn->parts ? turn->parts : &turn->only;
+}
+
+/* --- common_gandiva.c: servers, their loads and lists ------------------------------------ */
+
+enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx *ctx);
+/* Books what has changed since the last decide, and allots waiting jobs of nodes that are down
+ * anew. */
+void gsim_servers_book(struct gsim_servers *servers, struct gsim_ctx *ctx);
+void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+/* The server is to be looked at in this decide. */
+void gsim_servers_touch(struct gsim_servers *servers, uint32_t server);
+/* Into a list, where since_ns says, and out of the one that it is in. */
+void gsim_servers_enlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
+                         enum gsim_turn_list list);
+void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot);
+/* Rounds in which the jobs of a server have a turn each, with so many GPUs more. */
+int64_t gsim_server_height(const struct gsim_server *server, int64_t more_ppm);
+int64_t gsim_servers_need_ppm(const struct gsim_ctx *ctx, gsim_slot slot);
+/* Whether it could run the job if it were empty. */
+bool gsim_servers_can_hold(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                           uint32_t server, gsim_slot slot);
+/* Allots the job to the least loaded server, or to several, and puts it in line there. */
+void gsim_servers_allot(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
+                           uint32_t server);
+/* The job, which waits, has been placed or moved by the plan: it is allotted to where it is now. */
+void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                             const struct gsim_plan *plan, gsim_slot slot);
+uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim_view *view,
+                           uint32_t server);
+
+/* --- turns.c: turns on a server ------------------------------------------- */
+
+/* When it is due to give way; GSIM_NEVER when it does not run. */
+int64_t gsim_turn_end_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                         gsim_slot slot);
+/* Serves the lines of all servers that something has happened on, and sets when to look again. */
+void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan);
+/* On any idle GPUs of the cluster, by the rule, else scattered. */
+bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                                 struct gsim_plan *plan, gsim_slot slot);
+/* After a placement: out of the line, allotted to where it is. */
+void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                             struct gsim_plan *plan, gsim_slot slot);
+/* Out of the list of running jobs, after the plan has preempted it. */
+void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+
+/* --- moves.c: moves between servers --------------------------------------- */
+
+/* Waiting jobs go to idle GPUs of other servers where that pays. */
+void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan);
+/* Waiting jobs of the most loaded server are allotted to the least loaded one where that pays. */
+void gsim_servers_balance(struct gsim_servers *servers, struct gsim_ctx *ctx);
+/* Moves one running gang to fewer nodes, if any can be; one a decide: what it leaves may be what
+ * the next one needs. */
+bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                         struct gsim_plan *plan);
+
+struct gsim_growth {
+    int64_t after_ns; /* for so long no job has waited or come */
+    int64_t calm_ns; /* since when */
+};
+/* While a job waits: jobs with more GPUs than they asked for give them back. Before any is
+ * placed. */
+void gsim_servers_shrink(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                         struct gsim_plan *plan);
+/* While none does: jobs that could use idle GPUs beside their own get as many again. Sets the
+ * timer, which servers leave alone while no job waits. */
+void gsim_servers_grow(struct gsim_growth *growth, struct gsim_servers *servers,
+                       struct gsim_ctx *ctx, struct gsim_plan *plan);
+
+/* --- pairs.c: packing ----------------------------------------------------- */
+
+struct gsim_pair {
+    gsim_slot member[2]; /* GSIM_NO_SLOT: it has left */
+    uint32_t gpu;
+    int64_t since_ns, work_ns[2]; /* from when on both run, and what they had done then */
+    bool is_timed; /* since_ns is known */
+    bool joins_later; /* the second is still on its way off the GPU */
+    bool is_over; /* told to leave */
+};
+
+struct gsim_pairs {
+    struct gsim_servers *servers;
+    struct gsim_pair *of;
+    uint32_t n;
+    uint64_t random;
+    bool is_on, is_spatial;
+    bool is_introspective; /* as the paper has it: jobs are profiled; else partners at random */
+    bool is_hopeless; /* no column says that GPUs idle: none is packed where slices are free */
+};
+
+/* What packing knows of a job. */
+struct gsim_packable {
+    uint32_t friend; /* with which packing paid: its place in the trace + 1 */
+    uint32_t foe; /* with which it last did not */
+    uint8_t n_foes;
+    bool is_packed;
+    int64_t busy_ns, ran_ns; /* alone, so far */
+    int64_t seen_busy_ns, seen_ran_ns; /* its counters when it was last asked */
+};
+
+struct gsim_gandiva_job {
+    struct gsim_turn turn; /* first */
+    struct gsim_packable packable;
+};
+
+enum gsim_status gsim_pairs_init(struct gsim_pairs *pairs, struct gsim_ctx *ctx);
+/* After servers have booked, before they serve: pairs end, are renewed and taken apart. */
+void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan);
+/* The job has got its turn on one GPU: packs another with it if there is one. mark: before it was
+ * placed. */
+bool gsim_pairs_pack(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot slot, uint32_t mark);
+void gsim_pairs_completed(struct gsim_pairs *pairs, const struct gsim_ctx *ctx, gsim_slot slot);
+
+#endif

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Turns of jobs on their servers, round robin: the job that has waited longest takes idle GPUs
+ * of its server, else pushes out jobs whose slice is over, the longest slice first. A job that
+ * has just been pushed out pushes out no other for a slice: else one arrival would have all jobs
+ * of a server change places at once, to no one's gain. A job that does not fit is passed over;
+ * once it has waited for patience= slices it claims its servers: no job that came later pushes
+ * out any other there, and what others take of idle GPUs meanwhile they give back when it needs
+ * them. */
+#include <assert.h>
+
+#include "policies/gandiva/parts.h"
+#include "policies/lib/common.h"
+#include "policies/lib/misfits.h"
+#include "policies/lib/settings.h"
+#include "policies/lib/slices.h"
+#include "policies/lib/taken.h"
+#include "sim/base/index.h"
+
+/* --- victims ----------------------------------------------------------------------------- */
+
+int64_t gsim_turn_end_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    bool runs = turn->list == GSIM_TURN_RUNS || turn->list == GSIM_TURN_WIDE_RUNS;
+    return runs ? turn->since_ns + servers->slice_ns : GSIM_NEVER;
+}
+
+static uint32_t gpus_on(const struct gsim_turn *turn, uint32_t server) {
+    const struct gsim_part *parts = gsim_turn_parts(turn);
+    for (uint32_t p = 0; p < turn->n_parts; p++)
+        if (parts[p].server == server)
+            return parts[p].gpus;
+    return 0;
+}
+
+/* The running jobs of a server, the longest slice first: its own, and gangs that are on others
+ * too. */
+struct walk {
+    gsim_slot own, wide;
+    uint32_t server;
+};
+
+static gsim_slot skip_others(const struct gsim_ctx *ctx, gsim_slot wide, uint32_t server) {
+    while (wide != GSIM_NO_SLOT && gpus_on(gsim_turn_of(ctx, wide), server) == 0)
+        wide = gsim_turn_of(ctx, wide)->after;
+    return wide;
+}
+
+static struct walk walk_of(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                           uint32_t server) {
+    const struct gsim_server *at = &servers->of[server];
+    gsim_slot wide = at->n_wide_running ? servers->wide_running.first : GSIM_NO_SLOT;
+    return (struct walk){at->running.first, skip_others(ctx, wide, server), server};
+}
+
+static gsim_slot walk_next(struct walk *walk, const struct gsim_ctx *ctx) {
+    const struct gsim_turn *own = walk->own == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->own);
+    const struct gsim_turn *wide =
+        walk->wide == GSIM_NO_SLOT ? NULL : gsim_turn_of(ctx, walk->wide);
+    gsim_slot slot;
+    if (wide && (!own || wide->since_ns < own->since_ns)) {
+        slot = walk->wide;
+        walk->wide = skip_others(ctx, wide->after, walk->server);
+    } else {
+        slot = walk->own;
+        walk->own = own ? own->after : GSIM_NO_SLOT;
+    }
+    return slot;
+}
+
+static bool is_due(const struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+    return gsim_turn_end_ns(servers, ctx, slot) <= ctx->view->now_ns;
+}
+
+/* The next job of the walk that gives way to this one. */
+static gsim_slot next_victim(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                             struct walk *walk, gsim_slot slot) {
+    const struct gsim_server *at = &servers->of[walk->server];
+    bool takes_guests = at->claimant == slot && at->n_guests > 0;
+    gsim_slot victim;
+    while ((victim = walk_next(walk, ctx)) != GSIM_NO_SLOT) {
+        bool due = is_due(servers, ctx, victim);
+        if (!due && !takes_guests)
+            return GSIM_NO_SLOT;
+        bool gives_way = due || gsim_turn_of(ctx, victim)->is_guest;
+        if (gives_way && (!servers->yields || servers->yields(ctx, victim)))
+            return victim;
+    }
+    return GSIM_NO_SLOT;
+}
+
+/* Whether the idle GPUs of a server and those of all that would give way are enough. */
+static bool could_fit(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                      struct gsim_part part, gsim_slot slot) {
+    uint64_t room = gsim_servers_idle(servers, ctx->view, part.server);
+    struct walk walk = walk_of(servers, ctx, part.server);
+    gsim_slot victim;
+    while (room < part.gpus && (victim = next_victim(servers, ctx, &walk, slot)) != GSIM_NO_SLOT)
+        room += gpus_on(gsim_turn_of(ctx, victim), part.server);
+    return room >= part.gpus;
+}
+
+static bool add_victim(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot victim) {
+    if (servers->n_victims == servers->victims_capacity) {
+        uint32_t capacity = servers->victims_capacity ? servers->victims_capacity * 2 : 64;
+        struct gsim_victim *grown =
+            gsim_arena_grow_raw(ctx->arena, servers->victims, capacity * sizeof *grown);
+        if (!grown) {
+            gsim_common_no_memory(ctx);
+            return false;
+        }
+        servers->victims = grown;
+        servers->victims_capacity = capacity;
+    }
+    servers->victims[servers->n_victims++] = (struct gsim_victim){victim, servers->preemption};
+    return true;
+}
+
+static bool preempt(struct gsim_plan *plan, const struct gsim_victim *victim) {
+    return gsim_plan_preempt(plan, victim->slot, victim->way.stop, victim->way.keep);
+}
+
+static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                     gsim_slot victim) {
+    return add_victim(servers, ctx, victim) &&
+           preempt(plan, &servers->victims[servers->n_victims - 1]);
+}
+
+void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    for (uint32_t p = 0; p < turn->n_parts;
+         p++) /* it may leave more than what it was stopped for */
+        gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
+    gsim_servers_unlist(servers, ctx, slot);
+}
+
+static void victims_have_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx) {
+    for (uint32_t v = 0; v < servers->n_victims; v++)
+        gsim_servers_has_stopped(servers, ctx, servers->victims[v].slot);
+}
+
+/* --- placing on one server --------------------------------------------------------------- */
+
+bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                                 struct gsim_plan *plan, gsim_slot slot) {
+    servers->mark = gsim_plan_mark(plan);
+    return gsim_settings_place(ctx, plan, slot, servers->rule) ||
+           (servers->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
+}
+
+static bool place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    if (servers->is_one)
+        return gsim_servers_place_anywhere(servers, ctx, plan, slot);
+    servers->mark = gsim_plan_mark(plan);
+    struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+    shape.within = gsim_turn_of(ctx, slot)->only.server + 1;
+    return gsim_plan_place(plan, slot, &shape);
+}
+
+/* Pushes out jobs until this one fits. */
+static bool make_room(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      gsim_slot slot) {
+    uint32_t server = gsim_turn_of(ctx, slot)->only.server;
+    uint64_t room = gsim_servers_idle(servers, ctx->view, server);
+    struct walk walk = walk_of(servers, ctx, server);
+    gsim_slot victim;
+    servers->n_victims = 0;
+    while ((victim = next_victim(servers, ctx, &walk, slot)) != GSIM_NO_SLOT) {
+        if (!push_out(servers, ctx, plan, victim))
+            return false;
+        room += gpus_on(gsim_turn_of(ctx, victim), server);
+        if (room >= ctx->view->jobs.gpus[slot] && place(servers, ctx, plan, slot))
+            return true;
+    }
+    return false;
+}
+
+/* Victims whose units the job did not take after all are spared. */
+static void spare(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot, uint32_t mark) {
+    struct gsim_taken *taken = &servers->taken;
+    uint32_t kept = 0;
+    if (servers->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
+        return;
+    gsim_plan_rollback(plan, mark);
+    for (uint32_t v = 0; v < servers->n_victims; v++) {
+        struct gsim_victim victim = servers->victims[v];
+        if (gsim_taken_overlaps(taken, plan, victim.slot) && preempt(plan, &victim))
+            servers->victims[kept++] = victim;
+    }
+    servers->n_victims = kept;
+    servers->mark = gsim_plan_mark(plan);
+    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
+    assert(is_placed);
+}
+
+static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                  gsim_slot slot) {
+    uint32_t mark = gsim_plan_mark(plan);
+    if (!make_room(servers, ctx, plan, slot)) {
+        gsim_plan_rollback(plan, mark);
+        return false;
+    }
+    spare(servers, ctx, plan, slot, mark);
+    victims_have_stopped(servers, ctx);
+    return true;
+}
+
+/* --- a line ------------------------------------------------------------------------------ */
+
+static bool is_older(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
+    int64_t since_a = gsim_turn_of(ctx, a)->since_ns, since_b = gsim_turn_of(ctx, b)->since_ns;
+    return since_a != since_b ? since_a < since_b
+                              : ctx->view->jobs.index[a] < ctx->view->jobs.index[b];
+}
+
+/* Whether a job that has waited longer keeps this one from pushing out others. */
+static bool is_claimed(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                       gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        gsim_slot claimant = servers->of[gsim_turn_parts(turn)[p].server].claimant;
+        if (claimant != GSIM_NO_SLOT && claimant != slot && is_older(ctx, claimant, slot))
+            return true;
+    }
+    return false;
+}
+
+static void claim(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        struct gsim_server *at = &servers->of[gsim_turn_parts(turn)[p].server];
+        if (at->claimant == GSIM_NO_SLOT || is_older(ctx, slot, at->claimant))
+            at->claimant = slot;
+    }
+}
+
+/* On several servers slices would hardly ever be over at once while others take turns there: a gang
+ * that needs them claims them after a slice at the latest. */
+static int64_t claims_at_ns(const struct gsim_servers *servers, const struct gsim_turn *turn) {
+    int64_t slices = servers->patience;
+    if (turn->n_parts > 1 && slices == 0)
+        slices = 1;
+    return slices == 0 ? GSIM_NEVER : turn->since_ns + gsim_common_times(slices, servers->slice_ns);
+}
+
+static bool is_impatient(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                         gsim_slot slot) {
+    return claims_at_ns(servers, gsim_turn_of(ctx, slot)) <= ctx->view->now_ns;
+}
+
+/* The job is on its way to these servers. Where another waits with a claim, it is a guest. */
+static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_part *parts = gsim_turn_parts(turn);
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        turn->is_guest |= servers->of[parts[p].server].claimant != GSIM_NO_SLOT;
+        servers->of[parts[p].server].has_placed = true;
+        gsim_servers_touch(servers, parts[p].server);
+    }
+    for (uint32_t p = 0; p < turn->n_parts && turn->is_guest; p++)
+        servers->of[parts[p].server].n_guests++;
+}
+
+void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                             struct gsim_plan *plan, gsim_slot slot) {
+    gsim_servers_note_units(servers, ctx, plan, slot);
+    note_coming(servers, ctx, slot);
+}
+
+static void leave_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    if (servers->placed)
+        servers->placed(ctx, plan, slot, servers->mark);
+    gsim_servers_has_placed(servers, ctx, plan, slot);
+}
+
+/* What one pass over a line knows of the jobs that cannot be placed. */
+struct pass {
+    struct gsim_misfits misfits;
+    uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
+};
+
+/* A job that lacks only memory on GPUs enough waits for the jobs paused there, and its failure says
+ * nothing of others. */
+static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      struct pass *pass, gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    uint32_t gpus = ctx->view->jobs.gpus[slot];
+    if (gpus < pass->misfits.smallest)
+        pass->misfits.smallest = gpus;
+    if (gpus >= pass->smallest_unforced || turn->rests_until_ns > ctx->view->now_ns ||
+        is_claimed(servers, ctx, slot))
+        return false;
+    bool could = could_fit(servers, ctx, (struct gsim_part){turn->only.server, gpus}, slot);
+    if (could && force(servers, ctx, plan, slot)) {
+        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+        return true;
+    }
+    if (!could || pass->misfits.is_size_all)
+        pass->smallest_unforced = gpus;
+    return false;
+}
+
+static bool try_place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      const struct pass *pass, gsim_slot slot) {
+    bool is_hopeless =
+        pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
+    servers->n_victims = 0;
+    return !is_hopeless && place(servers, ctx, plan, slot);
+}
+
+/* No job that rests is before one that does not, but where lines have been joined. */
+static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       uint32_t server) {
+    const struct gsim_server *at = &servers->of[server];
+    bool has_shares = ctx->view->trace->column[GSIM_COL_SHARE_PPM] != NULL;
+    struct pass pass = {gsim_misfits_none(ctx->view, servers->rule, true), UINT32_MAX};
+    gsim_slot after;
+    for (gsim_slot slot = at->line.first; slot != GSIM_NO_SLOT; slot = after) {
+        after = gsim_turn_of(ctx, slot)->after;
+        bool is_full = !has_shares && gsim_servers_idle(servers, ctx->view, server) == 0;
+        if (pass.smallest_unforced == 1 && is_full)
+            break;
+        if ((!is_full && try_place(servers, ctx, plan, &pass, slot)) ||
+            try_force(servers, ctx, plan, &pass, slot)) {
+            leave_line(servers, ctx, plan, slot);
+            if (after != GSIM_NO_SLOT && gsim_turn_of(ctx, after)->list != GSIM_TURN_LINE)
+                after = at->line.first; /* it was packed with the one that was placed */
+        } else if (is_impatient(servers, ctx, slot)) {
+            claim(servers, ctx, slot);
+        }
+    }
+}
+
+/* --- gangs of several servers ------------------------------------------------------------ */
+
+static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_part *parts = gsim_turn_parts(turn);
+    struct gsim_taken *taken = &servers->taken;
+    uint32_t n = 0, gpus = ctx->view->jobs.gpus[slot];
+    if (!gsim_taken_reserve(taken, ctx, gpus))
+        return false;
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        uint32_t gpu = ctx->view->cluster.node_first_gpu[parts[p].server], taken_here = 0;
+        for (; taken_here < parts[p].gpus &&
+               gpu < ctx->view->cluster.node_first_gpu[parts[p].server + 1];
+             gpu++)
+            if (gsim_gpu_is_idle(ctx->view, gpu)) {
+                taken->units[n++] = (struct gsim_unit){.gpu = gpu};
+                taken_here++;
+            }
+        if (taken_here < parts[p].gpus)
+            return false;
+    }
+    servers->mark = gsim_plan_mark(plan);
+    return gsim_plan_place_on(plan, slot, taken->units, n);
+}
+
+/* On each server only as many are pushed out as it lacks GPUs. */
+static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                       gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_part *parts = gsim_turn_parts(turn);
+    servers->n_victims = 0;
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        struct walk walk = walk_of(servers, ctx, parts[p].server);
+        gsim_slot victim;
+        while (gsim_servers_idle(servers, ctx->view, parts[p].server) < parts[p].gpus) {
+            do
+                victim = next_victim(servers, ctx, &walk, slot);
+            while (victim != GSIM_NO_SLOT && gsim_turn_of(ctx, victim)->is_stopping);
+            if (victim == GSIM_NO_SLOT || !push_out(servers, ctx, plan, victim))
+                return false;
+            gsim_turn_of(ctx, victim)->is_stopping = true;
+        }
+    }
+    return place_wide(servers, ctx, plan, slot);
+}
+
+static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                           struct gsim_plan *plan, gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    if (turn->rests_until_ns > ctx->view->now_ns || is_claimed(servers, ctx, slot))
+        return false;
+    for (uint32_t p = 0; p < turn->n_parts; p++)
+        if (!could_fit(servers, ctx, gsim_turn_parts(turn)[p], slot))
+            return false;
+    uint32_t mark = gsim_plan_mark(plan);
+    bool is_placed = force_wide(servers, ctx, plan, slot);
+    for (uint32_t v = 0; v < servers->n_victims; v++)
+        gsim_turn_of(ctx, servers->victims[v].slot)->is_stopping = false;
+    if (is_placed)
+        victims_have_stopped(servers, ctx);
+    else
+        gsim_plan_rollback(plan, mark);
+    return is_placed;
+}
+
+static bool has_dirty_part(const struct gsim_servers *servers, const struct gsim_turn *turn) {
+    for (uint32_t p = 0; p < turn->n_parts; p++)
+        if (servers->of[gsim_turn_parts(turn)[p].server].is_dirty)
+            return true;
+    return false;
+}
+
+static void serve_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    gsim_slot after;
+    for (gsim_slot slot = servers->wide_line.first; slot != GSIM_NO_SLOT; slot = after) {
+        const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+        after = turn->after;
+        if (!has_dirty_part(servers, turn))
+            continue;
+        if (place_wide(servers, ctx, plan, slot) || try_force_wide(servers, ctx, plan, slot))
+            gsim_servers_has_placed(servers, ctx, plan, slot);
+        else if (is_impatient(servers, ctx, slot))
+            claim(servers, ctx, slot);
+    }
+}
+
+/* --- when to look again ------------------------------------------------------------------ */
+
+/* The end of the first slice that is not over. */
+static int64_t next_due_ns(struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                           uint32_t server) {
+    struct gsim_server *at = &servers->of[server];
+    while (at->next_due != GSIM_NO_SLOT && is_due(servers, ctx, at->next_due))
+        at->next_due = gsim_turn_of(ctx, at->next_due)->after;
+    int64_t next_ns =
+        at->next_due == GSIM_NO_SLOT ? GSIM_NEVER : gsim_turn_end_ns(servers, ctx, at->next_due);
+    gsim_slot wide = at->n_wide_running ? servers->wide_running.first : GSIM_NO_SLOT;
+    for (wide = skip_others(ctx, wide, server); wide != GSIM_NO_SLOT;
+         wide = skip_others(ctx, gsim_turn_of(ctx, wide)->after, server))
+        if (!is_due(servers, ctx, wide)) {
+            int64_t end_ns = gsim_turn_end_ns(servers, ctx, wide);
+            return end_ns < next_ns ? end_ns : next_ns;
+        }
+    return next_ns;
+}
+
+/* The first time at which a job of a line may do more than now: it has rested, or claims its
+ * servers. */
+static int64_t next_right_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                             const struct gsim_turns_list *line) {
+    int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
+    for (gsim_slot slot = line->last; slot != GSIM_NO_SLOT;
+         slot = gsim_turn_of(ctx, slot)->before) {
+        const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+        int64_t claims_ns = claims_at_ns(servers, turn);
+        if (turn->rests_until_ns <= now && claims_ns <= now)
+            break;
+        if (turn->rests_until_ns > now && turn->rests_until_ns < next_ns)
+            next_ns = turn->rests_until_ns;
+        if (claims_ns > now && claims_ns < next_ns)
+            next_ns = claims_ns;
+        if (turn->rests_until_ns <= now && claims_ns == GSIM_NEVER)
+            break;
+    }
+    return next_ns;
+}
+
+static void look_again(struct gsim_servers *servers, struct gsim_ctx *ctx, uint32_t server) {
+    struct gsim_server *at = &servers->of[server];
+    int64_t next_ns = GSIM_NEVER, right_ns = GSIM_NEVER;
+    if (at->line.n > 0 || at->n_wide_waiting > 0 || at->n_pairs > 0) {
+        next_ns = next_due_ns(servers, ctx, server);
+        if (at->has_placed && ctx->view->now_ns + servers->slice_ns < next_ns)
+            next_ns = ctx->view->now_ns + servers->slice_ns; /* the job may run at once */
+    }
+    at->has_placed = false;
+    bool has_due = at->running.first != at->next_due || at->n_wide_running > 0;
+    if (has_due || servers->patience > 0 || at->n_wide_waiting > 0) {
+        right_ns = next_right_ns(servers, ctx, &at->line);
+        if (at->n_wide_waiting > 0) {
+            int64_t wide_ns = next_right_ns(servers, ctx, &servers->wide_line);
+            right_ns = wide_ns < right_ns ? wide_ns : right_ns;
+        }
+    }
+    next_ns = right_ns < next_ns ? right_ns : next_ns;
+    gsim_index_remove(&servers->timed, server);
+    if (next_ns != GSIM_NEVER && !gsim_index_insert(&servers->timed, server, next_ns, server))
+        gsim_common_no_memory(ctx);
+}
+
+/* --- the decide -------------------------------------------------------------------------- */
+
+static void touch_timed(struct gsim_servers *servers, const struct gsim_ctx *ctx) {
+    uint32_t server;
+    while ((server = gsim_index_first(&servers->timed)) != GSIM_NO_ID &&
+           gsim_index_key(&servers->timed, server) <= ctx->view->now_ns) {
+        gsim_index_remove(&servers->timed, server);
+        gsim_servers_touch(servers, server);
+    }
+}
+
+/* Jobs that have come take idle GPUs wherever there are any, else turns on a server. */
+static void serve_arrived(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                          struct gsim_plan *plan) {
+    for (uint32_t i = 0; i < ctx->view->changes.n_arrived && !servers->is_one; i++) {
+        gsim_slot slot = ctx->view->changes.arrived[i];
+        if (!gsim_common_is_full(ctx->view) &&
+            gsim_servers_place_anywhere(servers, ctx, plan, slot))
+            gsim_servers_has_placed(servers, ctx, plan, slot);
+        else
+            gsim_servers_allot(servers, ctx, slot);
+    }
+}
+
+/* A server that is touched while others are served comes behind, also if it has been served. */
+static void serve_dirty(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    while (servers->n_dirty > 0) {
+        uint32_t server = servers->dirty[--servers->n_dirty];
+        servers->of[server].is_dirty = false;
+        if (servers->of[server].line.n > 0)
+            serve_line(servers, ctx, plan, server);
+    }
+}
+
+void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                        struct gsim_plan *plan) {
+    touch_timed(servers, ctx);
+    if (servers->wide_line.n > 0)
+        serve_wide(servers, ctx, plan);
+    serve_dirty(servers, ctx, plan);
+    if (servers->is_balancing && servers->n_waiting > 0 && !gsim_common_is_full(ctx->view))
+        gsim_servers_use_idle(servers, ctx, plan);
+    serve_arrived(servers, ctx, plan);
+    if (servers->is_balancing && servers->has_freed)
+        gsim_servers_balance(servers, ctx);
+    serve_dirty(servers, ctx, plan);
+    for (uint32_t c = 0; c < servers->n_changed; c++) {
+        servers->of[servers->changed[c]].is_changed = false;
+        look_again(servers, ctx, servers->changed[c]);
+    }
+    servers->n_changed = 0;
+    uint32_t first = gsim_index_first(&servers->timed);
+    if (first != GSIM_NO_ID)
+        gsim_plan_wake(plan, gsim_index_key(&servers->timed, first));
+}
