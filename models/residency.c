@@ -159,6 +159,13 @@ static uint32_t cut(struct gsim_residency *r, uint32_t buffer, uint32_t chunk) {
     return rest;
 }
 
+/* Whether two neighbours that are alike go one after the other. Belady does not look at age: there
+ * what a sweep leaves behind would otherwise stay in pieces, one more with each sweep. */
+static bool are_of_one_age(const struct gsim_residency *r, uint32_t at) {
+    const struct gsim_extent *left = &r->extents[at];
+    return !is_resident(left) || r->eviction == GSIM_EVICT_BELADY || left->newer == left->after;
+}
+
 /* Joins an extent with the one after it, when they are alike. */
 static bool join(struct gsim_residency *r, uint32_t at) {
     struct gsim_extent *left = &r->extents[at];
@@ -167,7 +174,7 @@ static bool join(struct gsim_residency *r, uint32_t at) {
     uint32_t next = left->after;
     const struct gsim_extent *right = &r->extents[next];
     if (left->content != right->content || left->is_pinned != right->is_pinned ||
-        (is_resident(left) && left->newer != next))
+        !are_of_one_age(r, at))
         return false;
     if (is_resident(left))
         unlink_age(r, next);
@@ -464,24 +471,50 @@ static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, u
     return victims.n;
 }
 
+/* Uses a range that is there as a whole, or for which there is room. */
+static void bring(struct gsim_residency *r, struct gsim_range range, bool is_write,
+                  struct gsim_moved *moved) {
+    struct gsim_moved populated = gsim_residency_populate(r, range);
+    if (populated.hits > 0 || is_write)
+        (void)gsim_residency_touch(r, range, is_write);
+    add(moved, populated);
+}
+
+/* Under Belady what has just been swept is needed last, so that each chunk may have to go for the next
+ * one. Then the first n of those to come, which are missing and of one kind, pass through one place,
+ * and the last of them stays in it. Whether they did. */
+static bool pass_through(struct gsim_residency *r, struct gsim_range to_come, uint32_t n,
+                         bool is_write, struct gsim_moved *moved) {
+    if (n == 0 || r->eviction != GSIM_EVICT_BELADY || gsim_residency_free(r) > 0)
+        return false;
+    struct gsim_range victim = next_victims(r, to_come, 1);
+    if (victim.buffer != to_come.buffer || victim.first + 1 != to_come.first)
+        return false;
+    bool is_new = gsim_residency_content(r, to_come.buffer, to_come.first) == GSIM_UNTOUCHED;
+    struct gsim_range passing = {to_come.buffer, to_come.first, n - 1};
+    struct gsim_range last = {to_come.buffer, to_come.first + n - 1, 1};
+    add(moved, gsim_residency_evict_range(r, victim));
+    *(is_new ? &moved->zeroed : &moved->in) += passing.n;
+    *(is_new || is_write ? &moved->out_dirty : &moved->out_clean) += passing.n;
+    gsim_residency_write_host(r, passing);
+    bring(r, last, is_write, moved);
+    return true;
+}
+
 uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range left,
                              bool is_write, struct gsim_moved *moved) {
     struct gsim_residency *r = residency;
     if (left.n == 0 || r->has_failed)
         return 0;
     const struct gsim_extent *extent = &r->extents[find(r, left.buffer, left.first)];
-    uint32_t n = end_of(extent) - left.first;
-    n = n < left.n ? n : left.n;
-    if (!is_resident(extent))
-        n = make_room(r, left, n, moved);
+    uint32_t alike = end_of(extent) - left.first;
+    alike = alike < left.n ? alike : left.n;
+    uint32_t n = is_resident(extent) ? alike : make_room(r, left, alike, moved);
     if (n == 0)
         return 0;
-    struct gsim_range step = {left.buffer, left.first, n};
-    struct gsim_moved populated = gsim_residency_populate(r, step);
-    if (populated.hits > 0 || is_write)
-        (void)gsim_residency_touch(r, step, is_write);
-    add(moved, populated);
-    return n;
+    bring(r, (struct gsim_range){left.buffer, left.first, n}, is_write, moved);
+    struct gsim_range to_come = {left.buffer, left.first + n, left.n - n};
+    return pass_through(r, to_come, alike - n, is_write, moved) ? alike : n;
 }
 
 struct gsim_moved gsim_residency_access(struct gsim_residency *residency, struct gsim_range range,

@@ -115,9 +115,9 @@ struct gsim_moved gsim_residency_evict_range(struct gsim_residency *residency,
  * buffer's next use being the one after this. Stops short when all that is there is pinned. */
 struct gsim_moved gsim_residency_access(struct gsim_residency *residency, struct gsim_range range,
                                         bool is_write);
-/* The same in steps, for who needs to know what was missing in one go: a whole resident extent, or as
- * many missing chunks of one kind as there is room for. Adds to moved what the step did and returns
- * how many chunks it was; 0: no further. */
+/* The same in steps, which keep apart what was missing in one go: a whole resident extent, or missing
+ * chunks of one kind, as many as there is room for or as pass through one place. Adds to moved what
+ * the step did and returns how many chunks it was; 0: no further. */
 uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range left,
                              bool is_write, struct gsim_moved *moved);
 /* Of resident chunks; the others stay as they are. */

@@ -165,7 +165,9 @@ static void one_batch(struct run *run) {
     int64_t n_faults = 0;
     uint32_t first = UINT32_MAX, last = 0;
     for (; run->at < run->n_pages && n_faults < uvm->batch_faults; run->at++) {
-        int64_t page = (int64_t)((gsim_i128)run->at * run->stride % run->n_pages);
+        int64_t page = run->at;
+        if (run->stride > 1)
+            page = (int64_t)((gsim_i128)run->at * run->stride % run->n_pages);
         uint32_t chunk = (uint32_t)(page / run->pages_per_chunk);
         int64_t offset = page % run->pages_per_chunk * run->page_bytes;
         uint64_t leaf = UINT64_C(1) << offset / uvm->leaf_bytes;

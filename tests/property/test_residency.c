@@ -428,6 +428,30 @@ static void test_a_buffer_swept_again_and_again(void **state) {
     gsim_arena_free(arena);
 }
 
+/* What misses in one go is one step, and what sweeps leave behind does not fall to pieces: a sweep of
+ * a million chunks is no more than six steps (room, those that pass, and what is there, around the place
+ * through which the last sweep passed), and the 64 extents of the beginning are enough. */
+static void test_a_sweep_costs_a_few_steps(void **state) {
+    (void)state;
+    enum { N = 1000000, C = 12288, SWEEPS = 2000, STEPS = 6, EXTENTS = 64 };
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_residency r = open_equal(GSIM_EVICT_BELADY, C, 1, N, arena);
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        struct gsim_range left = gsim_range_whole(&r, 0);
+        struct gsim_moved moved = {0};
+        uint32_t steps = 0, n;
+        for (; (n = gsim_residency_step(&r, left, false, &moved)) > 0; steps++) {
+            left.first += n;
+            left.n -= n;
+        }
+        assert_int_equal(left.n, 0);
+        assert_int_equal(moved.hits + moved.in, N);
+        assert_true(steps <= STEPS);
+    }
+    assert_int_equal(r.extent_capacity, EXTENTS);
+    gsim_arena_free(arena);
+}
+
 /* All of a task is brought in at its turn, what is used again last goes out for it. */
 static int64_t rotate(struct gsim_residency *r, uint32_t n, int64_t from, int64_t to) {
     int64_t hits = 0;
@@ -525,6 +549,7 @@ int main(void) {
         cmocka_unit_test(test_belady_is_a_table_of_chunks),
         cmocka_unit_test(test_a_cycle_of_single_chunks),
         cmocka_unit_test(test_a_buffer_swept_again_and_again),
+        cmocka_unit_test(test_a_sweep_costs_a_few_steps),
         cmocka_unit_test(test_a_rotation_of_tasks),
         cmocka_unit_test(test_no_order_misses_less_than_belady),
     };
