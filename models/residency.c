@@ -445,12 +445,16 @@ struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_
 
 /* --- demand ----------------------------------------------------------------------------------- */
 
-/* Whether a chunk of `own` just loaded may go before what is left of the victims. */
-static bool may_go_first(const struct gsim_residency *r, uint32_t own, uint32_t victims) {
-    const struct gsim_buffer *a = &r->buffers[own], *b = &r->buffers[victims];
-    if (r->eviction == GSIM_EVICT_BELADY)
-        return own == victims || a->next_use >= b->next_use;
-    return a->yields && !b->yields;
+/* Whether what has just been loaded may go before what is left of the victims. Of its own buffer it
+ * goes before what lies below it, and before all that is still to come. */
+static bool may_go_first(const struct gsim_residency *r, struct gsim_range to_come,
+                         struct gsim_range victims) {
+    const struct gsim_buffer *a = &r->buffers[to_come.buffer], *b = &r->buffers[victims.buffer];
+    if (r->eviction != GSIM_EVICT_BELADY)
+        return a->yields && !b->yields;
+    if (a == b)
+        return victims.first < to_come.first + to_come.n;
+    return a->next_use > b->next_use || (a->next_use == b->next_use && a > b);
 }
 
 /* Makes room for some of the n missing chunks at to_come and says for how many: one, where the
@@ -461,7 +465,7 @@ static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, u
     if (room > 0)
         return room < n ? room : n;
     struct gsim_range victims = next_victims(r, to_come, n);
-    if (victims.n > 1 && may_go_first(r, to_come.buffer, victims.buffer)) {
+    if (victims.n > 1 && may_go_first(r, to_come, victims)) {
         if (r->eviction == GSIM_EVICT_BELADY) /* from above */
             victims.first += victims.n - 1;
         victims.n = 1;
