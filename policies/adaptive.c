@@ -129,26 +129,38 @@ static int64_t cost_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
     return may_stay ? quoted + blocking_ns(ctx, plan, victim) : GSIM_NEVER;
 }
 
-static enum way choose(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
-                       int64_t *least) {
+static enum way choose(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim) {
     const struct state *state = ctx->state;
-    enum way best = state->choice == AUTO ? RESTART : (enum way)(state->choice - 1);
-    *least = quoted_ns(ctx, victim, best);
-    for (enum way way = RESIDENT; state->choice == AUTO && way < RESTART; way++) {
+    if (state->choice != AUTO)
+        return (enum way)(state->choice - 1);
+    enum way best = RESTART;
+    int64_t least = quoted_ns(ctx, victim, best);
+    for (enum way way = RESIDENT; way < RESTART; way++) {
         int64_t cost = cost_ns(ctx, plan, victim, way);
-        if (cost < *least) {
-            *least = cost;
+        if (cost < least) {
+            least = cost;
             best = way;
         }
     }
     return best;
 }
 
+/* Whether any way costs no more than this. Those whose cost needs no estimate are asked first. */
+static bool has_way_within(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
+                           gsim_slot victim, int64_t most_ns) {
+    const struct state *state = ctx->state;
+    if (state->choice != AUTO)
+        return quoted_ns(ctx, victim, (enum way)(state->choice - 1)) <= most_ns;
+    for (enum way way = RESTART; way > RESIDENT; way--)
+        if (quoted_ns(ctx, victim, way) <= most_ns)
+            return true;
+    return cost_ns(ctx, plan, victim, RESIDENT) <= most_ns;
+}
+
 static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot) {
-    int64_t least;
     (void)slot;
-    return ways[choose(ctx, plan, victim, &least)];
+    return ways[choose(ctx, plan, victim)];
 }
 
 static int64_t gpu_time_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -163,11 +175,10 @@ static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_n
  * turns for ever, and pay for each: one that is ahead by less than the lead stays. */
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot) {
-    int64_t least, lead = ((const struct state *)ctx->state)->lead;
+    int64_t lead = ((const struct state *)ctx->state)->lead;
     if (!own(ctx, slot)->is_called && gpu_time_ns(ctx, slot) > gpu_time_ns(ctx, victim) / lead)
         return false;
-    (void)choose(ctx, plan, victim, &least);
-    return least <= gsim_service_ns(ctx, victim);
+    return has_way_within(ctx, plan, victim, gsim_service_ns(ctx, victim));
 }
 
 /* Whoever waits first and has waited for a quantum is kept out by the memory of paused jobs: they
