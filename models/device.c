@@ -643,7 +643,7 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
 /* --- questions -------------------------------------------------------------------------------- */
 
 static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
-    if (model->jobs[slot].is_turning)
+    if (model->jobs[slot].is_turning && model->progress[slot].since_ns != now_ns)
         gsim_turns_tell(model, slot, now_ns);
 }
 

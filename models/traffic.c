@@ -155,14 +155,21 @@ static int64_t crossing_bytes(const struct gsim_traffic *traffic, const struct g
     return n > n_there ? cargo->kept_bytes * (n - n_there) : 0;
 }
 
+/* Whether nodes may have anything to carry at this stage. */
+static bool has_nodes(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
+                      enum gsim_stage stage) {
+    if (stage == GSIM_STAGE_STORAGE)
+        return traffic->storage_rates && cargo->stored_bytes > 0;
+    return traffic->network_rates && cargo->home && cargo->kept_bytes > 0;
+}
+
 static int64_t node_bytes(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                           enum gsim_stage stage, const struct gsim_unit *units, uint32_t u,
                           uint32_t n) {
-    if (stage == GSIM_STAGE_STORAGE)
-        return traffic->storage_rates ? cargo->stored_bytes * n : 0;
-    return traffic->network_rates && cargo->home && cargo->kept_bytes > 0
-               ? crossing_bytes(traffic, cargo, units, u, n)
-               : 0;
+    if (!has_nodes(traffic, cargo, stage))
+        return 0;
+    return stage == GSIM_STAGE_STORAGE ? cargo->stored_bytes * n
+                                       : crossing_bytes(traffic, cargo, units, u, n);
 }
 
 static const struct gsim_copy_rates *node_rates(const struct gsim_traffic *traffic,
@@ -235,7 +242,7 @@ static int64_t nodes_ns(const struct gsim_traffic *traffic, const struct gsim_ca
         stage == GSIM_STAGE_STORAGE ? direction_of(cargo->carriage) : GSIM_H2D;
     int64_t longest_ns = 0;
     uint32_t n;
-    for (uint32_t u = 0; u < n_units; u += n) {
+    for (uint32_t u = 0; u < n_units && has_nodes(traffic, cargo, stage); u += n) {
         n = n_on_node(traffic, units, n_units, u);
         int64_t bytes = node_bytes(traffic, cargo, stage, units, u, n);
         if (bytes == 0)
@@ -259,6 +266,15 @@ static uint32_t n_alike(const uint32_t *group_of_gpu, const struct gsim_unit *un
     return n;
 }
 
+/* Whether copies to both take as long as each other: the rates and what is shared are those of both. */
+static bool copy_alike(const struct gsim_traffic *traffic, uint32_t gpu, uint32_t other) {
+    const uint32_t *root = traffic->wiring.root_of_gpu;
+    const struct gsim_link_hosts *hosts = traffic->pcie.hosts;
+    return traffic->type_of_gpu[gpu] == traffic->type_of_gpu[other] &&
+           (!root || root[gpu] == root[other]) &&
+           (!hosts || hosts->domain_of_gpu[gpu] == hosts->domain_of_gpu[other]);
+}
+
 /* The longest of the copies of units that lie on one node; groups are parts of a node. */
 static int64_t together_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                            const struct gsim_unit *units, uint32_t n_units) {
@@ -266,6 +282,8 @@ static int64_t together_ns(const struct gsim_traffic *traffic, const struct gsim
     int64_t longest_ns = 0;
     for (uint32_t u = 0; u < n_units; u++) {
         uint32_t gpu = units[u].gpu;
+        if (u > 0 && copy_alike(traffic, gpu, units[u - 1].gpu))
+            continue;
         int64_t ns = gsim_link_together_ns(
             &traffic->pcie, gpu, n_alike(traffic->wiring.root_of_gpu, units, n_units, gpu),
             n_alike(hosts ? hosts->domain_of_gpu : NULL, units, n_units, gpu),

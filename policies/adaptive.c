@@ -72,12 +72,12 @@ static int64_t room_mib(const struct gsim_ctx *ctx, const struct gsim_plan *plan
     return least / GSIM_MIB;
 }
 
-/* Jobs that wait without memory on a GPU and need more than the room. */
-static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room) {
+/* Jobs that wait without memory on a GPU and need more than the room; counted up to so many. */
+static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room, int64_t most) {
     const struct state *state = ctx->state;
     int64_t n = 0;
     for (gsim_slot slot = gsim_index_last(&state->away);
-         slot != GSIM_NO_ID && gsim_index_key(&state->away, slot) > room;
+         slot != GSIM_NO_ID && n < most && gsim_index_key(&state->away, slot) > room;
          slot = gsim_index_prev(&state->away, slot))
         n += gsim_common_waits(ctx->view, slot);
     return n;
@@ -92,19 +92,20 @@ static int64_t away_ns(const struct gsim_ctx *ctx) {
 }
 
 /* Time that others will wait for its memory: a quantum each, spread over the GPUs that they could
- * have instead. */
+ * have instead. Exact up to most_ns; where it is more than that, so is the answer. */
 static int64_t blocking_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
-                           gsim_slot victim) {
+                           gsim_slot victim, int64_t most_ns) {
     const struct state *state = ctx->state;
     const struct gsim_history *seen = &state->seen;
     int64_t room = room_mib(ctx, plan, victim), span_ns = ctx->view->now_ns - state->first_ns;
-    int64_t blocked_milli = 1000 * blocked_now(ctx, room);
+    int64_t each_ns = state->slices.slice_ns + away_ns(ctx);
+    int64_t blocked_milli = 1000 * blocked_now(ctx, room, most_ns / each_ns + 1);
     if (span_ns > 0 && seen->n > 0) {
         int64_t larger = seen->n - gsim_history_above(seen, room);
         int64_t coming_milli = gsim_muldiv_floor(state->n_arrived * 1000, away_ns(ctx), span_ns);
         blocked_milli += gsim_muldiv_floor(coming_milli, larger, seen->n);
     }
-    return gsim_muldiv_floor(state->slices.slice_ns + away_ns(ctx), blocked_milli, 1000);
+    return gsim_muldiv_floor(each_ns, blocked_milli, 1000);
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
@@ -120,13 +121,14 @@ static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot victim, enum way 
                              slice_ns + quote.stop_ns);
 }
 
+/* Exact up to most_ns, and more than that where it is more. */
 static int64_t cost_ns(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
-                       enum way way) {
+                       enum way way, int64_t most_ns) {
     int64_t quoted = quoted_ns(ctx, victim, way);
     if (way != RESIDENT || quoted == GSIM_NEVER)
         return quoted;
     bool may_stay = mem_mib(ctx, victim) >= 0 && !own(ctx, victim)->is_called;
-    return may_stay ? quoted + blocking_ns(ctx, plan, victim) : GSIM_NEVER;
+    return may_stay ? quoted + blocking_ns(ctx, plan, victim, most_ns) : GSIM_NEVER;
 }
 
 static enum way choose(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim) {
@@ -136,7 +138,7 @@ static enum way choose(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
     enum way best = RESTART;
     int64_t least = quoted_ns(ctx, victim, best);
     for (enum way way = RESIDENT; way < RESTART; way++) {
-        int64_t cost = cost_ns(ctx, plan, victim, way);
+        int64_t cost = cost_ns(ctx, plan, victim, way, least);
         if (cost < least) {
             least = cost;
             best = way;
@@ -154,7 +156,7 @@ static bool has_way_within(const struct gsim_ctx *ctx, const struct gsim_plan *p
     for (enum way way = RESTART; way > RESIDENT; way--)
         if (quoted_ns(ctx, victim, way) <= most_ns)
             return true;
-    return cost_ns(ctx, plan, victim, RESIDENT) <= most_ns;
+    return cost_ns(ctx, plan, victim, RESIDENT, most_ns) <= most_ns;
 }
 
 static struct gsim_preemption way(const struct gsim_ctx *ctx, const struct gsim_plan *plan,

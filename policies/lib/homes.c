@@ -89,7 +89,7 @@ gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_inde
 }
 
 /* What it would take on the next node, more than where it is. */
-int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     enum { MOST_UNITS = 64 };
     struct gsim_unit elsewhere[MOST_UNITS];
     const struct gsim_unit *home;
@@ -103,4 +103,13 @@ int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
         elsewhere[u] =
             (struct gsim_unit){.gpu = first + u % (view->cluster.node_first_gpu[next + 1] - first)};
     return gsim_ask_back_ns(ctx, slot, elsewhere, n) - gsim_ask_back_ns(ctx, slot, home, n);
+}
+
+/* As long as a job waits, what it left and where stays as it is: the quotes are asked for once. */
+int64_t gsim_homes_saves_ns(struct gsim_homes *homes, const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_home *home = &homes->of[slot];
+    if (!home->is_asked)
+        home->saves_ns = quoted_ns(ctx, slot);
+    home->is_asked = true;
+    return home->saves_ns;
 }

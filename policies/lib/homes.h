@@ -10,7 +10,8 @@
 struct gsim_home {
     gsim_slot before, after;
     uint32_t node;
-    bool is_in;
+    bool is_in, is_asked;
+    int64_t saves_ns; /* once asked */
 };
 struct gsim_homes {
     struct gsim_arena *arena;
@@ -27,7 +28,7 @@ gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_inde
                           uint32_t node);
 /* The one node that a job has all its units on; else GSIM_NO_NODE. */
 uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
-/* How much sooner it is back at home than elsewhere, by quotes. */
-int64_t gsim_homes_saves_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+/* How much sooner one of them is back at home than elsewhere, by quotes. */
+int64_t gsim_homes_saves_ns(struct gsim_homes *homes, const struct gsim_ctx *ctx, gsim_slot slot);
 
 #endif

@@ -220,7 +220,7 @@ static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
         return false;
     int64_t behind =
         gsim_index_key(&slices->waiting, best) - gsim_index_key(&slices->waiting, first);
-    if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(ctx, best)))
+    if (behind > slices->worth(ctx, best, gsim_homes_saves_ns(&slices->homes, ctx, best)))
         return false;
     slices->only_node = node;
     bool is_placed = could_fit(slices, ctx, plan, best) && force(slices, ctx, plan, best);
