@@ -400,22 +400,33 @@ static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_wing *
     }
 }
 
+/* Where the keeper has the memory of another GPU; NULL: that is where it always is. */
+static const struct gsim_wing *wing_of(const struct gsim_arbiter *arbiter,
+                                       const struct gsim_arbiter *keeper, uint32_t gpu) {
+    const struct gsim_wings *wings = &keeper->committed.wings;
+    for (uint32_t i = 0; keeper != arbiter && i < wings->n; i++)
+        if (wings->wing[i].gpu == gpu)
+            return &wings->wing[i];
+    return NULL;
+}
+
 struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
                                      const struct gsim_arbiter *keeper, uint32_t gpu) {
     const struct gsim_lanes *lanes = &keeper->committed;
-    const struct gsim_store *store = &arbiter->committed.store;
+    const struct gsim_wing *wing = wing_of(arbiter, keeper, gpu);
     struct gsim_memory_use use = arbiter->gone;
-    if (keeper == arbiter)
-        add_arrived(lanes, NULL, &use);
-    for (uint32_t i = 0; keeper != arbiter && i < lanes->wings.n; i++) {
-        if (lanes->wings.wing[i].gpu != gpu)
-            continue;
-        add_arrived(lanes, &lanes->wings.wing[i], &use);
-        store = &lanes->wings.wing[i].store;
-    }
-    struct gsim_memory_use coming = gsim_store_coming(store, lanes->now_ns);
+    if (keeper == arbiter || wing)
+        add_arrived(lanes, wing, &use);
+    struct gsim_memory_use coming =
+        gsim_store_coming(wing ? &wing->store : &arbiter->committed.store, lanes->now_ns);
     gsim_memory_use_add(&use, &coming, -1);
-    return (struct gsim_paged){use.bytes_in, use.bytes_out, gsim_store_is_too_much(store)};
+    return (struct gsim_paged){use.bytes_in, use.bytes_out};
+}
+
+bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                              uint32_t gpu) {
+    const struct gsim_wing *wing = wing_of(arbiter, keeper, gpu);
+    return gsim_store_is_too_much(wing ? &wing->store : &arbiter->committed.store);
 }
 
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {

@@ -83,13 +83,15 @@ const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter);
  * another one while a gang is there. */
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
                              const struct gsim_pager_shares *shares, int64_t now_ns);
-/* What has arrived by the committed state of the keeper, ever, and whether more has to be moved. */
+/* What has arrived by the committed state of the keeper, ever. */
 struct gsim_paged {
     int64_t bytes_in, bytes_out;
-    bool is_too_much;
 };
 struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
                                      const struct gsim_arbiter *keeper, uint32_t gpu);
+/* Whether more has to be moved. */
+bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                              uint32_t gpu);
 
 /* A lane that nobody is in; its number may be that of a new one. */
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);

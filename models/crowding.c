@@ -16,6 +16,23 @@ static bool has_shared_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
     return false;
 }
 
+/* The first GPU of a host that is in the group of this one. */
+static uint32_t first_of(const struct gsim_crowd_host *host, const uint32_t *group_of_gpu,
+                         uint32_t gpu) {
+    uint32_t first = host->first_gpu;
+    while (first < gpu && group_of_gpu && group_of_gpu[first] != group_of_gpu[gpu])
+        first++;
+    return group_of_gpu ? first : gpu;
+}
+
+static void find_groups(struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    const struct gsim_crowd_host *host = &model->crowding.hosts[wiring->node_of_gpu[gpu]];
+    struct gsim_crowd_gpu *about = &model->crowding.gpus[gpu];
+    about->first_below_root = first_of(host, wiring->root_of_gpu, gpu);
+    about->first_in_domain = first_of(host, model->traffic.domains.hosts.domain_of_gpu, gpu);
+}
+
 bool gsim_crowding_init(struct gsim_model *model) {
     struct gsim_crowding *crowding = &model->crowding;
     const struct gsim_model_setup *setup = &model->setup;
@@ -28,8 +45,12 @@ bool gsim_crowding_init(struct gsim_model *model) {
     crowding->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *crowding->gpus);
     crowding->hosts = gsim_arena_array(setup->arena, n, sizeof *crowding->hosts);
     crowding->disturbed = gsim_arena_array(setup->arena, n, sizeof *crowding->disturbed);
-    if (!crowding->gpus || !crowding->hosts || !crowding->disturbed ||
-        !gsim_eventq_reserve(&crowding->windows, n))
+    crowding->below_root =
+        gsim_arena_array(setup->arena, setup->n_gpus, sizeof *crowding->below_root);
+    crowding->in_domain =
+        gsim_arena_array(setup->arena, setup->n_gpus, sizeof *crowding->in_domain);
+    if (!crowding->gpus || !crowding->hosts || !crowding->disturbed || !crowding->below_root ||
+        !crowding->in_domain || !gsim_eventq_reserve(&crowding->windows, n))
         return false;
     for (uint32_t gpu = setup->n_gpus; gpu-- > 0;) {
         struct gsim_crowd_host *host = &crowding->hosts[setup->wiring.node_of_gpu[gpu]];
@@ -37,6 +58,8 @@ bool gsim_crowding_init(struct gsim_model *model) {
         host->first_gpu = gpu;
         host->n_gpus++;
     }
+    for (uint32_t gpu = 0; gpu < setup->n_gpus; gpu++)
+        find_groups(model, gpu);
     return true;
 }
 
@@ -64,12 +87,17 @@ static struct gsim_paged paged(const struct gsim_model *model, uint32_t gpu) {
     return gsim_arbiter_paged(turns->of_gpu[gpu], turns->of_gpu[keeper_of(turns, gpu)], gpu);
 }
 
+static bool is_too_much(const struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_turns *turns = &model->turns;
+    return gsim_arbiter_is_too_much(turns->of_gpu[gpu], turns->of_gpu[keeper_of(turns, gpu)], gpu);
+}
+
 static bool is_paging(const struct gsim_model *model, uint32_t gpu) {
     const struct gsim_turns *turns = &model->turns;
     if (!turns->of_gpu || !turns->of_gpu[gpu] ||
         !gsim_turns_pages((enum gsim_memory)model->gpus[gpu].memory))
         return false;
-    return gsim_outlook_occupied(turns, keeper_of(turns, gpu)) && paged(model, gpu).is_too_much;
+    return gsim_outlook_occupied(turns, keeper_of(turns, gpu)) && is_too_much(model, gpu);
 }
 
 /* What it asks of one way while it copies in, out or both ways at once; 0: nothing. */
@@ -158,61 +186,63 @@ static void measure(struct gsim_model *model, uint32_t gpu, int64_t since_ns, in
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-/* Of what a group of GPUs carries in one way, for one of them that asks for so much. */
-static uint64_t share_of(const struct gsim_model *model, const struct gsim_crowd_host *host,
-                         const uint32_t *group_of_gpu, uint32_t gpu, enum gsim_host_way way,
-                         int64_t own, int64_t carried) {
-    gsim_i128 asked = own;
+static void add_asks(struct gsim_crowd_sum *sum, const struct gsim_crowd_gpu *about) {
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        sum->asks[way] += about->asks[way];
+}
+
+/* Once for all GPUs of a host, as none of them asks for anything else while they are given their shares. */
+static void sum_asks(struct gsim_crowding *crowding, const struct gsim_crowd_host *host) {
+    uint32_t end = host->first_gpu + host->n_gpus;
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        crowding->below_root[gpu] = crowding->in_domain[gpu] = (struct gsim_crowd_sum){0};
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+        const struct gsim_crowd_gpu *about = &crowding->gpus[gpu];
+        if (!about->is_paging)
+            continue;
+        add_asks(&crowding->below_root[about->first_below_root], about);
+        add_asks(&crowding->in_domain[about->first_in_domain], about);
+    }
+}
+
+/* Of what a group of GPUs carries in one way, for one of them that asks for so much now. */
+static uint64_t share_of(const struct gsim_crowd_sum *group, const struct gsim_crowd_gpu *about,
+                         enum gsim_host_way way, int64_t own, int64_t carried) {
     if (carried == INT64_MAX || own == INT64_MAX || own == 0)
         return GSIM_RATE_ONE;
-    for (uint32_t other = host->first_gpu; other < host->first_gpu + host->n_gpus; other++) {
-        const struct gsim_crowd_gpu *about = &model->crowding.gpus[other];
-        if (other != gpu && about->is_paging && group_of_gpu[other] == group_of_gpu[gpu])
-            asked += about->asks[way];
-    }
+    gsim_i128 asked = own + group->asks[way] - about->asks[way];
     if (asked <= carried)
         return GSIM_RATE_ONE;
     uint64_t share = (uint64_t)(((gsim_u128)carried << 32) / (gsim_u128)asked);
     return share > 0 ? share : 1;
 }
 
-/* Both ways count together where the domain copies both ways. */
-static bool copies_both_ways(const struct gsim_model *model, const struct gsim_crowd_host *host,
-                             const uint32_t *domain_of_gpu, uint32_t gpu) {
-    bool in = false, out = false;
-    for (uint32_t other = host->first_gpu; other < host->first_gpu + host->n_gpus; other++) {
-        const struct gsim_crowd_gpu *about = &model->crowding.gpus[other];
-        if (!about->is_paging || domain_of_gpu[other] != domain_of_gpu[gpu])
-            continue;
-        in |= about->asks[GSIM_HOST_IN] > 0;
-        out |= about->asks[GSIM_HOST_OUT] > 0;
-    }
-    return in && out;
-}
-
-static uint64_t share_of_root(const struct gsim_model *model, const struct gsim_crowd_host *host,
-                              uint32_t gpu, enum gsim_host_way how) {
+static uint64_t share_of_root(const struct gsim_model *model, uint32_t gpu,
+                              enum gsim_host_way how) {
+    const struct gsim_crowd_gpu *about = &model->crowding.gpus[gpu];
+    const struct gsim_crowd_sum *group = &model->crowding.below_root[about->first_below_root];
     const struct gsim_wiring *wiring = &model->setup.wiring;
     uint64_t least = GSIM_RATE_ONE;
     for (enum gsim_host_way way = GSIM_HOST_IN; wiring->root_of_gpu && way < GSIM_HOST_BOTH;
          way++) {
-        uint64_t share =
-            share_of(model, host, wiring->root_of_gpu, gpu, way, asks(model, gpu, how, way),
-                     wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]]);
+        uint64_t share = share_of(group, about, way, asks(model, gpu, how, way),
+                                  wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]]);
         least = share < least ? share : least;
     }
     return least;
 }
 
-static uint64_t share_of_domain(const struct gsim_model *model, const struct gsim_crowd_host *host,
-                                uint32_t gpu, enum gsim_host_way how) {
+/* Both ways count together where the domain copies both ways. */
+static uint64_t share_of_domain(const struct gsim_model *model, uint32_t gpu,
+                                enum gsim_host_way how) {
+    const struct gsim_crowd_gpu *about = &model->crowding.gpus[gpu];
+    const struct gsim_crowd_sum *group = &model->crowding.in_domain[about->first_in_domain];
     const struct gsim_link_hosts *hosts = &model->traffic.domains.hosts;
     const int64_t *carried = hosts->rates[hosts->domain_of_gpu[gpu]].bytes_per_s;
-    bool is_both = copies_both_ways(model, host, hosts->domain_of_gpu, gpu);
+    bool is_both = group->asks[GSIM_HOST_IN] > 0 && group->asks[GSIM_HOST_OUT] > 0;
     uint64_t least = GSIM_RATE_ONE;
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        uint64_t share = share_of(model, host, hosts->domain_of_gpu, gpu, way,
-                                  asks(model, gpu, how, way), carried[way]);
+        uint64_t share = share_of(group, about, way, asks(model, gpu, how, way), carried[way]);
         if (way != GSIM_HOST_BOTH || is_both)
             least = share < least ? share : least;
     }
@@ -224,8 +254,7 @@ static bool is_news(uint64_t was, uint64_t is) {
     return by > was / IS_NEWS || (is == GSIM_RATE_ONE && by > 0);
 }
 
-static void share(struct gsim_model *model, const struct gsim_crowd_host *host, uint32_t gpu,
-                  int64_t now_ns) {
+static void share(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_crowd_gpu *about = &model->crowding.gpus[gpu];
     struct gsim_turns *turns = &model->turns;
     const struct gsim_domains *domains = &model->traffic.domains;
@@ -234,8 +263,8 @@ static void share(struct gsim_model *model, const struct gsim_crowd_host *host, 
     if (!about->is_paging)
         return;
     for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
-        uint64_t of_root = share_of_root(model, host, gpu, how);
-        uint64_t of_domain = share_of_domain(model, host, gpu, how);
+        uint64_t of_root = share_of_root(model, gpu, how);
+        uint64_t of_domain = share_of_domain(model, gpu, how);
         shares.q32[how] = of_root < of_domain ? of_root : of_domain;
         has_news |= is_news(about->shares.q32[how], shares.q32[how]);
         model->crowding.was_host_limited |=
@@ -251,8 +280,9 @@ static void share(struct gsim_model *model, const struct gsim_crowd_host *host, 
 
 static void share_all(struct gsim_model *model, const struct gsim_crowd_host *host,
                       int64_t now_ns) {
+    sum_asks(&model->crowding, host);
     for (uint32_t k = 0; k < host->n_gpus; k++)
-        share(model, host, host->first_gpu + k, now_ns);
+        share(model, host->first_gpu + k, now_ns);
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */

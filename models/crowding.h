@@ -18,12 +18,19 @@
 #include "models/memory.h"
 #include "sim/api/model.h"
 #include "sim/base/eventq.h"
+#include "sim/base/wide.h"
 
 struct gsim_crowd_gpu {
     bool is_paging;
     int64_t bytes[2]; /* in and out, by the beginning of the window */
     int64_t asks[GSIM_HOST_WAYS]; /* on average, bytes per second */
     struct gsim_pager_shares shares;
+    uint32_t first_below_root, first_in_domain; /* GPUs of its host, whose sums are its group's */
+};
+
+/* What the paging GPUs of a group ask for together. */
+struct gsim_crowd_sum {
+    gsim_i128 asks[GSIM_HOST_WAYS];
 };
 
 struct gsim_crowd_host {
@@ -35,6 +42,7 @@ struct gsim_crowd_host {
 struct gsim_crowding {
     bool is_on; /* GPUs of some host share something */
     struct gsim_crowd_gpu *gpus;
+    struct gsim_crowd_sum *below_root, *in_domain; /* by the first GPU of the group */
     struct gsim_crowd_host *hosts; /* by node */
     struct gsim_eventq windows; /* their ends, by host */
     uint32_t *disturbed; /* hosts */

@@ -359,6 +359,8 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
     if (left_ns(a->link_free_ns, a_now_ns) != left_ns(b->link_free_ns, b_now_ns) ||
         !has_same_uses(&a->residency, &b->residency))
         return false;
+    if (a->stamp == b->stamp)
+        return true;
     size_t n = gsim_residency_state(&a->residency, NULL, 0);
     if (n != gsim_residency_state(&b->residency, NULL, 0) ||
         !reserve(scratch, 2 * n, a->residency.arena))
