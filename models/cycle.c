@@ -90,6 +90,18 @@ static bool is_same_padding(const struct gsim_padding *a, int64_t a_now,
              a->until_ns - a_now == b->until_ns - b_now && a->rate_q32 == b->rate_q32));
 }
 
+/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until another
+ * one joins, and then it is when it was. */
+static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
+    return ring->n == 1 && moved_ns == 0;
+}
+
+static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
+                            int64_t b_now) {
+    int64_t moved_ns = b->quantum_start_ns - a->quantum_start_ns;
+    return moved_ns == b_now - a_now || keeps_quantum(a, moved_ns);
+}
+
 static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
                          int64_t b_now) {
     if (!is_same_grid(a, a_now, b, b_now) ||
@@ -104,10 +116,10 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
     if (a->phase == GSIM_LANE_SWITCHING)
         return a->next_ns - a_now == b->next_ns - b_now;
     if (a->phase == GSIM_LANE_RUNNING)
-        return a->quantum_start_ns - a_now == b->quantum_start_ns - b_now &&
-               a->since_ns - a_now == b->since_ns - b_now && a->rate_q32 == b->rate_q32;
+        return is_same_quantum(a, a_now, b, b_now) && a->since_ns - a_now == b->since_ns - b_now &&
+               a->rate_q32 == b->rate_q32;
     if (a->phase == GSIM_LANE_KEPT)
-        return a->quantum_start_ns - a_now == b->quantum_start_ns - b_now &&
+        return is_same_quantum(a, a_now, b, b_now) &&
                a->release_ns - a_now == b->release_ns - b_now;
     return true;
 }
@@ -203,6 +215,8 @@ static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is
         per->rings[i].switch_ns = now->rings[i].switch_ns - then->rings[i].switch_ns;
         per->rings[i].n_slices = now->rings[i].n_slices - then->rings[i].n_slices;
         per->rings[i].n_vain = now->rings[i].n_vain - then->rings[i].n_vain;
+        per->rings[i].quantum_start_ns =
+            now->rings[i].quantum_start_ns - then->rings[i].quantum_start_ns;
     }
 }
 
@@ -298,7 +312,8 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
         ring->n_vain += n * cycle->per_period.rings[i].n_vain;
         shift(&ring->since_ns, by_ns);
         shift(&ring->grid_ns, by_ns);
-        shift(&ring->quantum_start_ns, by_ns);
+        if (!keeps_quantum(ring, cycle->per_period.rings[i].quantum_start_ns))
+            shift(&ring->quantum_start_ns, by_ns);
         shift(&ring->next_ns, by_ns);
         shift(&ring->halted_ns, by_ns);
         shift(&ring->padding.since_ns, by_ns);

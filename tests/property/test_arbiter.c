@@ -358,6 +358,23 @@ static void who_is_padded_is_not_slower(void **state) {
     assert_true(n_sooner > CASES / 100);
 }
 
+/* Nobody takes the lane from a context that is alone in it, and keeps it over its gaps: its one turn
+ * began once, and that is no reason to walk through every iteration. */
+static void who_is_alone_is_walked_through_once(void **state) {
+    (void)state;
+    enum { STEPS = 1000 };
+    struct gsim_arena *arena = gsim_arena_new();
+    struct script script = {.n = 1, .n_lanes = 1, .slice_budget = INT64_MAX};
+    script.lane[0].keep_ns = 1000000;
+    script.spec[0].context = (struct gsim_context){
+        .iterations = 100000, .kernels = 3, .gpu_ns = 95001, .gap_ns = 1003, .queue = 8};
+    struct outcome plain = play(&script, true, ASKS, arena);
+    struct outcome fast = play(&script, false, ASKS, arena);
+    expect_same(&plain, &fast);
+    assert_true(fast.stats.steps < STEPS);
+    gsim_arena_free(arena);
+}
+
 /* Contexts whose times have no common measure, long enough that turns past the budget are most. */
 static struct script draw_long(gsl_rng *rng) {
     enum { BUDGET = 100000, ITERATIONS = 20000 };
@@ -428,6 +445,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
         cmocka_unit_test(the_shortcut_equals_the_plain_engine),
+        cmocka_unit_test(who_is_alone_is_walked_through_once),
         cmocka_unit_test(so_it_does_where_kernels_are_padded),
         cmocka_unit_test(who_is_padded_is_not_slower),
         cmocka_unit_test(who_leaves_at_a_kernel_does_so_at_any_rate)};
