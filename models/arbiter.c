@@ -267,6 +267,34 @@ static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
            (arbiter->is_ahead_event || !is_alone);
 }
 
+/* Where rates are extrapolated, how far they are in one go depends on where the run is looked at: what
+ * the state ahead did not report by now may have happened on the way. It is reported now. */
+static void report_late(const struct gsim_cycle *cycle, struct gsim_lanes *committed,
+                        int64_t now_ns) {
+    committed->is_approximate |= cycle->phase == GSIM_CYCLE_FOUND && cycle->is_approximate;
+    assert(committed->is_approximate);
+    for (uint16_t place = 0; place < committed->capacity; place++) {
+        struct gsim_member *member = &committed->members[place];
+        if (member->is_present && member->reports != 0 && member->finish_ns < now_ns)
+            member->finish_ns = now_ns;
+    }
+}
+
+static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, int64_t now_ns) {
+    bool has_late = false;
+    while (!run_some(arbiter, committed, now_ns))
+        continue;
+    while (committed->has_reports && committed->now_ns < now_ns) {
+        has_late = true;
+        committed->has_reports = false;
+        while (!run_some(arbiter, committed, now_ns))
+            continue;
+    }
+    committed->has_reports |= has_late;
+    if (has_late)
+        report_late(&arbiter->cycle, committed, now_ns);
+}
+
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
     if (takes_ahead(arbiter, now_ns)) {
@@ -276,8 +304,7 @@ bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
         *committed = swap;
         arbiter->is_ahead_valid = false;
     } else if (committed->now_ns < now_ns) {
-        while (!run_some(arbiter, committed, now_ns))
-            continue;
+        run_to(arbiter, committed, now_ns);
         if (committed->is_approximate) /* it may have skipped elsewhere than the one ahead */
             arbiter->is_ahead_valid = false;
     }

@@ -40,7 +40,7 @@ struct gsim_member_spec {
 struct gsim_arbiter_options {
     struct gsim_switch_costs costs;
     int64_t quantum_ns; /* of lanes that name none */
-    int64_t slice_budget; /* slices without recurrence, until rates are extrapolated */
+    int64_t slice_budget; /* slices without recurrence, until steady rates are extrapolated */
     bool is_plain; /* never skip anything: the reference */
     bool is_exact; /* never extrapolate */
     int64_t watch_from_ns, watch_until_ns; /* when every slice is walked and told; until 0: never */

@@ -5,6 +5,11 @@
 
 #include "gsim/units.h"
 
+enum {
+    STEADY = 200, /* rates that are extrapolated are steady to a part of this: half a per cent */
+    WINDOW_PARTS = 8, /* of a window, the least that rates are read from */
+};
+
 /* --- states ----------------------------------------------------------------------------------- */
 
 void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
@@ -38,7 +43,14 @@ void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {
 
 void gsim_cycle_forget(struct gsim_cycle *cycle) {
     cycle->phase = GSIM_CYCLE_NONE;
-    cycle->n_turns = 0;
+    cycle->n_turns = cycle->looks_at = 0;
+    cycle->has_window = false;
+}
+
+/* The turn from which on rates may be extrapolated. */
+static int64_t looks_at(const struct gsim_cycle *cycle,
+                        const struct gsim_arbiter_options *options) {
+    return cycle->looks_at > options->slice_budget ? cycle->looks_at : options->slice_budget;
 }
 
 bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
@@ -46,7 +58,7 @@ bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
     if (cycle->phase == GSIM_CYCLE_FOUND)
         return cycle->is_approximate;
     return !options->is_exact && !options->is_plain &&
-           cycle->n_turns + n_turns >= options->slice_budget;
+           cycle->n_turns + n_turns >= looks_at(cycle, options);
 }
 
 /* --- the canonical state ---------------------------------------------------------------------- */
@@ -192,13 +204,11 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
 
 /* --- one period ------------------------------------------------------------------------------- */
 
-static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is_approximate) {
+/* What has been done since the state that was seen. */
+static void measure(struct gsim_cycle *cycle, const struct gsim_lanes *now) {
     const struct gsim_lanes *then = &cycle->seen;
     struct gsim_lanes *per = &cycle->per_period;
-    cycle->phase = GSIM_CYCLE_FOUND;
-    cycle->from_ns = then->now_ns;
     cycle->period_ns = now->now_ns - then->now_ns;
-    cycle->is_approximate = is_approximate;
     for (uint16_t i = 0; i < now->capacity; i++) {
         const struct gsim_member *a = &then->members[i], *b = &now->members[i];
         per->members[i].context.done_iterations =
@@ -218,6 +228,13 @@ static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is
         per->rings[i].quantum_start_ns =
             now->rings[i].quantum_start_ns - then->rings[i].quantum_start_ns;
     }
+}
+
+static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is_approximate) {
+    measure(cycle, now);
+    cycle->phase = GSIM_CYCLE_FOUND;
+    cycle->from_ns = cycle->seen.now_ns;
+    cycle->is_approximate = is_approximate;
 }
 
 /* All that is done, or is to be: extrapolated periods are no whole number of iterations. */
@@ -325,6 +342,67 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
 
 /* --- looking for it --------------------------------------------------------------------------- */
 
+/* Work in so much time, in parts of 10^9; exact enough to tell rates apart that differ by a part of
+ * STEADY. */
+static int64_t rate_ppb(gsim_work done, int64_t time_ns) {
+    return time_ns > 0 ? (int64_t)(gsim_work_to_ns(done) * (gsim_i128)GSIM_NS_PER_S / time_ns) : 0;
+}
+
+/* In both windows it did as much, and not nothing: what has not had its turn yet is no rate. */
+static bool is_steady_member(const struct gsim_cycle *cycle, const struct gsim_lanes *now,
+                             uint16_t place) {
+    const struct gsim_context *then = &cycle->seen.members[place].context;
+    const struct gsim_context *context = &now->members[place].context;
+    gsim_work done = total(context, context->done_iterations - then->done_iterations,
+                           context->done - then->done);
+    gsim_work before = per_period(context, &cycle->per_period.members[place].context);
+    int64_t is = rate_ppb(done, now->now_ns - cycle->seen.now_ns);
+    int64_t was = rate_ppb(before, cycle->period_ns);
+    int64_t by = is > was ? is - was : was - is;
+    return gsim_context_is_done(context) || (is > 0 && was > 0 && by <= was / STEADY);
+}
+
+/* Whether everybody did as much since the state that was seen as in the window before it. */
+static bool is_steady(const struct gsim_cycle *cycle, const struct gsim_lanes *now) {
+    for (uint16_t i = 0; i < now->capacity; i++)
+        if (now->members[i].is_present && !is_steady_member(cycle, now, i))
+            return false;
+    return cycle->has_window;
+}
+
+/* The window that ends here is the one before, and a new one begins, of twice as many turns. */
+static void begin_window(struct gsim_cycle *cycle, const struct gsim_lanes *lanes) {
+    measure(cycle, lanes);
+    cycle->has_window = true;
+    cycle->power *= 2;
+    cycle->n_since = 0;
+    gsim_lanes_copy(&cycle->seen, lanes);
+}
+
+/* Of a window, so that a turn more or less of each member is half of what is told apart. */
+static int64_t least_turns(const struct gsim_lanes *lanes) {
+    int64_t n_present = 0;
+    for (uint16_t i = 0; i < lanes->capacity; i++)
+        n_present += lanes->members[i].is_present;
+    return 2 * STEADY * n_present;
+}
+
+/* Past the budget: rates go on if they have been steady, else they are looked at again at the window's
+ * end. One that has just begun says nothing. */
+static void look_at_rates(struct gsim_cycle *cycle, const struct gsim_lanes *lanes) {
+    int64_t least = least_turns(lanes);
+    bool is_wide = cycle->power / 2 >= least; /* both windows are */
+    if (is_wide && cycle->power / WINDOW_PARTS > least)
+        least = cycle->power / WINDOW_PARTS;
+    if (is_wide && cycle->n_since < least)
+        cycle->looks_at = cycle->n_turns + least - cycle->n_since;
+    else if (is_wide && is_steady(cycle, lanes))
+        find(cycle, lanes, true);
+    else
+        cycle->looks_at = cycle->n_turns + cycle->power - cycle->n_since +
+                          (cycle->n_since == cycle->power ? 2 * cycle->power : 0);
+}
+
 static void search(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
                    const struct gsim_lanes *lanes) {
     if (lanes->now_ns <= cycle->seen.now_ns && cycle->phase == GSIM_CYCLE_SEARCHING)
@@ -340,13 +418,12 @@ static void search(struct gsim_cycle *cycle, const struct gsim_arbiter_options *
     cycle->n_since++;
     if (is_same(cycle, options, lanes)) {
         find(cycle, lanes, false);
-    } else if (!options->is_exact && cycle->n_turns >= options->slice_budget) {
-        find(cycle, lanes, true);
-    } else if (cycle->n_since == cycle->power) {
-        cycle->power *= 2;
-        cycle->n_since = 0;
-        gsim_lanes_copy(&cycle->seen, lanes);
+        return;
     }
+    if (!options->is_exact && cycle->n_turns >= looks_at(cycle, options))
+        look_at_rates(cycle, lanes);
+    if (cycle->phase == GSIM_CYCLE_SEARCHING && cycle->n_since == cycle->power)
+        begin_window(cycle, lanes);
 }
 
 void gsim_cycle_turn(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,

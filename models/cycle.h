@@ -26,9 +26,12 @@ struct gsim_cycle {
     struct gsim_lanes seen; /* while searching: the state to compare with */
     int64_t power, n_since; /* of Brent's algorithm, in turns */
     int64_t n_turns; /* since the last disturbance */
+    int64_t looks_at; /* the turn, past the budget, at which rates are compared next */
+    bool has_window; /* while searching: per_period is what the window before did */
     int64_t from_ns; /* found: from here on the lanes repeat themselves */
     int64_t period_ns;
-    struct gsim_lanes per_period; /* what one period adds to every accumulator */
+    struct gsim_lanes
+        per_period; /* what one period adds to every accumulator, or the window before */
     bool is_approximate;
     struct gsim_store_scratch scratch;
 };
