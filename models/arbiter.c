@@ -267,8 +267,8 @@ static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
            (arbiter->is_ahead_event || !is_alone);
 }
 
-/* Where rates are extrapolated, how far they are in one go depends on where the run is looked at: what
- * the state ahead did not report by now may have happened on the way. It is reported now. */
+/* Where rates are extrapolated, how far they are in one go depends on where the run is looked at:
+ * what the state ahead did not report by now may have happened on the way. It is reported now. */
 static void report_late(const struct gsim_cycle *cycle, struct gsim_lanes *committed,
                         int64_t now_ns) {
     committed->is_approximate |= cycle->phase == GSIM_CYCLE_FOUND && cycle->is_approximate;

@@ -191,7 +191,8 @@ static void add_asks(struct gsim_crowd_sum *sum, const struct gsim_crowd_gpu *ab
         sum->asks[way] += about->asks[way];
 }
 
-/* Once for all GPUs of a host, as none of them asks for anything else while they are given their shares. */
+/* Once for all GPUs of a host, as none of them asks for anything else while they are given their
+ * shares. */
 static void sum_asks(struct gsim_crowding *crowding, const struct gsim_crowd_host *host) {
     uint32_t end = host->first_gpu + host->n_gpus;
     for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)

@@ -18,7 +18,7 @@
 #include "models/memory.h"
 #include "sim/api/model.h"
 #include "sim/base/eventq.h"
-#include "gsim/units.h"
+#include "sim/base/wide.h"
 
 struct gsim_crowd_gpu {
     bool is_paging;

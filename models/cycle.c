@@ -102,8 +102,8 @@ static bool is_same_padding(const struct gsim_padding *a, int64_t a_now,
              a->until_ns - a_now == b->until_ns - b_now && a->rate_q32 == b->rate_q32));
 }
 
-/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until another
- * one joins, and then it is when it was. */
+/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until
+ * another one joins, and then it is when it was. */
 static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
     return ring->n == 1 && moved_ns == 0;
 }
@@ -342,8 +342,8 @@ static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64
 
 /* --- looking for it --------------------------------------------------------------------------- */
 
-/* Work in so much time, in parts of 10^9; exact enough to tell rates apart that differ by a part of
- * STEADY. */
+/* Work in so much time, in parts of 10^9; exact enough to tell rates apart that differ by a part
+ * of STEADY. */
 static int64_t rate_ppb(gsim_work done, int64_t time_ns) {
     return time_ns > 0 ? (int64_t)(gsim_work_to_ns(done) * (gsim_i128)GSIM_NS_PER_S / time_ns) : 0;
 }
@@ -387,8 +387,8 @@ static int64_t least_turns(const struct gsim_lanes *lanes) {
     return 2 * STEADY * n_present;
 }
 
-/* Past the budget: rates go on if they have been steady, else they are looked at again at the window's
- * end. One that has just begun says nothing. */
+/* Past the budget: rates go on if they have been steady, else they are looked at again at the
+ * window's end. One that has just begun says nothing. */
 static void look_at_rates(struct gsim_cycle *cycle, const struct gsim_lanes *lanes) {
     int64_t least = least_turns(lanes);
     bool is_wide = cycle->power / 2 >= least; /* both windows are */

@@ -445,8 +445,8 @@ struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_
 
 /* --- demand ----------------------------------------------------------------------------------- */
 
-/* Whether what has just been loaded may go before what is left of the victims. Of its own buffer it
- * goes before what lies below it, and before all that is still to come. */
+/* Whether what has just been loaded may go before what is left of the victims. Of its own buffer
+ * it goes before what lies below it, and before all that is still to come. */
 static bool may_go_first(const struct gsim_residency *r, struct gsim_range to_come,
                          struct gsim_range victims) {
     const struct gsim_buffer *a = &r->buffers[to_come.buffer], *b = &r->buffers[victims.buffer];
@@ -484,9 +484,9 @@ static void bring(struct gsim_residency *r, struct gsim_range range, bool is_wri
     add(moved, populated);
 }
 
-/* Under Belady what has just been swept is needed last, so that each chunk may have to go for the next
- * one. Then the first n of those to come, which are missing and of one kind, pass through one place,
- * and the last of them stays in it. Whether they did. */
+/* Under Belady what has just been swept is needed last, so that each chunk may have to go for the
+ * next one. Then the first n of those to come, which are missing and of one kind, pass through
+ * one place, and the last of them stays in it. Whether they did. */
 static bool pass_through(struct gsim_residency *r, struct gsim_range to_come, uint32_t n,
                          bool is_write, struct gsim_moved *moved) {
     if (n == 0 || r->eviction != GSIM_EVICT_BELADY || gsim_residency_free(r) > 0)

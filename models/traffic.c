@@ -266,7 +266,8 @@ static uint32_t n_alike(const uint32_t *group_of_gpu, const struct gsim_unit *un
     return n;
 }
 
-/* Whether copies to both take as long as each other: the rates and what is shared are those of both. */
+/* Whether copies to both take as long as each other: the rates and what is shared are those of
+ * both. */
 static bool copy_alike(const struct gsim_traffic *traffic, uint32_t gpu, uint32_t other) {
     const uint32_t *root = traffic->wiring.root_of_gpu;
     const struct gsim_link_hosts *hosts = traffic->pcie.hosts;

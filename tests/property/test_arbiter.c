@@ -358,8 +358,8 @@ static void who_is_padded_is_not_slower(void **state) {
     assert_true(n_sooner > CASES / 100);
 }
 
-/* Nobody takes the lane from a context that is alone in it, and keeps it over its gaps: its one turn
- * began once, and that is no reason to walk through every iteration. */
+/* Nobody takes the lane from a context that is alone in it, and keeps it over its gaps: its one
+ * turn began once, and that is no reason to walk through every iteration. */
 static void who_is_alone_is_walked_through_once(void **state) {
     (void)state;
     enum { STEPS = 1000 };
@@ -419,8 +419,8 @@ static double worst_end(const char *stream, int n_cases, int64_t budget,
     return worst;
 }
 
-/* Past the budget of slices rates are extrapolated as soon as they are steady: within half a per cent of
- * every end however small the budget is, and the run says so. */
+/* Past the budget of slices rates are extrapolated as soon as they are steady: within half a per
+ * cent of every end however small the budget is, and the run says so. */
 static void extrapolation_is_within_half_a_per_cent(void **state) {
     (void)state;
     int n_cases = TEST_FEWER > 1 ? 1 : 4;

@@ -442,9 +442,10 @@ static uint32_t steps_of(struct gsim_residency *r, uint32_t buffer) {
     return steps;
 }
 
-/* What misses in one go is one step, and what sweeps leave behind does not fall to pieces: a sweep of
- * a million chunks is no more than six steps (room, those that pass, and what is there, around the place
- * through which the last sweep passed), and the 64 extents of the beginning are enough. */
+/* What misses in one go is one step, and what sweeps leave behind does not fall to pieces: a
+ * sweep of a million chunks is no more than six steps (room, those that pass, and what is there,
+ * around the place through which the last sweep passed), and the 64 extents of the beginning are
+ * enough. */
 static void test_a_sweep_costs_a_few_steps(void **state) {
     (void)state;
     enum { N = 1000000, C = 12288, SWEEPS = 2000, STEPS = 6, EXTENTS = 64 };
@@ -456,8 +457,9 @@ static void test_a_sweep_costs_a_few_steps(void **state) {
     gsim_arena_free(arena);
 }
 
-/* Buffers that are used again at the same time push each other out: the higher one goes first, so for
- * the lower one it goes in one step, and the higher one passes through what the lower one leaves. */
+/* Buffers that are used again at the same time push each other out: the higher one goes first, so
+ * for the lower one it goes in one step, and the higher one passes through what the lower one
+ * leaves. */
 static void test_pushing_an_equal_out_costs_a_few_steps(void **state) {
     (void)state;
     enum { N = 100000, TURNS = 20, STEPS = 4 };
