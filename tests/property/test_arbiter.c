@@ -213,7 +213,7 @@ static void take_reports(struct gsim_arbiter *arbiter, struct outcome *outcome, 
         const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
         assert_int_equal(reports, GSIM_REPORT_WORKED);
         outcome->finish_ns[member->how.job] = member->finish_ns;
-        outcome->busy_ns[member->how.job] = member->busy_ns;
+        outcome->busy_ns[member->how.job] = member->sums.busy_ns;
         outcome->taken_ns[member->how.job] = gsim_context_taken_ns(&member->context, now_ns);
         outcome->memory[member->how.job] = member->tenant.sum;
         gsim_arbiter_leave(arbiter, place, now_ns);
@@ -327,7 +327,8 @@ static double play_many(const char *stream, int n_cases,
         gsim_arena_free(arena);
     }
     gsl_rng_free(rng);
-    print_message("# %s: %lld of %lld ns were skipped\n", stream, (long long)skipped_ns, (long long)all_ns);
+    print_message("# %s: %lld of %lld ns were skipped\n", stream, (long long)skipped_ns,
+                  (long long)all_ns);
     return (double)skipped_ns / (double)all_ns;
 }
 
