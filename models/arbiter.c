@@ -301,6 +301,7 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
             continue;
         *reports = member->reports;
         member->reports = 0;
+        gsim_cycle_report(&arbiter->cycle);
         arbiter->is_ahead_valid = false;
         return place;
     }

@@ -28,6 +28,9 @@ struct gsim_cycle {
     int64_t n_turns; /* since the last disturbance */
     int64_t from_ns; /* found: from here on the lanes repeat themselves */
     int64_t period_ns;
+    int64_t
+        spent_ns; /* found: from here on some member has not two of them left; GSIM_NEVER: unknown */
+    bool is_asked, can_repeat; /* the second only where the first is set */
     struct gsim_lanes per_period; /* what one period adds to every accumulator */
     bool is_approximate;
     struct gsim_store_scratch scratch;
@@ -37,6 +40,8 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
 /* Something from outside happened. */
 void gsim_cycle_forget(struct gsim_cycle *cycle);
+/* A member has nothing left to do, or has reached what it was watched for. */
+void gsim_cycle_report(struct gsim_cycle *cycle);
 /* Whether anything is extrapolated, or may be within so many turns. */
 bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
                                 const struct gsim_arbiter_options *options, int64_t n_turns);
