@@ -28,8 +28,7 @@ struct gsim_cycle {
     int64_t n_turns; /* since the last disturbance */
     int64_t from_ns; /* found: from here on the lanes repeat themselves */
     int64_t period_ns;
-    int64_t
-        spent_ns; /* found: from here on some member has not two of them left; GSIM_NEVER: unknown */
+    int64_t spent_ns; /* found: from here on some member has less than two of them left */
     bool is_asked, can_repeat; /* the second only where the first is set */
     struct gsim_lanes per_period; /* what one period adds to every accumulator */
     bool is_approximate;
