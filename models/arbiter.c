@@ -97,7 +97,7 @@ static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
 static uint16_t earliest(const struct gsim_lanes *lanes) {
     uint16_t first = 0;
     for (uint16_t i = 1; i < lanes->n_rings; i++)
-        if (lanes->rings[i].next_ns < lanes->rings[first].next_ns)
+        if (lanes->rings[i].marks.next_ns < lanes->rings[first].marks.next_ns)
             first = i;
     return first;
 }
@@ -111,7 +111,7 @@ static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
 static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                     const struct gsim_ring *ring) {
     if (arbiter->n_spaces > 0)
-        lanes->unsolved |= 1u << ring->part.space;
+        lanes->unsolved |= 1u << ring->space;
 }
 
 /* A member has just stopped running: is there anything to say of it? */
@@ -127,9 +127,10 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
         note(lanes, place, GSIM_REPORT_LEFT);
     if (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context))
         note(lanes, place, GSIM_REPORT_LEFT);
-    if (member->watch_iterations >= 0 && (context->done_iterations > member->watch_iterations ||
-                                          (context->done_iterations == member->watch_iterations &&
-                                           context->done >= member->watch_done))) {
+    if (member->watch_iterations >= 0 &&
+        (context->sums.done_iterations > member->watch_iterations ||
+         (context->sums.done_iterations == member->watch_iterations &&
+          context->done >= member->watch_done))) {
         member->watch_iterations = -1;
         note(lanes, place, GSIM_REPORT_WATCHED);
     }
@@ -152,8 +153,8 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
  * both. */
 static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
                       uint16_t stopped) {
-    return stopped == GSIM_NO_MEMBER ||
-           (ring->phase == GSIM_LANE_RUNNING && ring->quantum_start_ns == lanes->now_ns);
+    return stopped == GSIM_NO_MEMBER || (ring->state.phase == GSIM_LANE_RUNNING &&
+                                         ring->times.quantum_start_ns == lanes->now_ns);
 }
 
 /* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
@@ -166,15 +167,15 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
             return false;
         arbiter->n_steps++;
         uint16_t lane = earliest(lanes);
-        if (lanes->unsolved && lanes->rings[lane].next_ns > lanes->now_ns) {
+        if (lanes->unsolved && lanes->rings[lane].marks.next_ns > lanes->now_ns) {
             gsim_concurrent_solve(&rotation, arbiter->spaces, lanes);
             lane = earliest(lanes);
         }
         struct gsim_ring *ring = &lanes->rings[lane];
-        if (ring->next_ns == GSIM_NEVER || ring->next_ns > limit_ns ||
-            (lanes->has_reports && ring->next_ns > lanes->now_ns))
+        if (ring->marks.next_ns == GSIM_NEVER || ring->marks.next_ns > limit_ns ||
+            (lanes->has_reports && ring->marks.next_ns > lanes->now_ns))
             break;
-        lanes->now_ns = ring->next_ns;
+        lanes->now_ns = ring->marks.next_ns;
         uint16_t stopped = gsim_ring_step(&rotation, ring);
         unsolve(arbiter, lanes, ring);
         if (stopped != GSIM_NO_MEMBER)
@@ -225,7 +226,7 @@ bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
 
 /* Before rates are solved, when the next change is is not known. */
 static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
-    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].next_ns : GSIM_NEVER;
+    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].marks.next_ns : GSIM_NEVER;
     if (lanes->unsolved)
         return lanes->now_ns - 1;
     return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
@@ -327,6 +328,7 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
             continue;
         *reports = member->reports;
         member->reports = 0;
+        gsim_cycle_report(&arbiter->cycle);
         arbiter->is_ahead_valid = false;
         return place;
     }
@@ -336,25 +338,29 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
 
 /* --- what the owner changes ------------------------------------------------------------------- */
 
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
-                           const struct gsim_lane_spec *spec, int64_t now_ns) {
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
+                           uint16_t space, int64_t now_ns) {
+    assert(how->discipline != GSIM_DISCIPLINE_PADDING || arbiter->n_spaces > 0);
     disturb(arbiter, now_ns);
     if (lane >= arbiter->committed.n_rings && !reserve(arbiter, 0, (uint16_t)(lane + 1)))
         return false;
     struct gsim_ring *ring = &arbiter->committed.rings[lane];
-    ring->quantum_ns = spec->quantum_ns > 0 ? spec->quantum_ns : arbiter->options.quantum_ns;
-    ring->keep_ns = spec->keep_ns;
-    ring->ends_at_boundary = spec->ends_at_boundary;
-    ring->is_by_priority = spec->is_by_priority;
-    ring->is_padded = spec->is_padded && arbiter->n_spaces > 0;
-    ring->is_strict = spec->is_strict;
-    ring->n_turns = spec->n_turns;
-    ring->is_whole = spec->is_whole;
-    ring->is_fair = spec->is_fair;
-    ring->rule = spec->rule;
-    ring->part = spec->part;
+    ring->how = *how;
+    if (how->quantum_ns == 0)
+        ring->how.quantum_ns = arbiter->options.quantum_ns;
+    ring->space = space;
     unsolve(arbiter, &arbiter->committed, ring);
     return true;
+}
+
+struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    if (lane < arbiter->committed.n_rings)
+        return arbiter->committed.rings[lane].how;
+    return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+}
+
+uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    return lane < arbiter->committed.n_rings ? arbiter->committed.rings[lane].n : 0;
 }
 
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
@@ -367,8 +373,8 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
     arbiter->committed.unsolved = 0;
     for (uint16_t i = 0; i < arbiter->committed.n_rings; i++) {
         assert(arbiter->committed.rings[i].n == 0);
-        arbiter->committed.rings[i].rate_q32 = GSIM_RATE_ONE;
-        arbiter->committed.rings[i].is_used = false;
+        arbiter->committed.rings[i].state.rate_q32 = GSIM_RATE_ONE;
+        arbiter->committed.rings[i].state.is_used = false;
     }
 }
 
@@ -404,8 +410,8 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
     for (uint16_t place = 0; place < lanes->capacity; place++) {
         struct gsim_member *member = &lanes->members[place];
         if (member->is_present)
-            member->stall_ns =
-                gsim_tenant_repace(&member->tenant, member->stall_ns, was_bytes_per_s,
+            member->state.stall_ns =
+                gsim_tenant_repace(&member->tenant, member->state.stall_ns, was_bytes_per_s,
                                    arbiter->pager.uvm.copy_bytes_per_s);
     }
     struct gsim_rotation rotation = rotation_of(keeper, lanes);
@@ -421,7 +427,7 @@ static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_wing *
         if (!member->is_present)
             continue;
         const struct gsim_tenant *tenant = wing ? &wing->tenant : &member->tenant;
-        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->stall_ns);
+        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->state.stall_ns);
         gsim_memory_use_add(to, &tenant->sum, 1);
         gsim_memory_use_add(to, &coming, -1);
     }
@@ -475,90 +481,86 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
 }
 
 /* is_filled: the wings' memory was carried there. */
-static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_spec *spec,
                         struct gsim_parked *memory, bool is_filled) {
     memory->stall_ns = 0;
-    const struct gsim_tenant_spec tenant = {spec->id, spec->used_bytes, spec->allocated_bytes,
-                                            spec->memory_yields};
-    return gsim_store_open(&arbiter->committed.store, &memory->tenant, &tenant) &&
-           gsim_wings_open(&arbiter->committed.wings, &tenant, is_filled);
+    return gsim_store_open(&arbiter->committed.store, &memory->tenant, spec) &&
+           gsim_wings_open(&arbiter->committed.wings, spec, is_filled);
 }
 
-static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                       const struct gsim_context *context, const struct gsim_parked *memory) {
     struct gsim_lanes *lanes = &arbiter->committed;
-    struct gsim_tenant tenant = {.used = memory->tenant.used,
-                                 .unused = memory->tenant.unused,
-                                 .yields = memory->tenant.yields,
-                                 .overflow = spec->overflow};
+    struct gsim_tenant tenant = {.spec = memory->tenant.spec, /* it is there as it was opened */
+                                 .used = memory->tenant.used,
+                                 .unused = memory->tenant.unused};
+    tenant.spec.overflow = newcomer->tenant.spec.overflow;
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
         gsim_store_close(&lanes->store, &tenant);
         return GSIM_NO_MEMBER;
     }
-    lanes->members[place] = (struct gsim_member){.context = *context,
-                                                 .quantum_ns = spec->quantum_ns,
-                                                 .priority = spec->priority,
-                                                 .weight = spec->weight,
-                                                 .state_ppm = spec->state_ppm,
-                                                 .is_cold = spec->is_cold,
-                                                 .is_idempotent = spec->is_idempotent,
-                                                 .block_ns = spec->block_ns,
-                                                 .demand = spec->demand,
+    lanes->members[place] = (struct gsim_member){.how = newcomer->how,
+                                                 .spec = newcomer->spec,
+                                                 .context = *context,
                                                  .tenant = tenant,
-                                                 .stall_ns = memory->stall_ns,
+                                                 .state.stall_ns = memory->stall_ns,
                                                  .is_present = true,
-                                                 .lane = spec->lane,
-                                                 .id = spec->id,
                                                  .watch_iterations = -1,
                                                  .finish_ns = GSIM_NEVER};
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_join(&rotation, &lanes->rings[spec->lane], place, lanes->now_ns);
+    gsim_ring_join(&rotation, &lanes->rings[newcomer->how.lane], place, lanes->now_ns);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
     return place;
 }
 
-uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            int64_t now_ns) {
-    struct gsim_context context = spec->context;
+    struct gsim_context context = newcomer->context;
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_start(&context, now_ns);
-    return open_tenant(arbiter, spec, &memory, false) ? enrol(arbiter, spec, &context, &memory)
-                                                      : GSIM_NO_MEMBER;
+    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, false))
+        return GSIM_NO_MEMBER;
+    return enrol(arbiter, newcomer, &context, &memory);
 }
 
-uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                              const struct gsim_context *left, int64_t left_ns, int64_t now_ns) {
     struct gsim_context context = *left;
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_restart(&context, left_ns, now_ns);
-    if (!open_tenant(arbiter, spec, &memory, true))
+    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, true))
         return GSIM_NO_MEMBER;
     gsim_store_fill(&arbiter->committed.store, &memory.tenant);
-    return enrol(arbiter, spec, &context, &memory);
+    return enrol(arbiter, newcomer, &context, &memory);
 }
 
-uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            const struct gsim_context *left, int64_t left_ns,
                            const struct gsim_parked *parked, int64_t now_ns) {
     struct gsim_context context = *left;
     disturb(arbiter, now_ns);
     gsim_context_restart(&context, left_ns, now_ns);
-    return enrol(arbiter, spec, &context, parked);
+    return enrol(arbiter, newcomer, &context, parked);
+}
+
+static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    struct gsim_ring *ring = &lanes->rings[lanes->members[member].how.lane];
+    gsim_ring_leave(&rotation, ring, member, now_ns);
+    if (arbiter->n_spaces > 0 && ring->n == 0)
+        ring->state.is_used = false; /* contexts side by side: there is none left to switch from */
+    unsolve(arbiter, lanes, ring);
 }
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
     disturb(arbiter, now_ns);
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    struct gsim_ring *ring = &lanes->rings[lanes->members[member].lane];
-    gsim_ring_leave(&rotation, ring, member, now_ns);
-    if (arbiter->n_spaces > 0 && ring->n == 0)
-        ring->is_used = false; /* contexts side by side: there is none left to switch from */
-    unsolve(arbiter, lanes, ring);
+    leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
@@ -576,7 +578,7 @@ struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t memb
                                      int64_t now_ns) {
     step_out(arbiter, member, now_ns);
     const struct gsim_member *left = &arbiter->committed.members[member];
-    return (struct gsim_parked){left->tenant, left->stall_ns};
+    return (struct gsim_parked){left->tenant, left->state.stall_ns};
 }
 
 void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
@@ -606,7 +608,7 @@ bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *oth
     *wing = (struct gsim_wing){.gpu = gpu, .is_open = parked, .store = other->committed.store};
     if (parked) /* what it has moved is counted anew */
         wing->tenant = (struct gsim_tenant){
-            .used = parked->used, .unused = parked->unused, .yields = parked->yields};
+            .spec = parked->spec, .used = parked->used, .unused = parked->unused};
     other->committed.store = unused;
     return true;
 }
@@ -636,17 +638,31 @@ bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_e
         return true;
     member->stop_at = (uint8_t)exit_at;
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
     return false;
 }
 
-void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, int32_t priority,
-                       int64_t weight, int64_t now_ns) {
+void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, const struct gsim_entry *how,
+                       int64_t now_ns) {
     disturb(arbiter, now_ns);
     struct gsim_member *member = &arbiter->committed.members[place];
-    member->priority = priority;
-    member->weight = weight;
-    member->counted_ns = member->busy_ns;
+    member->how.priority = how->priority;
+    member->how.weight = how->weight;
+    member->spec.counted_ns = member->sums.busy_ns;
+}
+
+void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t place, uint16_t lane, int64_t gpu_ns,
+                       int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    assert(lane < lanes->n_rings);
+    disturb(arbiter, now_ns);
+    leave_lane(arbiter, place, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    member->how.lane = lane;
+    gsim_context_stretch(&member->context, gpu_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_join(&rotation, &lanes->rings[lane], place, now_ns);
+    gsim_lanes_choose_anchor(lanes);
 }
 
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap, int64_t refill_ns,
@@ -656,7 +672,7 @@ void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap,
     struct gsim_member *member = &lanes->members[place];
     gsim_context_cap(&member->context, cap, refill_ns, now_ns);
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
 }
 
 void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
@@ -665,10 +681,10 @@ void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
     disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
     gsim_context_stretch(&member->context,
-                         member->context.gpu_ns + overflow.ns - member->tenant.overflow.ns);
-    member->tenant.overflow = overflow;
+                         member->context.gpu_ns + overflow.ns - member->tenant.spec.overflow.ns);
+    member->tenant.spec.overflow = overflow;
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
 }
 
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
@@ -724,9 +740,9 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
                                        .steps = arbiter->n_steps,
                                        .is_approximate = lanes->is_approximate};
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        stats.slices += lanes->rings[i].n_slices;
-        stats.switch_ns += lanes->rings[i].switch_ns;
-        stats.vain_slices += lanes->rings[i].n_vain;
+        stats.slices += lanes->rings[i].sums.n_slices;
+        stats.switch_ns += lanes->rings[i].sums.switch_ns;
+        stats.vain_slices += lanes->rings[i].sums.n_vain;
     }
     return stats;
 }

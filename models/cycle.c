@@ -45,6 +45,12 @@ void gsim_cycle_forget(struct gsim_cycle *cycle) {
     cycle->phase = GSIM_CYCLE_NONE;
     cycle->n_turns = cycle->looks_at = 0;
     cycle->has_window = false;
+    gsim_cycle_report(cycle);
+}
+
+void gsim_cycle_report(struct gsim_cycle *cycle) {
+    cycle->is_asked = false;
+    cycle->spent_ns = GSIM_NEVER;
 }
 
 /* The turn from which on rates may be extrapolated. */
@@ -63,113 +69,65 @@ bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
 
 /* --- the canonical state ---------------------------------------------------------------------- */
 
-/* What lies in the past cannot influence anything any more. */
-static int64_t until(int64_t time_ns, int64_t now_ns) {
-    return time_ns > now_ns ? time_ns - now_ns : 0;
-}
-
-/* back_ns: how far the past matters to who is next. */
-static bool is_same_context(const struct gsim_context *a, int64_t a_now,
-                            const struct gsim_context *b, int64_t b_now, int64_t back_ns,
-                            bool can_be_cut) {
-    if (gsim_context_is_done(a) != gsim_context_is_done(b))
-        return false;
-    if (a->per_sweep > 1 && (b->done_iterations - a->done_iterations) % a->per_sweep != 0)
-        return false;
-    if (a->refill_ns > 0 && (a_now % a->refill_ns != b_now % b->refill_ns ||
-                             gsim_context_begun(a, a_now) != gsim_context_begun(b, b_now)))
-        return false;
-    if (gsim_context_is_done(a) ||
-        (!can_be_cut && gsim_context_is_linear(a) && a->ready_ns <= a_now - back_ns))
-        return gsim_context_is_done(a) || b->ready_ns <= b_now - back_ns;
-    return a->done == b->done &&
-           until(a->ready_ns, a_now - back_ns) == until(b->ready_ns, b_now - back_ns) &&
-           until(a->launch_ns + a->host_ns, a_now) == until(b->launch_ns + b->host_ns, b_now);
-}
-
-static bool is_same_grid(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
-                         int64_t b_now) {
+/* How far a round is, where turns pass whether they are used or not. */
+static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                          int64_t b_now_ns) {
     struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
-    return !a->is_strict || a->n == 0 ||
-           gsim_grid_offset_ns(&one, a_now) == gsim_grid_offset_ns(&other, b_now);
+    return !gsim_ring_is_strict(a) || a->n == 0 ||
+           gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
 }
 
-static bool is_same_padding(const struct gsim_padding *a, int64_t a_now,
-                            const struct gsim_padding *b, int64_t b_now) {
-    return a->member == b->member &&
-           (a->member == GSIM_NO_MEMBER ||
-            (a->since_ns - a_now == b->since_ns - b_now &&
-             a->until_ns - a_now == b->until_ns - b_now && a->rate_q32 == b->rate_q32));
-}
-
-/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until
+/* A context alone in its lane may renew its quantum for ever; when that began decides nothing until
  * another one joins, and then it is when it was. */
 static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
     return ring->n == 1 && moved_ns == 0;
 }
 
-static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
-                            int64_t b_now) {
-    int64_t moved_ns = b->quantum_start_ns - a->quantum_start_ns;
-    return moved_ns == b_now - a_now || keeps_quantum(a, moved_ns);
+static bool is_same_ring(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                         int64_t b_now_ns) {
+    struct gsim_ring_times times = b->times;
+    if (keeps_quantum(a, times.quantum_start_ns - a->times.quantum_start_ns) &&
+        times.quantum_start_ns != GSIM_NEVER)
+        times.quantum_start_ns += b_now_ns - a_now_ns;
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&times,
+                               b_now_ns, GSIM_NEVER) &&
+           is_same_round(a, a_now_ns, b, b_now_ns);
 }
 
-static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
-                         int64_t b_now) {
-    if (!is_same_grid(a, a_now, b, b_now) ||
-        !is_same_padding(&a->padding, a_now, &b->padding, b_now))
-        return false;
-    if (a->is_halting != b->is_halting ||
-        (a->is_halting &&
-         (a->halted_ns - a_now != b->halted_ns - b_now || a->outcome.done != b->outcome.done)))
-        return false;
-    if (a->phase != b->phase || a->at != b->at || a->last != b->last || a->n != b->n)
-        return false;
-    if (a->phase == GSIM_LANE_SWITCHING)
-        return a->next_ns - a_now == b->next_ns - b_now;
-    if (a->phase == GSIM_LANE_RUNNING)
-        return is_same_quantum(a, a_now, b, b_now) && a->since_ns - a_now == b->since_ns - b_now &&
-               a->rate_q32 == b->rate_q32;
-    if (a->phase == GSIM_LANE_KEPT)
-        return is_same_quantum(a, a_now, b, b_now) &&
-               a->release_ns - a_now == b->release_ns - b_now;
-    return true;
+static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
+                           const struct gsim_member *b, int64_t b_now_ns, int64_t back_ns,
+                           bool can_be_cut) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_tenant_is_same(&a->tenant, &b->tenant) &&
+           gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
 }
 
 /* Whether where it is within a kernel decides how it is halted, or how long it pads: somebody may
  * have to halt it. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
-    const struct gsim_ring *ring = &lanes->rings[member->lane];
+    const struct gsim_ring *ring = &lanes->rings[member->how.lane];
     bool is_outranked = false, outranks = false;
-    for (uint16_t i = 0; ring->is_by_priority && i < ring->n; i++) {
-        is_outranked |= lanes->members[ring->member[i]].priority > member->priority;
-        outranks |= lanes->members[ring->member[i]].priority < member->priority;
+    for (uint16_t i = 0; gsim_ring_is_by_priority(ring) && i < ring->n; i++) {
+        is_outranked |= lanes->members[ring->member[i]].how.priority > member->how.priority;
+        outranks |= lanes->members[ring->member[i]].how.priority < member->how.priority;
     }
-    return (is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE)) ||
-           (outranks && ring->is_padded &&
+    return (is_outranked && (gsim_ring_is_padded(ring) || ring->how.stop != GSIM_STOP_SAVE)) ||
+           (outranks && gsim_ring_is_padded(ring) &&
             member->context.kernels > 1); /* whose ends let others pad */
 }
 
 /* What decides who is next is who had how much more than the others. */
 static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
                              uint16_t place) {
-    const struct gsim_ring *ring = &a->rings[a->members[place].lane];
-    if (!ring->is_fair)
+    const struct gsim_ring *ring = &a->rings[a->members[place].how.lane];
+    if (!ring->how.is_fair)
         return true;
     uint16_t first = ring->member[0];
-    gsim_i128 here = (gsim_i128)(b->members[place].busy_ns - a->members[place].busy_ns) *
-                     a->members[place].weight;
-    return here == (gsim_i128)(b->members[first].busy_ns - a->members[first].busy_ns) *
-                       a->members[first].weight;
-}
-
-static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, int64_t back_ns,
-                           uint16_t place) {
-    const struct gsim_member *one = &a->members[place], *other = &b->members[place];
-    return is_same_standing(a, b, place) && one->restore_ns == other->restore_ns &&
-           one->stall_ns == other->stall_ns && gsim_tenant_is_same(&one->tenant, &other->tenant) &&
-           is_same_context(&one->context, a->now_ns, &other->context, b->now_ns, back_ns,
-                           can_be_cut(a, one));
+    gsim_i128 here = (gsim_i128)(b->members[place].sums.busy_ns - a->members[place].sums.busy_ns) *
+                     a->members[place].how.weight;
+    return here == (gsim_i128)(b->members[first].sums.busy_ns - a->members[first].sums.busy_ns) *
+                       a->members[first].how.weight;
 }
 
 static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
@@ -179,14 +137,17 @@ static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options 
         if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
             return false;
     for (uint16_t i = 0; i < a->capacity; i++)
-        if (a->members[i].is_present && !is_same_member(a, b, options->costs.lookahead_ns, i))
+        if (a->members[i].is_present &&
+            !(is_same_standing(a, b, i) &&
+              is_same_member(&a->members[i], a->now_ns, &b->members[i], b->now_ns,
+                             options->costs.lookahead_ns, can_be_cut(a, &a->members[i]))))
             return false;
     return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch) &&
            gsim_wings_are_same(&a->wings, a->now_ns, &b->wings, b->now_ns, &cycle->scratch);
 }
 
 /* Requests come when they come, a member that is to stop does so once, and so does one that is alone in
- * its last long kernel. */
+ * its last long kernel. Nothing of that changes before the next report or disturbance. */
 static bool can_repeat(const struct gsim_lanes *lanes) {
     uint32_t n_present = 0, n_last = 0;
     for (uint16_t i = 0; i < lanes->capacity; i++) {
@@ -197,37 +158,40 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
             return false;
         n_present += member->is_present;
         n_last += member->is_present && gsim_context_is_linear(&member->context) &&
-                  member->context.done_iterations + 1 >= member->context.iterations;
+                  member->context.sums.done_iterations + 1 >= member->context.iterations;
     }
     return n_present != 1 || n_last != 1;
 }
 
 /* --- one period ------------------------------------------------------------------------------- */
 
+static void subtract_ring(struct gsim_ring *per, const struct gsim_ring *now,
+                          const struct gsim_ring *then) {
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->times.quantum_start_ns = now->times.quantum_start_ns - then->times.quantum_start_ns;
+}
+
+static void subtract_member(struct gsim_member *per, const struct gsim_member *now, int64_t now_ns,
+                            const struct gsim_member *then, int64_t then_ns) {
+    gsim_context_subtract(&per->context, &now->context, now_ns, &then->context, then_ns);
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    gsim_sums_subtract(GSIM_ROLE(per->tenant.sum), (const int64_t *)&now->tenant.sum,
+                       (const int64_t *)&then->tenant.sum);
+}
+
 /* What has been done since the state that was seen. */
 static void measure(struct gsim_cycle *cycle, const struct gsim_lanes *now) {
     const struct gsim_lanes *then = &cycle->seen;
     struct gsim_lanes *per = &cycle->per_period;
     cycle->period_ns = now->now_ns - then->now_ns;
-    for (uint16_t i = 0; i < now->capacity; i++) {
-        const struct gsim_member *a = &then->members[i], *b = &now->members[i];
-        per->members[i].context.done_iterations =
-            b->context.done_iterations - a->context.done_iterations;
-        per->members[i].context.done = b->context.done - a->context.done;
-        per->members[i].context.taken_ns = gsim_context_taken_ns(&b->context, now->now_ns) -
-                                           gsim_context_taken_ns(&a->context, then->now_ns);
-        per->members[i].busy_ns = b->busy_ns - a->busy_ns;
-        per->members[i].tenant.sum = b->tenant.sum;
-        gsim_memory_use_add(&per->members[i].tenant.sum, &a->tenant.sum, -1);
-    }
+    for (uint16_t i = 0; i < now->capacity; i++)
+        subtract_member(&per->members[i], &now->members[i], now->now_ns, &then->members[i],
+                        then->now_ns);
+    for (uint16_t i = 0; i < now->n_rings; i++)
+        subtract_ring(&per->rings[i], &now->rings[i], &then->rings[i]);
     gsim_wings_subtract(&per->wings, &now->wings, &then->wings);
-    for (uint16_t i = 0; i < now->n_rings; i++) {
-        per->rings[i].switch_ns = now->rings[i].switch_ns - then->rings[i].switch_ns;
-        per->rings[i].n_slices = now->rings[i].n_slices - then->rings[i].n_slices;
-        per->rings[i].n_vain = now->rings[i].n_vain - then->rings[i].n_vain;
-        per->rings[i].quantum_start_ns =
-            now->rings[i].quantum_start_ns - then->rings[i].quantum_start_ns;
-    }
 }
 
 static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is_approximate) {
@@ -243,7 +207,7 @@ static gsim_work total(const struct gsim_context *context, int64_t iterations, g
 }
 
 static gsim_work per_period(const struct gsim_context *context, const struct gsim_context *per) {
-    return total(context, per->done_iterations, per->done);
+    return total(context, per->sums.done_iterations, per->done);
 }
 
 /* How many periods this member can repeat without anything to report of it. */
@@ -257,87 +221,58 @@ static int64_t most_periods(const struct gsim_member *member, const struct gsim_
         gsim_work watched = total(context, member->watch_iterations, member->watch_done);
         end = watched < end ? watched : end;
     }
-    gsim_work left = end - total(context, context->done_iterations, context->done) - 1;
+    gsim_work left = end - total(context, context->sums.done_iterations, context->done) - 1;
     gsim_work most = left > 0 ? left / one : 0;
     return most < INT64_MAX ? (int64_t)most : INT64_MAX;
 }
 
-static int64_t periods(const struct gsim_cycle *cycle, const struct gsim_lanes *lanes,
-                       int64_t limit_ns) {
-    int64_t least = (limit_ns - lanes->now_ns) / cycle->period_ns;
-    for (uint16_t i = 0; i < lanes->capacity && least > 0; i++) {
+/* Work that is left only becomes less, so that no later state has room for periods either. */
+static int64_t periods(struct gsim_cycle *cycle, const struct gsim_lanes *lanes, int64_t limit_ns) {
+    int64_t fit = (limit_ns - lanes->now_ns) / cycle->period_ns, least = INT64_MAX;
+    for (uint16_t i = 0; i < lanes->capacity && fit > 1 && least > 1; i++) {
         if (!lanes->members[i].is_present)
             continue;
         int64_t most = most_periods(&lanes->members[i], &cycle->per_period.members[i].context);
-        if (most < least)
-            least = most;
+        least = most < least ? most : least;
     }
+    if (least <= 1)
+        cycle->spent_ns = lanes->now_ns;
+    least = fit < least ? fit : least;
     return least - 1; /* the last one is walked through, so that its end is met as it comes */
 }
 
-static void shift(int64_t *time_ns, int64_t by_ns) {
-    if (*time_ns != GSIM_NEVER)
-        *time_ns += by_ns;
-}
-
-/* Extrapolated periods end anywhere in an iteration. */
-static void settle_iterations(struct gsim_context *context) {
-    gsim_work iteration = gsim_work_of_ns(context->gpu_ns);
-    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
-    if (context->done < 0 && context->done_iterations > 0)
-        over = -((-context->done + iteration - 1) / iteration);
-    context->done_iterations += (int64_t)over;
-    context->done -= over * iteration;
-}
-
 static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
-                        int64_t by_ns, bool is_approximate) {
-    struct gsim_context *context = &member->context;
-    if (gsim_context_is_done(context))
+                        int64_t by_ns, bool may_be_within) {
+    if (gsim_context_is_done(&member->context))
         return;
-    context->done_iterations += n * per->context.done_iterations;
-    context->done += n * per->context.done;
-    if (is_approximate)
-        settle_iterations(context);
-    member->busy_ns += n * per->busy_ns;
+    gsim_context_skip(&member->context, &per->context, n, by_ns, may_be_within);
+    gsim_sums_add(GSIM_ROLE(member->sums), (const int64_t *)&per->sums, n);
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
-    if (!gsim_context_is_linear(context)) { /* whose one iteration goes on, and took what it has */
-        context->taken_ns += n * per->context.taken_ns;
-        shift(&context->began_ns, by_ns);
-    }
-    context->begun_in += context->refill_ns > 0 ? by_ns / context->refill_ns : 0;
-    shift(&context->launch_ns, by_ns);
-    shift(&context->ready_ns, by_ns);
-    shift(&context->gpu_end_ns, by_ns);
+}
+
+static void skip_ring(struct gsim_ring *ring, const struct gsim_ring *per, int64_t n,
+                      int64_t by_ns) {
+    gsim_sums_add(GSIM_ROLE(ring->sums), (const int64_t *)&per->sums, n);
+    int64_t quantum_start_ns = ring->times.quantum_start_ns;
+    gsim_times_shift(GSIM_ROLE(ring->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(ring->marks), by_ns);
+    if (keeps_quantum(ring, per->times.quantum_start_ns))
+        ring->times.quantum_start_ns = quantum_start_ns;
 }
 
 static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64_t n) {
+    const struct gsim_lanes *per = &cycle->per_period;
     int64_t by_ns = n * cycle->period_ns;
     lanes->now_ns += by_ns;
     lanes->skipped_ns += by_ns;
     lanes->is_approximate |= cycle->is_approximate;
-    lanes->store.link_free_ns += by_ns;
-    gsim_wings_skip(&lanes->wings, &cycle->per_period.wings, n, by_ns);
+    gsim_store_skip(&lanes->store, by_ns);
+    gsim_wings_skip(&lanes->wings, &per->wings, n, by_ns);
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
-            skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns,
-                        cycle->is_approximate);
-    for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        struct gsim_ring *ring = &lanes->rings[i];
-        ring->switch_ns += n * cycle->per_period.rings[i].switch_ns;
-        ring->n_slices += n * cycle->per_period.rings[i].n_slices;
-        ring->n_vain += n * cycle->per_period.rings[i].n_vain;
-        shift(&ring->since_ns, by_ns);
-        shift(&ring->grid_ns, by_ns);
-        if (!keeps_quantum(ring, cycle->per_period.rings[i].quantum_start_ns))
-            shift(&ring->quantum_start_ns, by_ns);
-        shift(&ring->next_ns, by_ns);
-        shift(&ring->halted_ns, by_ns);
-        shift(&ring->padding.since_ns, by_ns);
-        shift(&ring->padding.until_ns, by_ns);
-        shift(&ring->padding.ends_ns, by_ns);
-        shift(&ring->release_ns, by_ns);
-    }
+            skip_member(&lanes->members[i], &per->members[i], n, by_ns, cycle->is_approximate);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        skip_ring(&lanes->rings[i], &per->rings[i], n, by_ns);
 }
 
 /* --- looking for it --------------------------------------------------------------------------- */
@@ -353,7 +288,7 @@ static bool is_steady_member(const struct gsim_cycle *cycle, const struct gsim_l
                              uint16_t place) {
     const struct gsim_context *then = &cycle->seen.members[place].context;
     const struct gsim_context *context = &now->members[place].context;
-    gsim_work done = total(context, context->done_iterations - then->done_iterations,
+    gsim_work done = total(context, context->sums.done_iterations - then->sums.done_iterations,
                            context->done - then->done);
     gsim_work before = per_period(context, &cycle->per_period.members[place].context);
     int64_t is = rate_ppb(done, now->now_ns - cycle->seen.now_ns);
@@ -430,11 +365,15 @@ void gsim_cycle_turn(struct gsim_cycle *cycle, const struct gsim_arbiter_options
                      struct gsim_lanes *lanes, int64_t limit_ns) {
     if (options->is_plain || limit_ns == GSIM_NEVER)
         limit_ns = options->is_plain ? lanes->now_ns : GSIM_TIME_MAX;
-    if (options->is_plain || !can_repeat(lanes))
+    if (!cycle->is_asked)
+        cycle->can_repeat = can_repeat(lanes);
+    cycle->is_asked = true;
+    if (options->is_plain || !cycle->can_repeat)
         return;
     if (cycle->phase != GSIM_CYCLE_FOUND)
         search(cycle, options, lanes);
-    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns)
+    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns ||
+        lanes->now_ns >= cycle->spent_ns)
         return;
     int64_t n = periods(cycle, lanes, limit_ns);
     if (n > 0)

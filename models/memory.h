@@ -25,6 +25,7 @@
 #define GSIM_MODELS_MEMORY_H
 
 #include "models/proactive.h"
+#include "models/roles.h"
 #include "models/uvm.h"
 #include "gsim/arrangement.h"
 
@@ -61,11 +62,13 @@ struct gsim_pager_shares {
 struct gsim_pager_shares gsim_pager_whole(void);
 void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares);
 
+GSIM_ROLES_BEGIN
 /* What moving memory has done for a context. */
 struct gsim_memory_use {
     int64_t faults, bytes_in, bytes_out;
     int64_t stall_ns; /* that its lane waited, or is going to */
 };
+GSIM_ROLES_END
 void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n);
 
 /* What of a context's iteration lies on the host, and the time that its kernels wait for it. */
@@ -73,32 +76,45 @@ struct gsim_overflow {
     int64_t bytes, ns;
 };
 
+struct gsim_tenant_spec {
+    uint32_t owner;
+    int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */
+    bool yields; /* its memory goes before that of all who do not */
+    struct gsim_overflow overflow; /* of each iteration; its context has the time of it */
+};
+
+GSIM_ROLES_BEGIN
+struct gsim_tenant_state {
+    bool is_swept; /* the iteration under way has found what it misses */
+};
+GSIM_ROLES_END
+
 /* A context's memory: what it touches in an iteration, and what else it has allocated. */
 struct gsim_tenant {
+    struct gsim_tenant_spec spec;
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
-    bool yields;
-    bool is_swept; /* the iteration under way has found what it misses */
-    struct gsim_overflow overflow; /* of each iteration */
+    struct gsim_tenant_state state;
     struct gsim_memory_use sum;
     struct gsim_memory_use last; /* what the last wait for pages was for */
 };
+
+GSIM_ROLES_BEGIN
+struct gsim_store_times {
+    int64_t link_free_ns; /* proactive: the last migration ends */
+};
+GSIM_ROLES_END
 
 /* The state of one GPU's memory. */
 struct gsim_store {
     struct gsim_pager *pager; /* NULL: everything is resident */
     struct gsim_residency residency;
-    int64_t link_free_ns; /* proactive: the last migration ends */
+    struct gsim_store_times times;
     int64_t last_ns, last_in, last_out; /* how long it took, and what it moved */
     uint64_t stamp; /* copies with the same one hold the same */
 };
 
 /* Empties it. pager NULL: everything is resident. */
 void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena);
-struct gsim_tenant_spec {
-    uint32_t owner;
-    int64_t used_bytes, allocated_bytes;
-    bool yields; /* its memory goes before that of all who do not */
-};
 /* false: no memory; nothing is opened. */
 bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec);
@@ -152,6 +168,8 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
 /* Of so many bytes on the host: once there and once back. */
 struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
+/* So much time passes in periods that are skipped. */
+void gsim_store_skip(struct gsim_store *store, int64_t by_ns);
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
 
 #endif

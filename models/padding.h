@@ -8,18 +8,10 @@
 
 #include "models/context.h"
 #include "models/space.h"
-
-/* Who pads, if anybody. */
-struct gsim_padding {
-    uint16_t member; /* UINT16_MAX: nobody */
-    int64_t since_ns; /* up to when it is brought forward */
-    int64_t until_ns; /* the end of its last wave */
-    int64_t ends_ns; /* that, or the end of its kernel */
-    uint64_t rate_q32;
-};
+#include "gsim/arrangement.h"
 
 /* What is left of a lane's SMs beside this kernel. */
-uint32_t gsim_padding_left_ppm(const struct gsim_part *part, const struct gsim_demand *urgent);
+uint32_t gsim_padding_left_ppm(const struct gsim_lane *how, const struct gsim_demand *urgent);
 /* How long blocks of the second one's present kernel may run beside the first one's, which begins:
  * whole waves; 0 when a single one takes longer. block_ns 0: they take as long as their kernel. */
 int64_t gsim_padding_time_ns(const struct gsim_context *urgent, const struct gsim_context *filler,

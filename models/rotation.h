@@ -49,27 +49,39 @@ static inline int64_t gsim_switch_most_ns(const struct gsim_switch_costs *costs)
     return (preempt_ns > costs->idle_ns ? preempt_ns : costs->idle_ns) + costs->cold_ns;
 }
 
-/* A context and what the lane must know of it. */
-struct gsim_member {
-    struct gsim_context context;
-    int64_t quantum_ns; /* 0: the lane's */
-    int32_t priority; /* larger goes first, in lanes that look at it */
-    int64_t weight,
-        counted_ns; /* in fair lanes: of its time, and the busy_ns from which on it counts */
+/* What a job is by its row. */
+struct gsim_member_spec {
+    int64_t counted_ns; /* in fair lanes: the busy_ns from which on its time counts */
     uint32_t state_ppm; /* share of the registers and shared memory that it uses */
     int64_t block_ns; /* of its thread blocks; 0: as long as its kernels */
     bool is_idempotent; /* its kernels may be killed and run again */
-    int64_t restore_ns; /* to come back after what was saved */
     bool is_cold; /* its working set does not fit L2 */
     struct gsim_demand demand; /* where lanes run beside each other */
+};
+
+GSIM_ROLES_BEGIN
+struct gsim_member_state {
+    int64_t restore_ns; /* to come back after what was saved */
+    int64_t stall_ns; /* left to wait for pages before it can run on */
+};
+
+struct gsim_member_sums {
+    int64_t busy_ns; /* time it had the lane, at any rate */
+};
+GSIM_ROLES_END
+
+/* A context and what the lane must know of it. */
+struct gsim_member {
+    struct gsim_entry how; /* as it was entered into the arrangement */
+    struct gsim_member_spec spec;
+    struct gsim_context context;
+    struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: it leaves the lane there */
     uint8_t reports; /* what the owner has not been told yet */
-    uint16_t lane;
-    uint32_t id; /* the owner's */
-    struct gsim_tenant tenant; /* its memory */
-    int64_t stall_ns; /* left to wait for pages before it can run on */
-    int64_t busy_ns; /* time it had the lane, at any rate */
+    struct gsim_member_state state;
+    struct gsim_member_sums sums;
+    /* What the owner asked for, in iterations and not in time, and is told once. */
     int64_t watch_iterations; /* report when so much is done; < 0: never */
     gsim_work watch_done;
     int64_t finish_ns; /* GSIM_NEVER until its last iteration is over */
@@ -98,39 +110,76 @@ enum gsim_lane_phase {
     GSIM_LANE_KEPT, /* by a context that has nothing to run */
 };
 
-struct gsim_ring {
-    uint16_t member[GSIM_RING_MAX]; /* in ring order */
-    uint16_t n;
+GSIM_ROLES_BEGIN
+/* Zero where it does not apply, but for rate_q32, which stays that of the last context. */
+struct gsim_ring_state {
+    gsim_work halted_done; /* while halting: of the iteration, when the SMs are free */
+    int64_t halted_restore_ns; /* and what coming back will cost */
+    uint64_t rate_q32; /* of the context that runs */
+    uint64_t padding_rate_q32; /* of the one that pads */
     uint16_t at; /* place in the ring: whose turn it is, or was */
     uint16_t last; /* the member whose state is on the lane; GSIM_NO_MEMBER: nobody's of the ring */
-    bool is_used; /* somebody was on the lane before, so that coming on costs a switch */
+    uint16_t padding; /* the member that pads; GSIM_NO_MEMBER: none */
     uint8_t phase; /* enum gsim_lane_phase */
-    uint64_t rate_q32; /* of the context that runs */
-    int64_t quantum_ns;
-    bool is_strict; /* a turn is its owner's, used or not (models/vgpu.h) */
-    uint16_t n_turns; /* of a round at least: so many that nobody owns pass unused */
-    int64_t grid_ns; /* where the first one's turn began */
-    struct gsim_part part; /* of the SMs, where lanes run beside each other */
-    int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
-    int64_t release_ns; /* while it does: until when at most */
-    bool ends_at_boundary; /* turns end at the end of an iteration */
-    bool is_by_priority;
-    bool is_whole; /* by priority, but nobody is halted: iterations run to their end */
-    bool is_fair; /* whole, and who had the least weighted time comes before priority */
-    bool is_padded; /* by priority, and lanes share SMs: less urgent ones fill those left over */
-    struct gsim_padding padding; /* while one runs */
     bool is_halting;
-    struct gsim_halt_rule rule; /* by priority: how the running one is halted */
-    struct gsim_halt_outcome outcome; /* while halting: what will be then */
-    int64_t halted_ns; /* and when */
+    bool is_used; /* a context was on the lane before, so that coming on costs a switch */
+    uint8_t unused[15];
+};
+
+/* GSIM_NEVER in phases in which they do not apply. */
+struct gsim_ring_times {
     int64_t since_ns; /* running: up to when the context is brought forward */
-    int64_t quantum_start_ns;
-    int64_t next_ns; /* of the next change */
-    uint8_t change; /* enum gsim_lane_change; while running, what it is */
+    int64_t quantum_start_ns; /* running, kept */
+    int64_t switched_ns; /* switching: when it is over */
+    int64_t release_ns; /* kept: until when at most */
+    int64_t halted_ns; /* halting: when the SMs are free */
+    int64_t padding_since_ns; /* padding: up to when it is brought forward */
+    int64_t padding_until_ns; /* the end of its last wave */
+};
+
+struct gsim_ring_marks {
+    int64_t grid_ns; /* strict: where the first one's turn began; how far a round is decides */
+    int64_t next_ns; /* of the next change: follows from all others, by gsim_ring_plan */
+    int64_t padding_ends_ns; /* the same: the last wave, or the end of its kernel */
+};
+
+struct gsim_ring_sums {
     int64_t switch_ns; /* time spent in switches */
     int64_t n_slices; /* turns begun */
     int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
 };
+GSIM_ROLES_END
+
+/* roles.h says what each part is to fast-forward. */
+struct gsim_ring {
+    struct gsim_lane how; /* as it was arranged; its quantum in nanoseconds */
+    uint16_t space; /* that it shares with other lanes, where lanes run beside each other */
+    uint16_t n;
+    uint16_t member[GSIM_RING_MAX]; /* in ring order */
+    struct gsim_ring_state state;
+    struct gsim_ring_times times;
+    struct gsim_ring_marks marks;
+    uint8_t change; /* enum gsim_lane_change: what comes at next_ns, while running */
+    struct gsim_ring_sums sums;
+};
+
+static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
+    return how->discipline != GSIM_DISCIPLINE_RR;
+}
+/* What a lane's discipline means to its rotation. Strict: a turn is its owner's, used or not
+ * (models/vgpu.h). Whole: by priority, but no context is halted; iterations run to their end. */
+static inline bool gsim_ring_is_strict(const struct gsim_ring *ring) {
+    return ring->how.turns != GSIM_TURNS_USED;
+}
+static inline bool gsim_ring_is_by_priority(const struct gsim_ring *ring) {
+    return gsim_lane_is_by_priority(&ring->how);
+}
+static inline bool gsim_ring_is_whole(const struct gsim_ring *ring) {
+    return ring->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
+}
+static inline bool gsim_ring_is_padded(const struct gsim_ring *ring) {
+    return ring->how.discipline == GSIM_DISCIPLINE_PADDING;
+}
 
 struct gsim_rotation {
     struct gsim_member *members;
@@ -158,7 +207,7 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
 struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring);
 
 static inline uint16_t gsim_ring_running(const struct gsim_ring *ring) {
-    return ring->phase == GSIM_LANE_RUNNING ? ring->member[ring->at] : GSIM_NO_MEMBER;
+    return ring->state.phase == GSIM_LANE_RUNNING ? ring->member[ring->state.at] : GSIM_NO_MEMBER;
 }
 
 #endif

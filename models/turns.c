@@ -6,6 +6,9 @@
 #include "models/machine.h"
 #include "sim/base/hints.h"
 
+/* A lane in which a context is alone, or takes turns of the length that the device has. */
+static const struct gsim_lane plain_lane = {.discipline = GSIM_DISCIPLINE_RR};
+
 /* --- arbiters --------------------------------------------------------------------------------- */
 
 static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
@@ -107,6 +110,8 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
             return "a turn is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_turns_knows(arrangement->lanes[i].discipline))
             return "in lanes beside each other contexts take turns, or go by priority";
+        if (arrangement->lanes[i].turns && arrangement->memory == GSIM_MEMORY_PROACTIVE)
+            return "memory is not moved ahead of turns that pass before it is there";
         if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
             arrangement->memory != GSIM_MEMORY_RESIDENT)
             return "what pads other kernels has its memory resident";
@@ -125,16 +130,23 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
     return NULL;
 }
 
+/* In kernels: one that has some of the blocks left begins. */
+static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
+    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
+                                    gsim_machine_info(model, how->job)->index);
+    return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
+}
+
 /* A share of the time is so many kernels at once, in a period that is long enough for them: at least the
  * one that is named. What a context makes of the time that others leave it is its own affair. */
-static void share_time(const struct gsim_turner *turner, const struct gsim_context *context,
+static void share_time(const struct gsim_entry *how, const struct gsim_context *context,
                        int64_t *cap, int64_t *refill_ns) {
     int64_t kernel_ns = (context->gpu_ns + context->kernels - 1) / context->kernels;
-    int64_t part_ns = gsim_muldiv_ceil(turner->refill_ns, turner->share_ppm, GSIM_PPM);
+    int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
     *cap = (part_ns + kernel_ns - 1) / kernel_ns;
     *refill_ns = GSIM_TIME_MAX;
     if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / *cap)
-        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, turner->share_ppm);
+        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, how->launch_share_ppm);
 }
 
 /* What a job's row did not say has decided something. */
@@ -145,76 +157,165 @@ static void note_assumptions(struct gsim_model *model, const struct gsim_turner 
     model->turns.has_key[GSIM_KEY_JOB_KERNELS] |= process->has_assumed_kernels;
 }
 
+/* Alone in its lane a job does not switch, and the gap is part of what was measured. */
+static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
+    static const enum gsim_key switching[] = {
+        GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
+        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
+        GSIM_KEY_SLICE_QUANTUM_NS};
+    struct gsim_turns *turns = &model->turns;
+    const struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
+    uint16_t n_beside = gsim_arbiter_present(arbiter);
+    uint16_t n_members = gsim_arbiter_in_lane(arbiter, place);
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    if (model->gpus[gpu].is_spatial) {
+        if (!model->gpus[gpu].is_cut && n_beside > turns->most_beside)
+            turns->most_beside = n_beside;
+        turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
+            turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
+        if (lane.discipline != GSIM_DISCIPLINE_PADDING)
+            return;
+    }
+    if (n_members > turns->most_members)
+        turns->most_members = n_members;
+    if (n_members < 2)
+        return;
+    for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
+        turns->has_key[switching[i]] = true;
+    if (!gsim_lane_is_by_priority(&lane))
+        return;
+    turns->has_halted = true;
+    for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
+        turns->has_key[key] |= gsim_halt_uses(&lane, key);
+    turns->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_halt_uses(&lane, GSIM_KEY_LAUNCH_NS);
+}
+
+/* Whether any job of this lane would halt another. */
+static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    int32_t lowest = INT32_MAX, highest = INT32_MIN;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (!member->is_present || member->how.lane != place)
+            continue;
+        lowest = member->how.priority < lowest ? member->how.priority : lowest;
+        highest = member->how.priority > highest ? member->how.priority : highest;
+    }
+    return gsim_lane_is_by_priority(&lane) && lowest < highest;
+}
+
+/* How long iterations are decides something as soon as there are others, or when a job cannot stay
+ * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts
+ * another or memory overflows. */
+static void note_lengths(struct gsim_model *model, const struct gsim_turner *turner) {
+    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    const struct gsim_tenant *own = &gsim_arbiter_member(arbiter, turner->member)->tenant;
+    int64_t hbm_bytes = gsim_machine_profile_at(model, turner->gpu)->value[GSIM_KEY_HBM_BYTES];
+    bool is_alone = gsim_arbiter_present(arbiter) < 2;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        const struct gsim_turner *one = &model->turns.by_slot[member->how.job];
+        bool is_cut =
+            has_ranks(arbiter, member->how.lane) || member->tenant.spec.overflow.bytes > 0;
+        bool has_ends = !one->process.is_stream && one->process.is_assumed;
+        if (member->is_present &&
+            (is_cut || (has_ends && (!is_alone || own->spec.used_bytes > hbm_bytes))))
+            note_assumptions(model, one);
+    }
+}
+
+/* A job has come into its lane. */
+static void note_joined(struct gsim_model *model, const struct gsim_turner *turner) {
+    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    note_keys(model, turner->gpu, gsim_arbiter_member(arbiter, turner->member)->how.lane);
+    if (model->gpus[turner->gpu].parts)
+        note_lengths(model, turner);
+}
+
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
-    int64_t cap = turner->cap, refill_ns = turner->refill_ns;
-    if (turner->share_ppm > 0 && refill_ns > 0)
-        share_time(turner, &gsim_arbiter_member(arbiter, turner->member)->context, &cap,
-                   &refill_ns);
+    const struct gsim_entry *how = &turner->how;
+    int64_t cap = launch_cap(model, how), refill_ns = how->launch_refill_ns;
+    if (how->launch_share_ppm > 0 && refill_ns > 0)
+        share_time(how, &gsim_arbiter_member(arbiter, turner->member)->context, &cap, &refill_ns);
     gsim_arbiter_cap(arbiter, turner->member, cap, refill_ns, now_ns);
     if (refill_ns > 0)
         note_assumptions(model, turner);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
-static void note_memory(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
-    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
-    if (turner->mem_cap_bytes == entry->mem_cap_bytes)
+static void note_rank(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    uint16_t place = gsim_arbiter_member(arbiter, turner->member)->how.lane;
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    if (!gsim_lane_is_by_priority(&lane))
         return;
-    turner->mem_cap_bytes = entry->mem_cap_bytes;
+    gsim_arbiter_rank(arbiter, turner->member, &turner->how, now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
+}
+
+static bool is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
+                            const struct gsim_entry *is) {
+    return was->launch_refill_ns == is->launch_refill_ns &&
+           was->launch_share_ppm == is->launch_share_ppm &&
+           (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
+}
+
+static void note_memory(struct gsim_model *model, const struct gsim_turner *turner,
+                        int64_t now_ns) {
+    const struct gsim_entry *how = &turner->how;
+    gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
+                          gsim_turner_overflow(model, how->job, turner->gpu), now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
+    if (how->launch_refill_ns > 0 &&
+        how->launch_share_ppm > 0) /* its kernels are longer, or shorter */
+        apply_cap(model, turner, now_ns);
+}
+
+/* The last entry of a job is kept for when it joins. What a running one has from when it joined
+ * stays. */
+static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    struct gsim_entry was = turner->how;
+    was.job = entry->job;
+    turner->how = *entry;
     if (!model->jobs[entry->job].is_turning)
         return;
-    gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
-                          gsim_turner_overflow(model, entry->job, turner->gpu), now_ns);
-    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
-    if (turner->refill_ns > 0 && turner->share_ppm > 0) /* its kernels are longer, or shorter */
+    turner->how.quantum_ns = was.quantum_ns;
+    turner->how.memory_yields = was.memory_yields;
+    note_rank(model, turner, now_ns);
+    if (!is_capped_alike(model, &was, entry))
         apply_cap(model, turner, now_ns);
+    if (was.mem_cap_bytes != entry->mem_cap_bytes)
+        note_memory(model, turner, now_ns);
 }
 
-static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
-    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
-    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
-                                    gsim_machine_info(model, entry->job)->index);
-    int64_t cap = entry->launch_cap / (blocks > 0 ? blocks : 1) + 1;
-    if (turner->refill_ns == entry->launch_refill_ns &&
-        turner->share_ppm == entry->launch_share_ppm && (turner->cap == cap || !turner->refill_ns))
-        return;
-    turner->share_ppm = entry->launch_share_ppm;
-    turner->cap = cap;
-    turner->refill_ns = entry->launch_refill_ns;
-    if (model->jobs[entry->job].is_turning)
-        apply_cap(model, turner, now_ns);
-}
-
-static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
-    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
-    turner->priority = entry->priority;
-    turner->weight = entry->weight;
-    if (!model->jobs[entry->job].is_turning) {
-        turner->quantum_ns = entry->quantum_ns;
-        turner->lane = entry->lane;
-        turner->memory_yields = entry->memory_yields;
-        return;
-    }
-    if (!model->gpus[turner->gpu].is_by_priority)
-        return;
-    gsim_arbiter_rank(model->turns.of_gpu[turner->gpu], turner->member, entry->priority,
-                      entry->weight, now_ns);
-    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
-}
-
-/* Entries are kept by job, for when it joins. */
 static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement,
                          int64_t now_ns) {
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
-        const struct gsim_entry *entry = &arrangement->entries[i];
-        if (!gsim_turner_reserve(model, entry->job))
+        if (!gsim_turner_reserve(model, arrangement->entries[i].job))
             return false;
-        note_rank(model, entry, now_ns);
-        note_cap(model, entry, now_ns);
-        note_memory(model, entry, now_ns);
+        note_entry(model, &arrangement->entries[i], now_ns);
     }
     return true;
+}
+
+/* A job that runs here goes into the lane that its entry names; the kernels of what can be halted
+ * there are as long as if it had left and come back. One that runs elsewhere enters it when it
+ * comes. */
+static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim_entry *entry,
+                       int64_t now_ns) {
+    const struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[gpu];
+    if (!model->jobs[entry->job].is_turning || turner->gpu != gpu ||
+        gsim_arbiter_member(arbiter, turner->member)->how.lane == entry->lane)
+        return;
+    struct gsim_member there = gsim_turner_member(model, entry->job, gpu);
+    gsim_arbiter_move(arbiter, turner->member, entry->lane, there.context.gpu_ns, now_ns);
+    note_rank(model, turner, now_ns);
+    if (turner->how.launch_refill_ns > 0)
+        apply_cap(model, turner, now_ns);
+    note_joined(model, turner);
 }
 
 static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
@@ -231,34 +332,17 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
 
 static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
                          const struct gsim_lane *lane, int64_t now_ns) {
-    struct gsim_lane_spec spec = {
-        .quantum_ns = quantum_of(lane, gsim_machine_profile_at(model, gpu)),
-        .keep_ns = lane->idle_release_ns,
-        .ends_at_boundary = lane->ends_at_boundary,
-        .is_strict = lane->turns != GSIM_TURNS_USED,
-        .n_turns = lane->turns == GSIM_TURNS_FIXED ? lane->most_vgpus : 0,
-        .is_by_priority = lane->discipline != GSIM_DISCIPLINE_RR,
-        .is_padded = lane->discipline == GSIM_DISCIPLINE_PADDING,
-        .is_whole = lane->discipline == GSIM_DISCIPLINE_BOUNDARY,
-        .is_fair = lane->is_fair,
-        .rule = {.stop = (uint8_t)lane->stop,
-                 .in_flight = lane->in_flight,
-                 .pieces = lane->pieces,
-                 .bound_ns = lane->bound_ns},
-        .part = {.first_sm = lane->first_sm, .n_sms = lane->n_sms, .cap_ppm = lane->cap_ppm}};
-    model->gpus[gpu].is_by_priority = spec.is_by_priority;
-    model->gpus[gpu].is_padded = spec.is_padded;
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    struct gsim_lane here = *lane;
+    here.quantum_ns = quantum_of(lane, profile);
     model->turns.has_vgpus |= lane->most_vgpus > 0;
-    model->gpus[gpu].rule = spec.rule;
     if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
-        model->turns
-            .has_key[gsim_vgpu_slice_key(gsim_machine_profile_at(model, gpu), lane->most_vgpus)] =
-            true;
+        model->turns.has_key[gsim_vgpu_slice_key(profile, lane->most_vgpus)] = true;
     else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
         model->turns.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
                                                                     : GSIM_KEY_SLICE_LONG_NS] =
             true;
-    return gsim_arbiter_set_lane(model->turns.of_gpu[gpu], place, &spec, now_ns);
+    return gsim_arbiter_set_lane(model->turns.of_gpu[gpu], place, &here, 0, now_ns);
 }
 
 /* Lanes beside each other, or with a part of the SMs, share the device in space; so do those who
@@ -284,8 +368,7 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
     model->gpus[gpu].is_spatial = true;
     gsim_arbiter_set_spaces(arbiter, instances, n, now_ns);
     for (uint16_t i = 0; i < n; i++)
-        is_done &= gsim_arbiter_set_lane(arbiter, i, &(struct gsim_lane_spec){.part = {.space = i}},
-                                         now_ns);
+        is_done &= gsim_arbiter_set_lane(arbiter, i, &plain_lane, i, now_ns);
     gsim_outlook_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
@@ -332,6 +415,7 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
     struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
     model->gpus[gpu].parts = parts_of(arrangement);
+    model->gpus[gpu].n_lanes = arrangement->n_lanes;
     if (!arbiter || !note_entries(model, arrangement, now_ns))
         return false;
     if (gsim_arbiter_present(arbiter) == 0)
@@ -341,6 +425,8 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
     bool is_done = true;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++)
         is_done &= arrange_lane(model, gpu, i, &arrangement->lanes[i], now_ns);
+    for (uint32_t i = 0; is_done && i < arrangement->n_entries; i++)
+        move_entry(model, gpu, &arrangement->entries[i], now_ns);
     gsim_outlook_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
@@ -390,76 +476,13 @@ bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
 static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
-                         uint16_t entered, int64_t now_ns) {
+                         gsim_slot slot, int64_t now_ns) {
     if (model->gpus[gpu].is_rotating)
-        return entered;
+        return gsim_turner_entered(model, slot, gpu);
     uint16_t lane = gsim_arbiter_free_lane(arbiter);
-    if (!gsim_arbiter_set_lane(arbiter, lane, &(struct gsim_lane_spec){0}, now_ns))
+    if (!gsim_arbiter_set_lane(arbiter, lane, &plain_lane, 0, now_ns))
         model->is_out_of_memory = true;
     return lane;
-}
-
-/* Alone on its GPU nobody switches, and the gap is part of what was measured. */
-static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members) {
-    static const enum gsim_key switching[] = {
-        GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
-        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
-        GSIM_KEY_SLICE_QUANTUM_NS};
-    struct gsim_turns *turns = &model->turns;
-    if (model->gpus[gpu].is_spatial) {
-        if (!model->gpus[gpu].is_cut && n_members > turns->most_beside)
-            turns->most_beside = n_members;
-        turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
-            turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
-        if (!model->gpus[gpu].is_padded)
-            return;
-    }
-    if (n_members > turns->most_members)
-        turns->most_members = n_members;
-    if (n_members < 2)
-        return;
-    for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
-        turns->has_key[switching[i]] = true;
-    if (!model->gpus[gpu].is_by_priority)
-        return;
-    turns->has_halted = true;
-    for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
-        turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
-    turns->has_key[GSIM_KEY_LAUNCH_NS] |=
-        gsim_halt_uses(&model->gpus[gpu].rule, GSIM_KEY_LAUNCH_NS);
-}
-
-/* Whether any job present would halt another. */
-static bool has_ranks(const struct gsim_arbiter *arbiter) {
-    int32_t lowest = INT32_MAX, highest = INT32_MIN;
-    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
-        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
-        if (member->is_present && member->priority < lowest)
-            lowest = member->priority;
-        if (member->is_present && member->priority > highest)
-            highest = member->priority;
-    }
-    return lowest < highest;
-}
-
-/* How long iterations are decides something as soon as there are others, or when a job cannot stay
- * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts another or
- * memory overflows. */
-static void note_lengths(struct gsim_model *model, const struct gsim_turner *turner,
-                         const struct gsim_member_spec *spec) {
-    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
-    int64_t hbm_bytes = gsim_machine_profile_at(model, turner->gpu)->value[GSIM_KEY_HBM_BYTES];
-    bool is_alone = gsim_arbiter_present(arbiter) < 2;
-    bool is_halted = model->gpus[turner->gpu].is_by_priority && has_ranks(arbiter);
-    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
-        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
-        const struct gsim_turner *one = &model->turns.by_slot[member->id];
-        bool is_cut = is_halted || member->tenant.overflow.bytes > 0;
-        bool has_ends = !one->process.is_stream && one->process.is_assumed;
-        if (member->is_present &&
-            (is_cut || (has_ends && (!is_alone || spec->used_bytes > hbm_bytes))))
-            note_assumptions(model, one);
-    }
 }
 
 /* It goes on where it left, unless it ran elsewhere meanwhile or lost what it had. */
@@ -468,9 +491,9 @@ static void find_place(struct gsim_model *model, gsim_slot slot, const struct gs
     gsim_work done = model->progress[slot].done;
     bool is_there = turner->has_left ? done == turner->left_done : done == 0;
     if (!is_there && !turner->process.is_open_loop) {
-        int64_t taken_ns = turner->left.taken_ns;
+        int64_t taken_ns = turner->left.sums.taken_ns;
         turner->left = *whole;
-        turner->left.taken_ns = taken_ns;
+        turner->left.sums.taken_ns = taken_ns;
         gsim_process_put(&turner->process, done, &turner->left);
         turner->left_ns = 0;
         turner->has_left = true;
@@ -495,14 +518,14 @@ static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns
 }
 
 static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
-                      const struct gsim_member_spec *spec, int64_t now_ns) {
+                      const struct gsim_member *newcomer, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (!turner->has_left)
-        return gsim_arbiter_join(arbiter, spec, now_ns);
+        return gsim_arbiter_join(arbiter, newcomer, now_ns);
     if (!turner->is_parked)
-        return gsim_arbiter_rejoin(arbiter, spec, &turner->left, turner->left_ns, now_ns);
+        return gsim_arbiter_rejoin(arbiter, newcomer, &turner->left, turner->left_ns, now_ns);
     turner->is_parked = false;
-    return gsim_arbiter_wake(arbiter, spec, &turner->left, turner->left_ns, &turner->parked,
+    return gsim_arbiter_wake(arbiter, newcomer, &turner->left, turner->left_ns, &turner->parked,
                              now_ns);
 }
 
@@ -515,29 +538,27 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
+    turner->how.job = slot;
     turner->rate_q32 = gsim_pace_q32(model, slot);
-    struct gsim_member_spec spec = gsim_turner_spec(model, slot, gpu);
-    find_place(model, slot, &spec.context);
+    struct gsim_member newcomer = gsim_turner_member(model, slot, gpu);
+    find_place(model, slot, &newcomer.context);
     if (turner->has_worked) {
         run_host(model, slot, now_ns);
         return;
     }
-    uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
-    uint16_t entered = instance > 0 ? (uint16_t)(instance - 1) : turner->lane;
-    spec.lane = lane_for(model, arbiter, gpu, entered, now_ns);
+    newcomer.how.lane = lane_for(model, arbiter, gpu, slot, now_ns);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (turner->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_turns_drop(model, slot, now_ns); /* it was carried here */
     turner->gpu = gpu;
     model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
-    turner->member = admit(model, slot, arbiter, &spec, now_ns);
+    turner->member = admit(model, slot, arbiter, &newcomer, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
-    if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
+    if (job->is_turning && (turner->how.launch_refill_ns > 0 || turner->has_left))
         apply_cap(model, turner, now_ns);
-    note_keys(model, gpu, gsim_arbiter_present(arbiter));
-    if (job->is_turning && model->gpus[gpu].parts)
-        note_lengths(model, turner, &spec);
+    if (job->is_turning)
+        note_joined(model, turner);
     disturb_all(model, slot, now_ns);
     model->progress[slot].is_untold = job->is_turning;
     gsim_outlook_anew(&model->turns, gpu, now_ns);
@@ -558,7 +579,7 @@ static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_mem
                                .since_ns = now_ns,
                                .is_untold = model->jobs[slot].is_turning};
     if (turner->process.is_open_loop)
-        model->turns.logs[turner->log].n_served = context->done_iterations;
+        model->turns.logs[turner->log].n_served = context->sums.done_iterations;
 }
 
 /* Tells observers what has happened on a GPU. */
@@ -591,7 +612,7 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
     if (keeps_memory) {
         turner->parked = gsim_arbiter_park(arbiter, turner->member, now_ns);
     } else {
-        turner->before.stall_ns -= member->stall_ns; /* for that it does not wait any more */
+        turner->before.stall_ns -= member->state.stall_ns; /* for that it does not wait any more */
         turner->sum = turner->before;
         gsim_arbiter_leave(arbiter, turner->member, now_ns);
     }
@@ -644,7 +665,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     gsim_work done = 0;
     if (job->threshold_ns >= 0)
         gsim_process_locate(&turner->process, context, job->threshold_ns, &iterations, &done);
-    int64_t next = context->done_iterations + 1;
+    int64_t next = context->sums.done_iterations + 1;
     if (job->is_boundary_watched && (iterations < 0 || next <= iterations)) {
         iterations = next;
         done = 0;
@@ -657,7 +678,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
 
 static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
                    int64_t now_ns) {
-    gsim_slot slot = member->id;
+    gsim_slot slot = member->how.job;
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (reports & GSIM_REPORT_WORKED) {
         turner->has_worked = true;
@@ -675,7 +696,7 @@ static void book_all(struct gsim_model *model, const struct gsim_arbiter *arbite
     for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
         if (member->is_present)
-            book(model, member->id, member, now_ns);
+            book(model, member->how.job, member, now_ns);
     }
 }
 
