@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes that fail and are repaired. Each node draws its times from a random stream of its own, so
- * they are the same whatever the policy does: exponential ones between a repair and the next failure
- * and from a failure until the repair. A failed node loses its jobs (states.c says what becomes of
- * them) and has no capacity until it is repaired. */
+ * that the times do not depend on the policy: exponential times between a repair and the next
+ * failure, and from a failure to the repair. A failed node loses its jobs (states.c has their fate)
+ * and has no capacity until it is repaired. */
 #include "sim/core/core.h"
 
 #include <stdio.h>
@@ -117,8 +117,8 @@ static bool has_unit_of(const struct gsim_core *core, uint32_t node, const struc
     return false;
 }
 
-/* Whether something of the job is on the node: it runs there, is on its way there or from there, or
- * its memory stays there or in the memory of its host. */
+/* Whether the node holds a part of the job: the job runs there, is on its way there or from there,
+ * or its memory stays on a GPU or the host of the node. */
 static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
@@ -132,7 +132,8 @@ static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) 
 }
 
 static void fail(struct gsim_core *core, uint32_t node) {
-    uint32_t n_active = core->view.jobs.n_active; /* those that are resubmitted come behind */
+    /* resubmitted jobs are appended, and are not visited */
+    uint32_t n_active = core->view.jobs.n_active;
     for (uint32_t i = 0; i < n_active && core->status == GSIM_OK; i++) {
         gsim_slot slot = core->view.jobs.active[i];
         if (core->jobs.state[slot] != GSIM_DONE && is_hit(core, slot, node))
