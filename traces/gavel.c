@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gavel's traces: a line a job, fields parted by tabs, no header; newer ones have the working
- * directory, the weight and the SLO as well. They say how many steps a job takes, not how long one
- * is: that depends on model, GPU and gang, and comes with --by-model. A step is an iteration here; the
- * model is the job type, batch size included. */
+/* Gavel's traces: a line per job, fields separated by tabs, no header; newer traces have the
+ * working directory, the weight and the SLO as well. They give the number of a job's steps, but not
+ * the length of a step: that depends on model, GPU and gang, and comes with --by-model. A step is
+ * an iteration here; the model is the job type, batch size included. */
 #include <string.h>
 
 #include "traces/cells.h"

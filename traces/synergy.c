@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Synergy's replay traces: id, model, arrival, iterations, GPUs, without a header. How long an
- * iteration takes is not in them: --by-model FILE.csv says it. */
+/* Synergy's replay traces: id, model, arrival, iterations, GPUs, without a header. The length of an
+ * iteration is not in them: --by-model FILE.csv gives it. */
 #include <string.h>
 
 #include "traces/mapped.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values of an empirical distribution. Without a column's name the file has one value a line, and
+/* Values of an empirical distribution. Without a column's name the file has a value per line, and
  * its first line may be a heading. */
 #include <math.h>
 #include <stdlib.h>
