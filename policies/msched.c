@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MSched: before a task's turn begins, what it is predicted to use is moved to the GPU, and what is
- * used again last, by the known order of turns, goes out for it, both ways at once. Each piece can be
- * switched off. The paper does not say how long a turn is: by default all turns of a rotation take
- * msched.period together (run time, migrations not counted), which fits its figures better than a
- * constant turn.
+/* MSched: before a task's turn begins, the memory that it is predicted to use is moved to the GPU,
+ * and the memory with the last next use, by the known order of turns, goes out for it, in both
+ * directions at once. Each piece can be switched off. The paper does not give the length of a turn:
+ * by default all turns of a rotation take msched.period together (run time, migrations not
+ * counted), which fits its figures better than a constant turn.
  * Source: "MSched" (arXiv 2512.24637). */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"

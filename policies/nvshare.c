@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* nvshare: a lock on the GPU that one process holds for a quantum; the next holder faults its memory
- * in by Unified Memory, the one before it is evicted. The holder gives the lock back when it has had
- * nothing to run for a while. Where everybody's memory fits there is nothing to protect, and the
- * driver's time slices stay (anti_thrash=auto).
+/* nvshare: a lock on the GPU that one process holds for a quantum; the next holder faults its
+ * memory in by Unified Memory, and the memory of the previous holder is evicted. The holder gives
+ * the lock back when it has had nothing to run for a while. Where the memory of all jobs fits the
+ * GPU there is nothing to protect, and the driver's time slices stay (anti_thrash=auto).
  * Source: Alexopoulos and Mitropoulos, "nvshare: Practical GPU Sharing without Memory Size
- * Constraints", ICSE 2024 (companion), and
- * its public code. */
+ * Constraints", ICSE 2024 (companion), and its public code. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
 

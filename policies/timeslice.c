@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens when several processes are started on one GPU and nothing else is done: the driver
- * lets their contexts take turns in a ring, a quantum each, and everybody's memory stays resident.
- * Jobs go to the GPU with the fewest jobs that has memory left, in order of arrival; gangs have
- * whole GPUs, which are not shared.
+/* The driver's default when several processes are started on one GPU: their contexts take turns in
+ * a ring, a quantum each, and all memory stays resident. Jobs go to the GPU with the fewest jobs
+ * that has memory left, in order of arrival; gangs have whole GPUs, which are not shared.
  * Source: NVIDIA's time-sliced scheduling; quanta and switches as measured (devices' profiles). */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"

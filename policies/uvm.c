@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens when processes with more memory than the GPU has are started on it over Unified
- * Memory: contexts take turns as under `timeslice`, each iteration faults in what it misses, and the
- * driver makes room by throwing out what came to the GPU first.
+/* Processes with more memory than the GPU has, started on it over Unified Memory: contexts take
+ * turns as under `timeslice`, each iteration faults in the pages that it misses, and the driver
+ * makes room by evicting the pages that came to the GPU first.
  * Source: NVIDIA's open-gpu-kernel-modules (nvidia-uvm), costs as measured or fitted by device. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* NVIDIA's time-sliced vGPUs: each job is a virtual machine with a vGPU, all of one kind, so that a
- * GPU has vgpu.per_gpu of them at most and each has that part of the memory. Their contexts take
- * turns by one of three schedulers: best effort hands on the turn of a vGPU that has nothing to run;
- * equal share lets every vGPU on the GPU have its turn, used or not; fixed share also those that could
- * be there, so that the share of each never changes. Jobs go to the GPU with the fewest jobs, in
- * order of arrival; gangs have whole GPUs.
+ * GPU has at most vgpu.per_gpu of them and each has that part of the memory. Their contexts take
+ * turns by one of three schedulers: best effort hands on the turn of a vGPU that has nothing to
+ * run; equal share gives every vGPU on the GPU its turn, used or not; fixed share gives a turn also
+ * to vGPUs that could be there, so that the share of each never changes. Jobs go to the GPU with
+ * the fewest jobs, in order of arrival; gangs have whole GPUs.
  * Source: NVIDIA, "Virtual GPU software user guide", vGPU schedulers and time slices. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"

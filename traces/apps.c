@@ -116,7 +116,7 @@ static enum gsim_status take_choice(struct reader *r, enum column column, const 
     return GSIM_OK;
 }
 
-/* --- memory that kernels touch --- */
+/* --- memory that kernels touch ---------------------------------------------------------------- */
 
 /* Reads "kv:0%-25%". */
 static bool parse_extent(const struct gsim_app *app, char *text, struct gsim_app_extent *out) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Columns are raw blocks that grow fourfold: a page that holds no job is never touched, and the longer
- * a block is when it is new, the more of it are large pages. */
+/* Columns are raw blocks that grow fourfold: a page that holds no job is never touched, and the
+ * longer a new block is, the more of it is in large pages. */
 #include "traces/build.h"
 
 #include <assert.h>
@@ -286,7 +286,7 @@ enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
     return GSIM_OK;
 }
 
-/* --- the whole trace --- */
+/* --- the whole trace -------------------------------------------------------------------------- */
 
 static int64_t line_of(const struct gsim_builder *b, uint32_t i) {
     return b->line ? b->line[i] : b->first_line + i;

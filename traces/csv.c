@@ -18,7 +18,7 @@ struct reader {
     uint32_t column; /* of the next field */
     uint32_t n_columns; /* of the header; 0: not read yet */
     bool has_header, is_after_cr, is_in_comment;
-    bool has_quotes; /* there was one: fields may have newlines */
+    bool has_quotes; /* a quote was read: fields may have newlines */
     const char *names[GSIM_MAX_FIELD_COLUMNS];
     enum gsim_status status;
 };
@@ -44,7 +44,7 @@ GSIM_COLD static void refuse_field(struct reader *r, size_t length) {
                       "a field of %zu bytes; at most %d are read", length, GSIM_MAX_FIELD_BYTES));
 }
 
-/* Newlines inside quotes. */
+/* Counts newlines inside quotes. */
 GSIM_APART static void count_newlines(struct reader *r, const char *text, size_t length) {
     for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
         r->line++;

@@ -13,8 +13,8 @@ struct gsim_csv_user {
     /* The header's fields; a status other than GSIM_OK ends the reading. */
     enum gsim_status (*header)(void *arg, const char *const *names, uint32_t n, int64_t line);
     void (*field)(void *arg, uint32_t column, const char *text, size_t length);
-    /* Called after the fields of a row. The reader reports a row whose number of fields differs
-     * from the header's, and does not hand it over. */
+    /* Called after the fields of a row. The reader reports a row with another number of fields
+     * than the header, and does not hand it over. */
     enum gsim_status (*row)(void *arg, int64_t line);
 };
 

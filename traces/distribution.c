@@ -47,7 +47,7 @@ bool gsim_dist_is_valid(const struct gsim_dist *dist) {
 
 uint32_t gsim_dist_draw_choice(const struct gsim_dist *dist, gsl_rng *rng) {
     double u = gsl_rng_uniform(rng);
-    uint32_t low = 0, high = dist->n - 1; /* the first whose cumulative weight is above u */
+    uint32_t low = 0, high = dist->n - 1; /* the first place with a cumulative weight above u */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (dist->cumulative[middle] > u)

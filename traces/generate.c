@@ -171,7 +171,7 @@ static enum gsim_status draw_job(struct generator *g, const struct gsim_job_kind
     return status;
 }
 
-/* --- the whole trace --- */
+/* --- the whole trace -------------------------------------------------------------------------- */
 
 static void open_columns(struct generator *g) {
     g->b->has_column[GSIM_COL_SHARE_PPM] = true; /* dropped again when no job has a share */

@@ -2,9 +2,9 @@
 /* --gpu-mem FILE.csv: measured GPU memory, joined to the jobs of a trace. A file has a column with
  * the memory (memory.used [MiB] of nvidia-smi, DCGM_FI_DEV_FB_USED, mem_gib, ...), and either
  *   - the job (job_id, JobID, hpc_job, ...): its largest row counts, or
- *   - the node and the time (hostname, timestamp): a sample belongs to the job that ran on that node
- *     then, if there was only one; samples of shared nodes are counted and left out, since Slurm
- *     does not log which GPUs each job had.
+ *   - the node and the time (hostname, timestamp): a sample belongs to the job that ran on that
+ *     node then, if there was only one; samples of shared nodes are counted and left out, since
+ *     Slurm does not log which GPUs each job had.
  * A job's mem_gib is the largest value of any of its GPUs. Memory that the trace itself gives
  * stays. */
 #ifndef GSIM_TRACES_GPU_MEM_H

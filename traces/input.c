@@ -127,7 +127,7 @@ const char *gsim_input_path(const struct gsim_input *input) {
     return input->path;
 }
 
-/* --- decompression: fills text, returns its length --- */
+/* --- decompression: fills text, returns its length -------------------------------------------- */
 
 static enum gsim_status inflate_some(struct gsim_input *input, size_t *length,
                                      struct gsim_log *log) {
@@ -159,7 +159,7 @@ static enum gsim_status unzstd_some(struct gsim_input *input, size_t *length,
     return GSIM_OK;
 }
 
-/* What is plain is handed out where it was read: the buffers change places. */
+/* A plain file is handed out where it was read: the two buffers change places. */
 static enum gsim_status exchange(struct gsim_input *input, size_t *length) {
     unsigned char *read = input->raw;
     assert(input->raw_at == 0);

@@ -17,7 +17,7 @@ struct json {
     const char *path;
     yajl_handle parser;
     const char *chunk;
-    size_t counted; /* bytes of the chunk whose newlines are in line */
+    size_t counted; /* bytes of the chunk with newlines counted in line */
     int64_t line;
     int depth;
     char key[GSIM_MAX_FIELD_BYTES + 1];

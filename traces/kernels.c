@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A kernel whose runs are no multiple of the iterations gets the nearest whole number of runs, and
- * a time that keeps its sum: the time of an iteration stays as it was measured. */
+/* If the runs of a kernel are no multiple of the iterations, it gets the nearest whole number of
+ * runs, and a time that keeps its sum: the time of an iteration stays as it was measured. */
 #include "traces/kernels.h"
 
 #include <string.h>

@@ -208,7 +208,7 @@ static bool parse_field(struct native *n, int target, const char *text, size_t l
     }
 }
 
-/* The row's line is known at its end. */
+/* Keeps a bad cell for the end of the row, where its line is known. */
 GSIM_COLD static void note_bad(struct native *n, uint32_t column, const char *text) {
     n->is_bad_row = true;
     if (n->n_pending == (int)(sizeof n->bad / sizeof *n->bad))

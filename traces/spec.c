@@ -257,7 +257,7 @@ static enum gsim_status read_rate(const struct gsim_spec_reader *r) {
     return status;
 }
 
-/* --- the whole spec --- */
+/* --- the whole spec --------------------------------------------------------------------------- */
 
 static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
     const struct gsim_generate_spec *spec = r->spec;

@@ -23,7 +23,7 @@ struct gsim_partition {
     struct gsim_instance instance[GSIM_INSTANCES_MAX];
 };
 
-/* --- arrangements: how units share, declaratively ------------------------------------------ */
+/* --- arrangements: how units share, declaratively --------------------------------------------- */
 
 enum gsim_discipline {
     /* reservations only: the job that holds a unit runs at full rate */
@@ -111,7 +111,7 @@ struct gsim_arrangement {
     bool is_gang_barrier;
     bool pipeline; /* eviction and population overlap */
     bool early_start;
-    /* GSIM_MEMORY_PROACTIVE: LRU order; else the chunk whose next use is last goes out */
+    /* GSIM_MEMORY_PROACTIVE: LRU order; else the chunk with the last next use goes out */
     bool evicts_lru;
     bool predict_by_template; /* else whole allocations are predicted */
     /* part of the working set that is not predicted, or predicted in vain */

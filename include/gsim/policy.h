@@ -16,7 +16,7 @@
 
 struct gsim_plan; /* the transaction; opaque here */
 
-/* A simulator whose semantics a policy can copy exactly. */
+/* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {
     GSIM_REFERENCE_NONE = 0,
     GSIM_REFERENCE_TIRESIAS,
@@ -44,7 +44,7 @@ struct gsim_ctx {
     enum gsim_status status;
     /* "key=value" that the policy assumed because the trace does not give it; NULL: nothing */
     const char *assumed;
-    /* how these parameters make the policy another than its source's; NULL: they do not */
+    /* how the policy, with these parameters, deviates from its source; NULL: it does not */
     const char *deviation;
 };
 
@@ -136,13 +136,13 @@ uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-/* The cost of stopping this job now, and of resuming it later on units (NULL: where it is). */
+/* The cost of stopping this job now, and of resuming it later on units (NULL: its own). */
 struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_stop stop,
                            enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units);
 /* The units where a waiting job's state lies, if bringing the state to other nodes takes time; else
  * 0. */
 uint32_t gsim_ask_home(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit **units);
-/* The time to bring a stopped job's state back to these units from where it is. */
+/* The time to bring a stopped job's state back to these units from its present place. */
 int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit *units,
                          uint32_t n_units);
 /* The instances of a layout ("3g.20gb+2g.10gb", "3g+2g@4") on this GPU; NULL: the instances that

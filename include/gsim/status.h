@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Status and error record. Library code never exits and never prints: it returns a status and
- * records the error, its place, and what is accepted in a log that the program prints. */
+ * records the error, its place, and the accepted values in a log that the program prints. */
 #ifndef GSIM_STATUS_H
 #define GSIM_STATUS_H
 
@@ -21,7 +21,7 @@ enum { GSIM_LOG_ENTRIES = 20, GSIM_LOG_TEXT = 480 };
 
 struct gsim_log_entry {
     bool is_warning;
-    char text[GSIM_LOG_TEXT]; /* "file:line: what is wrong; what is accepted", no newline */
+    char text[GSIM_LOG_TEXT]; /* "file:line: error; accepted values", no newline */
 };
 
 /* Keeps the first 20 errors and the first 20 warnings; counts all. Zero-initialise it. */

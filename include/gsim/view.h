@@ -30,7 +30,7 @@ struct gsim_view_jobs {
     const uint8_t *state; /* enum gsim_state */
     const int64_t *changed_ns; /* when the state began */
     const struct gsim_progress *progress;
-    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator, whose
+    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator: its
      * loop foresees ends. */
     const int64_t *service_ns;
 };
@@ -42,7 +42,8 @@ struct gsim_view_changes {
     uint32_t n_arrived;
     const gsim_slot *completed;
     uint32_t n_completed;
-    const gsim_slot *settled; /* jobs whose transition ended: now RUNNING, PAUSED, HELD or QUEUED */
+    const gsim_slot
+        *settled; /* jobs with a transition that ended: now RUNNING, PAUSED, HELD or QUEUED */
     uint32_t n_settled;
 };
 

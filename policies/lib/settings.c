@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the parameters of settings.h set: the managers of memory, the placement rule, and the way in which
- * a running job gives way. */
+/* The effects of the parameters of settings.h: the managers of memory, the placement rule, and the
+ * way in which a running job gives way. */
 #include "policies/lib/settings.h"
 
 #include "sim/api/compat.h"
@@ -42,8 +42,8 @@ enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_ar
 }
 
 enum gsim_status gsim_settings_open_memory(struct gsim_ctx *ctx) {
-    /* The choices are in the order of the managers. What is alone on its GPU is predicted without
-     * fault: nobody else's memory is there to confuse it with. */
+    /* The choices are in the order of the managers. Memory of a job that is alone on its GPU is
+     * predicted without fault: there is no other job's memory to confuse it with. */
     struct gsim_arrangement how = {.memory = (enum gsim_memory)gsim_param(ctx->params, "memory"),
                                    .pipeline = true,
                                    .early_start = true,
@@ -95,7 +95,8 @@ struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_
         {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE}, /* paging: the host stops, others push it out */
     };
     enum { AUTO, SUSPEND = 2, RESTART = 3, PAGING = 6 };
-    if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
+    /* reference simulators know no boundaries and no memory */
+    if (ctx->reference != GSIM_REFERENCE_NONE)
         return by_choice[AUTO];
     int64_t choice = gsim_param(ctx->params, "preempt");
     if (choice == AUTO && ctx->devices)

@@ -5,12 +5,12 @@
 
 #include "gsim/policy.h"
 
-/* What a job was given, noted before the plan is rolled back. */
+/* The units of a job, noted before the plan is rolled back. */
 struct gsim_taken {
     struct gsim_unit *units;
     uint32_t n, capacity;
 };
-/* false: none (a pool), or no memory. */
+/* Notes the units of a job. false: it has none (a pool), or no memory. */
 bool gsim_taken_note(struct gsim_taken *taken, struct gsim_ctx *ctx, const struct gsim_plan *plan,
                      gsim_slot slot);
 /* Whether the job has one of these units in the plan's picture. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Limits of running jobs (limit_s), as batch systems have them: by when a job ends at the latest, which
- * EASY plans with, and the end of a job that reaches its limit (kill=on). A limit counts the time that a
- * job runs, without what loading takes: durations of traces have that in them. Where a trace gives no
- * limit, the time that the job really takes on the units that it has stands in for it. */
+/* Limits of running jobs (limit_s), as batch systems have them: the latest end of a job, by which
+ * EASY plans, and the end of a job that reaches its limit (kill=on). A limit counts the time that a
+ * job runs, without loading: durations of traces include loading. Where a trace gives no limit, the
+ * time that the job really takes on its units stands in for it. */
 #include "policies/lib/common.h"
 #include "policies/lib/easy.h"
 #include "policies/lib/settings.h"
@@ -16,7 +16,7 @@ int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return limit >= 0 ? limit : gsim_ask_left_ns(ctx, slot);
 }
 
-/* How many jobs have none. */
+/* The number of jobs without a limit. */
 static uint32_t count_unlimited(const struct gsim_trace *trace) {
     uint32_t n = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
@@ -46,7 +46,7 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
     return GSIM_OK;
 }
 
-/* --- who runs --------------------------------------------------------------------------------- */
+/* --- running jobs ----------------------------------------------------------------------------- */
 
 void gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot) {
     if (easy->is_booked)
@@ -72,7 +72,7 @@ void gsim_easy_settled(struct gsim_easy *easy, struct gsim_ctx *ctx) {
     }
 }
 
-/* --- the end of those past their limit --------------------------------------------------------- */
+/* --- the end of jobs past their limit --------------------------------------------------------- */
 
 void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot slot = gsim_index_first(&easy->ending), after;
@@ -85,8 +85,8 @@ void gsim_easy_kill(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
     }
 }
 
-/* A job that is placed and runs at once is heard of at the next decide, which has to come before it is
- * at its limit. */
+/* Wakes the policy before a job that is placed and runs at once could reach its limit: the policy
+ * learns of it at the next decide only. */
 void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
                     struct gsim_plan *plan) {
     int64_t now_ns = ctx->view->now_ns;

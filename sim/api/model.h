@@ -93,7 +93,7 @@ enum gsim_pace { GSIM_AT_ONCE, GSIM_LATER };
 /* How the result was reached. */
 struct gsim_model_stats {
     int64_t slices, switch_ns; /* turns in rotations, and the time between them */
-    int64_t skipped_ns; /* summed over GPUs: time whose repetitions were skipped, exactly */
+    int64_t skipped_ns; /* summed over GPUs: time of repetitions that were skipped, exactly */
     int64_t steps; /* simulated steps of rotations, without the skipped steps */
     bool is_approximate; /* a part was extrapolated */
 };
@@ -159,14 +159,14 @@ struct gsim_model_ops {
     bool (*advance)(struct gsim_model *model, int64_t now_ns, struct gsim_events *events);
     /* Brings the job's untold entry in the column of progress up to now_ns. */
     void (*tell)(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
-    /* For a job whose progress is told. Free of side effects; the charge later uses the quote's
+    /* For a job with told progress. Free of side effects; the charge later uses the quote's
      * code. units NULL: where the job runs now, or any units. */
     struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns);
     /* The job's speed alone on job.units (without units: on the device of reference), Q32. */
     uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
-    /* costs and counters: for a job whose progress is told. */
+    /* costs and counters: for a job with told progress. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Event queue over (time, order), where the caller names each event by a small dense id (a job's
- * slot, a GPU) and may move or cancel it. An id is in the queue at most once. Equal times are broken
- * by `order`, which callers build so that it is unique. Keys may lie before keys that were popped
- * already.
+ * slot, a GPU) and may move or cancel it. An id is in the queue at most once. Equal times are
+ * broken by `order`, which callers build so that it is unique. Keys may lie before keys that were
+ * popped already.
  *
  * An event is in one of three places. All events in the front come before all strays, strays come
  * not after `bound`, and `bound` not after any event in the wheel:

@@ -17,7 +17,7 @@ static size_t any_of(uint64_t *state, size_t n) {
     return (size_t)((gsim_u128)gsim_mix_next(state) * n >> 64);
 }
 
-/* --- selection from an array --- */
+/* --- selection from an array ------------------------------------------------------------------ */
 
 static void sort_few(int64_t *values, size_t n) {
     for (size_t i = 1; i < n; i++) {
@@ -100,7 +100,7 @@ bool gsim_pick_f64(const double *values, size_t n, const size_t *at, double *pic
     return true;
 }
 
-/* --- the limits -------------------------------------------------------------------------------- */
+/* --- the limits ------------------------------------------------------------------------------- */
 
 /* The cube root of n, rounded up to a power of two: the root of the sample's size. */
 static size_t root_of_sample(size_t n) {
@@ -167,7 +167,7 @@ void gsim_picks_open(struct gsim_picks *picks, size_t n, const size_t *at, size_
         lay_ranges(picks, sample, n_sample);
 }
 
-/* --- values that pass by --- */
+/* --- values that pass by ---------------------------------------------------------------------- */
 
 static bool make_room(struct gsim_pick_range *range, size_t n) {
     size_t needed = range->n_kept + n;

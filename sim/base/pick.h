@@ -34,7 +34,7 @@ static inline double gsim_key_to_f64(int64_t key) {
     return value;
 }
 
-/* --- selection from a stream --- */
+/* --- selection from a stream ------------------------------------------------------------------ */
 
 /* A sample gives limits for the wanted places. Then all values pass by: values below the limits are
  * counted, values between them are kept. The counts show where the sample was wrong. */

@@ -21,8 +21,8 @@ enum gsim_parse {
  * scale, rounded half away from zero. The whole of text[0..length) must be used. */
 enum gsim_parse gsim_parse_decimal(const char *text, size_t length, int64_t scale, int64_t *out);
 
-/* Takes in the digits that text begins with, behind those that *number has, and returns where they
- * end. Something else ends the text (NUL); 18 digits fit. */
+/* Appends the digits at the start of text to the decimal digits of *number, and returns their end.
+ * The text must end with a byte that is no digit (NUL); 18 digits fit. */
 static inline const char *gsim_read_digits(const char *text, int64_t *number) {
     int64_t so_far = *number;
     for (unsigned digit; (digit = (unsigned)(unsigned char)*text - '0') <= 9; text++)

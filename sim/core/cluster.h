@@ -162,7 +162,7 @@ static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint3
            cluster->gpu_instances[gpu]->n > 0;
 }
 
-/* --- what nearly every job needs ---------------------------------------------------------------- */
+/* --- what nearly every job needs -------------------------------------------------------------- */
 
 /* Whether a request is for whole GPUs only: no memory, CPUs or arranged GPUs to count. */
 static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,

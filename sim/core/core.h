@@ -173,8 +173,8 @@ struct gsim_failures {
     gsl_rng **rng; /* by node */
     uint32_t n_rng;
     uint32_t widest; /* GPUs of the largest node */
-    uint32_t *in_vain; /* by job of the trace: failures since one left it more work than before */
-    int64_t *kept_ns; /* by job of the trace: that much */
+    uint32_t *in_vain; /* by job: failures since one that left more work than before */
+    int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
 };
 
 struct gsim_core {
@@ -336,8 +336,8 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
 void gsim_failures_close(struct gsim_core *core);
-/* A node took a job along, which is left with what it has kept; it ran at that pace. Ends a run in which
- * the job has no hope to finish. */
+/* Notes that a failure left a job, which ran at this pace, with the work it has kept. Ends the run
+ * if the job has no hope to finish. */
 void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32);
 /* Serves the failures and repairs of this instant. */
 GSIM_APART void gsim_failures_serve(struct gsim_core *core);

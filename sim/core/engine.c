@@ -538,7 +538,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
 GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const int64_t until_ns = core->options->until_ns;
     const int64_t last_ns = until_ns < GSIM_TIME_MAX ? until_ns : GSIM_TIME_MAX;
-    /* Instants may be seconds apart; and failures go on for ever. */
+    /* Instants may be seconds apart, and failures go on for ever. */
     const bool is_watched = core->options->progress || !gsim_eventq_is_empty(&core->failures.queue);
     static const volatile sig_atomic_t never = 0;
     const volatile sig_atomic_t *stop = core->options->stop ? core->options->stop : &never;

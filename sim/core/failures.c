@@ -67,11 +67,11 @@ void gsim_failures_close(struct gsim_core *core) {
     core->failures.n_rng = 0;
 }
 
-/* --- jobs that nodes never let finish ----------------------------------------------------------- */
+/* --- jobs that failures never let finish ------------------------------------------------------ */
 
-/* A job gets through so many mean times between failures without one in one attempt of e^16, nine
- * million: nothing waits for that, but the job is not given up before it has tried. What else it takes
- * to begin (coming back from storage) shows in the attempts alone. */
+/* A job outlasts 16 mean times between failures in one attempt of e^16, nine million, which no run
+ * waits for; but the job is not given up before it has tried. Further obstacles at its begin
+ * (coming back from storage) show in the number of attempts alone. */
 enum { HOPELESS_SPANS = 16, LEAST_ATTEMPTS = 100, MOST_ATTEMPTS = 1000000 };
 
 static void give_up(struct gsim_core *core, uint32_t job, int64_t needs_ns) {
@@ -101,13 +101,13 @@ void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q3
     if (core->options->checkpoint_ns > 0 && core->options->checkpoint_ns < step_ns)
         step_ns = core->options->checkpoint_ns;
     int64_t needs_ns = gsim_work_time(gsim_work_of_ns(step_ns), pace_q32);
-    uint32_t n_nodes = (gpus - 1) / failures->widest + 1; /* that it is on at least */
+    uint32_t n_nodes = (gpus - 1) / failures->widest + 1; /* nodes that the job is on, at least */
     if (failures->in_vain[job] >= MOST_ATTEMPTS ||
         (gsim_i128)needs_ns * n_nodes > (gsim_i128)core->options->mtbf_ns * HOPELESS_SPANS)
         give_up(core, job, needs_ns);
 }
 
-/* --- failures ----------------------------------------------------------------------------------- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 static bool has_unit_of(const struct gsim_core *core, uint32_t node, const struct gsim_unit *units,
                         uint32_t n_units) {

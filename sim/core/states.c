@@ -240,7 +240,7 @@ static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
                                                                               : GSIM_HELD;
 }
 
-/* Admits, in the order they were placed, the waiting jobs whose units are clear now. */
+/* Admits the waiting jobs with units that are clear now, in the order of their placement. */
 GSIM_APART static void admit_waiting(struct gsim_core *core) {
     struct gsim_core_job *jobs = core->jobs.core;
     gsim_slot before = GSIM_NO_SLOT, next;

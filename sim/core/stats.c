@@ -55,7 +55,7 @@ void gsim_quantiles_s(int64_t *times_ns, size_t n, const double *p, double *quan
     gsim_quantiles_between(pairs, n, p, quantiles, n_p);
 }
 
-/* --- values that come one by one --- */
+/* --- values that come one by one -------------------------------------------------------------- */
 
 bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_most,
                     double lowest_p) {

@@ -27,7 +27,7 @@ void gsim_quantiles_between(const double *pairs, size_t n, const double *p, doub
 /* Like gsim_quantiles for times, in seconds; the times are reordered. */
 void gsim_quantiles_s(int64_t *times_ns, size_t n, const double *p, double *quantiles, size_t n_p);
 
-/* --- values that come one by one --- */
+/* --- values that come one by one -------------------------------------------------------------- */
 
 /* The largest values of a stream, enough for high quantiles. */
 struct gsim_tail {
