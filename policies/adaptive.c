@@ -253,18 +253,18 @@ static const struct gsim_param_def params[] = {
      .fallback = "3",
      .min = 1,
      .max = 1000,
-     .help = "how many times more GPU time a job has had than whom it gives way to; by trial on "
-             "seeds 1 to 50 of experiments/adaptive"},
+     .help = "a job gives way to a waiting job that has had at most 1/lead of its GPU time; by "
+             "trial on seeds 1 to 50 of experiments/adaptive"},
     {.name = "choice",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
      .choices = "auto|resident|host|checkpoint|finish|restart",
-     .help = "the way out: the cheapest in expectation, or always the same"},
+     .help = "the way out: auto takes the least expected cost; else always this way"},
     {0}};
 
 const struct gsim_policy gsim_policy_adaptive = {
     .name = "adaptive",
-    .summary = "preempts in whichever way costs least in expectation, by quotes and estimates",
+    .summary = "preempts in the way with the least expected cost, by quotes and estimates",
     .paper = "none: this project's own",
     .deviations =
         "choosing pays where memory differs and the way to the host is slow: 5 to 6 % at 3 "

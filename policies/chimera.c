@@ -53,7 +53,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "15us",
      .min = 0,
      .max = GSIM_TIME_MAX,
-     .help = "the latency within which cheapest is to free the SMs"},
+     .help = "the latency within which cheapest must free the SMs"},
     {.name = "pieces",
      .type = GSIM_PARAM_INT,
      .fallback = "4",
@@ -68,7 +68,7 @@ const struct gsim_policy gsim_policy_chimera = {
     .paper = "Park, Park and Mahlke, Chimera, ASPLOS 2015",
     .deviations = "thread blocks are equally long and SMs evenly out of step; costs are known, not "
                   "estimated from earlier blocks; an urgent job gets all SMs; jobs wait in one "
-                  "strict queue, whose head holds up all behind it",
+                  "strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -243,19 +243,19 @@ static const struct gsim_param_def params[] = {
      .fallback = "7d",
      .min = 1,
      .max = INT64_MAX,
-     .help = "in which past usage counts half (Slurm's PriorityDecayHalfLife)"},
+     .help = "half-life of past usage (Slurm's PriorityDecayHalfLife)"},
     {.name = "calc_period",
      .type = GSIM_PARAM_TIME,
      .fallback = "5min",
      .min = GSIM_NS_PER_S,
      .max = INT64_MAX,
-     .help = "after which usage is decayed (Slurm's PriorityCalcPeriod)"},
+     .help = "interval between two decays of usage (Slurm's PriorityCalcPeriod)"},
     {.name = "max_age",
      .type = GSIM_PARAM_TIME,
      .fallback = "7d",
      .min = 1,
      .max = INT64_MAX,
-     .help = "at which the age factor is 1 (Slurm's PriorityMaxAge)"},
+     .help = "age at which the age factor is 1 (Slurm's PriorityMaxAge)"},
     {.name = "weight_fairshare",
      .type = GSIM_PARAM_INT,
      .fallback = "100000",
@@ -275,9 +275,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "easy",
      .choices = "off|skip|easy",
-     .help =
-         "when the first does not fit: wait, pass it over, or EASY with a reservation, as Slurm's "
-         "sched/backfill"},
+     .help = "if the first job does not fit: wait, pass it over, or EASY with a reservation, as "
+             "Slurm's sched/backfill"},
     GSIM_KILL_PARAM,
     {0}};
 

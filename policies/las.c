@@ -48,10 +48,10 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     bool may_share = can_share(ctx->view) && !ctx->devices;
     state->is_sharing = quantum == SHARE || (quantum == AUTO && may_share);
     if (state->is_sharing && !may_share)
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "las.quantum=share needs one GPU, jobs of one whole GPU, and no column "
-                         "mem_gib or memory= (who shares stays resident); give a time, such as "
-                         "las.quantum=60s");
+        return gsim_fail(
+            ctx->log, GSIM_USAGE, NULL, 0,
+            "las.quantum=share needs one GPU, jobs of one whole GPU, and no column mem_gib or "
+            "memory= (jobs that share stay resident); give a time, such as las.quantum=60s");
     state->quantum_ns = quantum > 0 ? quantum : DEFAULT_QUANTUM_NS;
     gsim_index_init(&state->waiting, ctx->arena);
     gsim_index_init(&state->sharing, ctx->arena);
@@ -190,17 +190,16 @@ static const struct gsim_param_def params[] = {
      .min = 1,
      .max = INT64_MAX,
      .choices = "share|auto",
-     .help = "how far ahead of a waiting job a running one may get; share: not at all"},
+     .help = "how far a running job may get ahead of a waiting job; share: not at all"},
     {0}};
 
 const struct gsim_policy gsim_policy_las = {
     .name = "las",
     .summary = "least attained service first, preemptive, without knowing durations",
     .paper = "Nuyens and Wierman, The foreground-background queue: a survey, 2008",
-    .deviations =
-        "on more than one GPU equal jobs alternate by a quantum instead of sharing; behind a "
-        "gang that finds no room others overtake up to a quantum late; service is time, "
-        "whatever part of how many GPUs it is of",
+    .deviations = "on more than one GPU equal jobs alternate by a quantum instead of sharing; "
+                  "behind a gang that finds no room others overtake up to a quantum late; service "
+                  "is time, whatever the number and the share of GPUs",
     .params = params,
     .state_size = sizeof(struct state),
     .open = open_las,

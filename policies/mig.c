@@ -236,8 +236,8 @@ static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
     }
     if (status == GSIM_OK && n_kinds == 0)
         gsim_warn(ctx->log, NULL, 0,
-                  "policy 'mig': no GPU of the cluster can be cut into "
-                  "instances, so that every job has whole ones");
+                  "policy 'mig': no GPU of the cluster can be cut into instances, so every job has "
+                  "whole GPUs");
     return status;
 }
 
@@ -282,9 +282,8 @@ static const struct gsim_param_def params[] = {
     {.name = "layout",
      .type = GSIM_PARAM_TEXT,
      .fallback = "auto",
-     .help =
-         "how all GPUs are cut, such as 3g+2g+1g ('gsim list devices NAME' has the profiles), or "
-         "auto: for the jobs that wait"},
+     .help = "layout of all GPUs, such as 3g+2g+1g ('gsim list devices NAME' has the profiles), or "
+             "auto: GPUs are cut for the jobs that wait"},
     {0}};
 
 const struct gsim_policy gsim_policy_mig = {

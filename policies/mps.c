@@ -137,8 +137,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         return;
     uint32_t job = ctx->view->jobs.index[first];
     ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                            "column 'mem_gib': job '%s' runs out of memory: what runs beside it "
-                            "leaves too little on every GPU (mps.oom=wait lets it wait)",
+                            "column 'mem_gib': job '%s' runs out of memory: other jobs leave too "
+                            "little on every GPU (mps.oom=wait lets it wait)",
                             gsim_trace_id(trace, job));
 }
 
@@ -167,10 +167,9 @@ const struct gsim_policy gsim_policy_mps = {
     .name = "mps",
     .summary = "processes run at the same time: SMs by caps, bandwidth by contention",
     .paper = "NVIDIA Multi-Process Service; contention as measured on an H200",
-    .deviations =
-        "gangs of several GPUs have them to themselves; a job's kernels are all alike, of "
-        "its average demand; what the server costs on the host is not modelled; jobs wait in one "
-        "strict queue, whose head holds up all behind it",
+    .deviations = "gangs of several GPUs have them to themselves; a job's kernels are all alike, "
+                  "of its average demand; what the server costs on the host is not modelled; jobs "
+                  "wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

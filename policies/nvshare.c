@@ -52,7 +52,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_TIME,
      .fallback = "5s",
      .max = GSIM_TIME_MAX,
-     .help = "a holder with nothing to run for so long gives the lock back"},
+     .help = "a holder with nothing to run for this time gives the lock back"},
     {.name = "anti_thrash",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
@@ -69,7 +69,7 @@ const struct gsim_policy gsim_policy_nvshare = {
              "Constraints, ICSE 2024 (companion)",
     .deviations = "the lock goes round in a ring, not first come first served; the faults of an "
                   "iteration are waited for before its first kernel; jobs wait in one strict "
-                  "queue, whose head holds up all behind it",
+                  "queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

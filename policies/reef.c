@@ -78,13 +78,12 @@ const struct gsim_policy gsim_policy_reef = {
     .paper = "Han et al., Microsecond-scale preemption for concurrent GPU-accelerated DNN "
              "inferences (REEF), OSDI 2022",
     .deviations =
-        "requests of several real-time jobs that wait are served in turn, not in order of "
-        "arrival; best-effort jobs take turns by the driver's quantum instead of running "
-        "at once in streams of their own; which kernel was killed is known, so that no finished "
-        "one runs again; "
-        "a padded kernel costs the real-time one no occupancy, whatever registers they "
-        "use, and what it did as padding is kept when it gets the GPU to itself; jobs wait in one "
-        "strict queue, whose head holds up all behind it",
+        "requests of several real-time jobs that wait are served in turn, not in order of arrival; "
+        "best-effort jobs take turns by the driver's quantum instead of running at once in streams "
+        "of their own; which kernel was killed is known, so that no finished one runs again; a "
+        "padded kernel costs the real-time one no occupancy, whatever registers they use, and what "
+        "it did as padding is kept when it gets the GPU to itself; jobs wait in one strict queue; "
+        "its head holds up all jobs behind it",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

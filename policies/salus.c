@@ -263,14 +263,14 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "fair",
      .choices = "fifo|srtf|pack|fair|preempt",
-     .help = "whose iteration is next in a lane: first come, least left, in turn, least memory x "
-             "time, last come (Salus' code)"},
+     .help = "order of iterations in a lane: first come, least left, in turn, least memory x time, "
+             "last come (Salus' code)"},
     {.name = "lanes",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "many",
      .choices = "many|one",
-     .help = "a lane for each job as long as memory is free, or one of the whole GPU's memory, in "
-             "which all take turns (Salus' code)"},
+     .help = "a lane for each job as long as memory is free, or one lane of the whole GPU's "
+             "memory, in which all jobs take turns (Salus' code)"},
     {.name = "reserve",
      .type = GSIM_PARAM_BYTES,
      .fallback = "300MiB",
@@ -284,11 +284,10 @@ const struct gsim_policy gsim_policy_salus = {
     .summary = "lanes of memory: iterations take turns in a lane, lanes run at once",
     .paper = "Yu and Chowdhury, Salus: Fine-grained GPU sharing primitives for deep learning "
              "applications, MLSys 2020, and its public code",
-    .deviations =
-        "lanes keep their size until they are empty; while the first of a lane waits for its host "
-        "between iterations nobody behind it runs; true remaining times for order=srtf; "
-        "gangs of several GPUs have them to themselves; jobs wait in one strict queue, whose head "
-        "holds up all behind it",
+    .deviations = "lanes keep their size until they are empty; while the first job of a lane waits "
+                  "for its host between iterations no job behind it runs; true remaining times for "
+                  "order=srtf; gangs of several GPUs have them to themselves; jobs wait in one "
+                  "strict queue; its head holds up all jobs behind it",
     .is_oracle = true,
     .shares_gpus = true,
     .params = params,

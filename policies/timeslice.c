@@ -20,8 +20,8 @@ const struct gsim_policy gsim_policy_timeslice = {
     .name = "timeslice",
     .summary = "the driver's default: contexts on a GPU take turns, all memory resident",
     .paper = "NVIDIA's time-sliced scheduling of contexts, as measured on an H200",
-    .deviations = "gangs of several GPUs have them to themselves; jobs wait in one strict queue, "
-                  "whose head holds up all behind it",
+    .deviations = "gangs of several GPUs have them to themselves; jobs wait in one strict queue; "
+                  "its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

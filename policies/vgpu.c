@@ -48,7 +48,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "best-effort",
      .choices = "best-effort|equal-share|fixed-share",
-     .help = "who has a turn: who can use it, every vGPU there is, or every one there could be"},
+     .help = "vGPUs that have a turn: those that can use it, all on the GPU, or all that it could "
+             "have"},
     {.name = "per_gpu",
      .type = GSIM_PARAM_INT,
      .fallback = "4",
@@ -69,10 +70,9 @@ const struct gsim_policy gsim_policy_vgpu = {
     .name = "vgpu",
     .summary = "vGPUs take turns: best effort, equal share or fixed share",
     .paper = "NVIDIA Virtual GPU software user guide",
-    .deviations =
-        "turns end on time, so there is no overshoot to be averaged; a switch is part of the "
-        "turn that it leads to; gangs of several GPUs have them to themselves; jobs wait in one "
-        "strict queue, whose head holds up all behind it",
+    .deviations = "turns end on time, so there is no overshoot to be averaged; a switch is part of "
+                  "the turn that it leads to; gangs of several GPUs have them to themselves; jobs "
+                  "wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -36,9 +36,9 @@ const struct gsim_policy gsim_policy_xsched = {
     .name = "xsched",
     .summary = "the urgent first, by preemptible queues at hardware level 1, 2 or 3",
     .paper = "Shen et al., XSched: Preemptive scheduling for diverse XPUs, OSDI 2025",
-    .deviations = "jobs of equal priority take turns by the driver's quantum; the cost of its "
-                  "queues on the host is not modelled; jobs wait in one strict queue, whose head "
-                  "holds up all behind it",
+    .deviations =
+        "jobs of equal priority take turns by the driver's quantum; the cost of its queues on the "
+        "host is not modelled; jobs wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

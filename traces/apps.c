@@ -168,8 +168,9 @@ static enum gsim_status take_time(struct reader *r, struct gsim_app_kernel *kern
     kernel->device = r->cell[DEVICE];
     if (!kernel->device == !r->cell[TIME])
         return take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &kernel->time_ns);
-    return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
-                     "a kernel's time_us is that on one device: give both or none");
+    return gsim_fail(
+        r->log, GSIM_BAD_INPUT, r->path, r->line,
+        "a kernel's time_us is its time on one device: give time_us and device, or neither");
 }
 
 static enum gsim_status take_work(struct reader *r, struct gsim_app_kernel *kernel) {

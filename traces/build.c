@@ -196,7 +196,7 @@ static bool refuse_contradiction(struct gsim_builder *b, int64_t line) {
         "--assume: they follow from duration_s and gpu_ms%s",
         row->id, (double)row->service_ns / 1e9, (long long)row->cell[GSIM_COL_ITERATIONS],
         (double)row->cell[GSIM_COL_GPU_NS] / 1e6, described, is_long ? ", less than a twelfth" : "",
-        is_long ? "; or say in host_gap_ms what the host does meanwhile" : "");
+        is_long ? "; or give the host's time in host_gap_ms" : "");
     return false;
 }
 
@@ -344,12 +344,11 @@ static uint32_t say_what_was_dropped(struct gsim_builder *b) {
 /* Time that the row does not explain counts as host time, in which other jobs may use the GPU. */
 static void say_what_is_gap(struct gsim_builder *b) {
     if (b->n_gappy > 0)
-        gsim_warn(
-            b->log, b->path, 0,
-            "%u of %u jobs last more than 1.5 times as long as their iterations of gpu_ms and "
-            "host_gap_ms; the rest is taken for gaps of the host, in which others may use the "
-            "GPU: check gpu_ms, or say host_gap_ms",
-            b->n_gappy, b->n);
+        gsim_warn(b->log, b->path, 0,
+                  "%u of %u jobs last more than 1.5 times as long as their iterations of gpu_ms "
+                  "and host_gap_ms; the rest counts as gaps of the host, in which other jobs may "
+                  "use the GPU: check gpu_ms, or give host_gap_ms",
+                  b->n_gappy, b->n);
 }
 
 static void start_at_the_first(struct gsim_builder *b) {

@@ -44,7 +44,7 @@ static enum gsim_status read_gavel(struct gsim_input *input,
     const struct gsim_mapped_form form = {
         .name = "gavel",
         .mappings = mappings,
-        .no_times = "has steps, not how long one takes",
+        .no_times = "has steps, not the length of a step",
         .lines = gsim_lines_count(line, '\t') == OLD_FIELDS ? &old_lines : &new_lines,
     };
     return gsim_mapped_read(input, &form, options, arena, out, log);

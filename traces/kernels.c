@@ -84,13 +84,12 @@ static enum gsim_status refuse_nsight(struct gsim_input *input, struct gsim_log 
     bool is_sqlite = n >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
     if (!is_sqlite && !ends_with(path, ".nsys-rep") && !ends_with(path, ".qdrep"))
         return GSIM_OK;
-    return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                     "%s; what is read is its summary: nsys stats --quiet --report "
-                     "cuda_gpu_kern_sum --format csv %s >kernels.csv && gsim import nsys "
-                     "kernels.csv --device NAME --iterations N -o app.csv",
-                     is_sqlite ? "a database, as Nsight Systems exports it"
-                               : "a report of Nsight Systems",
-                     path);
+    return gsim_fail(
+        log, GSIM_BAD_INPUT, path, 0,
+        "%s; gsim reads its summary: nsys stats --quiet --report cuda_gpu_kern_sum --format csv %s "
+        ">kernels.csv && gsim import nsys kernels.csv --device NAME --iterations N -o app.csv",
+        is_sqlite ? "a database, as Nsight Systems exports it" : "a report of Nsight Systems",
+        path);
 }
 
 enum gsim_status gsim_kernels_read(const char *path, const struct gsim_profiler *profiler,

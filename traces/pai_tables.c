@@ -253,10 +253,10 @@ static enum gsim_status read_table(struct pai *p, struct gsim_input *input, cons
 static enum gsim_status read_jobs(struct pai *p, const char *path) {
     struct gsim_input *input = NULL;
     if (!path)
-        return gsim_fail(p->b->log, GSIM_BAD_INPUT, p->b->path, 0,
-                         "pai_task_table has no column for who submitted a job, and when; give "
-                         "pai_job_table as well: gsim import pai pai_task_table.csv "
-                         "pai_job_table.csv");
+        return gsim_fail(
+            p->b->log, GSIM_BAD_INPUT, p->b->path, 0,
+            "pai_task_table has neither the user nor the time of a job's submission; give "
+            "pai_job_table as well: gsim import pai pai_task_table.csv pai_job_table.csv");
     enum gsim_status status = gsim_input_open(path, p->b->arena, &input, p->b->log);
     if (status == GSIM_OK)
         status = read_table(p, input, job_columns);
@@ -334,7 +334,7 @@ enum gsim_status gsim_pai_tables_read(struct gsim_input *input,
     if (status != GSIM_OK)
         return status;
     if (p->n_orphans)
-        gsim_warn(log, b->path, 0, "left out %u tasks whose jobs are not in %s", p->n_orphans,
+        gsim_warn(log, b->path, 0, "left out %u tasks of jobs that are not in %s", p->n_orphans,
                   job_table);
     b->path = job_table; /* the job's lines are of this file */
     status = gsim_rows_begin(&rows, b, options);

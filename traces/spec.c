@@ -220,7 +220,7 @@ static enum gsim_status read_load(const struct gsim_spec_reader *r,
     if (status != GSIM_OK)
         return status;
     if (!(load > 0) || !(gpus > 0))
-        return gsim_spec_fail(r, entry, "a load above 0 together with gpus =, of how many GPUs");
+        return gsim_spec_fail(r, entry, "a load above 0 together with gpus =, the number of GPUs");
     for (uint32_t k = 0; k < spec->n_kinds; k++) {
         double one;
         if (!mean_demand(&spec->kinds[k], &one))
@@ -291,7 +291,8 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
     spec->path = ini.path;
     status = gsim_spec_whole(&reader, "trace", "jobs", 1, GSIM_MAX_JOBS, &jobs);
     if (status == GSIM_OK && jobs == 0)
-        status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "[trace] needs jobs =, how many");
+        status =
+            gsim_fail(log, GSIM_BAD_INPUT, path, 0, "[trace] needs jobs =, the number of jobs");
     if (status == GSIM_OK)
         status = gsim_spec_whole(&reader, "trace", "seed", 0, INT64_MAX, &seed);
     if (status == GSIM_OK)

@@ -22,11 +22,11 @@ static enum gsim_status read_synergy(struct gsim_input *input,
                                      const struct gsim_trace_options *options,
                                      struct gsim_arena *arena, struct gsim_trace *out,
                                      struct gsim_log *log) {
-    static const struct gsim_mapped_form form = {.name = "synergy",
-                                                 .mappings = mappings,
-                                                 .lines = &lines,
-                                                 .no_times =
-                                                     "has iterations, not how long one takes"};
+    static const struct gsim_mapped_form form = {
+        .name = "synergy",
+        .mappings = mappings,
+        .lines = &lines,
+        .no_times = "has iterations, not the length of an iteration"};
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 

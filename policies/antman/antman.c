@@ -244,26 +244,26 @@ static const struct gsim_param_def params[] = {
     {.name = "overflow",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "what opportunistic jobs touch beyond what is left of a GPU's memory is on its host "
+     .help = "memory that opportunistic jobs touch beyond the free memory of a GPU is on its host "
              "(AntMan); off: they wait for room, and are preempted when it is needed"},
     {.name = "window",
      .type = GSIM_PARAM_TIME,
      .fallback = "10s",
      .min = 1000000,
      .max = GSIM_TIME_MAX,
-     .help = "over which GPUs and guaranteed jobs are looked at (AntMan)"},
+     .help = "window over which GPUs and guaranteed jobs are measured (AntMan)"},
     {.name = "busy",
      .type = GSIM_PARAM_PPM,
      .fallback = "80%",
      .min = 1,
      .max = 10 * GSIM_PPM,
-     .help = "a GPU that was used less takes another opportunistic job (AntMan)"},
+     .help = "a GPU that was used less than this takes another opportunistic job (AntMan)"},
     {.name = "tolerance",
      .type = GSIM_PARAM_PPM,
      .fallback = "3%",
      .min = 0,
      .max = GSIM_PPM,
-     .help = "loss of a guaranteed job's pace that counts as none (assumed: TGS's)"},
+     .help = "loss of a guaranteed job's pace that is ignored (assumed: TGS's)"},
     {.name = "refill",
      .type = GSIM_PARAM_TIME,
      .fallback = "50ms",
@@ -276,12 +276,12 @@ static const struct gsim_param_def params[] = {
      .fallback = "10m",
      .min = 0,
      .max = GSIM_TIME_MAX,
-     .help = "after which a waiting guaranteed job starts as an opportunistic one (assumed)"},
+     .help = "wait after which a guaranteed job starts as an opportunistic job (assumed)"},
     {0}};
 
 const struct gsim_policy gsim_policy_antman = {
     .name = "antman",
-    .summary = "guaranteed jobs first, opportunistic ones on what these leave of their GPUs",
+    .summary = "guaranteed jobs first, opportunistic jobs use the rest of their GPUs",
     .paper = "Xiao et al., AntMan: Dynamic scaling on GPU clusters for deep learning, OSDI 2020",
     .deviations =
         "memory caps follow what a guaranteed job needs at most, not what it uses by the "

@@ -176,11 +176,11 @@ static const struct gsim_param_def params[] = {
      .fallback = "60s",
      .min = 1,
      .max = GSIM_TIME_MAX,
-     .help = "a row's time, counted from when its gangs run"},
+     .help = "time of a row, counted from when its gangs run"},
     {.name = "fill",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "use what a row leaves idle"},
+     .help = "gangs of later rows use the GPUs that a row leaves idle"},
     {0}};
 
 const struct gsim_policy gsim_policy_gang_rr = {

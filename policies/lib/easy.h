@@ -42,8 +42,8 @@ void gsim_easy_wake(const struct gsim_easy *easy, const struct gsim_ctx *ctx,
 #define GSIM_KILL_PARAM                                                                            \
     {                                                                                              \
         .name = "kill", .type = GSIM_PARAM_BOOL, .fallback = "off",                                \
-        .help = "jobs end when they have run for their limit_s, as Slurm has it; off: nobody is "  \
-                "stopped, since a trace says how long jobs ran"                                    \
+        .help = "jobs end when they have run for their limit_s, as in Slurm; off: no job is "      \
+                "stopped, since a trace gives the time that jobs ran"                              \
     }
 /* Begins a new order of at most n jobs, none of them placed. false: no memory, which the log
  * notes. */

@@ -19,18 +19,18 @@ static enum gsim_status check_sizes(const struct gsim_ctx *ctx) {
     const struct gsim_trace *trace = ctx->view->trace;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (!has_size(trace, job))
-            return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                             "column 'mem_gib': moving memory needs to know how much job '%s' has, "
-                             "and the trace does not say; give it with --assume mem_gib=SIZE, or "
-                             "choose memory=resident",
-                             gsim_trace_id(trace, job));
+            return gsim_fail(
+                ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                "column 'mem_gib': memory= moves memory, and the trace does not give the memory of "
+                "job '%s'; give it with --assume mem_gib=SIZE, or choose memory=resident",
+                gsim_trace_id(trace, job));
     return GSIM_OK;
 }
 
 enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how) {
     if (ctx->reference != GSIM_REFERENCE_NONE)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "memory=: the simulators that reference= names know no memory");
+                         "memory=: the simulators of reference= do not model memory");
     struct gsim_arrangement *devices = gsim_arena_alloc(ctx->arena, sizeof *devices);
     if (!devices)
         return gsim_no_memory(ctx->log, "opening a policy");

@@ -31,9 +31,10 @@
     {                                                                                              \
         .name = "memory", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                     \
         .choices = "resident|uvm|lru|proactive",                                                   \
-        .help = "whose memory is on a GPU: everybody's; what faults bring, out goes what came "    \
-                "first; the same, out goes what was used longest ago; what the next one is "       \
-                "predicted to use, moved at each switch"                                           \
+        .help = "memory on a GPU: resident: that of all its jobs; uvm: the pages that faults "     \
+                "bring, the first to come goes out first; lru: these pages, the least recently "   \
+                "used goes out first; proactive: the pages that the next job is predicted to "     \
+                "use, moved at each switch"                                                        \
     }
 #define GSIM_MEMORY_PARAM GSIM_MEMORY_PARAM_AS("resident")
 

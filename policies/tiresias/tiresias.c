@@ -267,7 +267,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "las",
      .choices = "las|gittins",
-     .help = "who goes first within a queue: who started first, or the best Gittins index"},
+     .help = "order within a queue: by the time of the start, or by the best Gittins index"},
     {.name = "queues",
      .type = GSIM_PARAM_INT_LIST,
      .fallback = "3250,7200",
@@ -278,16 +278,18 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "gpu-seconds",
      .choices = "gpu-seconds|seconds",
-     .help = "what service is counted in"},
+     .help = "unit of service"},
     {.name = "knob",
      .type = GSIM_PARAM_PPM,
      .fallback = "0",
      .max = INT64_C(1000000000000),
-     .help = "to the end of the first queue after waiting so many times what it ran; 0: never"},
+     .help = "a job goes to the end of the first queue after waiting this many times as long as it "
+             "ran; 0: never"},
     {.name = "history",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
-     .help = "service of past jobs, a number a line ('gsim fit'); without: of those completed"},
+     .help = "file with the service of past jobs, a number a line ('gsim fit'); without it: of "
+             "jobs completed in the run"},
     {0}};
 
 const struct gsim_policy gsim_policy_tiresias = {

@@ -118,7 +118,7 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
     if (n_gpus > 0)
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                         "column 'mem_gib': job '%s' needs %s of memory on each of %u GPUs; only %u "
-                        "of the cluster's have so much%s",
+                        "GPUs of the cluster have that much%s",
                         gsim_trace_id(trace, job), needs, gsim_trace_gpus(trace, job), n_gpus,
                         is_paging ? ", with their hosts' (--host-mem)" : paging_hint(core));
     else

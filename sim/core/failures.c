@@ -32,7 +32,7 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
         return GSIM_OK;
     if (core->cluster.is_pool || !core->compat->knows_nodes)
         return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
-                         "--mtbf: reference simulators know no nodes that fail");
+                         "--mtbf: reference simulators do not model failures of nodes");
     if (core->trace->column[GSIM_COL_REQUESTS])
         return gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path, 0,
                          "--mtbf: open-loop jobs (column 'requests') cannot be restarted");

@@ -247,7 +247,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     bool is_cpu_only = shape->share_ppm == 0 && core->cluster.is_pool;
     if (gsim_rarely(shape->gpus == 0 || shape->share_ppm > GSIM_PPM ||
                     (shape->share_ppm == 0 && !is_cpu_only)))
-        return broke(plan, job, "placing", "a shape has a GPU at least, and a share of it");
+        return broke(plan, job, "placing", "a shape has at least one GPU, and a share of it");
     own->request.shape = *shape;
     own->request.on_node = 0;
     struct gsim_job *info = &core->jobs.info[job];
@@ -277,7 +277,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
         if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
             why = "the cluster has no such unit";
     if (why || n_units == 0)
-        return broke(plan, job, "placing", why ? why : "on no unit at all");
+        return broke(plan, job, "placing", why ? why : "a placement has at least one unit");
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
@@ -465,7 +465,7 @@ static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) 
         return "this plan has placed or preempted it already";
     enum gsim_state state = plan->core->jobs.state[slot];
     if (state != GSIM_STARTING && state != GSIM_RUNNING && state != GSIM_RESUMING)
-        return "only a job that runs, or is on its way to its units, has any to give back";
+        return "only a job that runs, or is on its way to its units, has units to give back";
     return NULL;
 }
 
@@ -653,7 +653,7 @@ void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind
 
 void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns) {
     if (time_ns <= plan->core->view.now_ns) {
-        (void)broke(plan, GSIM_NO_SLOT, "setting a timer for", "it must lie after now");
+        (void)broke(plan, GSIM_NO_SLOT, "setting a timer for", "its time must lie after now");
         return;
     }
     struct gsim_op *op = append(plan, GSIM_OP_WAKE, GSIM_NO_SLOT);
