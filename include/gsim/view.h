@@ -11,7 +11,7 @@
 
 /* Whether an idle whole GPU may lack the memory that a job of the trace asks for. */
 enum gsim_room {
-    GSIM_ROOM_SCARCE = 0, /* it may */
+    GSIM_ROOM_SCARCE = 0, /* it may lack the memory */
     GSIM_ROOM_BUT_FOR_PAUSED, /* only where paused jobs left memory on it */
     GSIM_ROOM_AMPLE, /* never: hosts have room for all memory that does not fit */
 };

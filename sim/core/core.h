@@ -173,7 +173,7 @@ struct gsim_failures {
     gsl_rng **rng; /* by node */
     uint32_t n_rng;
     uint32_t widest; /* GPUs of the largest node */
-    uint32_t *in_vain; /* by job: failures since one that left more work than before */
+    uint32_t *in_vain; /* by job: failures since its kept work last grew */
     int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
 };
 
