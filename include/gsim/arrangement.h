@@ -116,7 +116,7 @@ struct gsim_arrangement {
     bool predict_by_template; /* else whole allocations are predicted */
     /* part of the working set that is not predicted, or predicted in vain */
     int64_t missed_ppm, spare_ppm;
-    uint16_t max_clients; /* 0: no limit */
+    uint16_t max_clients; /* 0: as many as the device allows */
     bool is_served; /* jobs are clients of one MPS server; the device limits their number */
 };
 
