@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Adaptive preemption: each time a job has to give way, the way out that costs least in expectation.
+/* Adaptive preemption: each time a job has to give way, it takes the way out with the least
+ * expected cost.
  * Source: this project.
  *
- * Who waits goes by least attained GPU time; once a job has run for a quantum it gives way to
- * whoever has had a third of it or less (lead=). The ways: leave it resident (a pause), evict it to the host, let the driver
- * checkpoint it, let it finish its iteration and then evict it, or restart it from storage. What
- * they cost now is asked of the model (quotes). A resident job costs later: its memory closes its
- * GPU to jobs that need more than it leaves, each of which then waits for about a quantum. How many
- * there will be until it returns is estimated from those who wait, from the memory of all jobs seen
- * so far and the rate at which they came, and from how long the queue is. A job that by its own
- * past will end sooner than the cheapest way takes is not preempted: of heavy-tailed jobs half of
- * those that have run for t run for another t.
+ * Waiting jobs are served by least attained GPU time; a job that has run for a quantum gives way to
+ * a waiting job that has had at most a third of its GPU time (lead=). The ways: leave the job
+ * resident (a pause), evict it to the host, let the driver checkpoint it, let it finish its
+ * iteration and then evict it, or restart it from storage. Quotes of the model give their cost now.
+ * A resident job costs later: its memory closes its GPU to jobs that need more than it leaves, and
+ * each of these then waits for about a quantum. The number of such jobs until its return is
+ * estimated from the jobs that wait, from the memory of all jobs seen so far and the rate of their
+ * arrivals, and from the length of the queue. A job that, by its own past, will end sooner than the
+ * cheapest way takes is not preempted: of heavy-tailed jobs half of those that have run for t run
+ * for another t.
  *
- * choice= fixes one way, for comparison. What that gives (experiments/adaptive, on traces that nothing
- * was tuned on): with a way to the host of 6 GB/s and more, always evicting to the host is as good, to
- * a per cent; at 3 GB/s choosing takes 5 to 6 % off the mean JCT where memory differs from job to job. A
- * single trace may cost a sixth more, at 3 GB/s a quarter more. */
+ * choice= fixes one way, for comparison. Its results (experiments/adaptive, on traces that nothing
+ * was tuned on): with a way to the host of 6 GB/s and more, always evicting to the host is as good,
+ * to a per cent; at 3 GB/s choosing takes 5 to 6 % off the mean JCT where memory differs from job
+ * to job. A single trace may cost a sixth more, at 3 GB/s a quarter more. */
 #include "policies/lib/common.h"
 #include "policies/lib/gittins.h"
 #include "policies/lib/service.h"
@@ -43,7 +45,7 @@ struct state {
 };
 
 struct job {
-    bool is_called; /* back to its GPU, since its memory is in the way */
+    bool is_called; /* called back to its GPU, where its memory is in the way */
 };
 
 static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -58,7 +60,7 @@ static int64_t mem_mib(const struct gsim_ctx *ctx, gsim_slot slot) {
 
 /* --- what a resident job costs ---------------------------------------------------------------- */
 
-/* What the fullest of the victim's GPUs has left while it stays there. */
+/* The least free memory of the victim's GPUs while the victim stays. */
 static int64_t room_mib(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                         gsim_slot victim) {
     const struct gsim_unit *units;
@@ -72,7 +74,7 @@ static int64_t room_mib(const struct gsim_ctx *ctx, const struct gsim_plan *plan
     return least / GSIM_MIB;
 }
 
-/* Jobs that wait without memory on a GPU and need more than the room; counted up to so many. */
+/* Jobs that wait without memory on a GPU and need more than the room; counted up to most. */
 static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room, int64_t most) {
     const struct state *state = ctx->state;
     int64_t n = 0;
@@ -83,7 +85,7 @@ static int64_t blocked_now(const struct gsim_ctx *ctx, int64_t room, int64_t mos
     return n;
 }
 
-/* When it will be served again, if all who wait have their turn first. */
+/* The time until the victim is served again, if every waiting job has its turn first. */
 static int64_t away_ns(const struct gsim_ctx *ctx) {
     const struct state *state = ctx->state;
     return gsim_common_times(state->slices.slice_ns,
@@ -110,7 +112,7 @@ static int64_t blocking_ns(const struct gsim_ctx *ctx, const struct gsim_plan *p
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
-/* Until it stops the victim works on, which is no cost, and what the way out costs is spread over
+/* Until it stops the victim works on, which is no cost and spreads the cost of the way out over
  * more work. */
 static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot victim, enum way way) {
     struct gsim_quote quote = gsim_ask(ctx, victim, ways[way].stop, ways[way].keep, NULL, 0);
@@ -147,7 +149,7 @@ static enum way choose(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
     return best;
 }
 
-/* Whether any way costs no more than this. Those whose cost needs no estimate are asked first. */
+/* Whether any way costs no more than most_ns. Ways that need no estimate are asked first. */
 static bool has_way_within(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                            gsim_slot victim, int64_t most_ns) {
     const struct state *state = ctx->state;
@@ -173,8 +175,9 @@ static int64_t worth(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_n
     return gsim_common_times(saved_ns, ctx->view->jobs.gpus[slot]);
 }
 
-/* What it has run for is the guess of what it has left. Jobs that have had about as much would take
- * turns for ever, and pay for each: one that is ahead by less than the lead stays. */
+/* A victim's past running time is the estimate of its remaining time. Jobs with nearly equal GPU
+ * time would take turns for ever and pay each time, so a job that is ahead by less than the lead
+ * stays. */
 static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot) {
     int64_t lead = ((const struct state *)ctx->state)->lead;
@@ -183,7 +186,7 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     return has_way_within(ctx, plan, victim, gsim_service_ns(ctx, victim));
 }
 
-/* Whoever waits first and has waited for a quantum is kept out by the memory of paused jobs: they
+/* If the first waiting job has waited for two quanta, the memory of paused jobs keeps it out: these
  * are called back before it, and leave for good when they give way again. */
 static void call_back(struct state *state, struct gsim_ctx *ctx) {
     struct gsim_index *waiting = &state->slices.waiting;
@@ -263,18 +266,18 @@ static const struct gsim_param_def params[] = {
      .fallback = "3",
      .min = 1,
      .max = 1000,
-     .help = "how many times more GPU time a job has had than whom it gives way to; by trial on "
-             "seeds 1 to 50 of experiments/adaptive"},
+     .help = "a job gives way to a waiting job that has had at most 1/lead of its GPU time; by "
+             "trial on seeds 1 to 50 of experiments/adaptive"},
     {.name = "choice",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
      .choices = "auto|resident|host|checkpoint|finish|restart",
-     .help = "the way out: the cheapest in expectation, or always the same"},
+     .help = "the way out: auto takes the least expected cost; else always this way"},
     {0}};
 
 const struct gsim_policy gsim_policy_adaptive = {
     .name = "adaptive",
-    .summary = "preempts in whichever way costs least in expectation, by quotes and estimates",
+    .summary = "preempts in the way with the least expected cost, by quotes and estimates",
     .paper = "none: this project's own",
     .deviations =
         "choosing pays where memory differs and the way to the host is slow: 5 to 6 % at 3 "

@@ -16,7 +16,7 @@ static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM, GSIM_MEMORY
 
 const struct gsim_policy gsim_policy_backfill = {
     .name = "backfill",
-    .summary = "first in, first out, but what does not fit is passed over",
+    .summary = "first in, first out, but jobs that do not fit are passed over",
     .paper = "the classic baseline; 'fjf' in the Tiresias simulator",
     .deviations = "none known",
     .references = 1u << GSIM_REFERENCE_TIRESIAS,

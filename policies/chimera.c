@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chimera: when an urgent job is ready, each SM is freed by whatever is cheapest within a latency
+/* Chimera: when an urgent job is ready, each SM is freed by the cheapest way within a latency
  * bound: letting its thread blocks run out (drain), saving them (save), or killing them (flush).
- * preempt= chooses one mechanism for all instead, also those of other systems: whole kernels
- * (drain), thread blocks (block), kernels launched in pieces (kernel-slice), and compiler-directed
- * incremental checkpoints. Jobs of class realtime come before all others, then the larger column
- * `priority`.
+ * preempt= chooses one mechanism for all SMs instead, including mechanisms of other systems: whole
+ * kernels (drain), thread blocks (block), kernels launched in pieces (kernel-slice), and
+ * compiler-directed incremental checkpoints. Jobs of class realtime come before all others, then
+ * the larger column `priority`.
  * Source: Park, Park and Mahlke, "Chimera: Collaborative preemption for multitasking on a shared
  * GPU", ASPLOS 2015; incremental checkpoints: IPDPS 2022. */
 #include "policies/lib/settings.h"
@@ -14,9 +14,9 @@ static const enum gsim_stop stops[] = {
     GSIM_STOP_CHEAPEST, GSIM_STOP_SAVE,   GSIM_STOP_KERNEL,      GSIM_STOP_FLUSH,
     GSIM_STOP_BLOCK,    GSIM_STOP_KERNEL, GSIM_STOP_INCREMENTAL, GSIM_STOP_KERNEL,
 };
-enum { SLICED = 5, SLICED_TOO = 7 }; /* places of kernel-slice and of its other name */
+enum { SLICED = 5, SLICED_TOO = 7 }; /* positions of kernel-slice and of its other name */
 
-/* Killing a kernel that cannot run again would be a wrong result of the user's job. */
+/* Killing a kernel that cannot run again would make the user's job wrong. */
 static enum gsim_status check_idempotent(const struct gsim_ctx *ctx) {
     const struct gsim_trace *trace = ctx->view->trace;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
@@ -53,7 +53,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "15us",
      .min = 0,
      .max = GSIM_TIME_MAX,
-     .help = "the latency within which cheapest is to free the SMs"},
+     .help = "the latency within which cheapest must free the SMs"},
     {.name = "pieces",
      .type = GSIM_PARAM_INT,
      .fallback = "4",
@@ -68,7 +68,7 @@ const struct gsim_policy gsim_policy_chimera = {
     .paper = "Park, Park and Mahlke, Chimera, ASPLOS 2015",
     .deviations = "thread blocks are equally long and SMs evenly out of step; costs are known, not "
                   "estimated from earlier blocks; an urgent job gets all SMs; jobs wait in one "
-                  "strict queue, whose head holds up all behind it",
+                  "strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

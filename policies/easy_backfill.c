@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* EASY backfilling, what Slurm's backfill scheduler does for its head job: jobs start in order of
- * arrival; the first that does not fit gets a reservation at the earliest time that running jobs'
- * limits allow; later jobs may pass it if they do not delay it. Source: Lifka, "The ANL/IBM SP
- * scheduling system", JSSPP 1995. A job that could not start even if all others ended, since a node
- * is down, gets none and keeps nobody waiting, as in Slurm. Deviations: Slurm kills jobs at their limit,
- * here with kill=on, and reserves for more than one job (bf_max_job_test); here the head alone has a
- * reservation. */
+/* EASY backfilling, as Slurm's backfill scheduler does for its head job: jobs start in order of
+ * arrival; the first job that does not fit gets a reservation at the earliest time that running
+ * jobs' limits allow; later jobs may pass it if they do not delay it. Source: Lifka, "The ANL/IBM
+ * SP scheduling system", JSSPP 1995. A job that could not start even if all others ended, since a
+ * node is down, gets no reservation and holds no job back, as in Slurm. Deviations: Slurm kills
+ * jobs at their limit, here with kill=on, and reserves for more than one job (bf_max_job_test);
+ * here the head alone has a reservation. */
 #include "policies/lib/common.h"
 #include "policies/lib/easy.h"
 #include "policies/lib/queue.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One job at a time on each GPU, in arrival order, memory never oversubscribed: what a lab does
- * that hands out whole GPUs. A job that asks for a share of a GPU is given a whole one.
+/* One job at a time on each GPU, in arrival order, memory never oversubscribed, as in a lab that
+ * hands out whole GPUs. A job that asks for a share of a GPU is given a whole GPU.
  * Source: the "exclusive" setting of cluster managers (Slurm --gpus without sharing). */
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"

@@ -3,13 +3,13 @@
  *     weight_fairshare * 2^(-usage share / fair share) + weight_age * age + weight_size * size,
  * all factors in 0..1. A user's usage is GPU time; at the end of every calc_period all usage is
  * decayed so that it halves every half_life, as Slurm's decay thread does. Users have equal shares.
- * Source: the classic algorithm of Slurm's priority/multifactor plugin (its documentation).
- * What does not fit gets a reservation and others pass if they do not delay it (backfill=easy), since
- * Slurm's default is sched/backfill ("will initiate lower-priority jobs if doing so does not delay the
- * expected initiation time of any higher priority job", slurm.conf), here of the first job alone.
- * Deviations: usage since the last decay counts at once, and priorities are those of the moment
- * (Slurm computes both anew only every calc_period); one level of accounts (the column user, or
- * vc). Never preempts. Integer arithmetic only. */
+ * Source: the classic algorithm of Slurm's priority/multifactor plugin (its documentation). A job
+ * that does not fit gets a reservation and others pass if they do not delay it (backfill=easy),
+ * since Slurm's default is sched/backfill ("will initiate lower-priority jobs if doing so does not
+ * delay the expected initiation time of any higher priority job", slurm.conf), here of the first
+ * job alone. Deviations: usage since the last decay counts at once, and priorities are those of the
+ * moment (Slurm computes both anew only every calc_period); one level of accounts (the column user,
+ * or vc). Never preempts. Integer arithmetic only. */
 #include "policies/lib/common.h"
 #include "policies/lib/easy.h"
 #include "policies/lib/misfits.h"
@@ -23,7 +23,7 @@ struct account {
     gsim_i128 usage_ns; /* GPU ns, up to updated_ns */
     int64_t updated_ns;
     int64_t running_gpus;
-    int64_t factor_q32; /* of the ranking under way; -1: not computed yet */
+    int64_t factor_q32; /* in the current ranking; -1: not computed yet */
 };
 
 struct state {
@@ -34,7 +34,7 @@ struct state {
     enum gsim_column owner;
     int64_t max_age_ns, weight_fairshare, weight_age, weight_size;
     int64_t period_ns;
-    uint64_t decay_q32; /* in a period */
+    uint64_t decay_q32; /* decay of a period */
     int64_t mode; /* off, skip, easy */
     int64_t *keys; /* of waiting jobs in order of arrival: -priority */
     uint32_t *sorted;
@@ -44,7 +44,7 @@ struct state {
 enum { OFF, SKIP, EASY };
 #define ONE (INT64_C(1) << 32)
 
-/* One for each name, and a last one if there are jobs without an owner. */
+/* An account for each name, and a last account if there are jobs without an owner. */
 static uint32_t count_accounts(const struct gsim_trace *trace, enum gsim_column owner) {
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (gsim_trace_get(trace, owner, job) < 0)
@@ -89,7 +89,7 @@ static void charge(struct account *account, int64_t until_ns) {
     account->updated_ns = until_ns;
 }
 
-/* Period by period, so that the result does not depend on when it is asked for. */
+/* Decays period by period, so that the result does not depend on the times of the calls. */
 static void bring_up(const struct state *state, struct account *account, int64_t now_ns) {
     int64_t last_ns = now_ns - now_ns % state->period_ns;
     while (account->updated_ns < last_ns && (account->usage_ns > 0 || account->running_gpus > 0)) {
@@ -172,7 +172,7 @@ static bool reserve(struct state *state, struct gsim_arena *arena) {
     return true;
 }
 
-/* Fills easy.order: by priority, and by arrival where it is equal. */
+/* Fills easy.order: by priority, equal priorities by arrival. */
 static bool rank_waiting(struct state *state, struct gsim_ctx *ctx) {
     uint32_t n = 0;
     gsim_i128 all = state->n_waiting > 1 ? sum_usage(state, ctx->view->now_ns) : 0;
@@ -236,19 +236,19 @@ static const struct gsim_param_def params[] = {
      .fallback = "7d",
      .min = 1,
      .max = INT64_MAX,
-     .help = "in which past usage counts half (Slurm's PriorityDecayHalfLife)"},
+     .help = "half-life of past usage (Slurm's PriorityDecayHalfLife)"},
     {.name = "calc_period",
      .type = GSIM_PARAM_TIME,
      .fallback = "5min",
      .min = GSIM_NS_PER_S,
      .max = INT64_MAX,
-     .help = "after which usage is decayed (Slurm's PriorityCalcPeriod)"},
+     .help = "interval between two decays of usage (Slurm's PriorityCalcPeriod)"},
     {.name = "max_age",
      .type = GSIM_PARAM_TIME,
      .fallback = "7d",
      .min = 1,
      .max = INT64_MAX,
-     .help = "at which the age factor is 1 (Slurm's PriorityMaxAge)"},
+     .help = "age at which the age factor is 1 (Slurm's PriorityMaxAge)"},
     {.name = "weight_fairshare",
      .type = GSIM_PARAM_INT,
      .fallback = "100000",
@@ -268,9 +268,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "easy",
      .choices = "off|skip|easy",
-     .help =
-         "when the first does not fit: wait, pass it over, or EASY with a reservation, as Slurm's "
-         "sched/backfill"},
+     .help = "if the first job does not fit: wait, pass it over, or EASY with a reservation, as "
+             "Slurm's sched/backfill"},
     GSIM_KILL_PARAM,
     {0}};
 

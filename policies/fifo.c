@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* First in, first out: jobs start in the order of their arrival, and the head of the line blocks
- * everyone behind it. Source: the baseline of every scheduling paper.
+ * every job behind it. Source: the baseline of every scheduling paper.
  *
  * reference=tiresias: the public simulator's `fifo`, GPUs counted only. reference=helios: the
  * fullest node that fits, whole nodes beyond one. reference=pai: its FIFO is not strict, it skips
- * what does not fit, in the order (submit, job). */
+ * jobs that do not fit, in the order (submit, job). */
 #include "policies/lib/line.h"
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"

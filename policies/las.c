@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Least attained service first, with gangs: whoever has run least goes first, without knowing how
- * long anybody runs. Source: Nuyens and Wierman, "The foreground-background queue: a survey"
+/* Least attained service first, with gangs: the job that has run least goes first; the length of
+ * jobs is not known. Source: Nuyens and Wierman, "The foreground-background queue: a survey"
  * (2008); for clusters the continuous form of Tiresias' 2D-LAS without the width.
  *
- * quantum=share: jobs of equal attained service share the GPU as in the theory (processor
- * sharing); this needs a cluster of one GPU, one-GPU jobs and no memory column. quantum=TIME: a
- * running job keeps its GPUs until it is a quantum ahead of a waiting one. auto: share where it is
- * possible, else 3250 s, the first queue limit of Tiresias; the theory's limit of small quanta
- * would preempt all the time. */
+ * quantum=share: jobs of equal attained service share the GPU as in the theory (processor sharing);
+ * this needs a cluster of one GPU, one-GPU jobs and no memory column. quantum=TIME: a running job
+ * keeps its GPUs until it is a quantum ahead of a waiting job. auto: share where it is possible,
+ * else 3250 s, the first queue limit of Tiresias; the theory's limit of small quanta would preempt
+ * all the time. */
 #include "policies/lib/ranked.h"
 #include "policies/lib/service.h"
 #include "policies/lib/settings.h"
@@ -30,7 +30,7 @@ static int64_t value(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_service_ns(ctx, slot);
 }
 
-/* Of jobs that share one GPU each has had its share of the time. */
+/* The service of a job that shares a GPU: its share of the time. */
 static int64_t share_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_attained_ns(ctx->view, slot);
 }
@@ -48,10 +48,10 @@ static enum gsim_status open_las(struct gsim_ctx *ctx) {
     bool may_share = can_share(ctx->view) && !ctx->devices;
     state->is_sharing = quantum == SHARE || (quantum == AUTO && may_share);
     if (state->is_sharing && !may_share)
-        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "las.quantum=share needs one GPU, jobs of one whole GPU, and no column "
-                         "mem_gib or memory= (who shares stays resident); give a time, such as "
-                         "las.quantum=60s");
+        return gsim_fail(
+            ctx->log, GSIM_USAGE, NULL, 0,
+            "las.quantum=share needs one GPU, jobs of one whole GPU, and no column mem_gib or "
+            "memory= (jobs that share stay resident); give a time, such as las.quantum=60s");
     state->quantum_ns = quantum > 0 ? quantum : DEFAULT_QUANTUM_NS;
     gsim_index_init(&state->waiting, ctx->arena);
     gsim_index_init(&state->sharing, ctx->arena);
@@ -76,13 +76,14 @@ static void on_timer(struct gsim_ctx *ctx) {
     ((struct state *)ctx->state)->ranked.needs_full_pass = true;
 }
 
-/* When the running job that is next to be a quantum ahead of the least waiting one is there. */
+/* The time at which the next running job gets a quantum ahead of the waiting job with the least
+ * service. */
 static int64_t next_overtaking_ns(const struct state *state, const struct gsim_ctx *ctx,
                                   gsim_slot least) {
     const struct gsim_index *running = &state->ranked.group[0].running;
     int64_t now = ctx->view->now_ns;
     int64_t threshold = gsim_index_key(&state->ranked.waiting, least) + state->quantum_ns;
-    /* key = attained - now: whoever has a key at or past this one is ahead already */
+    /* key = attained - now: a job with a key at or past this threshold is ahead already */
     gsim_slot ahead = gsim_index_seek(running, threshold - now, 0);
     gsim_slot next =
         ahead == GSIM_NO_ID ? gsim_index_last(running) : gsim_index_prev(running, ahead);
@@ -95,7 +96,8 @@ static void decide_quantum(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot least = gsim_index_first(&state->ranked.waiting);
     if (least == GSIM_NO_ID || state->ranked.n_groups == 0)
         return;
-    /* Others who wait may overtake before the least one can: look once a quantum at least. */
+    /* Other waiting jobs may overtake before the first can: the policy looks at least once a
+     * quantum. */
     int64_t latest = ctx->view->now_ns + state->quantum_ns;
     int64_t next = next_overtaking_ns(state, ctx, least);
     gsim_plan_wake(plan, next < latest ? next : latest);
@@ -126,7 +128,7 @@ static void book_changes(struct state *state, struct gsim_ctx *ctx) {
         book(state, ctx, view->changes.arrived[i]);
 }
 
-/* Service of the group that shares: all its members have the same. */
+/* Service of the jobs that share, which is equal for all of them. */
 static int64_t level_ns(const struct state *state, struct gsim_ctx *ctx) {
     gsim_slot any = gsim_index_first(&state->sharing);
     return any == GSIM_NO_ID ? GSIM_NEVER : share_ns(ctx, any);
@@ -140,7 +142,7 @@ static void pause_all(struct state *state, struct gsim_plan *plan) {
     }
 }
 
-/* Rounded rates leave members a nanosecond apart: that still counts as equal. */
+/* Rounded rates leave jobs a nanosecond apart, which still counts as equal. */
 static void admit_up_to(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                         int64_t level) {
     gsim_slot slot;
@@ -188,17 +190,16 @@ static const struct gsim_param_def params[] = {
      .min = 1,
      .max = INT64_MAX,
      .choices = "share|auto",
-     .help = "how far ahead of a waiting job a running one may get; share: not at all"},
+     .help = "how far a running job may get ahead of a waiting job; share: not at all"},
     {0}};
 
 const struct gsim_policy gsim_policy_las = {
     .name = "las",
     .summary = "least attained service first, preemptive, without knowing durations",
     .paper = "Nuyens and Wierman, The foreground-background queue: a survey, 2008",
-    .deviations =
-        "on more than one GPU equal jobs alternate by a quantum instead of sharing; behind a "
-        "gang that finds no room others overtake up to a quantum late; service is time, "
-        "whatever part of how many GPUs it is of",
+    .deviations = "on more than one GPU equal jobs alternate by a quantum instead of sharing; "
+                  "behind a gang that finds no room others overtake up to a quantum late; service "
+                  "is time, whatever the number and the share of GPUs",
     .params = params,
     .state_size = sizeof(struct state),
     .open = open_las,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* NVIDIA's multi-instance GPUs: a GPU is cut into instances, each with SMs, memory and bandwidth of
- * its own, so that jobs beside each other do not feel each other. Every job of one GPU has an
+ * its own, so that jobs beside each other do not slow each other down. Every job of one GPU has an
  * instance, the smallest that holds its memory and, when it asks for a part of a GPU, that part.
  * Jobs start in order of arrival. Either all GPUs are cut in one way for the whole run
- * (layout=3g+2g+1g), or, layout=auto, a GPU that nobody is on is cut for the jobs that wait: as many
- * of them as fit, in their order, the rest as large as possible. A GPU with jobs is never cut, so the
- * first job that finds no instance lets GPUs drain. Gangs and jobs too large have whole GPUs. Source:
- * NVIDIA, "Multi-Instance GPU user guide": profiles, where they lie, when they may change. */
+ * (layout=3g+2g+1g), or, layout=auto, an empty GPU is cut for the jobs that wait: for as many as
+ * fit, in their order, and the rest into instances as large as possible. A GPU with jobs is never
+ * cut, so the first job that finds no instance lets GPUs drain. Gangs and jobs too large have whole
+ * GPUs. Source: NVIDIA, "Multi-Instance GPU user guide": profiles, their places, and the rules for
+ * changing them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,20 +16,20 @@
 
 enum { LAYOUT_TEXT = GSIM_INSTANCES_MAX * 32 };
 
-/* How a GPU is cut, and which instances are taken. */
+/* The cut of a GPU, and its taken instances. */
 struct mig_gpu {
-    struct gsim_partition cut; /* n 0: it is whole */
-    uint32_t taken; /* bits */
+    struct gsim_partition cut; /* n 0: the GPU is whole */
+    uint32_t taken; /* instances, as bits */
 };
 
 struct mig {
     struct gsim_queue queue;
     enum gsim_rule rule;
     struct mig_gpu *gpu;
-    struct gsim_partition *kinds; /* that there are, by type of GPU */
+    struct gsim_partition *kinds; /* instances that the GPU supports, by type of GPU */
     uint32_t n_types;
     const char *layout; /* NULL: auto */
-    bool is_cut; /* all GPUs, by the layout */
+    bool is_cut; /* all GPUs are cut by the layout */
 };
 
 struct mig_job {
@@ -36,7 +37,7 @@ struct mig_job {
     struct gsim_unit unit; /* its instance; slot 0: none */
 };
 
-/* A job that asks for whole GPUs says nothing of the part that it needs. */
+/* A job that asks for whole GPUs does not name the part that it needs. */
 static bool holds(const struct gsim_view *view, const struct gsim_instance *instance,
                   uint32_t job) {
     uint32_t share = gsim_trace_share(view->trace, job);
@@ -44,8 +45,8 @@ static bool holds(const struct gsim_view *view, const struct gsim_instance *inst
            (share == GSIM_PPM || share <= instance->part_ppm);
 }
 
-/* The last of the smallest: kinds stand from the largest on. The number of kinds when none holds
- * it. */
+/* The last of the smallest kinds, as kinds are ordered from the largest on; the number of kinds
+ * when none holds the job. */
 static uint32_t smallest(const struct gsim_view *view, const struct gsim_partition *kinds,
                          uint32_t job) {
     uint32_t best = kinds->n;
@@ -104,9 +105,9 @@ static bool is_empty(const struct mig *mig, const struct gsim_view *view, uint32
                                    : gsim_gpu_is_idle(view, gpu);
 }
 
-/* --- cutting for the jobs that wait ------------------------------------------------------------ */
+/* --- cutting for the jobs that wait ----------------------------------------------------------- */
 
-/* Adds an instance to a layout when it can be there with the others. */
+/* Adds an instance to a layout if the GPU supports it beside the others. */
 static bool add(const struct gsim_ctx *ctx, uint32_t gpu, char *layout, const char *name) {
     struct gsim_partition partition;
     struct gsim_log quiet = {0};
@@ -119,7 +120,7 @@ static bool add(const struct gsim_ctx *ctx, uint32_t gpu, char *layout, const ch
     return false;
 }
 
-/* For those that wait, in their order, as far as they fit; then large ones first. */
+/* Cuts for waiting jobs in their order, as far as they fit; then into large instances first. */
 static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) {
     const struct gsim_view *view = ctx->view;
     const struct gsim_partition *kinds = kinds_of(ctx, gpu);
@@ -136,7 +137,7 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
             continue;
 }
 
-/* The first job finds no instance of its size: a GPU that nobody is on is cut. */
+/* Cuts an empty GPU for the first job, which finds no instance of its size. */
 static bool cut_for_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot first) {
     const struct mig *mig = ctx->state;
     char layout[LAYOUT_TEXT];
@@ -161,7 +162,7 @@ static bool is_exact(const struct gsim_ctx *ctx, gsim_slot slot, struct gsim_uni
            kinds->instance[kind].part_ppm;
 }
 
-/* One of the right size, or a GPU is cut so that there is one, or a larger one. */
+/* Takes an instance of the right size; cuts a GPU to get one; otherwise takes a larger instance. */
 static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct mig *mig = ctx->state;
     struct mig_job *job = gsim_job_state(ctx, slot);
@@ -175,7 +176,7 @@ static bool place_in_instance(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim
     return true;
 }
 
-/* Empty GPUs become whole again until there are enough. */
+/* Makes empty GPUs whole until there are enough. */
 static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct mig *mig = ctx->state;
     const struct gsim_view *view = ctx->view;
@@ -198,7 +199,7 @@ static bool place_whole(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot 
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
-/* With all GPUs cut for good, every job has to have an instance that holds it. */
+/* When all GPUs are cut for the whole run, every job must fit an instance. */
 static enum gsim_status check_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout) {
     const struct gsim_trace *trace = ctx->view->trace;
     struct gsim_partition cut_so;
@@ -218,7 +219,7 @@ static enum gsim_status check_layout(const struct gsim_ctx *ctx, uint32_t gpu, c
     return status;
 }
 
-/* What there is on each type of GPU: one that cannot be cut has no kinds. */
+/* Asks for the instances of each type of GPU; a GPU that cannot be cut has no kinds. */
 static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
     const struct gsim_view *view = ctx->view;
     enum gsim_status status = GSIM_OK;
@@ -235,8 +236,8 @@ static enum gsim_status ask_kinds(const struct gsim_ctx *ctx, struct mig *mig) {
     }
     if (status == GSIM_OK && n_kinds == 0)
         gsim_warn(ctx->log, NULL, 0,
-                  "policy 'mig': no GPU of the cluster can be cut into "
-                  "instances, so that every job has whole ones");
+                  "policy 'mig': no GPU of the cluster can be cut into instances, so every job has "
+                  "whole GPUs");
     return status;
 }
 
@@ -281,9 +282,8 @@ static const struct gsim_param_def params[] = {
     {.name = "layout",
      .type = GSIM_PARAM_TEXT,
      .fallback = "auto",
-     .help =
-         "how all GPUs are cut, such as 3g+2g+1g ('gsim list devices NAME' has the profiles), or "
-         "auto: for the jobs that wait"},
+     .help = "layout of all GPUs, such as 3g+2g+1g ('gsim list devices NAME' has the profiles), or "
+             "auto: GPUs are cut for the jobs that wait"},
     {0}};
 
 const struct gsim_policy gsim_policy_mig = {

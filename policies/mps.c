@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* NVIDIA's multi-process service: processes on a GPU run at the same time, as clients of one server.
- * What each gets is settled by the hardware: SMs by who has blocks there, memory bandwidth by SMs
- * (models/space.h). A client may be kept to a percentage of the SMs, which is a cap and no
- * reservation, so caps may sum past 100 %; and to an amount of memory. Nothing is ever moved out of
- * the device's memory: who finds none waits, or the run ends as the process would
- * (oom=error). Jobs go to the GPU with the fewest jobs, in order of arrival; gangs have whole GPUs.
+/* NVIDIA's multi-process service: processes on a GPU run at the same time, as clients of one
+ * server. The hardware divides the GPU between them: SMs by the blocks that clients have on them,
+ * memory bandwidth by SMs (models/space.h). A client may be limited to a percentage of the SMs,
+ * which is a cap and no reservation, so caps may sum past 100 %; and to an amount of memory.
+ * Nothing is ever moved out of the device's memory: a job that finds none waits, or the run ends as
+ * the process would (oom=error). Jobs go to the GPU with the fewest jobs, in order of arrival;
+ * gangs have whole GPUs.
  * Source: NVIDIA, "Multi-Process Service" (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE,
  * CUDA_MPS_PINNED_DEVICE_MEM_LIMIT). */
 #include "policies/lib/common.h"
@@ -18,12 +19,12 @@ enum { OOM_WAIT = 0, OOM_ERROR };
 struct mps_gpu {
     struct gsim_lane lane[MOST_CLIENTS];
     uint64_t taken; /* lanes, as bits */
-    uint16_t n_lanes; /* that were ever taken */
+    uint16_t n_lanes; /* lanes ever taken */
 };
 
 struct mps {
     struct gsim_sharing sharing; /* first: shared hooks find it there */
-    struct mps_gpu **gpu; /* by GPU, since somebody was there */
+    struct mps_gpu **gpu; /* by GPU; NULL until a job was there */
     bool is_oom_error;
 };
 
@@ -34,7 +35,7 @@ struct mps_job {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Memory that no client is ever given; what no GPU has is refused by the core. */
+/* Refuses a job with more memory than mem_limit; the core refuses memory that no GPU has. */
 static enum gsim_status check_limit(const struct gsim_ctx *ctx) {
     const struct gsim_trace *trace = ctx->view->trace;
     const struct gsim_param_value *limit = gsim_param_full(ctx->params, "mem_limit");
@@ -46,7 +47,7 @@ static enum gsim_status check_limit(const struct gsim_ctx *ctx) {
     return GSIM_OK;
 }
 
-/* A process that starts beside others finds what they left. */
+/* Whether a process that starts now would find too little memory on every GPU. */
 static bool runs_out(const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
     int64_t bytes = gsim_job_memory(view, slot);
@@ -67,7 +68,7 @@ static struct mps_gpu *gpu_of(struct gsim_ctx *ctx, uint32_t gpu) {
     return mps->gpu[gpu];
 }
 
-/* A job that asks for a part of a GPU gets no more than that. */
+/* A job that asks for a part of a GPU gets at most that part. */
 static uint32_t cap_ppm(const struct gsim_ctx *ctx, gsim_slot slot) {
     uint32_t cap = (uint32_t)gsim_param(ctx->params, "cap");
     return ctx->view->jobs.share_ppm[slot] < cap ? ctx->view->jobs.share_ppm[slot] : cap;
@@ -136,8 +137,8 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         return;
     uint32_t job = ctx->view->jobs.index[first];
     ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                            "column 'mem_gib': job '%s' runs out of memory: what runs beside it "
-                            "leaves too little on every GPU (mps.oom=wait lets it wait)",
+                            "column 'mem_gib': job '%s' runs out of memory: other jobs leave too "
+                            "little on every GPU (mps.oom=wait lets it wait)",
                             gsim_trace_id(trace, job));
 }
 
@@ -166,10 +167,9 @@ const struct gsim_policy gsim_policy_mps = {
     .name = "mps",
     .summary = "processes run at the same time: SMs by caps, bandwidth by contention",
     .paper = "NVIDIA Multi-Process Service; contention as measured on an H200",
-    .deviations =
-        "gangs of several GPUs have them to themselves; a job's kernels are all alike, of "
-        "its average demand; what the server costs on the host is not modelled; jobs wait in one "
-        "strict queue, whose head holds up all behind it",
+    .deviations = "gangs of several GPUs have them to themselves; a job's kernels are all alike, "
+                  "of its average demand; what the server costs on the host is not modelled; jobs "
+                  "wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

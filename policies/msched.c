@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MSched: before a task's turn begins, what it is predicted to use is moved to the GPU, and what is
- * used again last, by the known order of turns, goes out for it, both ways at once. Each piece can be
- * switched off. The paper does not say how long a turn is: by default all turns of a rotation take
- * msched.period together (run time, migrations not counted), which fits its figures better than a
- * constant turn.
+/* MSched: before a task's turn begins, the memory that it is predicted to use is moved to the GPU,
+ * and the memory with the last next use, by the known order of turns, goes out for it, in both
+ * directions at once. Each piece can be switched off. The paper does not give the length of a turn:
+ * by default all turns of a rotation take msched.period together (run time, migrations not
+ * counted), which fits its figures better than a constant turn.
  * Source: "MSched" (arXiv 2512.24637). */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -65,7 +65,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "rr",
      .choices = "rr|priority",
-     .help = "whose turn is next: in a ring, or the most urgent one at once"},
+     .help = "order of turns: in a ring, or the most urgent task at once"},
     {.name = "pipeline",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
@@ -74,8 +74,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "belady",
      .choices = "belady|lru",
-     .help = "what goes out: what is used again last, by the order of turns, or what was used "
-             "longest ago"},
+     .help = "pages that go out: those with the last next use, by the order of turns, or the least "
+             "recently used"},
     {.name = "early_start",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
@@ -84,7 +84,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "template",
      .choices = "template|allocation",
-     .help = "what is moved: the working set as templates predict it, or all that is allocated"},
+     .help =
+         "memory that is moved: the working set as templates predict it, or all allocated memory"},
     {.name = "missed",
      .type = GSIM_PARAM_PPM,
      .fallback = "0.25%",
@@ -97,8 +98,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_TIME,
      .fallback = "1ms",
      .max = GSIM_TIME_MAX,
-     .help = "how long a task that waits for its host, or for a request, keeps its turn from those "
-             "no more urgent (not published)"},
+     .help = "how long a task that waits for its host, or for a request, keeps its turn from tasks "
+             "that are not more urgent (not published)"},
     GSIM_MEMORY_PARAM_AS("proactive"),
     {0}};
 
@@ -107,8 +108,8 @@ const struct gsim_policy gsim_policy_msched = {
     .summary = "turns with the next task's memory moved in ahead of it",
     .paper = "MSched, arXiv 2512.24637",
     .deviations =
-        "the length of a turn is not published: see msched.period; gangs of several GPUs "
-        "have them to themselves; jobs wait in one strict queue, whose head holds up all behind it",
+        "the length of a turn is not published: see msched.period; gangs of several GPUs have them "
+        "to themselves; jobs wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* nvshare: a lock on the GPU that one process holds for a quantum; the next holder faults its memory
- * in by Unified Memory, the one before it is evicted. The holder gives the lock back when it has had
- * nothing to run for a while. Where everybody's memory fits there is nothing to protect, and the
- * driver's time slices stay (anti_thrash=auto).
+/* nvshare: a lock on the GPU that one process holds for a quantum; the next holder faults its
+ * memory in by Unified Memory, and the memory of the previous holder is evicted. The holder gives
+ * the lock back when it has had nothing to run for a while. Where the memory of all jobs fits the
+ * GPU there is nothing to protect, and the driver's time slices stay (anti_thrash=auto).
  * Source: Alexopoulos and Mitropoulos, "nvshare: Practical GPU Sharing without Memory Size
- * Constraints", ICSE 2024 (companion), and
- * its public code. */
+ * Constraints", ICSE 2024 (companion), and its public code. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
 
@@ -53,7 +52,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_TIME,
      .fallback = "5s",
      .max = GSIM_TIME_MAX,
-     .help = "a holder with nothing to run for so long gives the lock back"},
+     .help = "a holder with nothing to run for this time gives the lock back"},
     {.name = "anti_thrash",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "auto",
@@ -70,7 +69,7 @@ const struct gsim_policy gsim_policy_nvshare = {
              "Constraints, ICSE 2024 (companion)",
     .deviations = "the lock goes round in a ring, not first come first served; the faults of an "
                   "iteration are waited for before its first kernel; jobs wait in one strict "
-                  "queue, whose head holds up all behind it",
+                  "queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

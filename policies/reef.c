@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* REEF: real-time kernels reset best-effort ones and run at once; best-effort kernels fill the SMs
- * that they leave over.
+/* REEF: real-time kernels reset best-effort kernels and run at once; best-effort kernels fill the
+ * SMs that they leave over.
  *
  * Reset: when a real-time kernel is launched, best-effort kernels that wait in software queues stay
- * there, those in the device's queue (reef.in_flight of them at most) start, see a flag and end, and
- * the running one is killed; its progress is lost and it runs again. A kernel that is not idempotent
- * cannot be killed, so it runs out. The smaller the device's queue, the sooner the SMs are free; with
- * 1 the best-effort host waits for every kernel before it launches the next. Requests of real-time
- * jobs run to their end.
+ * there, those in the device's queue (at most reef.in_flight of them) start, see a flag and end,
+ * and the running kernel is killed; its progress is lost and it runs again. A kernel that is not
+ * idempotent cannot be killed, so it runs out. The smaller the device's queue, the sooner the SMs
+ * are free; with 1 the best-effort host waits for every kernel before it launches the next.
+ * Requests of real-time jobs run to their end.
  *
  * Dynamic kernel padding (reef.padding): beside each real-time kernel runs the first best-effort
- * kernel, in order of arrival, whose thread blocks (column kernel_ms, else the whole kernel) take no
- * longer: as many waves of its blocks as end with the real-time kernel, in the SMs that this one
- * leaves over (column sm_fraction). What is left of it goes on with the next one.
+ * kernel, in order of arrival, with thread blocks (column kernel_ms, else the whole kernel) that
+ * take no longer: as many waves of its blocks as end with the real-time kernel, in the SMs that the
+ * latter leaves over (column sm_fraction). The rest of its blocks goes on beside the next real-time
+ * kernel.
  *
- * Not modelled: registers and shared memory, so that the rule that a padded kernel may not lower the
- * occupancy of the real-time one forbids nothing; the proxy kernel that calls both.
+ * Not modelled: registers and shared memory, so that the rule that a padded kernel may not lower
+ * the occupancy of the real-time kernel forbids nothing; the proxy kernel that calls both.
  * Source: Han et al., "Microsecond-scale preemption for concurrent GPU-accelerated DNN inferences",
  * OSDI 2022; the queue of 2, and whole waves of blocks, are those of its public code. */
 #include "policies/lib/settings.h"
@@ -77,13 +78,12 @@ const struct gsim_policy gsim_policy_reef = {
     .paper = "Han et al., Microsecond-scale preemption for concurrent GPU-accelerated DNN "
              "inferences (REEF), OSDI 2022",
     .deviations =
-        "requests of several real-time jobs that wait are served in turn, not in order of "
-        "arrival; best-effort jobs take turns by the driver's quantum instead of running "
-        "at once in streams of their own; which kernel was killed is known, so that no finished "
-        "one runs again; "
-        "a padded kernel costs the real-time one no occupancy, whatever registers they "
-        "use, and what it did as padding is kept when it gets the GPU to itself; jobs wait in one "
-        "strict queue, whose head holds up all behind it",
+        "requests of several real-time jobs that wait are served in turn, not in order of arrival; "
+        "best-effort jobs take turns by the driver's quantum instead of running at once in streams "
+        "of their own; which kernel was killed is known, so that no finished one runs again; a "
+        "padded kernel costs the real-time one no occupancy, whatever registers they use, and what "
+        "it did as padding is kept when it gets the GPU to itself; jobs wait in one strict queue; "
+        "its head holds up all jobs behind it",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says of the policies of list.def, beyond gsim/policy.h. */
+/* Facts about the policies of list.def that the program shows, beyond gsim/policy.h. */
 #ifndef GSIM_POLICIES_REGISTRY_H
 #define GSIM_POLICIES_REGISTRY_H
 

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Salus: jobs share a GPU at the end of iterations, in lanes of memory. What a job keeps between
- * iterations (column persistent_gib) stays resident; what it needs beyond, up to mem_gib, is used by
- * one job of a lane at a time. Iterations of a lane run one after the other, lanes at once.
+/* Salus: jobs share a GPU at the end of iterations, in lanes of memory. Memory that a job keeps
+ * between iterations (column persistent_gib) stays resident; memory that it needs beyond, up to
+ * mem_gib, is used by one job of a lane at a time. Iterations of a lane run one after the other,
+ * lanes at once.
  *
- * A job opens a lane of its size where that much memory is free (salus.reserve stays free); otherwise
- * it enters the smallest lane that holds what all its jobs keep and the most that one needs beyond;
- * otherwise it waits, and later jobs may pass. A lane is as large as its first job, so whoever keeps
- * something and needs as much as that does not fit beside it; with salus.lanes=one the first job's
- * lane is the whole GPU (SALUS_DISABLE_LANEMGR of the code), and as many jobs share it as fit.
+ * A job opens a lane of its size where that much memory is free (salus.reserve stays free);
+ * otherwise it enters the smallest lane that holds the kept memory of all its jobs and the largest
+ * need beyond; otherwise it waits, and later jobs may pass. A lane is as large as its first job, so
+ * a job that keeps memory and needs as much as the first does not fit beside it; with
+ * salus.lanes=one the first job's lane is the whole GPU (SALUS_DISABLE_LANEMGR of the code), and as
+ * many jobs share it as fit.
  *
- * salus.order says who is next in a lane: the first come (fifo), the last come (preempt), the one with
- * the least left to do (srtf), all in turn (pack), or who had the least memory x time since a job
- * came last (fair).
+ * salus.order chooses the next job in a lane: the first come (fifo), the last come (preempt), the
+ * job with the least left to do (srtf), all in turn (pack), or the job with the least memory x time
+ * since a job came last (fair).
  *
- * Not modelled: what its proxy of every operation costs, lanes that shrink or are merged while
- * somebody is in them, and another job's iteration while the first of a lane waits for its host.
+ * Not modelled: the cost of its proxy of every operation, lanes that shrink or are merged while
+ * they hold a job, and another job's iteration while the first job of a lane waits for its host.
  * Source: Yu and Chowdhury, "Salus: Fine-grained GPU sharing primitives for deep learning
  * applications", MLSys 2020, and its public code. */
 #include "policies/lib/queue.h"
@@ -25,13 +27,13 @@ enum { MOST_LANES = 64 };
 enum order { FIFO, SRTF, PACK, FAIR, PREEMPT };
 
 struct memory_lane {
-    int64_t size, kept; /* bytes; kept: of its jobs, between iterations */
+    int64_t size, kept; /* bytes; kept: between iterations, by its jobs */
     uint32_t n_jobs;
 };
 
 struct salus_gpu {
     struct memory_lane lane[MOST_LANES];
-    uint16_t n_lanes; /* that were ever open */
+    uint16_t n_lanes; /* lanes ever open */
 };
 
 struct salus {
@@ -39,7 +41,7 @@ struct salus {
     struct salus_gpu *gpu;
     int64_t reserve;
     enum order order;
-    bool has_one_lane; /* of all memory */
+    bool has_one_lane; /* one lane of all memory */
 };
 
 struct salus_job {
@@ -65,7 +67,7 @@ static bool is_in(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     return job->sharing.gpu == gpu + 1;
 }
 
-/* The most that one of a lane's jobs needs beyond what it keeps. */
+/* The most memory that any of a lane's jobs needs beyond its kept memory. */
 static int64_t peak_of(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane) {
     int64_t most = 0;
     for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
@@ -85,7 +87,7 @@ static uint16_t empty_lane(const struct salus_gpu *gpu) {
     return lane;
 }
 
-/* A lane of its own, where memory is free. */
+/* The place of a new lane for the job, where memory is free; MOST_LANES: there is none. */
 static uint16_t open_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slot) {
     const struct salus *salus = ctx->state;
     const struct salus_gpu *gpu = &salus->gpu[at];
@@ -107,7 +109,7 @@ static bool is_safe(const struct gsim_ctx *ctx, uint32_t gpu, uint16_t lane, gsi
     return one->n_jobs > 0 && one->kept + kept + (beyond > peak ? beyond : peak) <= one->size;
 }
 
-/* The smallest lane of a GPU that can take it. */
+/* The smallest lane of a GPU that can take the job. */
 static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot slot) {
     const struct salus_gpu *gpu = &((const struct salus *)ctx->state)->gpu[at];
     uint16_t best = MOST_LANES;
@@ -120,7 +122,7 @@ static uint16_t fitting_lane(const struct gsim_ctx *ctx, uint32_t at, gsim_slot 
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
-/* New lanes come before old ones, on whichever GPU; then GPUs with fewer jobs. */
+/* New lanes come before old lanes, on any GPU; then GPUs with fewer jobs. */
 static int64_t load(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     bool is_new = open_lane(ctx, gpu, slot) < MOST_LANES;
     return ctx->view->cluster.clients[gpu] + (is_new ? 0 : UINT32_MAX);
@@ -154,7 +156,7 @@ static int64_t mebibytes(const struct gsim_view *view, gsim_slot slot) {
     return value > 0 ? value : 1;
 }
 
-/* Says again how all jobs of the GPU stand, the new one included. */
+/* Sets the entries of all jobs of the GPU again, with the new job. */
 static bool arrange(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit) {
     const struct salus *salus = ctx->state;
@@ -232,7 +234,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     struct salus *salus = ctx->state;
     uint32_t n = ctx->view->cluster.n_gpus;
-    /* the cap says that lanes are beside each other, even while there is one */
+    /* the cap declares lanes that run beside each other, even while there is one */
     gsim_sharing_init(&salus->sharing, ctx,
                       &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY,
                                           .cap_ppm = GSIM_PPM,
@@ -261,14 +263,14 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "fair",
      .choices = "fifo|srtf|pack|fair|preempt",
-     .help = "whose iteration is next in a lane: first come, least left, in turn, least memory x "
-             "time, last come (Salus' code)"},
+     .help = "order of iterations in a lane: first come, least left, in turn, least memory x time, "
+             "last come (Salus' code)"},
     {.name = "lanes",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "many",
      .choices = "many|one",
-     .help = "a lane for each job as long as memory is free, or one of the whole GPU's memory, in "
-             "which all take turns (Salus' code)"},
+     .help = "a lane for each job as long as memory is free, or one lane of the whole GPU's "
+             "memory, in which all jobs take turns (Salus' code)"},
     {.name = "reserve",
      .type = GSIM_PARAM_BYTES,
      .fallback = "300MiB",
@@ -282,11 +284,10 @@ const struct gsim_policy gsim_policy_salus = {
     .summary = "lanes of memory: iterations take turns in a lane, lanes run at once",
     .paper = "Yu and Chowdhury, Salus: Fine-grained GPU sharing primitives for deep learning "
              "applications, MLSys 2020, and its public code",
-    .deviations =
-        "lanes keep their size until they are empty; while the first of a lane waits for its host "
-        "between iterations nobody behind it runs; true remaining times for order=srtf; "
-        "gangs of several GPUs have them to themselves; jobs wait in one strict queue, whose head "
-        "holds up all behind it",
+    .deviations = "lanes keep their size until they are empty; while the first job of a lane waits "
+                  "for its host between iterations no job behind it runs; true remaining times for "
+                  "order=srtf; gangs of several GPUs have them to themselves; jobs wait in one "
+                  "strict queue; its head holds up all jobs behind it",
     .is_oracle = true,
     .shares_gpus = true,
     .params = params,

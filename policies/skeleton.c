@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A policy to start from: the last to come is the first to be served, and a job that arrives while
- * nothing is idle pauses the one that has run longest. Copy this file to policies/NAME.c, rename
- * `skeleton`, add GSIM_POLICY(NAME) to policies/list.def, and it is built, listed, documented and
- * tested with the others. It is compiled, but not listed.
+/* A policy to start from: the last job to come is the first to be served, and a job that arrives
+ * while no GPU is idle pauses the job that has run longest. Copy this file to policies/NAME.c,
+ * rename `skeleton`, add GSIM_POLICY(NAME) to policies/list.def, and it is built, listed,
+ * documented and tested with the others. It is compiled, but not listed.
  *
- * Say here what the source is (a paper, a manual) and where the policy deviates from it. */
+ * State here the source (a paper, a manual) and where the policy deviates from it. */
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 
-/* Private state of a run, zeroed. Everything a policy remembers lives here or in the per-job
- * state: no globals, since several runs go on at once. */
+/* Private state of a run, zeroed. All memory of a policy is here or in the per-job state: no
+ * globals, since several runs go on at once. */
 struct state {
     struct gsim_queue waiting; /* needs struct gsim_queue_link as the start of the per-job state */
     enum gsim_rule rule;
@@ -25,7 +25,7 @@ static enum gsim_status open_skeleton(struct gsim_ctx *ctx) {
     return GSIM_OK;
 }
 
-/* Hooks note what happened. They cannot change the world. */
+/* Hooks note events. They cannot change the world. */
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct state *state = ctx->state;
     gsim_queue_append(&state->waiting, ctx, slot);
@@ -45,7 +45,7 @@ static gsim_slot longest_running(const struct gsim_view *view) {
     return longest;
 }
 
-/* Tries to make room; takes everything back when that was not enough. */
+/* Tries to make room; takes all verbs back when that was not enough. */
 static bool place_by_pausing(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan,
                              gsim_slot slot) {
     gsim_slot victim = longest_running(ctx->view);
@@ -59,7 +59,7 @@ static bool place_by_pausing(struct state *state, struct gsim_ctx *ctx, struct g
     return false;
 }
 
-/* The only place where the world is changed. Called at most once per instant and round. */
+/* Only decide changes the world. Called at most once per instant and round. */
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
     const struct gsim_view *view = ctx->view;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shortest remaining service first: as srtf, ranked by remaining time times GPUs, so that a wide
- * job counts for what it takes. Source: Gu et al., "Tiresias", NSDI 2019 (its SRSF baseline). An
+ * job counts for all its GPUs. Source: Gu et al., "Tiresias", NSDI 2019 (its SRSF baseline). An
  * oracle: it knows true durations.
  *
  * reference=tiresias: the public simulator's `shortest-gpu`. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shortest remaining time first, preemptive, with gangs: waiting jobs in the order of what they
- * have left; one that does not fit pushes out running jobs that have more left. Source: Schrage,
- * "A proof of the optimality of the shortest remaining processing time discipline" (1968); with
- * gangs it is a greedy heuristic. An oracle: it knows true durations.
+/* Shortest remaining time first, preemptive, with gangs: waiting jobs in the order of their
+ * remaining time; a job that does not fit pushes out running jobs with more time left. Source:
+ * Schrage, "A proof of the optimality of the shortest remaining processing time discipline" (1968);
+ * with gangs it is a greedy heuristic. An oracle: it knows true durations.
  *
  * reference=tiresias: the public simulator's `shortest`. */
 #include "policies/lib/ranked.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens when several processes are started on one GPU and nothing else is done: the driver
- * lets their contexts take turns in a ring, a quantum each, and everybody's memory stays resident.
- * Jobs go to the GPU with the fewest jobs that has memory left, in order of arrival; gangs have
- * whole GPUs, which are not shared.
+/* The driver's default when several processes are started on one GPU: their contexts take turns in
+ * a ring, a quantum each, and all memory stays resident. Jobs go to the GPU with the fewest jobs
+ * that has memory left, in order of arrival; gangs have whole GPUs, which are not shared.
  * Source: NVIDIA's time-sliced scheduling; quanta and switches as measured (devices' profiles). */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -21,8 +20,8 @@ const struct gsim_policy gsim_policy_timeslice = {
     .name = "timeslice",
     .summary = "the driver's default: contexts on a GPU take turns, all memory resident",
     .paper = "NVIDIA's time-sliced scheduling of contexts, as measured on an H200",
-    .deviations = "gangs of several GPUs have them to themselves; jobs wait in one strict queue, "
-                  "whose head holds up all behind it",
+    .deviations = "gangs of several GPUs have them to themselves; jobs wait in one strict queue; "
+                  "its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

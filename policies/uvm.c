@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens when processes with more memory than the GPU has are started on it over Unified
- * Memory: contexts take turns as under `timeslice`, each iteration faults in what it misses, and the
- * driver makes room by throwing out what came to the GPU first.
+/* Processes with more memory than the GPU has, started on it over Unified Memory: contexts take
+ * turns as under `timeslice`, each iteration faults in the pages that it misses, and the driver
+ * makes room by evicting the pages that came to the GPU first.
  * Source: NVIDIA's open-gpu-kernel-modules (nvidia-uvm), costs as measured or fitted by device. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -19,11 +19,11 @@ static const struct gsim_param_def params[] = {
 const struct gsim_policy gsim_policy_uvm = {
     .name = "uvm",
     .alias = "demand-paging",
-    .summary = "time slices over Unified Memory: whoever misses pages waits for them",
+    .summary = "time slices over Unified Memory: a context that misses pages waits for them",
     .paper = "nvidia-uvm of NVIDIA's open-gpu-kernel-modules",
     .deviations = "the faults of an iteration are waited for before its first kernel; gangs of "
-                  "several GPUs have them to themselves; jobs wait in one strict queue, whose head "
-                  "holds up all behind it",
+                  "several GPUs have them to themselves; jobs wait in one strict queue; its head "
+                  "holds up all jobs behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* NVIDIA's time-sliced vGPUs: each job is a virtual machine with a vGPU, all of one kind, so that a
- * GPU has vgpu.per_gpu of them at most and each has that part of the memory. Their contexts take
- * turns by one of three schedulers: best effort hands on the turn of a vGPU that has nothing to run;
- * equal share lets every vGPU on the GPU have its turn, used or not; fixed share also those that could
- * be there, so that the share of each never changes. Jobs go to the GPU with the fewest jobs, in
- * order of arrival; gangs have whole GPUs.
+ * GPU has at most vgpu.per_gpu of them and each has that part of the memory. Their contexts take
+ * turns by one of three schedulers: best effort hands on the turn of a vGPU that has nothing to
+ * run; equal share gives every vGPU on the GPU its turn, used or not; fixed share gives a turn also
+ * to vGPUs that could be there, so that the share of each never changes. Jobs go to the GPU with
+ * the fewest jobs, in order of arrival; gangs have whole GPUs.
  * Source: NVIDIA, "Virtual GPU software user guide", vGPU schedulers and time slices. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -48,7 +48,8 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "best-effort",
      .choices = "best-effort|equal-share|fixed-share",
-     .help = "who has a turn: who can use it, every vGPU there is, or every one there could be"},
+     .help = "vGPUs that have a turn: those that can use it, all on the GPU, or all that it could "
+             "have"},
     {.name = "per_gpu",
      .type = GSIM_PARAM_INT,
      .fallback = "4",
@@ -69,10 +70,9 @@ const struct gsim_policy gsim_policy_vgpu = {
     .name = "vgpu",
     .summary = "vGPUs take turns: best effort, equal share or fixed share",
     .paper = "NVIDIA Virtual GPU software user guide",
-    .deviations =
-        "turns end on time, so there is no overshoot to be averaged; a switch is part of the "
-        "turn that it leads to; gangs of several GPUs have them to themselves; jobs wait in one "
-        "strict queue, whose head holds up all behind it",
+    .deviations = "turns end on time, so there is no overshoot to be averaged; a switch is part of "
+                  "the turn that it leads to; gangs of several GPUs have them to themselves; jobs "
+                  "wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* XSched: a preemptible command queue in front of the device, at one of three levels of what the
- * hardware allows. Level 1 withholds launches, and what is in flight (xsched.threshold kernels)
- * runs out; level 2 deactivates the hardware queue, and only the running kernel does; level 3
- * interrupts it. Jobs of class realtime come before all others, then the larger column `priority`.
+/* XSched: a preemptible command queue in front of the device, at one of three levels of hardware
+ * support. Level 1 withholds launches, and kernels in flight (xsched.threshold of them) run out;
+ * level 2 deactivates the hardware queue, and only the running kernel runs out; level 3 interrupts
+ * it. Jobs of class realtime come before all others, then the larger column `priority`.
  * Source: Shen et al., "XSched: Preemptive scheduling for diverse XPUs", OSDI 2025. */
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -36,9 +36,9 @@ const struct gsim_policy gsim_policy_xsched = {
     .name = "xsched",
     .summary = "the urgent first, by preemptible queues at hardware level 1, 2 or 3",
     .paper = "Shen et al., XSched: Preemptive scheduling for diverse XPUs, OSDI 2025",
-    .deviations = "jobs of equal priority take turns by the driver's quantum; the cost of its "
-                  "queues on the host is not modelled; jobs wait in one strict queue, whose head "
-                  "holds up all behind it",
+    .deviations =
+        "jobs of equal priority take turns by the driver's quantum; the cost of its queues on the "
+        "host is not modelled; jobs wait in one strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -44,7 +44,7 @@ static const char *const column_names[N_COLUMNS] = {
     [SHARED] = "shared_kib",
 };
 
-/* Far above any program, and low enough that sums over an iteration stay on the clock. */
+/* Far above any program, and low enough that sums over an iteration stay within the clock. */
 enum { MOST_ROWS = 4096, MOST_EXTENTS = 64 };
 static const int64_t most_count = 1000000000, most_ops = INT64_C(1) << 60;
 
@@ -76,7 +76,7 @@ static bool parse_scaled(const char *text, int64_t scale, int64_t most, int64_t 
            *out <= most;
 }
 
-/* An empty cell leaves the default. */
+/* Reads a number; an empty cell leaves the default. */
 static enum gsim_status take_number(struct reader *r, enum column column, int64_t scale,
                                     int64_t least, int64_t most, int64_t *out) {
     if (!r->cell[column])
@@ -116,9 +116,9 @@ static enum gsim_status take_choice(struct reader *r, enum column column, const 
     return GSIM_OK;
 }
 
-/* --- what kernels touch ----------------------------------------------------------------------- */
+/* --- memory that kernels touch ---------------------------------------------------------------- */
 
-/* "kv:0%-25%" */
+/* Reads "kv:0%-25%". */
 static bool parse_extent(const struct gsim_app *app, char *text, struct gsim_app_extent *out) {
     int64_t from = 0, to = GSIM_PPM;
     char *colon = strchr(text, ':');
@@ -168,8 +168,9 @@ static enum gsim_status take_time(struct reader *r, struct gsim_app_kernel *kern
     kernel->device = r->cell[DEVICE];
     if (!kernel->device == !r->cell[TIME])
         return take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &kernel->time_ns);
-    return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
-                     "a kernel's time_us is that on one device: give both or none");
+    return gsim_fail(
+        r->log, GSIM_BAD_INPUT, r->path, r->line,
+        "a kernel's time_us is its time on one device: give time_us and device, or neither");
 }
 
 static enum gsim_status take_work(struct reader *r, struct gsim_app_kernel *kernel) {
@@ -317,7 +318,7 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
     r->is_out_of_memory |= !copy;
 }
 
-/* A bad row is reported, and the rest is checked as well. */
+/* Reports a bad row and goes on, so that the remaining rows are checked as well. */
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct reader *r = arg;
     r->line = line;

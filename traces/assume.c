@@ -7,7 +7,7 @@
 #include "traces/cells.h"
 #include "sim/base/units.h"
 
-/* As in a cell, or with a unit where the column has one. */
+/* Parses a value as in a cell, or with a unit where the column has one. */
 static bool parse(struct gsim_builder *b, enum gsim_column column, const char *text, int64_t *out) {
     if (gsim_cell_parse(b, column, text, strlen(text), out))
         return true;
@@ -43,7 +43,7 @@ static enum gsim_status read_one(struct gsim_builder *b, const char *text,
         return gsim_no_memory(b->log, "reading --assume");
     for (int c = 0; c < GSIM_COL_COUNT; c++) {
         if (c == GSIM_COL_SHARE_PPM || strcmp(gsim_columns[c].name, name) != 0)
-            continue; /* gpus: an empty cell is one GPU already */
+            continue; /* gpus: an empty cell means one GPU already */
         *out = (struct gsim_assumption){.column = (enum gsim_column)c, .text = text};
         if (parse(b, out->column, equals + 1, &out->value))
             return GSIM_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --assume column=value: fills what a trace leaves empty, and says so in the result. */
+/* --assume column=value: fills empty cells of a trace, and notes that in the result. */
 #ifndef GSIM_TRACES_ASSUME_H
 #define GSIM_TRACES_ASSUME_H
 
@@ -12,7 +12,8 @@ struct gsim_assumption {
     bool is_used;
 };
 
-/* An unknown column or a value that does not fit is a usage error. Adds the columns. */
+/* Reads the assumptions and adds their columns. An unknown column or a value that does not fit is a
+ * usage error. */
 enum gsim_status gsim_assume_read(struct gsim_builder *builder,
                                   const struct gsim_trace_options *options,
                                   struct gsim_assumption *out, int *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Columns are raw blocks that grow fourfold: a page that holds no job is never touched, and the longer
- * a block is when it is new, the more of it are large pages. */
+/* Columns are raw blocks that grow fourfold: a page that holds no job is never touched, and the
+ * longer a new block is, the more of it is in large pages. */
 #include "traces/build.h"
 
 #include <assert.h>
@@ -103,7 +103,7 @@ static bool grow_rows(struct gsim_builder *b) {
               grow_column(b, &b->id_at, sizeof *b->id_at, capacity);
     if (ok && b->is_irregular)
         ok = grow_column(b, &b->line, sizeof *b->line, capacity);
-    if (b->has_column[GSIM_COL_GPU_NS]) /* iterations of a duration follow from it */
+    if (b->has_column[GSIM_COL_GPU_NS]) /* iterations follow from the duration */
         b->has_column[GSIM_COL_ITERATIONS] = true;
     for (uint8_t c = 0; b->capacity == 0 && c < GSIM_COL_COUNT; c++)
         if (b->has_column[c])
@@ -115,7 +115,7 @@ static bool grow_rows(struct gsim_builder *b) {
     return ok;
 }
 
-/* Comments or blank lines between rows: from here on each job's line is kept. */
+/* Notes the row's line. After a comment or a blank line between rows each job's line is kept. */
 static bool note_line(struct gsim_builder *b, int64_t line) {
     if (b->n == 0)
         b->first_line = line;
@@ -133,7 +133,7 @@ static bool note_line(struct gsim_builder *b, int64_t line) {
     return true;
 }
 
-/* Rising whole numbers without leading zeros cannot repeat. */
+/* Rising whole numbers without leading zeros cannot repeat, so that duplicates need no search. */
 static void note_number(struct gsim_builder *b, const char *id, size_t length) {
     int64_t number = 0;
     bool is_short = length > 0 && length < 18 && (id[0] != '0' || length == 1);
@@ -154,7 +154,7 @@ static size_t write_number(char *text, uint32_t number) {
     return length;
 }
 
-/* A row without an id is called by its number. */
+/* Names a row without an id by its number. */
 static void name_row(struct gsim_builder *b) {
     struct gsim_row *row = &b->row;
     if (row->id_length == 0)
@@ -181,7 +181,7 @@ static bool add_id(struct gsim_builder *b) {
     return true;
 }
 
-/* Both numbers, and the way out. */
+/* Reports both numbers, and a remedy. */
 static bool refuse_contradiction(struct gsim_builder *b, int64_t line) {
     const struct gsim_row *row = &b->row;
     int64_t described_ns = gsim_service_described(row->cell);
@@ -196,11 +196,12 @@ static bool refuse_contradiction(struct gsim_builder *b, int64_t line) {
         "--assume: they follow from duration_s and gpu_ms%s",
         row->id, (double)row->service_ns / 1e9, (long long)row->cell[GSIM_COL_ITERATIONS],
         (double)row->cell[GSIM_COL_GPU_NS] / 1e6, described, is_long ? ", less than a twelfth" : "",
-        is_long ? "; or say in host_gap_ms what the host does meanwhile" : "");
+        is_long ? "; or give the host's time in host_gap_ms" : "");
     return false;
 }
 
-/* Of a job with a duration. A profile (app) is looked up later, by the device. */
+/* Derives the iterations of a job with a duration. A profile (app) is looked up later, by the
+ * device. */
 static bool derive_iterations(struct gsim_builder *b, int64_t line) {
     struct gsim_row *row = &b->row;
     if (row->cell[GSIM_COL_REQUESTS] >= 0 || row->cell[GSIM_COL_APP] >= 0)
@@ -219,7 +220,7 @@ static bool derive_service(struct gsim_builder *b, int64_t line) {
     if (row->service_ns >= 0)
         return row->cell[GSIM_COL_GPU_NS] < 0 || derive_iterations(b, line);
     if (row->cell[GSIM_COL_APP] >= 0 || row->cell[GSIM_COL_REQUESTS] >= 0) {
-        row->service_ns = 0; /* only a model that knows the profile can tell */
+        row->service_ns = 0; /* only a model that has the profile knows the time */
         return true;
     }
     if (row->cell[GSIM_COL_ITERATIONS] < 0 || row->cell[GSIM_COL_GPU_NS] < 0) {
@@ -297,13 +298,13 @@ enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
     return GSIM_OK;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the whole trace -------------------------------------------------------------------------- */
 
 static int64_t line_of(const struct gsim_builder *b, uint32_t i) {
     return b->line ? b->line[i] : b->first_line + i;
 }
 
-/* Open addressing over (hash, index); dropped before the trace is handed over. */
+/* Open addressing over (hash, index); the table is freed before the trace is handed over. */
 static enum gsim_status find_duplicates(struct gsim_builder *b) {
     size_t buckets = 64;
     while (buckets < (size_t)b->n + b->n / 2)
@@ -353,15 +354,14 @@ static uint32_t say_what_was_dropped(struct gsim_builder *b) {
     return n;
 }
 
-/* What the row does not explain is taken for host time, in which others may use the GPU. */
+/* Time that the row does not explain counts as host time, in which other jobs may use the GPU. */
 static void say_what_is_gap(struct gsim_builder *b) {
     if (b->n_gappy > 0)
-        gsim_warn(
-            b->log, b->path, 0,
-            "%u of %u jobs last more than 1.5 times as long as their iterations of gpu_ms and "
-            "host_gap_ms; the rest is taken for gaps of the host, in which others may use the "
-            "GPU: check gpu_ms, or say host_gap_ms",
-            b->n_gappy, b->n);
+        gsim_warn(b->log, b->path, 0,
+                  "%u of %u jobs last more than 1.5 times as long as their iterations of gpu_ms "
+                  "and host_gap_ms; the rest counts as gaps of the host, in which other jobs may "
+                  "use the GPU: check gpu_ms, or give host_gap_ms",
+                  b->n_gappy, b->n);
 }
 
 static void start_at_the_first(struct gsim_builder *b) {

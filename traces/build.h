@@ -5,26 +5,27 @@
 
 #include "gsim/trace.h"
 
-/* A priority may be -1, so an empty one is this until the row is added; then it is 0. */
+/* A priority may be -1, so an empty cell has this value until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
 enum { GSIM_ROW_EXTRAS = 4, GSIM_MAX_DROP_REASONS = 14 };
 
-/* One row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
+/* The row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
 struct gsim_row {
     char id[GSIM_MAX_FIELD_BYTES + 1];
     size_t id_length; /* 0: the row's number is the id */
     int64_t submit_ns, service_ns;
     uint32_t gpus;
     int64_t cell[GSIM_COL_COUNT];
-    /* What a format needs to know of a row and no column keeps; its own numbering. -1: not set. */
+    /* Values of a row that a format needs and no column keeps, numbered by the format. -1: not
+     * set. */
     int64_t extra[GSIM_ROW_EXTRAS];
-    /* Where and when it ran, in seconds on the calendar, to join what was measured there. */
+    /* Nodes and time of the run, in seconds on the calendar, to join measurements. */
     char nodes[GSIM_MAX_FIELD_BYTES + 1];
     int64_t ran_from_s, ran_to_s;
     const char *drop; /* why the row is left out, a literal; NULL: it is not */
     const char *loss; /* what the row says and a trace cannot, a literal; NULL: nothing */
-    const char *wrong; /* what is wrong with the row as a whole, a literal; NULL: nothing */
+    const char *wrong; /* the fault of the row as a whole, a literal; NULL: none */
 };
 
 /* Rows that were left out for one reason, or lost one thing. */
@@ -40,9 +41,9 @@ struct gsim_builder {
     struct gsim_log *log;
     const char *path;
     struct gsim_row row;
-    bool has_column[GSIM_COL_COUNT]; /* cells are kept for these */
-    bool is_used[GSIM_COL_COUNT]; /* and some cell was not empty */
-    uint8_t kept[GSIM_COL_COUNT]; /* the columns that it has, once there is a row */
+    bool has_column[GSIM_COL_COUNT]; /* columns that are kept */
+    bool is_used[GSIM_COL_COUNT]; /* columns with a cell that is not empty */
+    uint8_t kept[GSIM_COL_COUNT]; /* the kept columns, once there is a row */
     uint8_t n_kept;
     uint32_t n, capacity;
     int64_t *submit_ns, *service_ns;
@@ -51,12 +52,12 @@ struct gsim_builder {
     char *id_text;
     size_t id_used, id_capacity;
     int64_t first_line;
-    bool is_wide; /* some gang is larger than one */
+    bool is_wide; /* some gang has more than one GPU */
     bool is_irregular; /* lines are not first_line + index */
     bool is_unsorted;
     bool is_numbered; /* ids so far are rising whole numbers: they cannot repeat */
     int64_t last_number;
-    uint32_t n_gappy; /* rows whose duration is much longer than their iterations */
+    uint32_t n_gappy; /* rows with a duration much longer than their iterations */
     char gpu_type[32]; /* of the first row that names one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
     struct gsim_drops drops[GSIM_MAX_DROP_REASONS];
@@ -74,11 +75,11 @@ static inline bool gsim_row_is_empty(const struct gsim_row *row, enum gsim_colum
 void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
                      struct gsim_log *log);
 void gsim_build_clear_row(struct gsim_builder *builder);
-/* Position of a text among the names of a column, or -1 (no memory). */
+/* Position of a text among the names of a column; -1: no memory. */
 int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column, const char *text,
                           size_t length);
-/* The time of service from what describes it, where the row has no duration, and both times within
- * the clock; otherwise an error is recorded. */
+/* Derives the service time from its description where the row has no duration, and checks that both
+ * times lie within the clock; otherwise records an error. */
 bool gsim_build_times(struct gsim_builder *builder, int64_t line);
 /* Counts builder->row as left out because of row.drop. */
 void gsim_build_drop(struct gsim_builder *builder, int64_t line);
@@ -86,8 +87,8 @@ void gsim_build_drop(struct gsim_builder *builder, int64_t line);
 void gsim_build_lose(struct gsim_builder *builder, int64_t line);
 /* Adds builder->row as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
-/* Checks what only the whole shows (no jobs, duplicate ids), warns of what was left out and why,
- * and hands the columns over. */
+/* Checks the trace as a whole (no jobs, duplicate ids), warns about rows that were left out and the
+ * reasons, and hands the columns over. */
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
                                    struct gsim_trace *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cells are kept as text and read again into the row that they fill: names are then interned where
- * a job has them, and only there. */
+/* Cells are kept as text and parsed again into the row that they fill: names are then interned only
+ * where a job has them. */
 #include "traces/by_model.h"
 
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "traces/csv.h"
 #include "sim/base/units.h"
 
-/* What a field is for: an optional column (0 and up), or one of these. */
+/* The target of a field: an optional column (0 and up), or one of these. */
 enum target { TO_MODEL = -1, TO_GPUS = -2, TO_DURATION = -3 };
 enum { MAX_MODELS = 10000 };
 
 struct entry {
     const char *model;
     uint32_t gpus; /* 0: any */
-    const char **cell; /* a text for each field; "" is none */
+    const char **cell; /* a text for each field; "": none */
 };
 
 struct gsim_by_model {
@@ -91,7 +91,7 @@ static bool is_gang(const char *text, uint32_t *gpus) {
     return is_ok;
 }
 
-/* Whether the cell can be read where it will be needed. Names always can. */
+/* Whether the cell can be parsed when it is needed later. A name always can. */
 static bool check_cell(struct gsim_by_model *t, int target, const char *text, size_t length) {
     int64_t value;
     if (target == TO_MODEL)
@@ -129,7 +129,7 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
     if (target == TO_MODEL)
         t->next.model = copy;
     if (!check_cell(t, target, text, length) && t->status == GSIM_OK)
-        t->status = GSIM_BAD_INPUT; /* said at the end of the row, where its line is known */
+        t->status = GSIM_BAD_INPUT; /* reported at the end of the row, where its line is known */
 }
 
 static const char *name_of(int target) {
@@ -183,7 +183,7 @@ enum gsim_status gsim_by_model_read(struct gsim_builder *builder, const char *pa
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
-/* The entry of the model and gang, or else of the model and any gang. */
+/* The entry of the model and gang size, otherwise of the model and any gang size. */
 static const struct entry *find(const struct gsim_by_model *t, const char *model, uint32_t gpus) {
     const struct entry *any = NULL;
     for (uint32_t i = 0; i < t->n_entries; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --by-model FILE.csv: what a trace does not say of its jobs, said by the model that they train. A
- * row a model, or a row a model and gang size:
+/* --by-model FILE.csv: fills gaps of a trace by the model that a job trains. It has a row per
+ * model, or a row per model and gang size:
  *
  *     model,gpus,gpu_ms,mem_gib
  *     resnet50,1,120,21.5
@@ -20,7 +20,7 @@ enum gsim_status gsim_by_model_read(struct gsim_builder *builder, const char *pa
 /* Fills the row under way; table may be NULL. */
 enum gsim_status gsim_by_model_fill(struct gsim_by_model *table, struct gsim_builder *builder);
 bool gsim_by_model_is_used(const struct gsim_by_model *table);
-/* "by-model=FILE.csv 9f3c12ab": with a sum of its contents, since another table is another run. */
+/* "by-model=FILE.csv 9f3c12ab": with a hash of the file, since another table makes another run. */
 const char *gsim_by_model_name(const struct gsim_by_model *table);
 
 #endif

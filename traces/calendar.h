@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Timestamps of logs: "2017-10-09 07:01:55", or with a T between the halves. No time zone is said
- * and none is known, so an hour that the clocks skip or repeat is off by one. */
+/* Timestamps of logs: "2017-10-09 07:01:55", or with a T between the halves. They have no time
+ * zone, so an hour that the clocks skip or repeat is off by an hour. */
 #ifndef GSIM_TRACES_CALENDAR_H
 #define GSIM_TRACES_CALENDAR_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Seconds since 1970-01-01 of the same clock; years 1970 to 2099. */
+/* Seconds since 1970-01-01 on the log's own clock; years 1970 to 2099. */
 bool gsim_calendar_parse(const char *text, size_t length, int64_t *seconds);
 
 #endif

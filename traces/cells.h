@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cells of the optional columns: their kinds, how they are read and written. */
+/* Cells of the optional columns: their kinds, and how they are read and written. */
 #ifndef GSIM_TRACES_CELLS_H
 #define GSIM_TRACES_CELLS_H
 
@@ -29,22 +29,23 @@ struct gsim_column_def {
 };
 extern const struct gsim_column_def gsim_columns[GSIM_COL_COUNT];
 
-/* Cells that stand for a text. */
+/* Whether cells of the column stand for texts. */
 bool gsim_cell_is_text(enum gsim_column column);
-/* What a cell of that kind must look like, for messages: "a time in seconds (...)". */
+/* The form of a cell of that kind, for messages: "a time in seconds (...)". */
 const char *gsim_cell_form(enum gsim_cell_kind kind);
-/* false: the text does not fit the kind. Names are interned in the builder. */
+/* Parses a cell; names are interned in the builder. false: the text does not fit the kind. */
 bool gsim_cell_parse(struct gsim_builder *builder, enum gsim_column column, const char *text,
                      size_t length, int64_t *out);
-/* The cell as it would be typed; buffer holds GSIM_MAX_FIELD_BYTES. Empty for -1. */
+/* Writes the cell as a user would type it; buffer holds GSIM_MAX_FIELD_BYTES. Empty for -1. */
 void gsim_cell_format(const struct gsim_trace *trace, enum gsim_column column, int64_t value,
                       char *buffer, size_t size);
-/* A decimal of 0 or more with up to 9 decimals, times 10^9: the fast path for times. text ends with a
- * NUL. */
+/* Parses a decimal of 0 or more with up to 9 decimals, times 10^9: the fast path for times. text
+ * ends with a NUL. */
 enum gsim_parse gsim_cell_seconds(const char *text, size_t length, int64_t *out);
-/* value / scale as an exact decimal without trailing zeros; scale is a power of ten or of two. */
+/* Writes value / scale as an exact decimal without trailing zeros; scale is a power of ten or of
+ * two. */
 int gsim_cell_decimal(char *buffer, int64_t value, int64_t scale);
-/* Records "line: column 'x': 'text' is not form", the text shortened and printable. */
+/* Records "line: column 'x': 'text' is not form", with the text shortened and printable. */
 enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, const char *column,
                                   const char *text, const char *form);
 

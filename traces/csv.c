@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Feeds libcsv in strict mode. libcsv knows neither lines nor comments: newlines are counted in
- * its callbacks, and lines that begin with # are cut out before it sees them. */
+/* Feeds libcsv in strict mode. libcsv knows neither lines nor comments: its callbacks here count
+ * newlines, and lines that begin with # are cut out before libcsv sees them. */
 #include "traces/csv.h"
 
 #include <csv.h>
@@ -13,12 +13,12 @@ struct reader {
     struct gsim_arena *arena;
     struct gsim_log *log;
     const char *path;
-    int64_t line; /* of what is being read */
-    int64_t row_line; /* where the row began */
-    uint32_t column; /* the next field's */
+    int64_t line; /* the current line */
+    int64_t row_line; /* the line where the row began */
+    uint32_t column; /* of the next field */
     uint32_t n_columns; /* of the header; 0: not read yet */
     bool has_header, is_after_cr, is_in_comment;
-    bool has_quotes; /* there was one: fields may have newlines */
+    bool has_quotes; /* a quote was read: fields may have newlines */
     const char *names[GSIM_MAX_FIELD_COLUMNS];
     enum gsim_status status;
 };
@@ -28,12 +28,12 @@ static void stop(struct reader *r, enum gsim_status status) {
         r->status = status;
 }
 
-/* Where the row under way began; its first field may not have ended yet. */
+/* The line where the row under way began; its first field may not have ended yet. */
 static int64_t row_begin(const struct reader *r) {
     return r->column == 0 ? r->line + r->is_after_cr : r->row_line;
 }
 
-/* A lone CR ended the last line: the old Macintosh way. */
+/* Counts a lone CR as the end of the last line, as old Macintosh files have it. */
 static void count_cr(struct reader *r) {
     r->line += r->is_after_cr;
     r->is_after_cr = false;
@@ -44,7 +44,7 @@ GSIM_COLD static void refuse_field(struct reader *r, size_t length) {
                       "a field of %zu bytes; at most %d are read", length, GSIM_MAX_FIELD_BYTES));
 }
 
-/* Newlines inside quotes. */
+/* Counts newlines inside quotes. */
 GSIM_APART static void count_newlines(struct reader *r, const char *text, size_t length) {
     for (const char *end = text + length; (text = memchr(text, '\n', (size_t)(end - text))); text++)
         r->line++;
@@ -129,15 +129,15 @@ static void feed(struct reader *r, struct csv_parser *parser, const char *bytes,
         stop(r, gsim_no_memory(r->log, "reading a trace"));
 }
 
-/* Whether a # at p begins a comment: at the start of a line and of a row, not of a line inside
- * quotes. The parser has seen everything before p. */
+/* Whether a # at p begins a comment: at the start of a line and of a row, but not of a line inside
+ * quotes. The parser has seen all bytes before p. */
 static bool begins_comment(const struct reader *r, const struct csv_parser *parser, const char *p,
                            const char *chunk, char before_chunk) {
     char before = p == chunk ? before_chunk : p[-1];
     return r->column == 0 && !parser->quoted && (before == '\n' || before == '\r');
 }
 
-/* Passes a comment over, up to and including its newline; it may go on in the next chunk. */
+/* Skips a comment up to and including its newline; the comment may go on in the next chunk. */
 static const char *skip_comment(struct reader *r, const char *p, const char *end) {
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     r->is_in_comment = !newline;
@@ -159,7 +159,7 @@ static void feed_chunk(struct reader *r, struct csv_parser *parser, const char *
         const char *hash = memchr(look, '#', (size_t)(end - look));
         if (!hash)
             break;
-        feed(r, parser, p, (size_t)(hash - p)); /* now it is known whether a row has begun */
+        feed(r, parser, p, (size_t)(hash - p)); /* after this it is known whether a row has begun */
         p = hash;
         look = hash + 1;
         if (begins_comment(r, parser, hash, chunk, before_chunk))

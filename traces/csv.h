@@ -7,25 +7,25 @@
 
 #include "traces/input.h"
 
-/* What a format does with a file. Texts are NUL-terminated and valid during the call only. */
+/* The callbacks of a format. Texts are NUL-terminated and valid during the call only. */
 struct gsim_csv_user {
     void *arg;
     /* The header's fields; a status other than GSIM_OK ends the reading. */
     enum gsim_status (*header)(void *arg, const char *const *names, uint32_t n, int64_t line);
     void (*field)(void *arg, uint32_t column, const char *text, size_t length);
-    /* After the fields of a row. A row with another number of fields than the header is reported
-     * by the reader and not handed over. */
+    /* Called after the fields of a row. The reader reports a row with another number of fields
+     * than the header, and does not hand it over. */
     enum gsim_status (*row)(void *arg, int64_t line);
 };
 
 enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_user *user,
                                struct gsim_arena *arena, struct gsim_log *log);
 
-/* The same of a file that lies beside a trace. */
+/* Like gsim_csv_read, for a file beside a trace. */
 enum gsim_status gsim_csv_read_file(const char *path, const struct gsim_csv_user *user,
                                     struct gsim_arena *arena, struct gsim_log *log);
 
-/* Writes a field. A text that the reader would cut, split or take for a comment is quoted. */
+/* Writes a field. Quotes a text that the reader would cut, split or take for a comment. */
 void gsim_csv_put(const char *text, FILE *out);
 
 #endif

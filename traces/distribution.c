@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GSL draws; means are the textbook ones (Johnson, Kotz and Balakrishnan, Continuous Univariate
- * Distributions, 1994), the bounded Pareto's as in Harchol-Balter's work on heavy tails. */
+/* GSL draws; the means are the textbook formulas (Johnson, Kotz and Balakrishnan, Continuous
+ * Univariate Distributions, 1994), the bounded Pareto's as in Harchol-Balter's work on heavy
+ * tails. */
 #include "traces/distribution.h"
 
 #include <gsl/gsl_randist.h>
@@ -46,7 +47,7 @@ bool gsim_dist_is_valid(const struct gsim_dist *dist) {
 
 uint32_t gsim_dist_draw_choice(const struct gsim_dist *dist, gsl_rng *rng) {
     double u = gsl_rng_uniform(rng);
-    uint32_t low = 0, high = dist->n - 1; /* the first whose cumulative weight is above u */
+    uint32_t low = 0, high = dist->n - 1; /* the first place with a cumulative weight above u */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (dist->cumulative[middle] > u)
@@ -57,7 +58,7 @@ uint32_t gsim_dist_draw_choice(const struct gsim_dist *dist, gsl_rng *rng) {
     return low;
 }
 
-/* The inverse of its distribution function. */
+/* Draws by the inverse of the distribution function. */
 static double draw_bounded_pareto(const double *param, gsl_rng *rng) {
     double lo = param[0], hi = param[1], alpha = param[2];
     double u = gsl_rng_uniform(rng);

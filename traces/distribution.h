@@ -18,14 +18,14 @@ enum gsim_dist_kind {
     GSIM_DIST_PARETO, /* scale (the least value), alpha */
     GSIM_DIST_BOUNDED_PARETO, /* lo, hi, alpha */
     GSIM_DIST_CHOICE, /* values with weights */
-    GSIM_DIST_EMPIRICAL, /* values from a file, all as likely */
+    GSIM_DIST_EMPIRICAL, /* values from a file, equally likely */
     GSIM_DIST_COUNT
 };
 
 struct gsim_dist_def {
     const char *name; /* as in distribution = */
     const char *param[GSIM_DIST_PARAMS];
-    const char *accepts; /* what the parameters must satisfy, for messages */
+    const char *accepts; /* condition on the parameters, for messages */
 };
 extern const struct gsim_dist_def gsim_dists[GSIM_DIST_COUNT];
 
@@ -33,13 +33,13 @@ struct gsim_dist {
     enum gsim_dist_kind kind;
     double param[GSIM_DIST_PARAMS];
     const double *value; /* choice, empirical */
-    const double *cumulative; /* choice: of the weights, the last is 1 */
+    const double *cumulative; /* choice: cumulative weights, the last is 1 */
     uint32_t n;
 };
 
 bool gsim_dist_is_valid(const struct gsim_dist *dist);
 double gsim_dist_draw(const struct gsim_dist *dist, gsl_rng *rng);
-/* A choice's position; its values may be texts that the caller keeps. */
+/* Draws the position of a choice, for values that may be texts of the caller. */
 uint32_t gsim_dist_draw_choice(const struct gsim_dist *dist, gsl_rng *rng);
 /* Infinite for a Pareto with alpha <= 1. */
 double gsim_dist_mean(const struct gsim_dist *dist);

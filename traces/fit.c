@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The maximum likelihood estimates are the textbook ones (Johnson, Kotz and Balakrishnan, Continuous
- * Univariate Distributions, 1994): closed forms, but for the Weibull's shape, which is the root of a
- * falling function. Distribution functions and their inverses are GSL's. */
+/* The maximum likelihood estimates are the textbook formulas (Johnson, Kotz and Balakrishnan,
+ * Continuous Univariate Distributions, 1994): closed forms, except for the Weibull's shape, which
+ * is the root of a falling function. Distribution functions and their inverses are GSL's. */
 #include "traces/fit.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-/* Shapes of a Weibull that are looked at; service times of clusters have 0.2 to 1. */
+/* The range of a Weibull's shape; service times of clusters have 0.2 to 1. */
 static const double LEAST_SHAPE = 0.01, MOST_SHAPE = 100;
 enum { HALVINGS = 60 };
 
@@ -37,8 +37,8 @@ static double deviation_log(const double *sample, uint32_t n, double mu) {
     return sqrt(sum / n);
 }
 
-/* Of the likelihood's derivative by the shape, what is left when the scale is the best one for it.
- * Samples are taken relative to the largest, so that no power overflows. */
+/* The derivative of the likelihood by the shape, with the best scale for that shape. Samples are
+ * taken relative to the largest, so that no power overflows. */
 static double weibull_slope(const double *sample, uint32_t n, double shape, double mu) {
     double largest = sample[n - 1], powers = 0, weighted = 0;
     for (uint32_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gavel's traces: a line a job, fields parted by tabs, no header; newer ones have the working
- * directory, the weight and the SLO as well. They say how many steps a job takes, not how long one
- * is: that depends on model, GPU and gang, and comes with --by-model. A step is an iteration here; the
- * model is the job type, batch size included. */
+/* Gavel's traces: a line per job, fields separated by tabs, no header; newer traces have the
+ * working directory, the weight and the SLO as well. They give the number of a job's steps, but not
+ * the length of a step: that depends on model, GPU and gang, and comes with --by-model. A step is
+ * an iteration here; the model is the job type, batch size included. */
 #include <string.h>
 
 #include "traces/cells.h"
@@ -44,7 +44,7 @@ static enum gsim_status read_gavel(struct gsim_input *input,
     const struct gsim_mapped_form form = {
         .name = "gavel",
         .mappings = mappings,
-        .no_times = "has steps, not how long one takes",
+        .no_times = "has steps, not the length of a step",
         .lines = gsim_lines_count(line, '\t') == OLD_FIELDS ? &old_lines : &new_lines,
     };
     return gsim_mapped_read(input, &form, options, arena, out, log);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Draws a trace job by job. Each section of the spec owns a stream named after it, and a stream
- * advances once for each job that uses it, whatever the other quantities do. Times are rounded to
- * 1 us, so that a last bit of libm does not reach a simulation unnoticed. */
+ * advances once for each job that uses it, whatever the other quantities do. Times are rounded to 1
+ * us, so that a last bit of libm does not reach a simulation unnoticed. */
 #include "traces/generate.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static double draw(const struct generator *g, const struct gsim_quantity *q) {
     return x < q->min ? q->min : x;
 }
 
-/* x * scale as a whole number of quanta; false when it does not fit. */
+/* Rounds x * scale to a whole number of quanta; false when it does not fit. */
 static bool quantise(double x, double quanta, int64_t quantum, int64_t *out) {
     double n = nearbyint(x * quanta);
     if (!(fabs(n) * (double)quantum < (double)(GSIM_TIME_MAX / 2)))
@@ -50,7 +50,7 @@ static bool quantise(double x, double quanta, int64_t quantum, int64_t *out) {
     return true;
 }
 
-/* A value in the column's unit as its cell. */
+/* Converts a value in the column's unit to its cell. */
 static bool to_cell(enum gsim_cell_kind kind, double x, int64_t *out) {
     switch (kind) {
     case GSIM_CELL_SECONDS:
@@ -171,10 +171,10 @@ static enum gsim_status draw_job(struct generator *g, const struct gsim_job_kind
     return status;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the whole trace -------------------------------------------------------------------------- */
 
 static void open_columns(struct generator *g) {
-    g->b->has_column[GSIM_COL_SHARE_PPM] = true; /* dropped again when nobody shares */
+    g->b->has_column[GSIM_COL_SHARE_PPM] = true; /* dropped again when no job has a share */
     for (uint32_t k = 0; k < g->spec->n_kinds; k++)
         for (int c = 0; c < GSIM_COL_COUNT; c++)
             g->b->has_column[c] |= g->spec->kinds[k].quantity[c] != NULL;

@@ -34,16 +34,16 @@ struct gsim_gpu_mem {
     int64_t unit; /* of the memory column, in bytes */
     bool is_by_job;
     int64_t name, time_s, bytes; /* of the row under way */
-    bool is_bad, is_empty; /* empty: nothing was measured */
+    bool is_bad, is_empty; /* empty: the row has no measurement */
     uint32_t bad_column;
     char bad_text[64];
     struct sample *sample;
     uint32_t n_samples, samples_capacity;
-    int64_t *largest; /* by job: of each name */
+    int64_t *largest; /* by job: the largest value of each name */
     uint32_t n_names;
     struct stay *stay;
     uint32_t n_stays, stays_capacity;
-    bool *is_given; /* jobs whose memory the trace itself says */
+    bool *is_given; /* jobs with memory given by the trace */
     uint32_t given_capacity;
     uint32_t n_jobs, n_shared, n_idle; /* jobs measured; samples left out */
     uint32_t sum;
@@ -60,7 +60,7 @@ static const struct {
     {"node|host|hostname|Hostname", NODE, 0},
     {"timestamp|time", TIME, 0},
     {"memory.used [MiB]|mem_mib|fb_used|DCGM_FI_DEV_FB_USED", MEMORY, GSIM_MIB},
-    /* PAI's says GB; its example, 2.3994140625, is a whole number of MiB: 2457 */
+    /* PAI's column says GB, but its example, 2.3994140625, is a whole number of MiB: 2457 */
     {"mem_gib|max_gpu_wrk_mem", MEMORY, GSIM_GIB},
     {"memory.used [B]|mem_bytes|max_gpu_memory_used", MEMORY, 1},
 };
@@ -89,7 +89,8 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
                      "DCGM_FI_DEV_FB_USED, and job_id, or hostname and timestamp");
 }
 
-/* 2024/05/31 12:00:00.123 as nvidia-smi has it, 2024-05-31T12:00:00, or seconds since 1970. */
+/* Parses 2024/05/31 12:00:00.123 as nvidia-smi writes it, 2024-05-31T12:00:00, or seconds since
+ * 1970. */
 static bool parse_time(const char *text, size_t length, int64_t *seconds) {
     char date[20] = "";
     int64_t ns;
@@ -106,7 +107,7 @@ static bool parse_time(const char *text, size_t length, int64_t *seconds) {
     return *seconds < INT64_C(1) << TIME_BITS;
 }
 
-/* "1234", or "1234 MiB" without nvidia-smi's nounits. */
+/* Parses "1234", or "1234 MiB" as nvidia-smi writes it without nounits. */
 static bool parse_memory(const struct gsim_gpu_mem *g, const char *text, size_t length,
                          int64_t *bytes) {
     if (length > 4 && g->unit == GSIM_MIB && strcmp(text + length - 4, " MiB") == 0)
@@ -212,7 +213,7 @@ static bool add_stay(void *arg, const char *node, size_t length) {
     if (name < 0 ||
         !make_room(g->b->arena, &g->stay, g->n_stays, &g->stays_capacity, sizeof *g->stay))
         return false;
-    if (name < g->n_names) /* a node that somebody measured */
+    if (name < g->n_names) /* a node with measurements */
         g->stay[g->n_stays++] =
             (struct stay){name << TIME_BITS | row->ran_from_s, row->ran_to_s, g->b->n};
     return true;
@@ -258,7 +259,7 @@ struct present {
     uint32_t n;
 };
 
-/* Who of the present has left the node, or was on another. */
+/* Removes from the present jobs those that have left the node, or were on another. */
 static void let_go(struct present *p, int64_t key) {
     int64_t time_s = key & ((INT64_C(1) << TIME_BITS) - 1);
     for (uint32_t i = p->n; i-- > 0;)
@@ -276,7 +277,7 @@ static void give(struct gsim_gpu_mem *g, const struct present *p, int64_t bytes,
     if (!is_measured[p->stay[0]->job]) {
         is_measured[p->stay[0]->job] = true;
         g->n_jobs++;
-        *cell = bytes; /* in place of what was assumed */
+        *cell = bytes; /* replaces an assumed value */
     }
     *cell = bytes > *cell ? bytes : *cell;
     g->b->is_used[GSIM_COL_MEM_BYTES] = true;
@@ -303,7 +304,7 @@ static enum gsim_status join(struct gsim_gpu_mem *g, const uint32_t *samples, co
     return GSIM_OK;
 }
 
-/* The order of an array by its keys, which stand `stride` bytes apart. */
+/* The order of an array by its keys, which are `stride` bytes apart. */
 static uint32_t *order_by_key(struct gsim_arena *arena, const void *array, size_t stride,
                               uint32_t n) {
     int64_t *keys = gsim_arena_array(arena, (size_t)n + 1, sizeof *keys);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Helios: cluster_log.csv of SenseTime's clusters, one row a Slurm job. `duration` is end - start,
+/* Helios: cluster_log.csv of SenseTime's clusters, a row per Slurm job. `duration` is end - start,
  * whole seconds; start, end, queue, node_num and the state at the end are not used: failed and
  * cancelled jobs held their GPUs as well. */
 #include <string.h>

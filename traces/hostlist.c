@@ -22,7 +22,7 @@ static bool pass(struct hosts *h, const char *number) {
     return n > 0 && n < MAX_NAME && ++h->n <= MAX_NODES && h->each(h->arg, name, (size_t)n);
 }
 
-/* "01-03" or "7": as many digits as the first number has. */
+/* Passes the nodes of "01-03" or "7", with as many digits as the first number. */
 static bool pass_range(struct hosts *h, const char *text, size_t length) {
     char number[MAX_DIGITS + 2];
     size_t width = strspn(text, "0123456789");

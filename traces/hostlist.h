@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Calls each for every node. false: it is no such list, names more than 100 000 nodes, or each
- * returned false. */
+/* Calls `each` for every node. false: the text is no such list, names more than 100 000 nodes, or
+ * `each` returned false. */
 bool gsim_hostlist_each(const char *list, bool (*each)(void *arg, const char *node, size_t length),
                         void *arg);
 

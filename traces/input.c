@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One chunk at a time through zlib or libzstd, so that a trace of any size is read in constant
+/* Reads a chunk at a time through zlib or libzstd, so that a trace of any size takes constant
  * memory. */
 #define _POSIX_C_SOURCE 200809L
 #include "traces/input.h"
@@ -24,7 +24,7 @@ struct gsim_input {
     size_t raw_n, raw_at;
     bool is_raw_end, is_mid_frame;
     char *text; /* decompressed */
-    size_t peeked_n; /* text that was peeked at and is still to be handed out */
+    size_t peeked_n; /* peeked text that is still to be handed out */
     bool has_peeked;
     z_stream gzip;
     ZSTD_DStream *zstd;
@@ -127,8 +127,7 @@ const char *gsim_input_path(const struct gsim_input *input) {
     return input->path;
 }
 
-/* --- decompression: fills text, returns how much ------------------------------------------------
- */
+/* --- decompression: fills text, returns its length -------------------------------------------- */
 
 static enum gsim_status inflate_some(struct gsim_input *input, size_t *length,
                                      struct gsim_log *log) {
@@ -141,7 +140,7 @@ static enum gsim_status inflate_some(struct gsim_input *input, size_t *length,
     input->raw_at = input->raw_n - z->avail_in;
     *length = GSIM_INPUT_CHUNK - z->avail_out;
     input->is_mid_frame = result != Z_STREAM_END;
-    if (result == Z_STREAM_END) /* files of several members are one file */
+    if (result == Z_STREAM_END) /* a file of several members is one stream */
         result = inflateReset(z);
     return result == Z_OK || result == Z_BUF_ERROR ? GSIM_OK
                                                    : fail(input, "the gzip data is damaged", log);
@@ -160,7 +159,7 @@ static enum gsim_status unzstd_some(struct gsim_input *input, size_t *length,
     return GSIM_OK;
 }
 
-/* What is plain is handed out where it was read: the buffers change places. */
+/* A plain file is handed out where it was read: the two buffers change places. */
 static enum gsim_status exchange(struct gsim_input *input, size_t *length) {
     unsigned char *read = input->raw;
     assert(input->raw_at == 0);

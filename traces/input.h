@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, told by their first bytes.
- */
+/* Bytes of a trace file, decompressed on the way: plain, gzip or zstd, detected by the first
+ * bytes. */
 #ifndef GSIM_TRACES_INPUT_H
 #define GSIM_TRACES_INPUT_H
 
@@ -13,7 +13,7 @@ enum { GSIM_INPUT_CHUNK = 256 * 1024 };
 /* path "-" is standard input. */
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log);
-/* Bytes that are there already, at most GSIM_INPUT_CHUNK; path is for messages. */
+/* Opens bytes in memory, at most GSIM_INPUT_CHUNK; path is for messages. */
 enum gsim_status gsim_input_open_bytes(const char *path, const void *bytes, size_t n,
                                        struct gsim_arena *arena, struct gsim_input **out,
                                        struct gsim_log *log);
@@ -21,11 +21,11 @@ void gsim_input_close(struct gsim_input *input);
 /* The next bytes, valid until the next call; *length is 0 at the end. */
 enum gsim_status gsim_input_read(struct gsim_input *input, char **bytes, size_t *length,
                                  struct gsim_log *log);
-/* What the next read will hand out, without consuming it; *length is 0 at the end. */
+/* The bytes of the next read, without consuming them; *length is 0 at the end. */
 enum gsim_status gsim_input_peek(struct gsim_input *input, const char **bytes, size_t *length,
                                  struct gsim_log *log);
-/* The first line, without the end of line and a byte order mark, without consuming it; NUL-
- * terminated, cut at GSIM_INPUT_CHUNK bytes; comments (#) and blank lines before it are passed. */
+/* The first line, without its end of line and without a byte order mark, not consumed;
+ * NUL-terminated, cut at GSIM_INPUT_CHUNK bytes. Skips comments (#) and blank lines before it. */
 enum gsim_status gsim_input_peek_line(struct gsim_input *input, const char **line,
                                       struct gsim_log *log);
 const char *gsim_input_path(const struct gsim_input *input);

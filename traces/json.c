@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* yajl says how far into a chunk it is; newlines up to there are counted when somebody asks. */
+/* yajl gives its position in a chunk; newlines up to it are counted when a line number is
+ * needed. */
 #include "traces/json.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-/* Deeper nesting is no trace, and a stack of brackets would grow without end. */
+/* A file with deeper nesting is no trace; without the limit a stack of brackets would grow without
+ * end. */
 enum { MAX_DEPTH = 64, MAX_SHOWN = 80 };
 
 struct json {
@@ -15,7 +17,7 @@ struct json {
     const char *path;
     yajl_handle parser;
     const char *chunk;
-    size_t counted; /* bytes of the chunk whose newlines are in line */
+    size_t counted; /* bytes of the chunk with newlines counted in line */
     int64_t line;
     int depth;
     char key[GSIM_MAX_FIELD_BYTES + 1];
@@ -36,14 +38,14 @@ static int64_t line_now(struct json *j) {
     return j->line;
 }
 
-/* What the parser's callbacks return: whether it may go on. */
+/* The return value of the parser's callbacks: whether the parser may go on. */
 static int go_on(struct json *j, enum gsim_status status) {
     j->status = status;
     j->key[0] = '\0';
     return status == GSIM_OK;
 }
 
-/* length becomes that of the copy. */
+/* Copies a text; *full_length becomes the length of the copy. */
 static bool copy_text(struct json *j, char *to, const unsigned char *text, size_t *full_length) {
     size_t length = *full_length;
     if (length > GSIM_MAX_FIELD_BYTES && j->user->cuts_texts)
@@ -127,7 +129,7 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_close,
 };
 
-/* The parser's own words, which end in a newline, as one line. */
+/* Reports the parser's own message, which ends in a newline, as one line. */
 static enum gsim_status fail_syntax(struct json *j) {
     char shown[MAX_SHOWN];
     unsigned char *why = yajl_get_error(j->parser, 0, NULL, 0);
@@ -150,7 +152,7 @@ static enum gsim_status read_all(struct json *j, struct gsim_input *input) {
         enum gsim_status status = gsim_input_read(input, &bytes, &n, j->log);
         if (status != GSIM_OK)
             return status;
-        if (n == 0) /* what is still open comes out now */
+        if (n == 0) /* brackets that are still open are reported now */
             return after(j, yajl_complete_parse(j->parser));
         j->chunk = bytes;
         j->counted = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A kernel that does not run a whole number of times an iteration gets the nearest one, and a time
- * that keeps its sum: what an iteration costs is as it was measured. */
+/* If the runs of a kernel are no multiple of the iterations, it gets the nearest whole number of
+ * runs, and a time that keeps its sum: the time of an iteration stays as it was measured. */
 #include "traces/kernels.h"
 
 #include <string.h>
@@ -20,9 +20,9 @@ const struct gsim_profiler *const gsim_profilers[] = {
 #undef GSIM_PROFILER
     NULL};
 
-/* A profile has no more rows of a kind. */
+/* The most rows of a kind in a profile. */
 enum { MAX_KERNELS = 4096 };
-#define MAX_ITERATION_NS (86400 * GSIM_NS_PER_S) /* nor longer times */
+#define MAX_ITERATION_NS (86400 * GSIM_NS_PER_S) /* limit on times */
 
 uint32_t gsim_kernels_n(const struct gsim_kernels *kernels) {
     return kernels->names->names[GSIM_COL_APP].n;
@@ -73,7 +73,7 @@ static bool ends_with(const char *text, const char *ending) {
     return n >= length && strcmp(text + n - length, ending) == 0;
 }
 
-/* Nsight Systems' own files are for its tools: it says which of them makes a table. */
+/* Refuses Nsight Systems' own files: their tools make a table of them. */
 static enum gsim_status refuse_nsight(struct gsim_input *input, struct gsim_log *log) {
     static const char magic[] = "SQLite format 3";
     const char *path = gsim_input_path(input), *bytes;
@@ -84,13 +84,12 @@ static enum gsim_status refuse_nsight(struct gsim_input *input, struct gsim_log 
     bool is_sqlite = n >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
     if (!is_sqlite && !ends_with(path, ".nsys-rep") && !ends_with(path, ".qdrep"))
         return GSIM_OK;
-    return gsim_fail(log, GSIM_BAD_INPUT, path, 0,
-                     "%s; what is read is its summary: nsys stats --quiet --report "
-                     "cuda_gpu_kern_sum --format csv %s >kernels.csv && gsim import nsys "
-                     "kernels.csv --device NAME --iterations N -o app.csv",
-                     is_sqlite ? "a database, as Nsight Systems exports it"
-                               : "a report of Nsight Systems",
-                     path);
+    return gsim_fail(
+        log, GSIM_BAD_INPUT, path, 0,
+        "%s; gsim reads its summary: nsys stats --quiet --report cuda_gpu_kern_sum --format csv %s "
+        ">kernels.csv && gsim import nsys kernels.csv --device NAME --iterations N -o app.csv",
+        is_sqlite ? "a database, as Nsight Systems exports it" : "a report of Nsight Systems",
+        path);
 }
 
 enum gsim_status gsim_kernels_read(const char *path, const struct gsim_profiler *profiler,
@@ -115,7 +114,8 @@ enum gsim_status gsim_kernels_read(const char *path, const struct gsim_profiler 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* time / parts in microseconds, to the picosecond, so that many launches do not round away. */
+/* Writes time / parts in microseconds, to the picosecond, so that many launches do not round
+ * away. */
 static void put_us(int64_t time_ns, gsim_i128 parts, FILE *out) {
     char text[64];
     gsim_i128 ps = ((gsim_i128)time_ns * 1000 + parts / 2) / parts;
@@ -135,8 +135,8 @@ static void put_kernel(const struct gsim_kernels *kernels, uint32_t k, const cha
     fprintf(out, ",%s\n", device);
 }
 
-/* Time by the clock in which no kernel ran. Without steps it is known from the first kernel to the
- * last. */
+/* Writes the time by the clock in which no kernel ran. Without steps it is known between the first
+ * kernel and the last. */
 static void put_gap(const struct gsim_kernels *kernels, int64_t iterations, FILE *out,
                     struct gsim_log *log) {
     int64_t clock_ns = kernels->n_steps ? kernels->steps_ns : kernels->span_ns;
@@ -159,7 +159,7 @@ static void put_gap(const struct gsim_kernels *kernels, int64_t iterations, FILE
     fputs(",\n", out);
 }
 
-/* The longest in all first. */
+/* The kernels by total time, the longest first. */
 static uint32_t *order(const struct gsim_kernels *kernels) {
     uint32_t n = gsim_kernels_n(kernels);
     int64_t *keys = gsim_arena_array(kernels->names->arena, n, sizeof *keys);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* PyTorch's profiler (Kineto): a Chrome trace, an object with a list traceEvents, or that list.
- * Events of the category "kernel" are what ran on the GPU; an annotation called ProfilerStep#3 is
- * an iteration. What lies between them and the time in which kernels ran is the host's gap. Copies
- * and memsets are left out and counted. deviceProperties has the GPUs' names. */
+ * Events of the category "kernel" ran on the GPU; an annotation called ProfilerStep#3 is an
+ * iteration. The host's gap is the part of the iterations in which no kernel ran. Copies and
+ * memsets are left out and counted. deviceProperties has the GPUs' names. */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -10,7 +10,7 @@
 #include "traces/json.h"
 #include "traces/kernels.h"
 
-/* How deep the innermost bracket is that is of interest. */
+/* The place of the innermost bracket of interest. */
 enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, DEVICES, DEVICE, IGNORED };
 enum { MAX_PLACES = 66, MAX_CATEGORY = 32, MAX_DEVICES = 64 };
 
@@ -23,13 +23,13 @@ struct kineto {
     size_t length;
     char category[MAX_CATEGORY];
     int64_t dur_ns, begin_ns;
-    int64_t device; /* -1: not said */
+    int64_t device; /* -1: not given */
     bool has_begin;
-    int64_t used; /* the device of all kernels; -1: none has said one */
+    int64_t used; /* the device of all kernels; -1: no kernel has named a device */
     struct {
         int64_t id;
         const char *name;
-    } gpu[MAX_DEVICES]; /* the last one is that under way */
+    } gpu[MAX_DEVICES]; /* the last entry is the one under way */
     int n_gpus;
     struct gsim_arena *arena;
     uint32_t n_copies;
@@ -78,8 +78,8 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
     return next == DEVICE ? begin_device(k, line) : GSIM_OK;
 }
 
-/* As the host saw it; the GPU's copy of the annotation (gpu_user_annotation) is not counted again.
- * Old traces call it an Operator. */
+/* Whether the event is a step as the host saw it; the GPU's copy of the annotation
+ * (gpu_user_annotation) is not counted again. Old traces call the category Operator. */
 static bool is_step(const struct kineto *k) {
     static const char prefix[] = "ProfilerStep#";
     return gsim_text_choice(k->category, "user_annotation|Operator") >= 0 &&
@@ -87,7 +87,7 @@ static bool is_step(const struct kineto *k) {
            k->dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns;
 }
 
-/* A profile is of one GPU: kernels of two at the same time are no iteration of either. */
+/* A profile is of one GPU: kernels of two GPUs at a time are an iteration of neither. */
 static enum gsim_status check_device(struct kineto *k, int64_t line) {
     if (k->device < 0 || k->device == k->used)
         return GSIM_OK;
@@ -151,7 +151,7 @@ static enum gsim_status take_value(struct kineto *k, enum gsim_json_kind kind, c
     return GSIM_OK;
 }
 
-/* A device's number, of a kernel or of a line of deviceProperties. */
+/* Reads a device's number, of a kernel or of an entry of deviceProperties. */
 static void take_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
     int64_t value;
     if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)
@@ -176,7 +176,7 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     return GSIM_OK;
 }
 
-/* The name of the GPU on which the kernels ran; of the only one, where they do not say. */
+/* The name of the GPU on which the kernels ran; where kernels name no device, of the only GPU. */
 static const char *gpu_of(const struct kineto *k) {
     for (int i = 0; i < k->n_gpus; i++)
         if (k->gpu[i].id == k->used || (k->used < 0 && k->n_gpus == 1))

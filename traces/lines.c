@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A line is gathered from the chunks that it lies in, and cut up in place. */
+/* A line is gathered from its chunks, and split in place. */
 #include "traces/lines.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@ struct lines {
     size_t field_length[GSIM_MAX_FIELD_COLUMNS];
 };
 
-/* The next field of a line: where it begins and how long it is. *line moves behind its separator;
- * NULL: there is none. */
+/* The next field of a line and its length. *line moves behind its separator; NULL: there is
+ * none. */
 static const char *next_field(const char **line, char separator, size_t *length) {
     const char *at = *line;
     if (separator == ' ' && at)
@@ -80,7 +80,7 @@ static enum gsim_status take_row(struct lines *l) {
         (void)gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line, "%u fields; %s %u", l->n,
                         l->form->names ? "a line of this format has" : "the header has",
                         l->n_columns);
-        return GSIM_OK; /* the rest is checked as well */
+        return GSIM_OK; /* the remaining rows are checked as well */
     }
     for (uint32_t i = 0; i < l->n; i++)
         l->user->field(l->user->arg, i, l->field[i], l->field_length[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of a file whose fields are parted by one character and never quoted: what schedulers and
- * their logs write. CSV with quotes and a header is traces/csv.h. */
+/* Rows of a file with fields separated by a character and never quoted, as schedulers and their
+ * logs write them. CSV with quotes and a header is traces/csv.h. */
 #ifndef GSIM_TRACES_LINES_H
 #define GSIM_TRACES_LINES_H
 
@@ -8,14 +8,14 @@
 
 struct gsim_lines_form {
     char separator; /* ' ': any run of blanks */
-    char comment; /* lines that begin with it are passed over; 0: only '#' is */
+    char comment; /* lines that begin with it are skipped; 0: only '#' */
     const char *names; /* "a,b,c": the columns of a file without a header line; NULL: it has one */
 };
 
 enum gsim_status gsim_lines_read(struct gsim_input *input, const struct gsim_lines_form *form,
                                  const struct gsim_csv_user *user, struct gsim_arena *arena,
                                  struct gsim_log *log);
-/* How many fields a line has. */
+/* The number of fields of a line. */
 uint32_t gsim_lines_count(const char *line, char separator);
 
 #endif

@@ -49,7 +49,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         return status;
     return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, 0,
                      "no column 'duration_s' or 'gpu_ms': the format '%s' %s; --by-model FILE.csv "
-                     "gives them by model (and GPUs), --assume gpu_ms=TIME the same for all",
+                     "gives them by model (and GPUs), --assume gpu_ms=TIME gives one value for all",
                      m->form->name, m->form->no_times);
 }
 

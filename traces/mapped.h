@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Formats whose columns map one by one onto a row: the reader of the public CSV traces. */
+/* Formats with columns that map one to one onto a row: the reader of the public CSV traces. */
 #ifndef GSIM_TRACES_MAPPED_H
 #define GSIM_TRACES_MAPPED_H
 
@@ -9,10 +9,10 @@
 struct gsim_mapping {
     const char *name;
     bool is_required;
-    const char *form; /* what a cell must look like, for messages */
+    const char *form; /* the form of a cell, for messages */
     /* Puts the cell into builder->row; false when it does not fit. NULL: read but not used. */
     bool (*take)(struct gsim_builder *builder, const char *text, size_t length);
-    int column; /* the optional column it fills, or -1 */
+    int column; /* the optional column that it fills, or -1 */
 };
 
 struct gsim_mapped_form {
@@ -21,7 +21,8 @@ struct gsim_mapped_form {
     /* Completes a row before it is added; may set row.drop or row.wrong. May be NULL. */
     void (*finish_row)(struct gsim_builder *builder);
     const struct gsim_lines_form *lines; /* NULL: CSV with a header */
-    const char *no_times; /* what its traces say of a job's length, when no time; NULL: a time */
+    /* how its traces describe a job's length, if not by a time; NULL: by a time */
+    const char *no_times;
     bool is_absolute; /* submissions are on a calendar */
 };
 
@@ -35,11 +36,11 @@ bool gsim_take_id(struct gsim_builder *builder, const char *text, size_t length)
 bool gsim_take_submit(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_duration(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_gpus(struct gsim_builder *builder, const char *text, size_t length);
-/* 0 as well, which is why the row is left out. */
+/* Accepts 0 as well, for which the row is left out. */
 bool gsim_take_gpus_or_none(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_cpus(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_iterations(struct gsim_builder *builder, const char *text, size_t length);
-/* 2017-10-09 07:01:55, which a form with is_absolute has */
+/* 2017-10-09 07:01:55, for a form with is_absolute */
 bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_t length);
 /* Names; an empty cell stays empty. */
 bool gsim_take_user(struct gsim_builder *builder, const char *text, size_t length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Muri's traces: the columns of Tiresias and more, but with times in milliseconds (duration is
  * iterations * iteration_time). The times that an iteration needs of each resource
- * (resource_time_*) and the priority have no equal here and are not used. */
+ * (resource_time_*) and the priority have no counterpart here and are not used. */
 #include <string.h>
 
 #include "sim/base/units.h"

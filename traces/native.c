@@ -18,7 +18,7 @@
 #include "sim/base/units.h"
 #include "traces/format.h"
 
-/* What a field of the file is for: an optional column (0 and up), or one of these. */
+/* The target of a field of the file: an optional column (0 and up), or one of these. */
 enum target { TO_ID = -1, TO_SUBMIT = -2, TO_DURATION = -3, TO_GPUS = -4, TO_NOTHING = -5 };
 
 struct native {
@@ -54,7 +54,8 @@ static int find_target(const char *name) {
     return TO_NOTHING;
 }
 
-/* What other formats and tools call these columns: a trace with one of them would run without it. */
+/* Names that other formats and tools give these columns: a trace with such a name would run without
+ * the column. */
 static const struct {
     const char *theirs, *ours;
 } synonyms[] = {
@@ -78,14 +79,14 @@ static const char *synonym_of(const char *name) {
     return NULL;
 }
 
-/* The column that is meant, by a slip of the hand or in the words of others; NULL: none. */
+/* The column that is meant, by a typing error or in the words of another tool; NULL: none. */
 static const char *meant_by(const char *name, const char *const *names, int count) {
     int near = gsim_text_near_miss(name, names, count);
     return near >= 0 ? names[near] : synonym_of(name);
 }
 
-/* A column that nobody knows is the user's own, and is said to be passed over, unless its name is
- * nearly one that is known and not there: then all jobs would get that one's default. */
+/* An unknown column is the user's own and is reported as skipped, unless its name is close to a
+ * known column that the trace lacks: then all jobs would silently get that column's default. */
 static enum gsim_status pass_over(struct native *n, const char *const *all, uint32_t n_all,
                                   int64_t line, const char *name) {
     static const char own[] = "x_";
@@ -207,7 +208,7 @@ static bool parse_field(struct native *n, int target, const char *text, size_t l
     }
 }
 
-/* The row's line is known at its end. */
+/* Keeps a bad cell for the end of the row, where its line is known. */
 GSIM_COLD static void note_bad(struct native *n, uint32_t column, const char *text) {
     n->is_bad_row = true;
     if (n->n_pending == (int)(sizeof n->bad / sizeof *n->bad))
@@ -241,8 +242,8 @@ static void refuse_cells(struct native *n, int64_t line) {
     }
 }
 
-/* A bad row is reported and left out, so that the rest of the file is checked as well; reading
- * ends with an error all the same. Rows that are never added need no memory for their errors. */
+/* Reports a bad row and leaves it out, so that the remaining rows are checked as well; reading
+ * still ends with an error. Rows that are never added need no memory for their errors. */
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct native *n = arg;
     enum gsim_status status = GSIM_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nsight Systems' summary of kernels (cuda_gpu_kern_sum) as CSV: a row a kernel. It has no host
- * times, does not know iterations, and does not say when kernels ran: those of several streams that
- * overlapped are added up. */
+/* Nsight Systems' summary of kernels (cuda_gpu_kern_sum) as CSV: a row per kernel. It has no host
+ * times, no iterations and no instants: kernels of several streams that overlapped are added up. */
 #include <string.h>
 
 #include "sim/base/units.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Alibaba's GPU trace of 2023, openb_pod_list_*.csv: one row a Kubernetes pod. It runs from its
+/* Alibaba's GPU trace of 2023, openb_pod_list_*.csv: a row per Kubernetes pod. A pod runs from its
  * scheduled_time to its deletion_time, and was submitted at its creation_time. qos becomes the
  * class: LS (latency-sensitive) and Guaranteed are production, BE (best effort) is opportunistic,
  * Burstable is batch. memory_mib is host memory and gpu_spec a list of GPU models: not used. */

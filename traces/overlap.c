@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels of several streams run at the same time, and a profile lists kernels one by one: what they
- * take together must be what the GPU was busy, or an iteration would last longer than it did. So a
- * kernel is charged, at each instant, an equal part with all that run then. That is the difference
- * of a clock which goes 1/n as fast while n kernels run, in 2^-32 ns. */
+/* Kernels of several streams run at a time, and a profile lists kernels one by one: their sum must
+ * be the time that the GPU was busy, or an iteration would last longer than it did. So a kernel is
+ * charged, at each instant, an equal part with all kernels that run then. The charge is the
+ * difference of a clock which goes 1/n as fast while n kernels run, in 2^-32 ns. */
 #include "sim/base/sort.h"
 #include "gsim/units.h"
 #include "traces/kernels.h"
@@ -30,7 +30,8 @@ enum gsim_status gsim_kernels_add_run(struct gsim_kernels *kernels, const char *
         kernels->run = grown;
         kernels->run_capacity = more;
     }
-    int64_t at = gsim_build_intern(b, GSIM_COL_APP, name, length); /* it is there already */
+    /* the name is in the table already */
+    int64_t at = gsim_build_intern(b, GSIM_COL_APP, name, length);
     kernels->run[kernels->n_runs++] =
         (struct gsim_kernel_run){begin_ns, begin_ns + duration_ns, (uint32_t)at};
     return GSIM_OK;
@@ -38,10 +39,10 @@ enum gsim_status gsim_kernels_add_run(struct gsim_kernels *kernels, const char *
 
 struct sweep {
     const struct gsim_kernels *kernels;
-    int64_t *instant; /* begins, then ends: at one instant begins come first */
+    int64_t *instant; /* begins, then ends: at an instant begins come first */
     uint32_t *order;
-    gsim_work *begun; /* the slow clock when each began */
-    gsim_work *charged; /* of each name */
+    gsim_work *begun; /* the slow clock at each begin */
+    gsim_work *charged; /* by name */
     int64_t busy_ns, shared_ns;
     size_t n_shared;
 };
@@ -89,8 +90,8 @@ static void charge(struct sweep *s) {
     }
 }
 
-/* What rounding leaves goes to the longest, so that all together are the time that the GPU was
- * busy. */
+/* Adds the remainder of rounding to the longest kernel, so that all kernels together take the time
+ * that the GPU was busy. */
 static void settle(const struct sweep *s, struct gsim_kernels *kernels) {
     int64_t left = s->busy_ns;
     uint32_t longest = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CSV derived from Alibaba's PAI traces, as its simulator reads them: GPUs and CPUs in percent.
- * A job of 150 % is two GPUs of 75 % each, exactly 150 % together; in a pool only the sum counts.
- * A job of 0 % GPU (CPU only) is kept with a share of 0: only a pool can run it. */
+/* CSV derived from Alibaba's PAI traces, as its simulator reads them: GPUs and CPUs in percent. A
+ * job of 150 % is two GPUs of 75 % each, exactly 150 % together; in a pool only the sum counts. A
+ * job of 0 % GPU (CPU only) is kept with a share of 0: only a pool can run it. */
 #include <string.h>
 
 #include "sim/base/units.h"
@@ -49,7 +49,7 @@ static const struct gsim_mapping pct_mappings[] = {
     {0},
 };
 
-/* As the simulator's own input has it: GPUs and CPUs as numbers, not per cent. */
+/* The input of PAI's simulator: GPUs and CPUs as numbers, not per cent. */
 static const struct gsim_mapping plain_mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
     {"submit_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A job is submitted at its start_time in pai_job_table, and runs from the first start to the last
- * end of its tasks. Its gang is all GPUs of all instances: plan_gpu is the per cent that each
- * instance asks for; 50 is half a GPU, 200 two whole ones, 150 two of 75 % each. Failed jobs are
- * kept: they held their GPUs. plan_mem is host memory and gpu_type what it got: not used. */
+ * end of its tasks. Its gang is all GPUs of all instances: plan_gpu is the per cent of a GPU that
+ * each instance asks for; 50 is half a GPU, 200 two whole GPUs, 150 two GPUs of 75 % each. Failed
+ * jobs are kept: they held their GPUs. plan_mem is host memory and gpu_type the type of the GPU
+ * received: not used. */
 #include "traces/pai_tables.h"
 
 #include <stdio.h>
@@ -35,8 +36,8 @@ enum { MAX_INSTANCES = 1000000 };
 
 struct job {
     int64_t submit_ns, first_ns, last_ns; /* -1: not known */
-    int64_t user; /* of the builder's names; -1: empty */
-    int64_t gpus, part_ppm; /* so many parts of GPUs of that size */
+    int64_t user; /* position in the builder's names; -1: empty */
+    int64_t gpus, part_ppm; /* parts of GPUs, and the size of a part */
     int64_t cpus_milli;
     uint32_t n_tasks, line;
     bool is_mixed, is_endless;
@@ -47,14 +48,14 @@ struct pai {
     struct gsim_builder *names; /* only for its table of names: jobs, as USER */
     const char *path; /* of the table under way */
     const char *columns;
-    struct job *job; /* by name; it is in the order of pai_job_table */
+    struct job *job; /* by name; in the order of pai_job_table */
     uint32_t n_jobs, capacity;
-    struct job next; /* what the row under way says */
+    struct job next; /* the row under way */
     int64_t name, instances, gpu_ppm;
-    const char *bad; /* what a cell of the row should have been */
+    const char *bad; /* the expected form of a bad cell */
     uint32_t bad_column;
     char bad_text[64];
-    uint32_t n_orphans; /* tasks of jobs that pai_job_table has not */
+    uint32_t n_orphans; /* tasks of jobs that pai_job_table lacks */
     enum gsim_status status;
 };
 
@@ -65,13 +66,13 @@ static bool take_time(const char *text, size_t length, int64_t *out) {
                            *out <= GSIM_TIME_MAX / 2);
 }
 
-/* Per cent as parts per million; an empty cell asks for nothing. */
+/* Parses per cent as parts per million; an empty cell asks for nothing. */
 static bool take_percent(const char *text, size_t length, int64_t *ppm) {
     return length == 0 || (gsim_parse_decimal(text, length, GSIM_PPM / 100, ppm) == GSIM_PARSE_OK &&
                            *ppm >= 0 && *ppm <= (int64_t)GSIM_MAX_GANG * GSIM_PPM);
 }
 
-/* "2.0": the table has decimals everywhere. */
+/* Parses "2.0": the table has decimals everywhere. */
 static bool take_instances(const char *text, size_t length, int64_t *out) {
     int64_t milli = 1000;
     bool is_ok = length == 0 || gsim_parse_decimal(text, length, 1000, &milli) == GSIM_PARSE_OK;
@@ -87,7 +88,7 @@ static bool take_name(struct pai *p, struct gsim_builder *names, const char *tex
     return *out >= 0;
 }
 
-/* NULL, or what the cell should be. */
+/* NULL, or the expected form of the cell. */
 static const char *take_task(struct pai *p, uint32_t column, const char *text, size_t length) {
     struct job *next = &p->next;
     switch (column) {
@@ -174,7 +175,7 @@ static enum gsim_status add_job(struct pai *p, int64_t line) {
     return GSIM_OK;
 }
 
-/* Whole GPUs, or as many equal parts as make the amount: 150 % are two of 75 %. */
+/* Adds whole GPUs, or equal parts that make up the amount: 150 % are two parts of 75 %. */
 static void add_gpus(struct job *job, int64_t instances, int64_t ppm) {
     int64_t each = (ppm + GSIM_PPM - 1) / GSIM_PPM;
     if (instances == 0 || ppm == 0)
@@ -234,7 +235,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
                      : GSIM_OK;
 }
 
-/* With the published header in front, or without. */
+/* Reads a table with the published header in front, or without. */
 static enum gsim_status read_table(struct pai *p, struct gsim_input *input, const char *columns) {
     const char *line;
     struct gsim_csv_user user = {p, on_header, on_field, on_row};
@@ -252,10 +253,10 @@ static enum gsim_status read_table(struct pai *p, struct gsim_input *input, cons
 static enum gsim_status read_jobs(struct pai *p, const char *path) {
     struct gsim_input *input = NULL;
     if (!path)
-        return gsim_fail(p->b->log, GSIM_BAD_INPUT, p->b->path, 0,
-                         "pai_task_table has no column for who submitted a job, and when; give "
-                         "pai_job_table as well: gsim import pai pai_task_table.csv "
-                         "pai_job_table.csv");
+        return gsim_fail(
+            p->b->log, GSIM_BAD_INPUT, p->b->path, 0,
+            "pai_task_table has neither the user nor the time of a job's submission; give "
+            "pai_job_table as well: gsim import pai pai_task_table.csv pai_job_table.csv");
     enum gsim_status status = gsim_input_open(path, p->b->arena, &input, p->b->log);
     if (status == GSIM_OK)
         status = read_table(p, input, job_columns);
@@ -333,9 +334,9 @@ enum gsim_status gsim_pai_tables_read(struct gsim_input *input,
     if (status != GSIM_OK)
         return status;
     if (p->n_orphans)
-        gsim_warn(log, b->path, 0, "left out %u tasks whose jobs are not in %s", p->n_orphans,
+        gsim_warn(log, b->path, 0, "left out %u tasks of jobs that are not in %s", p->n_orphans,
                   job_table);
-    b->path = job_table; /* whose lines the jobs are */
+    b->path = job_table; /* the job's lines are of this file */
     status = gsim_rows_begin(&rows, b, options);
     if (status == GSIM_OK)
         status = add_jobs(p, &rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reduced Philly trace: timestamp,duration,num_gpus,gpu_time,cluster. It has no ids, so a job
- * is called by its row, from 0. Time starts at the earliest timestamp; `cluster` is the virtual
+ * is named by its row, from 0. Time starts at the earliest timestamp; `cluster` is the virtual
  * cluster; gpu_time is the product of two other columns and is not used. */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static enum gsim_status read_philly(struct gsim_input *input,
 
 static int sniff_philly(const char *header) {
     if (header[strspn(header, " \t")] == '[')
-        return 1; /* a list in JSON: no other format is one */
+        return 1; /* a list in JSON: no other format begins so */
     return strstr(header, "timestamp") && strstr(header, "duration") && strstr(header, "num_gpus")
                ? 2
                : 0;

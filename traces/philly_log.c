@@ -5,8 +5,8 @@
  *       "attempts": [{"start_time": ..., "end_time": ...,
  *                     "detail": [{"ip": ..., "gpus": ["gpu0", ...]}, ...]}, ...]}, ...]
  * A job's service is the time of all its attempts together, since each held its GPUs; its gang is
- * that of the last one. Jobs that failed or were killed are kept. A job of which some attempt has
- * no start or no end is left out: how long it ran is not known. */
+ * that of the last attempt. Jobs that failed or were killed are kept. A job with an attempt without
+ * a start or an end is left out: its running time is not known. */
 #include "traces/philly_log.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "traces/json.h"
 #include "traces/rows.h"
 
-/* Where in the file: what the innermost open bracket is of. */
+/* The place in the file: the innermost open bracket. */
 enum place { FILE_, JOBS, JOB, ATTEMPTS, ATTEMPT, MACHINES, MACHINE, GPUS, IGNORED };
 enum { MAX_PLACES = 66 };
 
@@ -40,7 +40,7 @@ struct philly_log {
     bool has_submit, is_open_ended, is_backwards, is_bad;
 };
 
-/* Which bracket may stand where. */
+/* The brackets that may stand in each place. */
 static const struct {
     enum place at;
     const char *key;
@@ -56,7 +56,7 @@ static const struct {
     {MACHINE, "gpus", GSIM_JSON_LIST, GPUS},
 };
 
-/* Texts that are read; null is as good as no key. */
+/* Keys with a text that is read; null counts as no key. */
 static const char job_keys[] = "jobid|submitted_time|vc|user|status";
 static const char attempt_keys[] = "start_time|end_time";
 
@@ -191,7 +191,7 @@ static enum gsim_status take_job(struct philly_log *p, const char *key, const ch
     case 3:
         return take_name(p, GSIM_COL_USER, text, length);
     default:
-        return GSIM_OK; /* the status says how it ended; it held its GPUs either way */
+        return GSIM_OK; /* the status tells how the job ended; it held its GPUs either way */
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pollux' workloads: what was submitted when, with the GPUs and the batch size that its user chose.
- * They have no durations, since those are what Pollux decides: --by-model FILE.csv with
- * duration_s, or iterations and gpu_ms, for each application and num_replicas. batch_size is not
+/* Pollux' workloads: the time of each submission, with the GPUs and the batch size that the user
+ * chose. They have no durations, which Pollux decides: --by-model FILE.csv with duration_s, or
+ * iterations and gpu_ms, for each application and num_replicas, gives them. batch_size is not
  * used. */
 #include <string.h>
 

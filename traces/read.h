@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any trace file, by its header or by a format's name. */
+/* Reads any trace file, by its header or by a format's name. */
 #ifndef GSIM_TRACES_READ_H
 #define GSIM_TRACES_READ_H
 

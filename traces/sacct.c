@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slurm's accounting, as `sacct --parsable2` writes it: fields parted by '|', a header. GPUs are
- * what was allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
+/* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs are
+ * those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
  * cluster its account. Jobs that failed, timed out or were cancelled while they ran are kept: they
- * held their GPUs. Slurm knows no GPU memory (gsim import sacct --help says what does). */
+ * held their GPUs. Slurm knows no GPU memory (gsim import sacct --help names a source of it). */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -68,7 +68,7 @@ static bool take_number(const char **text, int64_t most, int64_t *out) {
     return is_ok;
 }
 
-/* [days-]hours:minutes:seconds, or minutes:seconds with decimals cut off. */
+/* Parses [days-]hours:minutes:seconds, or minutes:seconds with decimals cut off. */
 static bool parse_elapsed(const char *text, int64_t *out_ns) {
     const int64_t most = GSIM_TIME_MAX / 2 / GSIM_NS_PER_S;
     int64_t part, days = 0, seconds = 0;
@@ -113,7 +113,7 @@ static bool take_limit_raw(struct gsim_builder *builder, const char *text, size_
             *limit >= 0);
 }
 
-/* "CANCELLED by 1000" is CANCELLED. */
+/* Reads "CANCELLED by 1000" as CANCELLED. */
 static bool take_state(struct gsim_builder *builder, const char *text, size_t length) {
     char word[32] = "";
     size_t n = strcspn(text, " +");
@@ -127,7 +127,7 @@ static bool take_state(struct gsim_builder *builder, const char *text, size_t le
     return length > 0;
 }
 
-/* gres/gpu:1g.10gb: a MIG instance, which Slurm counts like a GPU. */
+/* Whether the type is a MIG instance (gres/gpu:1g.10gb), which Slurm counts like a GPU. */
 static bool is_mig(const char *type) {
     size_t digits = strspn(type, "0123456789");
     return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two random streams, one for gaps and one for work, so that either stays what it is when the other
+/* Uses two random streams, one for gaps and one for work, so that either stays when the other
  * changes. Factors are whole ppm and products are rounded down: no double decides anything. */
 #include "traces/shake.h"
 
@@ -10,11 +10,11 @@ struct shaking {
     const struct gsim_trace *from;
     int64_t amount_ppm;
     int64_t *submit_ns, *service_ns;
-    int64_t *column[GSIM_COL_COUNT]; /* those that are changed */
+    int64_t *column[GSIM_COL_COUNT]; /* columns that are changed */
     gsl_rng *gaps, *work;
 };
 
-/* What the work of a job is described by, besides its service time. */
+/* Columns that describe a job's work, besides its service time. */
 static const enum gsim_column work_columns[] = {GSIM_COL_GPU_NS, GSIM_COL_HOST_GAP_NS,
                                                 GSIM_COL_HOST_NS};
 enum { N_WORK_COLUMNS = sizeof work_columns / sizeof *work_columns };
@@ -33,7 +33,7 @@ static void shake_gaps(struct shaking *s) {
     for (uint32_t i = 0; i < s->from->n_jobs; i++) {
         uint32_t job = s->from->order ? s->from->order[i] : i;
         int64_t submit_ns = s->from->submit_ns[job];
-        if (i > 0) /* the first job arrives when it did */
+        if (i > 0) /* the first job keeps its arrival */
             shaken_ns += times(submit_ns - before_ns, factor_ppm(s->gaps, s->amount_ppm));
         else
             shaken_ns = submit_ns;
@@ -42,7 +42,7 @@ static void shake_gaps(struct shaking *s) {
     }
 }
 
-/* The requests of an open-loop job are its latencies' measure: they stay. */
+/* The requests of an open-loop job stay: its latencies are measured by them. */
 static void shake_work(struct shaking *s) {
     for (uint32_t job = 0; job < s->from->n_jobs; job++) {
         int64_t ppm = factor_ppm(s->work, s->amount_ppm);

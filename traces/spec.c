@@ -59,7 +59,8 @@ static enum gsim_status unknown_section(const struct gsim_spec_reader *r,
                      close >= 0 ? names[close] : "", close >= 0 ? "]?" : "");
 }
 
-/* [arrival] is how jobs arrive, [KIND/arrival] the column of its open-loop jobs: how requests do. */
+/* [arrival] is how jobs arrive; [KIND/arrival] is the column of its open-loop jobs: how requests
+ * arrive. */
 static bool can_generate(int target, bool is_of_kind) {
     if (target == GSIM_COL_ARRIVAL || target == GSIM_OF_GAP)
         return is_of_kind == (target == GSIM_COL_ARRIVAL);
@@ -72,7 +73,7 @@ static enum gsim_status find_section(const struct gsim_spec_reader *r,
     const char *slash = strchr(entry->section, '/');
     const char *name = slash ? slash + 1 : entry->section;
     size_t length = slash ? (size_t)(slash - entry->section) : 0;
-    *kind = slash ? 0 : GSIM_MAX_KINDS; /* the common one */
+    *kind = slash ? 0 : GSIM_MAX_KINDS; /* the section common to all kinds */
     for (; slash && *kind < r->spec->n_kinds; (*kind)++) {
         const char *known = r->spec->kinds[*kind].name;
         if (strlen(known) == length && strncmp(known, entry->section, length) == 0)
@@ -94,7 +95,8 @@ static void set_quantity(struct gsim_generate_spec *spec, uint32_t kind,
         spec->kinds[kind].quantity[q->target] = q;
         return;
     }
-    for (uint32_t k = 0; k < spec->n_kinds; k++) { /* a kind's own goes before the common one */
+    /* a kind's own quantity wins over the common quantity */
+    for (uint32_t k = 0; k < spec->n_kinds; k++) {
         const struct gsim_quantity *old = spec->kinds[k].quantity[q->target];
         if (!old || !strchr(old->stream, '/'))
             spec->kinds[k].quantity[q->target] = q;
@@ -190,7 +192,7 @@ static bool mean_of(const struct gsim_quantity *q, double otherwise, double *out
 }
 
 /* Mean GPU-seconds of a job of that kind, from the means of its distributions (which are
- * independent); false where they have no exact one. */
+ * independent); false where one of them has no exact mean. */
 static bool mean_demand(const struct gsim_job_kind *kind, double *out) {
     const struct gsim_quantity *const *q = kind->quantity;
     double gpus, service, iterations, gpu_ms, gap_ms, tail;
@@ -218,7 +220,7 @@ static enum gsim_status read_load(const struct gsim_spec_reader *r,
     if (status != GSIM_OK)
         return status;
     if (!(load > 0) || !(gpus > 0))
-        return gsim_spec_fail(r, entry, "a load above 0 together with gpus =, of how many GPUs");
+        return gsim_spec_fail(r, entry, "a load above 0 together with gpus =, the number of GPUs");
     for (uint32_t k = 0; k < spec->n_kinds; k++) {
         double one;
         if (!mean_demand(&spec->kinds[k], &one))
@@ -255,7 +257,7 @@ static enum gsim_status read_rate(const struct gsim_spec_reader *r) {
     return status;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the whole spec --------------------------------------------------------------------------- */
 
 static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
     const struct gsim_generate_spec *spec = r->spec;
@@ -289,7 +291,8 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
     spec->path = ini.path;
     status = gsim_spec_whole(&reader, "trace", "jobs", 1, GSIM_MAX_JOBS, &jobs);
     if (status == GSIM_OK && jobs == 0)
-        status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "[trace] needs jobs =, how many");
+        status =
+            gsim_fail(log, GSIM_BAD_INPUT, path, 0, "[trace] needs jobs =, the number of jobs");
     if (status == GSIM_OK)
         status = gsim_spec_whole(&reader, "trace", "seed", 0, INT64_MAX, &seed);
     if (status == GSIM_OK)

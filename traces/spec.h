@@ -9,7 +9,7 @@
  *     [duration]  a distribution, in seconds
  *     [gpus]      likewise; below 1 a share of one GPU
  *     [COLUMN]    likewise for any optional column of the native trace, in its unit
- *     [KIND/...]  the same quantity for one kind of jobs, in place of the common one;
+ *     [KIND/...]  the quantity for one kind of jobs, in place of the common section;
  *                 [KIND/arrival] is the column, for kinds with [KIND/requests]
  *
  * A distribution is `distribution = NAME` and its parameters, or `choice = A, B, ...` with optional
@@ -23,13 +23,13 @@
 #include "traces/cells.h"
 #include "traces/distribution.h"
 
-/* What a quantity sets: an optional column (0 and up), or one of these. */
+/* The target of a quantity: an optional column (0 and up), or one of these. */
 enum { GSIM_OF_DURATION = GSIM_COL_COUNT, GSIM_OF_GPUS, GSIM_OF_GAP, GSIM_OF_COUNT };
 
 enum { GSIM_MAX_QUANTITIES = 256, GSIM_MAX_KINDS = 16 };
 
 struct gsim_quantity {
-    const char *stream; /* the section's name: the random stream's, too */
+    const char *stream; /* the section's name, which is the random stream's too */
     int target;
     struct gsim_dist dist;
     const char **text; /* of a choice among texts */
@@ -39,7 +39,7 @@ struct gsim_quantity {
 };
 
 struct gsim_job_kind {
-    const char *name; /* "" for the only one */
+    const char *name; /* "" for the only kind */
     const struct gsim_quantity *quantity[GSIM_OF_COUNT]; /* NULL: not given */
 };
 
@@ -53,9 +53,10 @@ struct gsim_generate_spec {
     uint32_t n_kinds;
     struct gsim_quantity quantities[GSIM_MAX_QUANTITIES];
     uint32_t n_quantities;
-    const char *file[GSIM_MAX_QUANTITIES + 1]; /* of values that it names; ends with NULL */
+    /* the files of values that it names; ends with NULL */
+    const char *file[GSIM_MAX_QUANTITIES + 1];
     uint32_t n_files;
-    double mean_gap_s; /* that arrivals are scaled to; 0: not scaled */
+    double mean_gap_s; /* mean gap to which arrivals are scaled; 0: not scaled */
 };
 
 enum gsim_spec_place { GSIM_SPEC_TRACE, GSIM_SPEC_ARRIVAL, GSIM_SPEC_ANY };
@@ -67,7 +68,7 @@ extern const struct gsim_spec_key gsim_spec_keys[]; /* ends with a NULL name */
 
 /* "duration", "gpus", "arrival" or a column's name. */
 const char *gsim_quantity_name(int target);
-/* Values of a file: one a line, or a CSV's column. */
+/* Reads values from a file: a value per line, or a CSV's column. */
 enum gsim_status gsim_values_read(const char *path, const char *column, struct gsim_arena *arena,
                                   const double **out, uint32_t *n, struct gsim_log *log);
 

@@ -48,7 +48,7 @@ enum gsim_status gsim_spec_whole(const struct gsim_spec_reader *r, const char *s
     return GSIM_OK;
 }
 
-/* Splits "a, b, c" without the spaces around; returns how many, or -1 without memory. */
+/* Splits "a, b, c" without the spaces around; returns the number of parts, or -1 without memory. */
 static int split(const struct gsim_spec_reader *r, const char *list, const char ***out) {
     int n = 1;
     for (const char *p = list; *p; p++)
@@ -164,7 +164,7 @@ static enum gsim_status read_empirical(const struct gsim_spec_reader *r, const c
     const char *path = gsim_arena_printf(r->arena, "%.*s%s", folder, r->spec->path, file->value);
     if (!path)
         return gsim_no_memory(r->log, "reading a spec");
-    r->spec->file[r->spec->n_files++] = path; /* a quantity has one at most */
+    r->spec->file[r->spec->n_files++] = path; /* a quantity has at most one */
     return gsim_values_read(path, column ? column->value : NULL, r->arena, &dist->value, &dist->n,
                             r->log);
 }
@@ -190,7 +190,7 @@ static enum gsim_status find_kind(const struct gsim_spec_reader *r,
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
-/* Parameters of other distributions are mistakes. */
+/* Reports parameters of other distributions. */
 static enum gsim_status check_foreign(const struct gsim_spec_reader *r, const char *section,
                                       const struct gsim_dist_def *own) {
     for (int kind = 0; kind < GSIM_DIST_COUNT; kind++)
@@ -208,7 +208,7 @@ static enum gsim_status check_foreign(const struct gsim_spec_reader *r, const ch
     return GSIM_OK;
 }
 
-/* `lacks_scale`: an arrival that is scaled to a rate may leave its parameters at 1. */
+/* lacks_scale: an arrival that is scaled to a rate may leave its parameters at 1. */
 static enum gsim_status read_params(const struct gsim_spec_reader *r, const char *section,
                                     int64_t line, bool lacks_scale, struct gsim_dist *dist) {
     const struct gsim_dist_def *def = &gsim_dists[dist->kind];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keys of a spec's section, shared by the files that read one. Every function names the file, the
+/* Keys of a spec's section, shared by the files that read specs. Every function names the file, the
  * line and the key in the error that it records. */
 #ifndef GSIM_TRACES_SPEC_READER_H
 #define GSIM_TRACES_SPEC_READER_H
@@ -13,13 +13,13 @@ struct gsim_spec_reader {
     struct gsim_log *log;
 };
 
-/* The entry's value is not what is accepted. */
+/* Records that the entry's value is not accepted. */
 enum gsim_status gsim_spec_fail(const struct gsim_spec_reader *r,
                                 const struct gsim_ini_entry *entry, const char *accepted);
-/* NULL when the section has no such key. */
+/* NULL when the section does not have the key. */
 const struct gsim_ini_entry *gsim_spec_find(const struct gsim_spec_reader *r, const char *section,
                                             const char *key);
-/* These leave *out alone when the key is not there. */
+/* These leave *out unchanged when the key is absent. */
 enum gsim_status gsim_spec_number(const struct gsim_spec_reader *r, const char *section,
                                   const char *key, double least, double *out);
 enum gsim_status gsim_spec_whole(const struct gsim_spec_reader *r, const char *section,
@@ -28,8 +28,7 @@ enum gsim_status gsim_spec_whole(const struct gsim_spec_reader *r, const char *s
 enum gsim_status gsim_spec_split(const struct gsim_spec_reader *r,
                                  const struct gsim_ini_entry *entry, const char ***out,
                                  uint32_t *n);
-/* The key's n weights (all the same without it) as shares that add up to one, each with those
- * before it. */
+/* The key's n weights (equal if the key is absent) as cumulative shares, the last of which is 1. */
 enum gsim_status gsim_spec_weights(const struct gsim_spec_reader *r, const char *section,
                                    const char *key, uint32_t n, const double **out);
 /* The section's distribution, into quantity->dist and ->text. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The Standard Workload Format of the Parallel Workloads Archive: 18 numbers a line, -1 for what is
- * not known, ';' for comments. It has processors, not GPUs: each processor is taken for one GPU,
- * and a warning says so. Memory is the hosts', so it is not used. The time limit is the requested
- * time; the virtual cluster is the queue. */
+/* The Standard Workload Format of the Parallel Workloads Archive: 18 numbers a line, -1 for an
+ * unknown value, ';' for comments. It has processors, not GPUs: each processor is taken for one
+ * GPU, and a warning says so. Memory is the hosts', so it is not used. The time limit is the
+ * requested time; the virtual cluster is the queue. */
 #include <string.h>
 
 #include "sim/base/units.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Synergy's replay traces: id, model, arrival, iterations, GPUs, without a header. How long an
- * iteration takes is not in them: --by-model FILE.csv says it. */
+/* Synergy's replay traces: id, model, arrival, iterations, GPUs, without a header. The length of an
+ * iteration is not in them: --by-model FILE.csv gives it. */
 #include <string.h>
 
 #include "traces/mapped.h"
@@ -22,11 +22,11 @@ static enum gsim_status read_synergy(struct gsim_input *input,
                                      const struct gsim_trace_options *options,
                                      struct gsim_arena *arena, struct gsim_trace *out,
                                      struct gsim_log *log) {
-    static const struct gsim_mapped_form form = {.name = "synergy",
-                                                 .mappings = mappings,
-                                                 .lines = &lines,
-                                                 .no_times =
-                                                     "has iterations, not how long one takes"};
+    static const struct gsim_mapped_form form = {
+        .name = "synergy",
+        .mappings = mappings,
+        .lines = &lines,
+        .no_times = "has iterations, not the length of an iteration"};
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The Tiresias simulator's job files: whole seconds, one row a job. `iterations` and `interval`
- * are there for its own bookkeeping and are not used: the duration says how long a job runs. */
+/* The Tiresias simulator's job files: whole seconds, a row per job. `iterations` and `interval` are
+ * there for its own bookkeeping and are not used: the duration says how long a job runs. */
 #include <string.h>
 
 #include "traces/mapped.h"

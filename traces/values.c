@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values of an empirical distribution. Without a column's name the file has one value a line, and
+/* Values of an empirical distribution. Without a column's name the file has a value per line, and
  * its first line may be a heading. */
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         }
     if (!v->column)
         return gsim_fail(v->log, GSIM_BAD_INPUT, v->path, line,
-                         "%u columns; say which one has the values with column =", n);
+                         "%u columns; name the column of the values with column =", n);
     return gsim_fail(v->log, GSIM_BAD_INPUT, v->path, line, "no column '%s'", v->column);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace as native CSV: exact decimals, only the columns that are there. */
+/* Writes a trace as native CSV: exact decimals, only the columns of the trace. */
 #include "traces/read.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void put_decimal(int64_t value, int64_t scale, FILE *out) {
     fputs(buffer, out);
 }
 
-/* What a reader would make of the row without a duration; -1: nothing. */
+/* The service time that a reader would derive for the row without a duration; -1: none. */
 static int64_t service_without_duration(const struct gsim_trace *trace, uint32_t job) {
     int64_t cell[GSIM_COL_COUNT];
     for (int c = 0; c < GSIM_COL_COUNT; c++)
@@ -25,7 +25,7 @@ static int64_t service_without_duration(const struct gsim_trace *trace, uint32_t
     return gsim_service_described(cell);
 }
 
-/* Jobs that are described by their iterations need no duration: it would be a second copy. */
+/* Jobs that are described by their iterations need no duration, which would be a second copy. */
 static bool has_durations(const struct gsim_trace *trace) {
     bool is_described = (trace->column[GSIM_COL_ITERATIONS] &&
                          (trace->column[GSIM_COL_GPU_NS] || trace->column[GSIM_COL_APP])) ||
@@ -64,7 +64,7 @@ bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job) {
     return share == GSIM_PPM || (share > 0 && gsim_trace_gpus(trace, job) == 1);
 }
 
-/* What a run of the file will have to say as well. */
+/* Writes the assumptions, which a run of the file has to report as well. */
 static void put_assumed(const struct gsim_trace *trace, FILE *out) {
     for (const char *const *text = trace->assumed; text && *text; text++) {
         fputs(GSIM_TOLD_PREFIX, out);

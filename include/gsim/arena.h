@@ -15,13 +15,13 @@ void gsim_arena_free(struct gsim_arena *arena);
 
 /* Zeroed and aligned to 16 bytes; NULL when there is no memory. size 0 gives a valid pointer. */
 void *gsim_arena_alloc(struct gsim_arena *arena, size_t size);
-/* The same for count objects; NULL also when count * size overflows. */
+/* Like gsim_arena_alloc for count objects; NULL also when count * size overflows. */
 void *gsim_arena_array(struct gsim_arena *arena, size_t count, size_t size);
-/* block is NULL or came from gsim_arena_grow. What lies past old_size is zeroed. On failure NULL,
- * and the old block is still valid. */
+/* block is NULL or came from gsim_arena_grow. The bytes past old_size are zeroed. Returns NULL on
+ * failure; the old block is then still valid. */
 void *gsim_arena_grow(struct gsim_arena *arena, void *block, size_t old_size, size_t new_size);
-/* The same, but what lies past old_size is left as it is: columns of millions of cells are written
- * once, and pages that are never written are never paid for. */
+/* Like gsim_arena_grow, but the bytes past old_size stay uninitialised: columns of millions of
+ * cells are written once, and pages that are never written cost nothing. */
 void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size);
 /* Returns a block made by gsim_arena_grow to the system before the arena ends (scratch tables that
  * would otherwise raise the peak). NULL is allowed. */

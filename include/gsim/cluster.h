@@ -8,12 +8,13 @@
 
 struct gsim_profile; /* gsim/device.h */
 
-/* What a cluster says of the memory of a node's host; 0: what its device says. */
+/* Bandwidth of the memory of a node's host as the cluster file gives it; 0: the device
+ * profile's. */
 enum gsim_host_way { GSIM_HOST_IN = 0, GSIM_HOST_OUT, GSIM_HOST_BOTH, GSIM_HOST_WAYS };
 struct gsim_host_wiring {
     int64_t
         bytes_per_s[GSIM_HOST_WAYS]; /* of a NUMA domain: to its GPUs, from them, both at once */
-    uint32_t numa_gpus; /* of one domain */
+    uint32_t numa_gpus; /* GPUs of one domain */
 };
 
 #define GSIM_MAX_GPUS_PER_NODE 4096u
@@ -27,24 +28,25 @@ struct gsim_node_group {
     int64_t cpus_milli; /* per node; 0: not counted */
     uint16_t device; /* position in profiles */
     int64_t hbm_bytes; /* of each GPU */
-    int64_t host_bytes; /* of each node, for what its GPUs do not hold of its jobs; 0: enough */
-    bool is_host_moot; /* its device is ideal: what its host has plays no part */
+    int64_t host_bytes; /* of each node, for job memory that its GPUs do not hold; 0: no limit */
+    bool is_host_moot; /* the device is ideal: host memory plays no part */
     const char *device_name; /* for the result */
-    uint32_t
-        gpus_per_root; /* below one PCIe root, counted from the node's first; 0: no root shared */
-    int64_t root_bytes_per_s; /* what it carries each way */
-    int64_t network_bytes_per_s; /* into each node; 0: what its device's profile says */
+    /* GPUs below one PCIe root, counted from the node's first; 0: no root is shared */
+    uint32_t gpus_per_root;
+    int64_t root_bytes_per_s; /* bandwidth of a PCIe root, each way */
+    int64_t network_bytes_per_s; /* into each node; 0: as in the device profile */
     struct gsim_host_wiring host;
-    uint32_t nodes_per_switch; /* counted from the group's first; 0: all of it below one */
+    /* counted from the group's first; 0: the group is below one switch */
+    uint32_t nodes_per_switch;
 };
 
-/* What the user asked for; immutable. */
+/* The cluster of a run; immutable. */
 struct gsim_cluster_spec {
     const struct gsim_node_group *groups;
     uint32_t n_groups;
     const struct gsim_profile *const *profiles;
     uint16_t n_profiles;
-    /* One divisible pool of GPUs and CPUs: jobs may straddle GPUs and are given no unit (the PAI
+    /* One divisible pool of GPUs and CPUs: jobs may straddle GPUs and get no units (the PAI
      * simulator's cluster). */
     bool is_pool;
     int64_t pool_cpus_milli;

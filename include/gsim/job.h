@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job as policies, models and observers see it: its handle, its states, how it stops and what is kept of
- * it, what it asks for, and what it has done. */
+/* A job as policies, models and observers see it: its handle, its states, how it stops and what it
+ * keeps, what it asks for, and what it has done. */
 #ifndef GSIM_JOB_H
 #define GSIM_JOB_H
 
@@ -9,12 +9,13 @@
 
 #include "gsim/units.h"
 
-/* An active job's handle: small and dense, stable from its arrival until the decide that follows
- * its completion, then given to another job. Columns of the view are indexed by it. */
+/* An active job's handle: small and dense, stable from the job's arrival until the decide that
+ * follows its completion, then given to another job. Columns of the view are indexed by it. */
 typedef uint32_t gsim_slot;
 #define GSIM_NO_SLOT UINT32_MAX
 
-/* Where work runs: a GPU by its number in the cluster, and a MIG instance on it (0: the whole). */
+/* Where work runs: a GPU by its number in the cluster, and a MIG instance on it (0: the whole
+ * GPU). */
 struct gsim_unit {
     uint32_t gpu;
     uint16_t slot;
@@ -24,13 +25,14 @@ struct gsim_unit {
 enum gsim_state {
     GSIM_FREE = 0, /* the slot holds no job */
     GSIM_QUEUED, /* arrived, never started, or started and its progress discarded */
-    GSIM_STARTING, /* units reserved; waits until they are clear, then loads */
+    GSIM_STARTING, /* units are reserved; the job waits until they are clear, then loads */
     GSIM_RUNNING,
-    GSIM_STOPPING, /* runs on to the boundary that the stop names */
+    GSIM_STOPPING, /* the job runs on to the boundary that the stop names */
     GSIM_SAVING, /* off the SMs, state on its way out of HBM */
     GSIM_PAUSED, /* off the SMs, state still in HBM (keep = resident or pageable) */
     GSIM_HELD, /* state on the host or on storage */
-    GSIM_RESUMING, /* units reserved; waits until they are clear, then state comes back */
+    /* units are reserved; the job waits until they are clear, then its state comes back */
+    GSIM_RESUMING,
     GSIM_DONE,
     GSIM_STATE_COUNT
 };
@@ -47,17 +49,19 @@ enum gsim_stop {
     GSIM_STOP_COUNT
 };
 
-/* What is kept of a preempted job, and where. */
+/* What a preempted job keeps, and where. */
 enum gsim_keep {
     GSIM_KEEP_RESIDENT = 0, /* a pause: memory stays in HBM */
-    GSIM_KEEP_PAGEABLE, /* memory may be paged out by others */
+    GSIM_KEEP_PAGEABLE, /* other jobs may page its memory out */
     GSIM_KEEP_HOST, /* copied to host memory */
-    GSIM_KEEP_STORAGE, /* checkpointed, restarted from there */
-    GSIM_KEEP_IMAGE, /* the driver's checkpoint: the process's device state as an image on the host */
+    GSIM_KEEP_STORAGE, /* checkpointed; the job restarts from the checkpoint */
+    /* the driver's checkpoint: the process's device state as an image on the host */
+    GSIM_KEEP_IMAGE,
     GSIM_KEEP_DISCARD, /* progress is lost */
-    /* What the core makes of HOST and IMAGE where the host has no room; no policy asks for these. */
+    /* The core puts these in place of HOST and IMAGE where the host has no room; no policy asks for
+     * them. */
     GSIM_KEEP_SPILT, /* copied out, and written to the node's storage */
-    GSIM_KEEP_IMAGE_SPILT, /* an image there */
+    GSIM_KEEP_IMAGE_SPILT, /* an image on the node's storage */
     GSIM_KEEP_COUNT
 };
 
@@ -71,7 +75,8 @@ enum gsim_class {
 
 enum gsim_watch_kind {
     GSIM_WATCH_ATTAINED = 0, /* threshold: attained service in ns */
-    GSIM_WATCH_RAN, /* threshold: time that it has run, in ns; the core counts it, not the model */
+    /* threshold: time the job has run, in ns; counted by the core, not by the model */
+    GSIM_WATCH_RAN,
     GSIM_WATCH_KERNEL, /* the next kernel boundary; threshold unused */
     GSIM_WATCH_ITERATION, /* the next iteration boundary; threshold unused */
     GSIM_WATCH_COUNT
@@ -82,7 +87,7 @@ struct gsim_progress {
     gsim_work done;
     uint64_t rate_q32;
     int64_t since_ns;
-    bool is_untold; /* what it did since then is not written here until the model is asked */
+    bool is_untold; /* work since since_ns is not in `done` until the model is asked */
 };
 
 static inline int64_t gsim_progress_ns(const struct gsim_progress *progress, int64_t now_ns) {
@@ -96,12 +101,13 @@ enum gsim_rule {
                                   and the remainder on one; best fit; never more scattered */
     GSIM_RULE_ANY, /* any free GPUs, fullest nodes first */
     GSIM_RULE_SPREAD, /* emptiest nodes first, one GPU of each in turn */
-    GSIM_RULE_FULLEST, /* Helios: up to a node: the fullest that fits; more: whole nodes, the
-                          remainder ignored */
-    GSIM_RULE_AFFINITY, /* Gandiva: nodes where gangs of this size are, then empty ones, then as
-                           consolidated */
+    /* Helios: a gang of up to a node takes the fullest node that fits; a larger gang takes whole
+     * nodes, its remainder is ignored */
+    GSIM_RULE_FULLEST,
+    /* Gandiva: nodes that run gangs of this size, then empty nodes, then as CONSOLIDATE */
+    GSIM_RULE_AFFINITY,
     GSIM_RULE_RANDOM, /* nodes in a random order, by the run's seed */
-    GSIM_RULE_SKEW, /* policies resolve it job by job: consolidated or any */
+    GSIM_RULE_SKEW, /* resolved by policies job by job: CONSOLIDATE or ANY */
     GSIM_RULE_COUNT
 };
 
@@ -115,26 +121,26 @@ struct gsim_shape {
     bool keeps_rate; /* with fewer GPUs than the job asks for it is as fast (helios) */
 };
 
-/* What an action would cost on an idle machine. */
+/* The cost of an action on an idle machine. */
 struct gsim_quote {
-    int64_t stop_ns; /* until it is off the SMs */
+    int64_t stop_ns; /* until the job is off the SMs */
     int64_t save_ns; /* from then until its units are clear */
-    int64_t resume_ns; /* to be running again on the units named */
-    int64_t lost_ns; /* service that has to be done again */
+    int64_t resume_ns; /* until the job runs again on the units named */
+    int64_t lost_ns; /* service that must be done again */
     int64_t bytes_out;
     int64_t bytes_in;
-    bool is_possible; /* false: this model cannot do it, or a size it needs is unknown */
-    const char *missing; /* the trace column it would need, or NULL */
+    bool is_possible; /* false: the model does not support it, or a size that it needs is unknown */
+    const char *missing; /* the trace column that the model would need, or NULL */
 };
 
-/* What sharing has cost a job so far. */
+/* The cost of sharing to a job so far. */
 struct gsim_costs {
     int64_t bytes_in, bytes_out;
     int64_t faults;
     int64_t stall_ns; /* time on the GPU waiting for pages, or for memory on the host */
 };
 
-/* Per-job counters, from which policies derive rates themselves. */
+/* Counters of a job, from which policies derive rates. */
 struct gsim_counters {
     int64_t work_ns; /* service done */
     int64_t kernels; /* -1 where the trace does not say */
@@ -142,8 +148,9 @@ struct gsim_counters {
     int64_t iterations;
     int64_t last_iteration_ns;
     int64_t busy_ns; /* time with kernels on the device */
-    /* Time that what was done took: of an iteration from its launch to the next one's, of a request
-     * without waiting for the next one. Where a job takes no turns with others, its service. */
+    /* Time that the work took: of an iteration from its launch to the launch of the next, of a
+     * request without the wait for the next request. The job's service where it does not take
+     * turns. */
     int64_t taken_ns;
     int64_t gpu_time_ns; /* attained service times gang size */
     struct gsim_costs costs;

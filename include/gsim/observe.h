@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Watching a run: who is in which state and on which GPU, when. Observers are told what happens and
- * cannot change it; a run without any pays one comparison per change. They form a list and are
- * called in its order, so that a timeline and samples can be taken of the same run. */
+/* Watching a run: the state of each job and its GPUs, over time. Observers are told of each change
+ * and cannot influence it; a run without observers pays one comparison per change. Observers form a
+ * list and are called in its order, so that a timeline and samples can be taken of one run. */
 #ifndef GSIM_OBSERVE_H
 #define GSIM_OBSERVE_H
 
 #include "gsim/job.h"
 #include "gsim/trace.h"
 
-/* What does not change during the run; valid until end() returns. */
+/* Facts that do not change during the run; valid until end() returns. */
 struct gsim_scene {
     const struct gsim_trace *trace;
     uint32_t n_gpus;
@@ -20,16 +20,18 @@ struct gsim_scene {
 struct gsim_change {
     int64_t now_ns;
     uint32_t job; /* in the trace */
-    enum gsim_state from, to; /* from GSIM_FREE: it arrives; equal: only is_on changes */
-    bool was_on, is_on; /* on its units; a job that waits for them to clear is not */
+    enum gsim_state from, to; /* from GSIM_FREE: the job arrives; equal: only is_on changes */
+    /* whether it is on its units; a job that waits for its units to clear is not */
+    bool was_on, is_on;
     bool is_moving; /* on its way to other units */
-    bool is_sharing; /* its GPUs are busy as a whole while it is on them, else for its share */
+    bool is_sharing; /* its GPUs count as busy as a whole while it is on them, else by its share */
     uint32_t gpus, share_ppm; /* as placed */
-    const struct gsim_unit *units; /* those it is on, or was until now; valid during the call */
+    /* units that it is on, or was on until now; valid during the call */
+    const struct gsim_unit *units;
     uint32_t n_units; /* 0 in a pool */
 };
 
-/* What a model may report of the inside of a device. */
+/* Events inside a device that a model may report. */
 enum gsim_span_kind {
     GSIM_SPAN_SLICE = 0, /* a context has the SMs */
     GSIM_SPAN_COPY_IN, /* host to device */
@@ -37,14 +39,14 @@ enum gsim_span_kind {
     GSIM_SPAN_FAULT, /* a job waits for pages */
     GSIM_SPAN_COUNT,
     GSIM_SPAN_RESIDENT =
-        GSIM_SPAN_COUNT /* no span: from now on so many of a job's bytes are there */
+        GSIM_SPAN_COUNT /* no span: from now on `bytes` of the job's memory are on the GPU */
 };
 
 struct gsim_span {
     enum gsim_span_kind kind;
     uint32_t gpu;
     uint32_t job; /* in the trace */
-    int64_t begin_ns, end_ns; /* it may end after now */
+    int64_t begin_ns, end_ns; /* the end may lie after now */
     int64_t bytes; /* of copies, or resident */
 };
 
@@ -53,13 +55,15 @@ struct gsim_observer {
     void (*begin)(void *arg, const struct gsim_scene *scene);
     void (*change)(void *arg, const struct gsim_change *change);
     void (*span)(void *arg, const struct gsim_span *span); /* may be NULL */
-    /* When it wants to see every slice, which then are not skipped; until 0: never. */
+    /* The interval in which the observer wants every slice; slices in it are not skipped. until 0:
+     * none. */
     int64_t slices_from_ns, slices_until_ns;
-    void (*end)(void *arg, int64_t now_ns); /* also of a run that is cut short */
+    void (*end)(void *arg, int64_t now_ns); /* also called for a run that is cut short */
     const struct gsim_observer *next; /* may be NULL */
 };
 
-/* For models: when any observer wants to see slices; false: none ever does. */
+/* For models: the interval that covers all observers' wishes for slices; false: no observer has
+ * any. */
 static inline bool gsim_observe_slices(const struct gsim_observer *first, int64_t *from_ns,
                                        int64_t *until_ns) {
     *from_ns = GSIM_TIME_MAX;
@@ -73,7 +77,8 @@ static inline bool gsim_observe_slices(const struct gsim_observer *first, int64_
     return *until_ns > 0;
 }
 
-/* For models: of each kind and GPU, in the order in which spans begin. first may be NULL. */
+/* For models: spans of a kind and GPU are reported in the order in which they begin. first may be
+ * NULL. */
 static inline void gsim_observe_span(const struct gsim_observer *first,
                                      const struct gsim_span *span) {
     for (; first; first = first->next)

@@ -16,23 +16,24 @@ enum gsim_param_type {
     GSIM_PARAM_BOOL, /* on|off (also true|false, yes|no, 1|0) -> 1 or 0 */
     GSIM_PARAM_INT,
     GSIM_PARAM_TIME, /* ns; a bare number is seconds, or refused (is_in_seconds) */
-    GSIM_PARAM_BYTES, /* a bare number from GSIM_LEAST_BARE_BYTES on */
+    GSIM_PARAM_BYTES, /* a number without a unit is accepted from GSIM_LEAST_BARE_BYTES on */
     GSIM_PARAM_RATE, /* bytes per second */
     GSIM_PARAM_PPM, /* "5%" or a bare ratio */
     GSIM_PARAM_CHOICE, /* `choices` is "a|b|c"; the value is the position */
     GSIM_PARAM_CHOICE_TIME, /* a name of `choices` (value -1 - position) or a time (value >= 0) */
     GSIM_PARAM_TEXT,
-    GSIM_PARAM_FILE, /* a path; what the file holds belongs to the identity of a run */
+    GSIM_PARAM_FILE, /* a path; the file's content is part of a run's identity */
     GSIM_PARAM_INT_LIST, /* comma separated whole numbers; `list`, value is the count */
 };
 
 struct gsim_param_def {
-    const char *name; /* without the owner: "quantum", used as las.quantum= or quantum= */
+    const char *name; /* without the owner: "quantum" is set as las.quantum= or quantum= */
     enum gsim_param_type type;
     const char *fallback; /* the default, as the user would type it */
-    const char
-        *usual; /* of a time whose default is a name: about how long; only bare numbers ask */
-    int64_t min, max; /* base units, inclusive; both 0: no limits beyond the type's */
+    /* where the default is a name: about how long; decides only how a number without a unit is
+     * read */
+    const char *usual;
+    int64_t min, max; /* base units, inclusive; both 0: the type's limits */
     const char *choices;
     const char *help; /* one line, no full stop */
 };
@@ -52,20 +53,21 @@ struct gsim_params {
     int n;
 };
 
-/* All values at their defaults. */
+/* Sets all values to their defaults. */
 enum gsim_status gsim_params_init(struct gsim_params *params, const char *owner,
                                   const struct gsim_param_def *defs, struct gsim_arena *arena,
                                   struct gsim_log *log);
-/* key without owner. GSIM_USAGE and a message with the accepted values when text does not fit. */
+/* Sets a value; the key comes without its owner. GSIM_USAGE and a message with the accepted values
+ * when the text is not accepted. */
 enum gsim_status gsim_params_set(struct gsim_params *params, const char *key, const char *text,
                                  struct gsim_arena *arena, struct gsim_log *log);
 /* Position in the table, or -1. */
 int gsim_params_find(const struct gsim_params *params, const char *key);
-/* The name must be in the table (a programmer error otherwise). */
+/* The name must be in the table; the function asserts it. */
 int64_t gsim_param(const struct gsim_params *params, const char *name);
 const struct gsim_param_value *gsim_param_full(const struct gsim_params *params, const char *name);
 
-/* A value in the form in which it can be typed. buffer holds at least 40. */
+/* Writes a value in the form in which it can be typed. buffer holds at least 40 bytes. */
 int gsim_param_format(char *buffer, enum gsim_param_type type, int64_t value);
 
 /* `--set KEY=VALUE` resolution over several owners: KEY is "owner.name", or "name" when exactly one

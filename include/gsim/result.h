@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run results in. */
+/* The result of a run. */
 #ifndef GSIM_RESULT_H
 #define GSIM_RESULT_H
 
@@ -8,9 +8,9 @@
 /* The requests of one open-loop job, in order of arrival. */
 struct gsim_request_log {
     uint32_t job; /* in the trace */
-    int64_t n_served; /* the first so many have a latency */
+    int64_t n_served; /* how many have a latency: the first n_served */
     const int64_t *arrival_ns;
-    const int64_t *latency_ns; /* from arrival until the host knows that it is done */
+    const int64_t *latency_ns; /* from arrival until the host learns of the end */
 };
 
 /* Per-job results, in trace order. Times are ns; end_ns < 0: did not finish; start_ns < 0: never
@@ -25,7 +25,7 @@ struct gsim_job_results {
     const int64_t *faults;
     const int64_t *bytes_in;
     const int64_t *bytes_out;
-    const int64_t *stall_ns; /* on its units but not progressing: start, save, restore, faults */
+    const int64_t *stall_ns; /* on its units without progress: start, save, restore, faults */
 };
 
 /* The fields of the summary: GSIM_FIELD(name, type, unit, help) in gsim/fields.def. */
@@ -41,10 +41,11 @@ struct gsim_summary {
 struct gsim_gpu_result {
     uint32_t node;
     const char *device;
-    int64_t busy_ns; /* held by jobs, times the share that was held */
+    int64_t busy_ns; /* time held by jobs, times the share held */
 };
 
-/* A quantity at a time: means over steps, or who holds a GPU (sim/app/observers/samples.h has the names). */
+/* A quantity at a time: a mean over a step, or the job that holds a GPU
+ * (sim/app/observers/samples.h has the names). */
 struct gsim_sample {
     int64_t time_ns;
     const char *name;
@@ -53,13 +54,16 @@ struct gsim_sample {
 
 struct gsim_result {
     const struct gsim_trace *trace;
-    int64_t steps; /* events and steps of rotations: how much was simulated, on any machine */
-    const struct gsim_gpu_result *gpus; /* summary.gpus of them; NULL: a pool has none to name */
+    /* events and steps of rotations: a measure of the simulation's work, independent of the
+     * machine */
+    int64_t steps;
+    const struct gsim_gpu_result *gpus; /* summary.gpus entries; NULL: a pool names no GPUs */
     struct gsim_summary summary;
     struct gsim_job_results jobs;
     const struct gsim_request_log *requests; /* of open-loop jobs */
     uint32_t n_request_logs;
-    const struct gsim_sample *samples; /* by whoever took them; unique in (name, time) */
+    /* filled by the observer that takes them; unique in (name, time) */
+    const struct gsim_sample *samples;
     uint32_t n_samples;
     const char *const *assumed; /* "key=value (device)" lines; NULL-terminated, may be NULL */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The public way to run a simulation: give it a trace, a cluster, a policy and a model, get a
- * result. One run per thread; runs share nothing but immutable inputs. */
+/* The public way to run a simulation: a trace, a cluster, a policy and a model give a result. One
+ * run per thread; runs share nothing but immutable inputs. */
 #ifndef GSIM_RUN_H
 #define GSIM_RUN_H
 
@@ -26,10 +26,11 @@ struct gsim_run_options {
     uint64_t replication;
     int64_t slice_budget; /* 0: GSIM_SLICE_BUDGET */
     bool is_exact, is_plain; /* is_exact: nothing is extrapolated; is_plain: nothing is skipped */
-    /* Mean time of a node between a repair and the next failure (0: none fails), and until it is
-     * repaired; how much work a job does between two checkpoints (0: it begins anew). */
+    /* Mean time of a node between a repair and the next failure (0: none fails), mean time to its
+     * repair, and the work of a job between two checkpoints (0: a failed job begins anew). */
     int64_t mtbf_ns, mttr_ns, checkpoint_ns;
-    int64_t context_bytes; /* of a process, where the policy lets several share a GPU's memory */
+    /* memory of a process's context, where the policy lets several share a GPU's memory */
+    int64_t context_bytes;
     int64_t until_ns; /* GSIM_NEVER: until the last job ends */
     /* Set from a signal handler to stop early; may be NULL. The run then returns GSIM_INCOMPLETE
      * and its result counts the unfinished jobs. */
@@ -40,7 +41,7 @@ struct gsim_run_options {
     const struct gsim_observer *observer; /* may be NULL */
 };
 
-/* The result lives in arena (with everything else of the run). */
+/* The result and everything else of the run live in arena. */
 enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_arena *arena,
                           struct gsim_result *result, struct gsim_log *log);
 

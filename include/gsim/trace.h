@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace: what arrives. Read whole, checked, then immutable and shared by threads. Columns that
- * the file does not have are NULL, and nobody invents them. */
+/* A trace: the jobs that arrive. Read whole, checked, then immutable and shared by threads. A
+ * column that the file does not have is NULL; no value is invented for it. */
 #ifndef GSIM_TRACE_H
 #define GSIM_TRACE_H
 
@@ -35,9 +35,9 @@ struct gsim_names {
 
 struct gsim_trace {
     const char *path; /* as given, for messages */
-    const char *format; /* name of the format it was read as */
+    const char *format; /* name of the format */
     uint32_t n_jobs;
-    uint32_t n_dropped; /* rows of the file that are no jobs here; a warning said why */
+    uint32_t n_dropped; /* rows of the file that are no jobs here; a warning gave the reason */
 
     const char *id_text; /* all ids, NUL-terminated, one after the other */
     const uint32_t *id_at; /* offset of each job's id in id_text */
@@ -49,16 +49,17 @@ struct gsim_trace {
     const uint32_t *gpus; /* gang size >= 1; NULL: all 1 */
     const uint32_t *order; /* jobs by (submit, index); NULL: the file is in that order */
 
-    const int64_t *column[GSIM_COL_COUNT]; /* NULL: the trace does not have it; -1: empty cell */
+    /* NULL: the trace does not have the column; -1: empty cell */
+    const int64_t *column[GSIM_COL_COUNT];
     struct gsim_names names[GSIM_COL_COUNT];
 
-    /* How fast jobs of an application run on a device, to the first of the cluster: by name (of
-     * GSIM_COL_APP), by device type. NULL: all alike, or nobody has looked. */
+    /* Speed of an application's jobs on a device type, relative to the cluster's first: by name (of
+     * GSIM_COL_APP), by device type. NULL: all are equal, or the speeds were not looked up. */
     const uint64_t *app_rate_q32;
     uint16_t n_app_devices;
 
-    /* What the file does not say itself: "mem_gib=20GiB" for each column that --assume filled, the
-     * files that were joined. NULL-terminated, may be NULL. */
+    /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
+     * and the files that were joined. NULL-terminated, may be NULL. */
     const char *const *assumed;
 };
 
@@ -74,7 +75,7 @@ static inline uint32_t gsim_trace_gpus(const struct gsim_trace *trace, uint32_t 
     return trace->gpus ? trace->gpus[job] : 1;
 }
 
-/* The job that arrives as the nth. */
+/* The job of the nth arrival. */
 static inline uint32_t gsim_trace_arrival(const struct gsim_trace *trace, uint32_t nth) {
     return trace->order ? trace->order[nth] : nth;
 }
@@ -86,11 +87,11 @@ static inline int64_t gsim_trace_get(const struct gsim_trace *trace, enum gsim_c
 }
 
 /* Whether one tensor of the job's model dwarfs the others, so that its transfer cannot be spread
- * over servers: 1 yes, 0 no, -1 the trace does not name a model. Source: Gu et al., "Tiresias", NSDI
- * 2019, section 3.4 and table 3 (VGG11, 16 and 19, AlexNet). */
+ * over servers: 1 yes, 0 no, -1 the trace does not name a model. Source: Gu et al., "Tiresias",
+ * NSDI 2019, section 3.4 and table 3 (VGG11, 16 and 19, AlexNet). */
 int gsim_trace_skew(const struct gsim_trace *trace, uint32_t job);
 
-/* Of each GPU, in ppm. */
+/* The share of each GPU, in ppm. */
 static inline uint32_t gsim_trace_share(const struct gsim_trace *trace, uint32_t job) {
     int64_t share = gsim_trace_get(trace, GSIM_COL_SHARE_PPM, job);
     return share < 0 ? (uint32_t)GSIM_PPM : (uint32_t)share;
@@ -101,17 +102,17 @@ static inline uint32_t gsim_trace_share(const struct gsim_trace *trace, uint32_t
 struct gsim_trace_options {
     const char *const *assume; /* "column=value", NULL-terminated; NULL: none */
     const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
-    const char *table; /* a second file of the trace, for formats of two (pai); NULL: none */
+    const char *table; /* a second file of the trace, for formats of two files (pai); NULL: none */
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
 };
 
-/* format NULL: told from the header. options may be NULL. */
+/* format NULL: detected from the header. options may be NULL. */
 enum gsim_status gsim_trace_read(const char *path, const char *format,
                                  const struct gsim_trace_options *options, struct gsim_arena *arena,
                                  struct gsim_trace *out, struct gsim_log *log);
-/* Whether native CSV can say what the job asks for: not a gang of parts of GPUs, nor no GPU. */
+/* Whether native CSV can express the job: it cannot express a gang of parts of GPUs, or no GPU. */
 bool gsim_trace_is_writable(const struct gsim_trace *trace, uint32_t job);
-/* Writes a native CSV of the columns that the trace has; reading it gives the same trace. Jobs that
+/* Writes a native CSV of the columns that the trace has; reading it gives an equal trace. Jobs that
  * cannot be written are left out. The caller checks the stream for errors. */
 void gsim_trace_write(const struct gsim_trace *trace, FILE *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Base units (ns, bytes, bytes per second, ppm) and the fixed point of work and rate, all of them whole
- * numbers. Work is counted in 2^-32 ns, a rate is Q32.32 work per time; rate * elapsed is then exact, so
- * that an interval that is cut in two does as much as the whole. */
+/* Base units (ns, bytes, bytes per second, ppm) and the fixed point of work and rate, all of them
+ * whole numbers. Work is counted in 2^-32 ns, a rate is Q32.32 work per time; rate * elapsed is
+ * then exact, so that the two parts of an interval add up to exactly the work of the whole. */
 #ifndef GSIM_UNITS_H
 #define GSIM_UNITS_H
 
@@ -15,7 +15,8 @@
 #define GSIM_PPM INT64_C(1000000)
 #define GSIM_GIB (INT64_C(1) << 30)
 #define GSIM_MIB (INT64_C(1) << 20)
-/* The clock's end: 146 years. Any time past it is an error, so that sums of two never wrap. */
+/* The clock's end: 146 years. Any later time is an error, so that the sum of two times never
+ * wraps. */
 #define GSIM_TIME_MAX (INT64_C(1) << 62)
 #define GSIM_NEVER INT64_MAX
 
@@ -39,7 +40,7 @@ static inline gsim_work gsim_work_done(uint64_t rate_q32, int64_t elapsed_ns) {
     return (gsim_work)rate_q32 * elapsed_ns;
 }
 
-/* The first instant at which at least `left` is done, as a duration; left > 0 and rate > 0. */
+/* The time until at least `left` is done; left > 0 and rate > 0. */
 static inline int64_t gsim_work_time(gsim_work left, uint64_t rate_q32) {
     assert(rate_q32 > 0);
     if (rate_q32 == GSIM_RATE_ONE) /* the common case needs no 128-bit division */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The world as a policy sees it: columns of jobs, what has changed, the cluster. Durations are hidden,
- * but for oracles. */
+/* The world as a policy sees it: columns of jobs, recent changes, the cluster. Durations are
+ * hidden, except from oracles. */
 #ifndef GSIM_VIEW_H
 #define GSIM_VIEW_H
 
@@ -9,18 +9,18 @@
 #include "gsim/job.h"
 #include "gsim/trace.h"
 
-/* Whether a whole GPU that is idle may lack the memory that a job of the trace asks for. */
+/* Whether an idle whole GPU may lack the memory that a job of the trace asks for. */
 enum gsim_room {
-    GSIM_ROOM_SCARCE = 0, /* it may */
-    GSIM_ROOM_BUT_FOR_PAUSED, /* only where paused jobs have left theirs */
-    GSIM_ROOM_AMPLE, /* never: hosts have room for whatever does not fit */
+    GSIM_ROOM_SCARCE = 0, /* it may lack the memory */
+    GSIM_ROOM_BUT_FOR_PAUSED, /* only where paused jobs left memory on it */
+    GSIM_ROOM_AMPLE, /* never: hosts have room for all memory that does not fit */
 };
 
 struct gsim_core; /* the run; opaque here */
 
-/* Jobs, by slot; slots that hold none have state GSIM_FREE. */
+/* Jobs, by slot; slots without a job have state GSIM_FREE. */
 struct gsim_view_jobs {
-    uint32_t n_slots; /* slots are below this */
+    uint32_t n_slots; /* every slot is below this */
     uint32_t n_active;
     const gsim_slot *active; /* the active slots, in no particular order (fixed by the inputs) */
     const uint32_t *index; /* position in the trace: arrival order, and the tie breaker */
@@ -30,18 +30,20 @@ struct gsim_view_jobs {
     const uint8_t *state; /* enum gsim_state */
     const int64_t *changed_ns; /* when the state began */
     const struct gsim_progress *progress;
-    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator, whose loop
-     * foresees ends. */
+    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator: its
+     * loop foresees ends. */
     const int64_t *service_ns;
 };
 
-/* Jobs that changed since the policy's last decide. Completed slots stay readable until it ends. */
+/* Jobs that changed since the policy's last decide. Slots of completed jobs stay readable until
+ * this decide ends. */
 struct gsim_view_changes {
     const gsim_slot *arrived;
     uint32_t n_arrived;
     const gsim_slot *completed;
     uint32_t n_completed;
-    const gsim_slot *settled; /* jobs whose transition ended: now RUNNING, PAUSED, HELD or QUEUED */
+    const gsim_slot
+        *settled; /* jobs with a transition that ended: now RUNNING, PAUSED, HELD or QUEUED */
     uint32_t n_settled;
 };
 
@@ -50,8 +52,8 @@ struct gsim_view_cluster {
     uint32_t n_nodes;
     uint32_t n_gpus;
     uint32_t widest_node; /* GPUs of the largest node */
-    uint32_t n_idle_gpus; /* wholly free after the transitions under way */
-    uint32_t n_failures; /* of nodes, so far */
+    uint32_t n_idle_gpus; /* GPUs wholly free after the transitions under way */
+    uint32_t n_failures; /* failures of nodes so far */
     uint32_t n_repairs; /* nodes that have come back from a failure: capacity that no job freed */
     const bool *node_is_down; /* by node */
     const uint32_t *node_of_gpu;
@@ -62,9 +64,9 @@ struct gsim_view_cluster {
     /* By GPU. */
     const int64_t *hbm_bytes;
     const int64_t *mem_used; /* reserved, where the trace gives memory */
-    const bool *is_arranged; /* shared, not to be had whole until it is given back */
+    const bool *is_arranged; /* shared: the GPU cannot be had whole until it is given back */
     const uint32_t *clients; /* jobs placed on it while it is arranged */
-    const uint32_t *client_limit; /* how many may be, as it is arranged */
+    const uint32_t *client_limit; /* the most clients that its arrangement allows */
     const uint16_t *type; /* equal numbers are equal devices */
 };
 
@@ -74,8 +76,8 @@ struct gsim_view_pool {
     int64_t free_ppm, free_cpus_milli;
 };
 
-/* The world as a policy sees it. Pointers may move between hooks, so they are read through the view each
- * time. */
+/* The world as a policy sees it. Pointers may move between hooks, so a policy reads them through
+ * the view each time. */
 struct gsim_view {
     int64_t now_ns;
     struct gsim_view_jobs jobs;
@@ -84,7 +86,7 @@ struct gsim_view {
     struct gsim_view_pool pool;
     /* Static attributes of jobs, by jobs.index[slot]; durations are hidden in it. */
     const struct gsim_trace *trace;
-    struct gsim_core *core; /* to be asked what is not in a column */
+    struct gsim_core *core; /* for questions that no column answers */
 };
 
 /* Whether the GPU is wholly free after the transitions under way. */
@@ -95,7 +97,7 @@ static inline bool gsim_gpu_is_idle(const struct gsim_view *view, uint32_t gpu) 
            1;
 }
 
-/* Has the model write what this job has done by now. */
+/* Has the model write the job's progress up to now. */
 void gsim_tell_progress(struct gsim_core *core, gsim_slot slot);
 
 static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot slot) {
@@ -104,10 +106,11 @@ static inline int64_t gsim_attained_ns(const struct gsim_view *view, gsim_slot s
     return gsim_progress_ns(&view->jobs.progress[slot], view->now_ns);
 }
 
-/* What a job takes of a GPU's memory, its context included where that counts; 0: unknown. */
+/* Memory that a job takes on each GPU, with its context where that counts; 0: unknown. */
 int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot);
 
-/* How long a job has run, also while it waited for pages; of one that failed, what it has kept. */
+/* Time that a job has run, including waits for pages; for a job that failed, the part it has
+ * kept. */
 int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
 
 /* Oracles only. */

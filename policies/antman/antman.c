@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* AntMan: guaranteed jobs have GPUs of their own, opportunistic ones use what these leave. A GPU has
- * one guaranteed job and many opportunistic ones. Jobs of class opportunistic are opportunistic, all
- * others guaranteed.
+/* AntMan: guaranteed jobs have GPUs of their own, opportunistic jobs use the rest of these GPUs. A
+ * GPU has one guaranteed job and many opportunistic jobs, its guests. Jobs of class opportunistic
+ * are opportunistic, all others guaranteed.
  *
- * Cluster: guaranteed jobs in order of arrival; a gang that cannot start reserves the GPUs that it
- * waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to the GPU that
- * was used least in the last antman.window, if that was below antman.busy. A guaranteed job that
- * waited for antman.patience starts as an opportunistic one too, and is upgraded where it stands as
- * soon as its GPU has no guaranteed job.
+ * Cluster: guaranteed jobs start in order of arrival; a gang that cannot start reserves the GPUs
+ * that it waits for, and opportunistic jobs run there meanwhile. An opportunistic job goes to the
+ * GPU that was used least in the last antman.window, if that was below antman.busy. A guaranteed
+ * job that has waited for antman.patience starts as an opportunistic job too, and is upgraded in
+ * place as soon as its GPU has no guaranteed job.
  *
- * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured with the
- * others at rest for one window. Then their launches are held back so that each of them has a share of
- * the time, in whole per cents as in the public code: it grows by half as long as the pace is within
- * antman.tolerance, and halves when it is not. Nobody looks at when the GPU is idle.
+ * GPU, launches: the guaranteed job's pace (time by iteration, or by request) is measured for one
+ * window while the guests rest. Then the launches of guests are capped so that each guest has a
+ * share of the time, in whole per cents as in the public code: the share grows by half as long as
+ * the pace is within antman.tolerance, and halves when it is not. Idle time of the GPU plays no
+ * part.
  *
- * GPU, memory: a guaranteed job has all that it needs, and starts where guests are at once: they have
- * the rest, first come first, and what an iteration touches beyond is pinned memory of the host,
- * written once and read once over the bus, which makes its kernels longer. When there is room again it
- * is used from then on. One guest starts wherever the GPU's use allows, others where they fit beside
- * it: guests do not make each other overflow. With antman.overflow=off guests wait for room and are
- * suspended (antman.preempt) when it is needed, as they always are for a gang.
+ * GPU, memory: a guaranteed job has all the memory that it needs, and starts at once on a GPU with
+ * guests: they have the rest, first come first, and memory that an iteration touches beyond is
+ * pinned memory of the host, written once and read once over the bus, which makes the guest's
+ * kernels longer. Room that becomes free is used from then on. The first guest starts wherever the
+ * GPU's use allows, further guests where they fit beside it: guests do not make each other
+ * overflow. With antman.overflow=off guests wait for room and are suspended (antman.preempt) when
+ * it is needed, as they always are for a gang.
  *
- * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: a trace says what
- * a guaranteed job needs at most. They hold at once, where the code waits for the end of an iteration.
- * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020, and its
- * public code (github.com/alibaba/GPU-scheduler-for-deep-learning). */
+ * Not modelled: gangs of several GPUs that share them. Memory caps need no trying out: the trace
+ * gives the most that a guaranteed job needs. They hold at once, where the code waits for the end
+ * of an iteration.
+ * Source: Xiao et al., "AntMan: Dynamic scaling on GPU clusters for deep learning", OSDI 2020, and
+ * its public code (github.com/alibaba/GPU-scheduler-for-deep-learning). */
 #include "policies/antman/guests.h"
 #include "policies/lib/common.h"
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
 
-/* Of class opportunistic, and not only for want of a GPU. */
+/* Whether the job is of class opportunistic, and not only without a GPU of its own for now. */
 static bool is_born_guest(const struct gsim_view *view, gsim_slot slot) {
     return gsim_trace_get(view->trace, GSIM_COL_CLASS, view->jobs.index[slot]) ==
            GSIM_CLASS_OPPORTUNISTIC;
 }
 
-/* --- which GPU ---------------------------------------------------------------------------------- */
+/* --- the choice of a GPU ---------------------------------------------------------------------- */
 
 static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     const struct antman *antman = ctx->state;
@@ -81,15 +84,16 @@ static void clear(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     }
 }
 
-/* Nobody has it whole, and who is on it can be asked to leave, or is on the way out. */
+/* True if no guaranteed job owns the GPU and every job on it is opportunistic, so preemptible, or
+ * on its way out. */
 static bool is_to_be_had(const struct gsim_ctx *ctx, uint32_t gpu) {
     const struct antman *antman = ctx->state;
     return antman->gpu[gpu].guaranteed == GSIM_NO_SLOT &&
            (ctx->view->cluster.is_arranged[gpu] || gsim_gpu_is_idle(ctx->view, gpu));
 }
 
-/* GPUs without a guaranteed job are kept free for the first that waits, when they are enough for it:
- * until then opportunistic jobs may use those that it reserves. */
+/* Keeps GPUs without a guaranteed job free for the first waiting job, once they are enough for it:
+ * until then opportunistic jobs may use the GPUs that it reserves. */
 static void make_room(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct antman *antman = ctx->state;
     uint32_t n = 0, needed = ctx->view->jobs.gpus[slot];
@@ -115,7 +119,7 @@ static void start_guaranteed(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         make_room(ctx, plan, queue->first);
 }
 
-/* Later ones may pass who finds no room. */
+/* A job that finds no room does not block later jobs. */
 static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     for (gsim_slot slot = antman->opportunistic.first, next; slot != GSIM_NO_SLOT; slot = next) {
@@ -125,7 +129,7 @@ static void start_opportunistic(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Who waited too long starts as an opportunistic job. */
+/* Starts guaranteed jobs that have waited too long as opportunistic jobs. */
 static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct antman *antman = ctx->state;
     struct gsim_queue *queue = &antman->sharing.queue;
@@ -143,7 +147,8 @@ static void lose_patience(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Where nobody is guaranteed any more, the first who only lost patience is. */
+/* On a GPU without a guaranteed job, upgrades the first job that is opportunistic only because it
+ * lost patience. */
 static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const struct antman *antman = ctx->state;
     for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
@@ -151,7 +156,7 @@ static void upgrade(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         struct antman_job *job = gsim_antman_job(ctx, slot);
         if (job->sharing.gpu == 0 || !job->is_opportunistic || is_born_guest(ctx->view, slot) ||
             ctx->view->jobs.state[slot] != GSIM_RUNNING)
-            continue; /* who is on its way out waits again */
+            continue; /* a job on its way out waits again */
         const struct antman_gpu *here = &antman->gpu[job->sharing.gpu - 1];
         if (here->is_kept_free || here->guaranteed != GSIM_NO_SLOT)
             continue;
@@ -182,7 +187,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
         antman->gpu[job->sharing.gpu - 1].guaranteed = GSIM_NO_SLOT;
 }
 
-/* Guests that were suspended wait again. */
+/* Puts suspended guests back into the queue. */
 static void book(struct gsim_ctx *ctx) {
     struct antman *antman = ctx->state;
     for (uint32_t i = 0; i < ctx->view->changes.n_settled; i++)
@@ -239,26 +244,26 @@ static const struct gsim_param_def params[] = {
     {.name = "overflow",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "what opportunistic jobs touch beyond what is left of a GPU's memory is on its host "
+     .help = "memory that opportunistic jobs touch beyond the free memory of a GPU is on its host "
              "(AntMan); off: they wait for room, and are preempted when it is needed"},
     {.name = "window",
      .type = GSIM_PARAM_TIME,
      .fallback = "10s",
      .min = 1000000,
      .max = GSIM_TIME_MAX,
-     .help = "over which GPUs and guaranteed jobs are looked at (AntMan)"},
+     .help = "window over which GPUs and guaranteed jobs are measured (AntMan)"},
     {.name = "busy",
      .type = GSIM_PARAM_PPM,
      .fallback = "80%",
      .min = 1,
      .max = 10 * GSIM_PPM,
-     .help = "a GPU that was used less takes another opportunistic job (AntMan)"},
+     .help = "a GPU that was used less than this takes another opportunistic job (AntMan)"},
     {.name = "tolerance",
      .type = GSIM_PARAM_PPM,
      .fallback = "3%",
      .min = 0,
      .max = GSIM_PPM,
-     .help = "loss of a guaranteed job's pace that counts as none (assumed: TGS's)"},
+     .help = "loss of a guaranteed job's pace that is ignored (assumed: TGS's)"},
     {.name = "refill",
      .type = GSIM_PARAM_TIME,
      .fallback = "50ms",
@@ -271,12 +276,12 @@ static const struct gsim_param_def params[] = {
      .fallback = "10m",
      .min = 0,
      .max = GSIM_TIME_MAX,
-     .help = "after which a waiting guaranteed job starts as an opportunistic one (assumed)"},
+     .help = "wait after which a guaranteed job starts as an opportunistic job (assumed)"},
     {0}};
 
 const struct gsim_policy gsim_policy_antman = {
     .name = "antman",
-    .summary = "guaranteed jobs first, opportunistic ones on what these leave of their GPUs",
+    .summary = "guaranteed jobs first, opportunistic jobs use the rest of their GPUs",
     .paper = "Xiao et al., AntMan: Dynamic scaling on GPU clusters for deep learning, OSDI 2020",
     .deviations =
         "memory caps follow what a guaranteed job needs at most, not what it uses by the "

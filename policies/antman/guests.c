@@ -4,15 +4,15 @@
 
 enum { WHOLE = 100, PERCENT_PPM = GSIM_PPM / 100, REST_PPM = 1 };
 
-/* --- memory ------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static int64_t mem_of(const struct gsim_view *view, gsim_slot slot) {
     int64_t bytes = gsim_trace_get(view->trace, GSIM_COL_MEM_BYTES, view->jobs.index[slot]);
     return bytes > 0 ? bytes : 0;
 }
 
-/* What the guaranteed job and guests that came before leave; a guest's cap is 1 byte at least, since 0
- * is none. */
+/* The memory that the guaranteed job and earlier guests leave; a guest's cap is at least 1 byte,
+ * since 0 means no cap. */
 static int64_t room_for(const struct gsim_ctx *ctx, gsim_slot slot, uint32_t gpu) {
     const struct gsim_view *view = ctx->view;
     gsim_slot guaranteed = ((const struct antman *)ctx->state)->gpu[gpu].guaranteed;
@@ -36,7 +36,7 @@ bool gsim_antman_may_overflow(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slo
            view->cluster.mem_used[gpu] + mem_of(view, slot) <= view->cluster.hbm_bytes[gpu];
 }
 
-/* --- caps --------------------------------------------------------------------------------------- */
+/* --- caps ------------------------------------------------------------------------------------- */
 
 void gsim_antman_cap(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     const struct antman *antman = ctx->state;
@@ -78,11 +78,11 @@ void gsim_antman_welcome(struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t 
     gsim_antman_cap_guests(ctx, plan, gpu);
 }
 
-/* --- the guaranteed job's pace ------------------------------------------------------------------ */
+/* --- the guaranteed job's pace ---------------------------------------------------------------- */
 
-/* Pace: service by time with an iteration or a request under way, so neither how often requests come
- * nor where a long gap between iterations falls is taken for degradation. Who had nothing to do lost
- * nothing. */
+/* Whether the pace is within the tolerance. Pace: service by time with an iteration or a request
+ * under way, so that neither the rate of requests nor the place of a long gap between iterations
+ * counts as degradation. A job that had nothing to do lost nothing. */
 static bool is_as_good(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_ns,
                        int64_t tolerance_ppm) {
     if (taken_ns <= 0)
@@ -97,7 +97,7 @@ bool gsim_antman_follow(struct antman_gpu *gpu, int64_t done_ns, int64_t taken_n
                         int64_t tolerance_ppm) {
     int before = gpu->share;
     if (gpu->n_looks++ == 0)
-        return false; /* it came within this window */
+        return false; /* the job came within this window */
     if (is_as_good(gpu, done_ns, taken_ns, tolerance_ppm))
         gpu->share += gpu->share > 0 ? (gpu->share + 1) / 2 : 1;
     else
@@ -130,7 +130,7 @@ void gsim_antman_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
             continue;
         struct gsim_counters now = gsim_count(ctx, ctx->view->jobs.active[i]);
         int64_t busy_ns =
-            now.busy_ns + now.costs.stall_ns; /* kernels that wait for the host are there */
+            now.busy_ns + now.costs.stall_ns; /* kernels that wait for host memory are on the GPU */
         antman->gpu[job->sharing.gpu - 1].busy_ns += busy_ns - job->busy_ns;
         job->busy_ns = busy_ns;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gang time slicing: an Ousterhout matrix. Columns are GPUs, rows are slices of time; a gang goes
- * into the first row with room for it and keeps its columns, so it always comes back to where it
- * was. Columns that a row leaves idle are used by gangs of later rows (fill). Source: Ousterhout,
+ * into the first row with room for it and keeps its columns, so it always comes back to its GPUs.
+ * Columns that a row leaves idle are used by gangs of later rows (fill). Source: Ousterhout,
  * "Scheduling techniques for concurrent systems", ICDCS 1982. A slice counts from when the gangs of
  * the row run, after their copy-in. A gang that waits for its turn on a node that fails gets other
- * columns, and none are given on nodes that are down. Deviations: columns are taken on one node where
- * the gang fits one; a share takes a whole column; CPUs are not counted; rows are never packed
+ * columns; a node that is down gives no columns. Deviations: columns are taken on one node where
+ * the gang fits a node; a share takes a whole column; CPUs are not counted; rows are never packed
  * again. */
 #include "policies/gang_rr/matrix.h"
 #include "policies/lib/common.h"
@@ -15,19 +15,19 @@
 
 struct job {
     struct gsim_matrix_job matrix; /* first */
-    uint64_t turn; /* when it was last selected */
+    uint64_t turn; /* the last selection that contained the gang */
 };
 
 struct state {
     struct gsim_matrix matrix; /* first */
     uint32_t current; /* row */
     uint64_t turn; /* counts selections */
-    uint64_t *taken; /* by column: the selection that took it last */
+    uint64_t *taken; /* by column: the last selection that took it */
     gsim_slot *selected;
     uint32_t n_selected;
     struct gsim_index on; /* gangs that are placed */
-    int64_t slice_ns, began_ns; /* the current row's slice; -1: not yet */
-    int64_t turned_ns; /* when the row's turn came */
+    int64_t slice_ns, began_ns; /* begin of the current row's slice; -1: not begun */
+    int64_t turned_ns; /* time of the row's turn */
     struct gsim_preemption preemption;
     bool is_filling;
 };
@@ -47,9 +47,9 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     own(ctx, slot)->turn = 0;
 }
 
-/* --- whose turn it is ------------------------------------------------------------------------- */
+/* --- the gangs that have a turn --------------------------------------------------------------- */
 
-/* Selects the gang unless one selected before has a column of it. */
+/* Selects the gang unless a gang selected before has one of its columns. */
 static void select_gang(struct state *s, const struct gsim_ctx *ctx, gsim_slot slot) {
     if (own(ctx, slot)->turn == s->turn || s->taken[own(ctx, slot)->matrix.first] == s->turn)
         return;
@@ -63,8 +63,8 @@ static void select_gang(struct state *s, const struct gsim_ctx *ctx, gsim_slot s
     s->selected[s->n_selected++] = slot;
 }
 
-/* The gangs of the current row, then, in what they leave idle, those that run already (unless the
- * row is new), then those of the rows after it. */
+/* Selects the gangs of the current row; then, in idle columns, gangs that run already (unless the
+ * row is new); then gangs of later rows. */
 static void select_gangs(struct state *s, const struct gsim_ctx *ctx, bool is_new) {
     s->turn++;
     s->n_selected = 0;
@@ -91,7 +91,8 @@ static void next_row(struct state *s, const struct gsim_ctx *ctx) {
     select_gangs(s, ctx, true);
 }
 
-/* Stops who is not selected, as soon as it runs; starts who is, as soon as it can be. */
+/* Stops gangs that are not selected, as soon as they run; starts selected gangs, as soon as they
+ * can be placed. */
 static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot slot, after;
     for (slot = gsim_index_first(&s->on); slot != GSIM_NO_SLOT; slot = after) {
@@ -110,21 +111,21 @@ static void act(struct state *s, struct gsim_ctx *ctx, struct gsim_plan *plan) {
                                    gsim_matrix_columns(&s->matrix, ctx, slot)))
             continue;
         gsim_common_insert(ctx, &s->on, slot, 0);
-        /* the slice waits for who was there at the turn; newcomers do not prolong it */
+        /* the slice waits for gangs that were there at the turn; newcomers do not prolong it */
         if (own(ctx, slot)->matrix.row == s->current &&
             ctx->view->jobs.submit_ns[slot] <= s->turned_ns)
             s->began_ns = -1;
     }
 }
 
-/* When the slice began: when the last gang of the row came to run. -1: one is still on its way.
- * What is placed in this decide may run at once. */
+/* The begin of the slice: the time when the last gang of the row came to run. -1: a gang is still
+ * on its way. A gang that is placed in this decide may run at once. */
 static int64_t beginning_ns(const struct state *s, const struct gsim_ctx *ctx) {
     int64_t latest = -1;
     for (gsim_slot slot = s->matrix.rows[s->current].gangs.first; slot != GSIM_NO_SLOT;
          slot = gsim_queue_after(ctx, slot)) {
         if (gsim_common_waits(ctx->view, slot) && !gsim_index_has(&s->on, slot))
-            continue; /* no memory for it now */
+            continue; /* there is no memory for it now */
         if (ctx->view->jobs.state[slot] != GSIM_RUNNING)
             return -1;
         if (ctx->view->jobs.changed_ns[slot] > latest)
@@ -175,11 +176,11 @@ static const struct gsim_param_def params[] = {
      .fallback = "60s",
      .min = 1,
      .max = GSIM_TIME_MAX,
-     .help = "a row's time, counted from when its gangs run"},
+     .help = "time of a row, counted from when its gangs run"},
     {.name = "fill",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "use what a row leaves idle"},
+     .help = "gangs of later rows use the GPUs that a row leaves idle"},
     {0}};
 
 const struct gsim_policy gsim_policy_gang_rr = {

@@ -29,9 +29,10 @@ static bool fits(const struct gsim_ctx *ctx, const struct gsim_matrix_row *row, 
                  uint32_t gpu) {
     int64_t bytes =
         gsim_trace_get(ctx->view->trace, GSIM_COL_MEM_BYTES, ctx->view->jobs.index[slot]);
+    /* with `devices` the GPU pages */
     return row->column[gpu] == GSIM_NO_SLOT &&
            !ctx->view->cluster.node_is_down[ctx->view->cluster.node_of_gpu[gpu]] &&
-           (ctx->devices || bytes <= ctx->view->cluster.hbm_bytes[gpu]); /* devices: it pages */
+           (ctx->devices || bytes <= ctx->view->cluster.hbm_bytes[gpu]);
 }
 
 /* The fullest node of the row that has room for the whole gang; n_nodes when there is none. */
@@ -87,7 +88,7 @@ static bool fits_row(struct gsim_matrix *s, const struct gsim_ctx *ctx, uint32_t
            take_columns(s, ctx, r, slot, 0, view->cluster.n_gpus);
 }
 
-/* Whether it has columns now. Where an empty row has no room for it, another one has not either. */
+/* Whether the gang has columns now. If an empty row has no room for it, no other empty row has. */
 static bool enter(struct gsim_matrix *s, struct gsim_ctx *ctx, gsim_slot slot) {
     bool has_empty = false;
     for (uint32_t r = 0; r < s->n_rows; r++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Small helpers that any policy may use: keys of an order, timers, and questions about the trace. */
+/* Small helpers that any policy may use: keys of an order, timers, and questions about the
+ * trace. */
 #include "policies/lib/common.h"
 
 enum { PERCENT_PPM = GSIM_PPM / 100, MOST_URGENT_BATCH = 1 << 20 };
@@ -9,7 +10,7 @@ int64_t gsim_common_share_unit(const struct gsim_trace *trace) {
     int64_t unit = GSIM_PPM / PERCENT_PPM;
     for (uint32_t job = 0; share_ppm && job < trace->n_jobs; job++)
         for (int64_t part = (gsim_trace_share(trace, job) + PERCENT_PPM - 1) / PERCENT_PPM;
-             part > 0;) { /* Euclid's */
+             part > 0;) { /* Euclid's algorithm */
             int64_t rest = unit % part;
             unit = part;
             part = rest;
@@ -37,7 +38,7 @@ void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *tim
                             int64_t *set_ns) {
     gsim_slot first = gsim_index_first(timed);
     int64_t then_ns = first == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(timed, first);
-    if (then_ns != *set_ns) /* else the timer is set already, or there is none */
+    if (then_ns != *set_ns) /* otherwise the timer is set already, or there is none */
         gsim_plan_wake(plan, then_ns);
     *set_ns = then_ns;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", 1995) over any placement rule.
  *
- * When the head will fit is found by trying: in a plan that is rolled back, jobs end one after the
- * other, by their limits, until the head can be placed. That is its reservation. Whether a later
- * job delays it is found in the same way: with that job placed, does the head still fit then? So
- * "uses none of what is reserved" needs no notion of its own, whatever the placement rule.
+ * The time at which the head will fit is found by trying: in a plan that is rolled back, jobs end
+ * one after the other, by their limits, until the head can be placed. That is its reservation.
+ * Whether a later job delays it is found by another trial: with that job placed, does the head
+ * still fit then? So "uses none of the reserved units" needs no notion of its own, whatever the
+ * placement rule.
  *
- * Jobs that this very plan has placed count as running from now on, and so does one that is still
- * loading. A job that is past its limit is taken to end now. */
+ * Jobs that this very plan has placed count as running from now on, and so does a job that is still
+ * loading. A job that is past its limit counts as ending now. */
 #include "policies/lib/easy.h"
 
 #include "policies/lib/common.h"
@@ -63,7 +64,7 @@ static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint
     return true;
 }
 
-/* easy->placed has room for every job of the order. */
+/* Expects that easy->placed has room for every job of the order. */
 static bool remember(const struct pass *p, gsim_slot slot) {
     struct gsim_easy *easy = p->easy;
     const struct gsim_unit *units;
@@ -87,7 +88,7 @@ static void forget_last(struct gsim_easy *easy) {
     easy->n_units = easy->placed[--easy->n_placed].first_unit;
 }
 
-/* Places those again that end after end_ns, on the same units. */
+/* Places jobs that end after end_ns again, on their old units. */
 static void place_again(const struct pass *p, int64_t end_ns) {
     const struct gsim_easy *easy = p->easy;
     for (uint32_t i = 0; i < easy->n_placed; i++) {
@@ -105,8 +106,8 @@ static void place_again(const struct pass *p, int64_t end_ns) {
 
 /* --- trials ----------------------------------------------------------------------------------- */
 
-/* Where a trial stands in the order of ends: who is next of those that run, and of those that are on
- * their way to their GPUs. */
+/* The position of a trial in the order of ends: the next running job, and the next job that is on
+ * its way to its GPUs. */
 struct cursor {
     gsim_slot running, coming;
 };
@@ -115,7 +116,7 @@ static struct cursor first_end(const struct pass *p) {
     return (struct cursor){gsim_index_first(&p->easy->ending), gsim_index_first(&p->easy->coming)};
 }
 
-/* A limit begins when the job runs: at the soonest now. */
+/* A limit begins when the job runs: now at the soonest. */
 static int64_t coming_end_ns(const struct pass *p, gsim_slot slot) {
     return slot == GSIM_NO_ID ? GSIM_NEVER
                               : p->ctx->view->now_ns + gsim_index_key(&p->easy->coming, slot);
@@ -140,7 +141,8 @@ static void end_next(const struct pass *p, struct cursor *at) {
     (void)gsim_plan_suppose_over(p->plan, slot);
 }
 
-/* The world as it will be when all limits up to end_ns have passed; returns who ends next. */
+/* Imagines the world when all limits up to end_ns have passed; returns the position of the next
+ * end. */
 static struct cursor imagine(const struct pass *p, int64_t end_ns) {
     gsim_plan_rollback(p->plan, p->start);
     struct cursor at = first_end(p);
@@ -170,7 +172,8 @@ static bool head_fits(const struct pass *p, gsim_slot head) {
     return gsim_settings_place(p->ctx, p->plan, head, p->easy->rule);
 }
 
-/* The earliest end at which the head fits; GSIM_NEVER when it does not even fit when all have ended. */
+/* The earliest end at which the head fits; GSIM_NEVER when it does not fit even if all jobs have
+ * ended. */
 static int64_t reserve(const struct pass *p, gsim_slot head) {
     struct cursor at = first_end(p);
     int64_t end_ns = INT64_MIN, placed_ns = next_placed_end(p->easy, end_ns);
@@ -182,7 +185,7 @@ static int64_t reserve(const struct pass *p, gsim_slot head) {
         if (next_ns < placed_ns) {
             end_ns = next_ns;
             end_next(p, &at);
-        } else { /* what was placed can only be left out from the start */
+        } else { /* jobs of this plan can only be left out from the start */
             end_ns = placed_ns;
             at = imagine(p, end_ns);
             placed_ns = next_placed_end(p->easy, end_ns);
@@ -202,7 +205,7 @@ static bool is_harmless(const struct pass *p, gsim_slot head, int64_t reserved_n
     return fits;
 }
 
-/* What is known of jobs as wide as this one; NULL: nothing that holds for it. A job that comes back may
+/* The failed trial that speaks for jobs as wide as this one; NULL: none does. A job that comes back may
  * have units that it prefers. */
 static struct gsim_easy_failed *failed_of(const struct pass *p, gsim_slot slot) {
     const struct gsim_view *view = p->ctx->view;
@@ -243,8 +246,8 @@ static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64
     return true;
 }
 
-/* The first for which there is a reservation is the head. Before it jobs start where they fit; one that
- * would not even fit if all others ended, since a node is down, keeps nobody waiting. */
+/* The first job with a reservation is the head. Jobs before it start where they fit; a job that
+ * would not fit even if all others ended, since a node is down, holds no job back. */
 void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_misfits hopeless = gsim_misfits_none(ctx->view, easy->rule, false);
     struct pass p = {.easy = easy,

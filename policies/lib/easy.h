@@ -7,10 +7,10 @@
 #include "policies/lib/queue.h"
 #include "sim/base/index.h"
 
-/* Places waiting jobs in an order: strictly until one does not fit; that one gets a reservation at
- * the earliest time at which running jobs' limits make room for it; later jobs start only if it can
- * still start then. One that would not fit if all ended has none, and the next is the head. Zeroed,
- * then gsim_easy_init. */
+/* Places waiting jobs in an order: strictly until a job does not fit, the head; it gets a
+ * reservation at the earliest time at which running jobs' limits make room for it; later jobs start
+ * only if the head can still start then. A job that would not fit if all others ended has no
+ * reservation, and the next job is the head. Zeroed at first, then gsim_easy_init. */
 struct gsim_easy_placed;
 struct gsim_easy_failed;
 struct gsim_easy {
@@ -18,16 +18,17 @@ struct gsim_easy {
     struct gsim_easy_failed *failed; /* by gang size; NULL: its trials tell nothing of other jobs */
     uint64_t n_states; /* of the units that trials begin with, so far */
     struct gsim_index ending; /* running jobs by latest end */
-    struct gsim_index coming; /* those on their way to their GPUs, by limit */
-    bool kills, is_booked; /* kill=; whether these two are kept */
+    struct gsim_index coming; /* jobs on their way to their GPUs, by limit */
+    bool kills, is_booked; /* kills: of kill=; is_booked: the two indices are kept */
     gsim_slot *order; /* waiting jobs, first to last */
     bool *is_placed; /* after the pass */
     uint32_t n, capacity;
-    struct gsim_easy_placed *placed; /* in this pass, with their units */
+    struct gsim_easy_placed *placed; /* placed in this pass, with their units */
     struct gsim_unit *units;
     uint32_t n_placed, n_units, units_capacity;
 };
-/* plans: by limits; says once that true durations stand in for them, if they do. Reads kill=. */
+/* Reads kill=. plans: the policy plans by limits, and warns once if true durations stand in for
+ * them. */
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
                                 bool plans);
 /* Part of it, for the pass. false: no memory. */
@@ -45,10 +46,11 @@ void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot);
 #define GSIM_KILL_PARAM                                                                            \
     {                                                                                              \
         .name = "kill", .type = GSIM_PARAM_BOOL, .fallback = "off",                                \
-        .help = "jobs end when they have run for their limit_s, as Slurm has it; off: nobody is "  \
-                "stopped, since a trace says how long jobs ran"                                    \
+        .help = "jobs end when they have run for their limit_s, as in Slurm; off: no job is "      \
+                "stopped, since a trace gives the time that jobs ran"                              \
     }
-/* A new order of n jobs at most, none of them placed. false: no memory, and the log says so. */
+/* Begins a new order of at most n jobs, none of them placed. false: no memory, which the log
+ * notes. */
 bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n);
 void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot);
 void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);

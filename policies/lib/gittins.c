@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The Gittins index of a history of service: the best chance to end per second invested. Sources:
  * Gittins, "Bandit processes and dynamic allocation indices" (1979); for clusters Gu et al.,
- * "Tiresias" (NSDI 2019). All of it is in whole numbers: it decides who runs. */
+ * "Tiresias" (NSDI 2019). All arithmetic is in whole numbers, since the index decides which job
+ * runs. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +109,8 @@ uint32_t gsim_history_above(const struct gsim_history *history, int64_t age) {
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-/* The same as gsim_history_above; a job's age grows by little from one event to the next. */
+/* As gsim_history_above; a job's age grows by little from one event to the next, so the search
+ * starts near the last place. */
 static uint32_t above_near(const struct gsim_history *h, int64_t age, uint32_t near) {
     uint32_t i = near <= h->n ? near : h->n;
     for (int step = 0; step < STEPS; step++) {
@@ -133,7 +135,7 @@ int64_t gsim_gittins_index_near(const struct gsim_history *history, int64_t age,
     gsim_i128 service = (gsim_i128)(h->sum[k] - h->sum[i]) - (gsim_i128)age * (k - i);
     if (k < h->n)
         service += (gsim_i128)delta * (h->n - k);
-    if (k - i < 1u << (62 - INDEX_BITS) && service <= INT64_MAX) /* mostly, and much faster */
+    if (k - i < 1u << (62 - INDEX_BITS) && service <= INT64_MAX) /* mostly true, and much faster */
         return ((int64_t)(k - i) << INDEX_BITS) / (int64_t)service;
     return (int64_t)(((gsim_i128)(k - i) << INDEX_BITS) / service);
 }

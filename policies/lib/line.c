@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The decision of fifo and backfill: a job that is placed on arrival never stands in the line. */
+/* The decision of fifo and backfill: a job that is placed on arrival never enters the line. */
 #include "policies/lib/line.h"
 
 #include "policies/lib/common.h"
@@ -20,7 +20,8 @@ static inline bool place_of_line(const struct gsim_line *line, struct gsim_misfi
                            : gsim_misfits_place(misfits, ctx, plan, slot, line->rule);
 }
 
-/* Those that wait, when something was freed, or is back from repair: nothing else lets them fit. */
+/* Tries waiting jobs when capacity was freed, or came back from repair: no other event lets them
+ * fit. */
 GSIM_APART static void place_waiting(struct gsim_line *line, struct gsim_misfits *misfits,
                                      const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot after;
@@ -28,7 +29,7 @@ GSIM_APART static void place_waiting(struct gsim_line *line, struct gsim_misfits
          slot != GSIM_NO_SLOT && !gsim_common_is_full(ctx->view); slot = after) {
         after = gsim_queue_after(ctx, slot);
         if (!line->is_strict && gsim_misfits_has(misfits, ctx->view, slot))
-            continue; /* most of a long line */
+            continue; /* true of most jobs in a long line */
         if (place_of_line(line, misfits, ctx, plan, slot))
             gsim_queue_remove(&line->queue, ctx, slot);
         else if (line->is_strict)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A pass over waiting jobs tries many that cannot fit; the smallest gang that did not fit answers for all
- * that are larger. */
+/* A pass over waiting jobs tries many that cannot fit; the smallest gang that did not fit speaks
+ * for all larger gangs. */
 #include "policies/lib/misfits.h"
 
 #include "policies/lib/settings.h"

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which waiting jobs cannot fit, known from those that were tried before in a pass. */
+/* Waiting jobs that cannot fit, by the jobs tried before in a pass. */
 #ifndef GSIM_POLICIES_LIB_MISFITS_H
 #define GSIM_POLICIES_LIB_MISFITS_H
 
 #include "gsim/policy.h"
 
 /* Remembers the smallest whole gang that did not fit in a pass: as long as only the number of GPUs
- * matters, nothing at least as large can fit either. */
+ * matters, no gang that is at least as large can fit either. */
 struct gsim_misfits {
     uint32_t smallest;
-    bool is_size_all; /* nothing but whole GPUs can be missing, and all are placed by one rule */
+    bool is_size_all; /* only whole GPUs can be lacking, and all jobs are placed by one rule */
 };
 /* keeps_paused: paused jobs may leave their memory on GPUs. */
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
                                       bool keeps_paused);
-/* Whether the job is known not to fit, without asking the plan: in a pool two comparisons tell. */
+/* Whether the job is known not to fit, without asking the plan: in a pool two comparisons
+ * decide. */
 static inline bool gsim_misfits_has(const struct gsim_misfits *misfits,
                                     const struct gsim_view *view, gsim_slot slot) {
     if (!view->pool.is_used)

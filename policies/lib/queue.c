@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A linked list through the per-job state: appending and removing cost the length of no queue. */
+/* A linked list through the per-job state: appending and removing do not depend on the length of a
+ * queue. */
 #include "policies/lib/queue.h"
 
 static struct gsim_queue_link *link_of(const struct gsim_ctx *ctx, gsim_slot slot) {

@@ -5,7 +5,7 @@
 
 #include "gsim/policy.h"
 
-/* Links of a job; the first member of the per-job state of policies that use the queue. */
+/* The links of a job; the first member of the per-job state of policies that use the queue. */
 struct gsim_queue_link {
     gsim_slot before, after;
 };
@@ -16,9 +16,9 @@ struct gsim_queue {
 
 void gsim_queue_init(struct gsim_queue *queue);
 void gsim_queue_append(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);
-/* Those that have come since the last decide; sparing a hook for each. */
+/* Appends the jobs that have arrived since the last decide, which saves the policy a hook. */
 void gsim_queue_append_arrived(struct gsim_queue *queue, const struct gsim_ctx *ctx);
-/* before: one of the queue, or GSIM_NO_SLOT for its end. */
+/* before: a job of the queue, or GSIM_NO_SLOT for its end. */
 void gsim_queue_insert(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot before,
                        gsim_slot slot);
 void gsim_queue_remove(struct gsim_queue *queue, const struct gsim_ctx *ctx, gsim_slot slot);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The pass over ranked queues that sjf, srtf, srsf and las share.
  *
- * Between events nothing changes but the ranks of running jobs, all of one weight at one speed, so
- * an ordered index whose key is "rank at time 0" stays sorted without being touched. A pass tries
- * waiting jobs from the best; one that does not fit may push out running jobs of worse rank, worst
- * first; of those only the ones whose units it really takes are preempted. */
+ * Between events only the ranks of running jobs change, for jobs of one weight at one speed, so an
+ * ordered index with the key "rank at time 0" stays sorted without being touched. A pass tries
+ * waiting jobs from the best; a job that does not fit may push out running jobs of worse rank,
+ * worst first; of these only jobs on units that it really takes are preempted. */
 #include "policies/lib/ranked.h"
 
 #include "policies/lib/common.h"
@@ -58,7 +58,7 @@ static inline struct gsim_rank_group *group_of(struct gsim_ranked *ranked, struc
     return add_group(ranked, ctx, weight);
 }
 
-/* What a job asks for in the unit in which room is counted: shares of a pool, else whole GPUs. */
+/* The request of a job in the unit in which room is counted: shares of a pool, else whole GPUs. */
 static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
     return view->pool.is_used ? (int64_t)view->jobs.gpus[slot] * view->jobs.share_ppm[slot]
                               : view->jobs.gpus[slot];
@@ -73,7 +73,7 @@ static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
         out_of_memory(ctx);
 }
 
-/* Where jobs wait for pages, what is left of them falls as it does. */
+/* Whether keys are bounds: where jobs wait for pages, their remaining work falls at any speed. */
 static bool is_bound(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
     return ctx->devices && ranked->slope_sign < 0;
 }
@@ -116,7 +116,8 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
         if (!ranked->is_preemptive)
             break;
         book_running(ranked, ctx, slot);
-        /* While it was loading it could not be preempted: who waits may want to do so now. */
+        /* While the job was loading it could not be preempted: a waiting job may want to do so
+         * now. */
         if (ctx->view->jobs.changed_ns[slot] > ranked->decided_ns)
             ranked->needs_full_pass = true;
         break;
@@ -126,7 +127,7 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
         book_waiting(ranked, ctx, slot);
         ranked->needs_full_pass = true;
         break;
-    default: /* done, or on its way again */
+    default: /* done, or on its way to units again */
         break;
     }
 }
@@ -135,8 +136,8 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 
 static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
 
-/* Most keep their order and get their new keys where they stand. The others are taken out, into the
- * list of victims, and put in again. */
+/* Most jobs keep their place and get their new keys there. The others are taken out, into the list
+ * of victims, and inserted again. */
 static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                            struct gsim_index *running) {
     const uint32_t *job = ctx->view->jobs.index;
@@ -164,7 +165,7 @@ static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         book_running(ranked, ctx, ranked->victims[v]);
 }
 
-/* One that moves backwards is met twice, and stays. */
+/* A job that moves backwards is met twice, and stays. */
 static void rerank_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
     gsim_slot after, slot = gsim_index_first(&ranked->waiting);
     for (; slot != GSIM_NO_ID; slot = after) {
@@ -187,7 +188,7 @@ void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool i
 
 /* --- victims ---------------------------------------------------------------------------------- */
 
-/* The worst of a group. Whoever is last by its bound, and still is by what it has left. */
+/* The worst job of a group: the last by its bound that is still last by its present value. */
 static gsim_slot last_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
                          struct gsim_rank_group *group) {
     gsim_slot last = gsim_index_last(&group->running);
@@ -221,7 +222,7 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return worst;
 }
 
-/* The worst running job, if it is so much worse than a waiting one that it gives way. */
+/* The worst running job, if its rank is so far behind the waiting job's that it gives way. */
 static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
                            int64_t rank) {
     int64_t worst_rank = 0;
@@ -250,7 +251,7 @@ static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_sl
     return true;
 }
 
-/* Preempts worse jobs, worst first, until the waiting one fits. */
+/* Preempts worse jobs, worst first, until the waiting job fits. */
 static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, int64_t rank) {
     uint64_t room = ctx->view->cluster.n_idle_gpus;
@@ -268,8 +269,8 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     }
 }
 
-/* Victims whose units the job did not take after all are spared: the plan is done again with only
- * the others. In a pool there are no units, all victims were needed. */
+/* Spares victims that held none of the units that the job took: makes the plan again with the other
+ * victims only. In a pool there are no units, and all victims were needed. */
 static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot, uint32_t mark) {
     struct gsim_taken *taken = &ranked->taken;
@@ -313,7 +314,7 @@ struct pass {
     uint32_t smallest_unforced; /* the smallest gang that even force did not place */
 };
 
-/* Whether this waiting job could push anybody out. */
+/* Whether this waiting job could push out any running job. */
 static bool may_force(const struct pass *p, gsim_slot slot, int64_t rank) {
     return p->ranked->is_preemptive && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced &&
            worst_for(p->ranked, p->ctx, slot, rank) != GSIM_NO_SLOT;
@@ -329,12 +330,12 @@ static void try_job(struct pass *p, gsim_slot slot) {
         return;
     if (place_by_force(p->ranked, p->ctx, p->plan, slot, rank)) {
         gsim_index_remove(&p->ranked->waiting, slot);
-        p->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+        p->misfits.smallest = UINT32_MAX; /* it may leave a part of the GPUs that it freed */
     } else if (p->misfits.is_size_all && p->ctx->view->jobs.gpus[slot] < p->smallest_unforced)
         p->smallest_unforced = p->ctx->view->jobs.gpus[slot];
 }
 
-/* Nobody behind this one can be placed: nothing is idle, and nobody who runs is worse. */
+/* Whether no job behind this one can be placed: no GPU is idle, and no running job is worse. */
 static bool is_over(const struct pass *p, gsim_slot slot) {
     if (!gsim_common_is_full(p->ctx->view) && !(p->misfits.is_size_all && p->misfits.smallest == 1))
         return false;
@@ -342,7 +343,7 @@ static bool is_over(const struct pass *p, gsim_slot slot) {
     return !p->ranked->is_preemptive || worst_for(p->ranked, p->ctx, slot, rank) == GSIM_NO_SLOT;
 }
 
-/* Nobody who needs more can be placed. */
+/* The most GPUs (or shares of a pool) with which a job could still be placed. */
 static int64_t room(const struct pass *p) {
     const struct gsim_view *view = p->ctx->view;
     if (view->pool.is_used)
@@ -353,8 +354,8 @@ static int64_t room(const struct pass *p) {
                                                             : view->cluster.n_idle_gpus;
 }
 
-/* The first from here on that is to be tried: who needs more than there is costs nothing. With
- * preemption anybody may fit by force. */
+/* The first job from here on that is to be tried; jobs that need more than the room are skipped at
+ * no cost. With preemption any job may fit by force. */
 static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
     const struct gsim_index *waiting = &p->ranked->waiting;
     if (p->ranked->is_preemptive)
@@ -375,7 +376,7 @@ static void pass_over_all(struct pass *p) {
     }
 }
 
-/* Only arrivals: for the others nothing has become better since they were last tried. */
+/* Tries arrivals only: for the others nothing has improved since they were last tried. */
 static void pass_over_arrivals(struct pass *p) {
     const struct gsim_view *view = p->ctx->view;
     if (view->changes.n_arrived > 1) { /* several: in order of rank, among all */

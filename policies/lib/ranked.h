@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ranked, preemptive scheduling: one pass for all policies whose jobs have a rank. */
+/* Ranked, preemptive scheduling: one pass for all policies that rank jobs. */
 #ifndef GSIM_POLICIES_LIB_RANKED_H
 #define GSIM_POLICIES_LIB_RANKED_H
 
@@ -8,16 +8,16 @@
 #include "sim/base/index.h"
 
 /* A running job's rank moves with time: rank = (key + slope_sign * now) * weight. Jobs of one
- * weight keep their order while they run, so there is one ordered index a weight. Where GPUs page,
- * ranks that fall do so at any speed: a key is then the rank / weight when it was last asked for, and
- * no rank is above that. */
+ * weight keep their order while they run, so there is one ordered index per weight. Where GPUs
+ * page, falling ranks fall at any speed: a key is then rank / weight as of its last computation,
+ * and no rank is above it. */
 struct gsim_rank_group {
     int64_t weight;
     struct gsim_index running; /* by key */
 };
 
-/* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy says what a job's
- * rank is made of; the pass does the rest. */
+/* Waiting jobs by rank (smaller goes first), running jobs in groups. The policy defines a job's
+ * rank by value and weight; the pass does the rest. */
 struct gsim_ranked {
     struct gsim_index waiting; /* key: rank */
     struct gsim_rank_group *group;
@@ -29,24 +29,25 @@ struct gsim_ranked {
     struct gsim_preemption preemption;
     bool is_preemptive;
     int64_t decided_ns; /* time of the last decide */
-    uint32_t n_repairs; /* that it knows of */
-    bool needs_full_pass; /* capacity was freed, or ranks of waiting jobs may have been passed */
+    uint32_t n_repairs; /* seen so far */
+    /* capacity was freed, or running jobs' ranks may have passed those of waiting jobs */
+    bool needs_full_pass;
     int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot); /* rank / weight, now */
-    int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 for most */
+    int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 in most policies */
     gsim_slot *victims;
     uint32_t n_victims, victims_capacity;
     struct gsim_taken taken;
 };
 
-/* The rank of a running or waiting job has changed by itself. */
+/* Notes that the rank of a running or waiting job has changed by itself. */
 void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
-/* Ranks of running jobs have changed in a way of their own; is_all: those of waiting ones too. To be
- * called when nothing but what has settled or arrived since is unbooked. */
+/* Computes the ranks of running jobs anew, is_all: of waiting jobs too. To be called when every job
+ * is booked except those that settled or arrived since. */
 void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all);
 void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
 /* Hooks to be called from the policy's own. */
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
-/* Books what changed, then places waiting jobs in order of rank, preempting worse ones. */
+/* Books changes, then places waiting jobs in order of rank, preempting worse jobs. */
 void gsim_ranked_decide(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The hooks of sjf, srtf and srsf, whose ranks are all that differs. */
+/* The hooks of sjf, srtf and srsf, which differ in their ranks only. */
 #include "policies/lib/ranking.h"
 
 void gsim_ranking_on_completion(struct gsim_ctx *ctx, gsim_slot slot) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Attained service, and the jobs that reach a limit of it. Service is the time that a job has had its
- * GPUs to run on, however slow they are and whatever it waited for there: a scheduler sees a clock,
- * and not how much of its work a job got done. */
+/* Attained service, and the jobs that reach a limit of it. Service is the time that a job has had
+ * its GPUs to run on, however slow they are and including waits there: a scheduler sees a clock,
+ * and not the progress of a job's work. */
 #include "policies/lib/service.h"
 
 #include "policies/lib/common.h"
@@ -22,7 +22,7 @@ void gsim_service_set(struct gsim_service *limits, struct gsim_ctx *ctx, struct 
                       gsim_slot slot, int64_t served_ns) {
     gsim_service_forget(limits, slot);
     gsim_plan_watch(plan, slot, GSIM_WATCH_RAN, served_ns);
-    if (served_ns <= gsim_service_ns(ctx, slot)) /* it failed, and has kept so much */
+    if (served_ns <= gsim_service_ns(ctx, slot)) /* the job failed, and has kept this much */
         gsim_common_insert(ctx, &limits->reached, slot, 0);
 }
 

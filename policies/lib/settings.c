@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the parameters of settings.h set: the managers of memory, the placement rule, and the way in which
- * a running job gives way. */
+/* The effects of the parameters of settings.h: the managers of memory, the placement rule, and the
+ * way in which a running job gives way. */
 #include "policies/lib/settings.h"
 
 #include "sim/api/compat.h"
@@ -19,18 +19,18 @@ static enum gsim_status check_sizes(const struct gsim_ctx *ctx) {
     const struct gsim_trace *trace = ctx->view->trace;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (!has_size(trace, job))
-            return gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                             "column 'mem_gib': moving memory needs to know how much job '%s' has, "
-                             "and the trace does not say; give it with --assume mem_gib=SIZE, or "
-                             "choose memory=resident",
-                             gsim_trace_id(trace, job));
+            return gsim_fail(
+                ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                "column 'mem_gib': memory= moves memory, and the trace does not give the memory of "
+                "job '%s'; give it with --assume mem_gib=SIZE, or choose memory=resident",
+                gsim_trace_id(trace, job));
     return GSIM_OK;
 }
 
 enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how) {
     if (ctx->reference != GSIM_REFERENCE_NONE)
         return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
-                         "memory=: the simulators that reference= names know no memory");
+                         "memory=: the simulators of reference= do not model memory");
     struct gsim_arrangement *devices = gsim_arena_alloc(ctx->arena, sizeof *devices);
     if (!devices)
         return gsim_no_memory(ctx->log, "opening a policy");
@@ -42,8 +42,8 @@ enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_ar
 }
 
 enum gsim_status gsim_settings_open_memory(struct gsim_ctx *ctx) {
-    /* The choices are in the order of the managers. What is alone on its GPU is predicted without
-     * fault: nobody else's memory is there to confuse it with. */
+    /* The choices are in the order of the managers. Memory of a job that is alone on its GPU is
+     * predicted without fault: there is no other job's memory to confuse it with. */
     struct gsim_arrangement how = {.memory = (enum gsim_memory)gsim_param(ctx->params, "memory"),
                                    .pipeline = true,
                                    .early_start = true,
@@ -95,7 +95,8 @@ struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_
         {GSIM_STOP_KERNEL, GSIM_KEEP_PAGEABLE}, /* paging: the host stops, others push it out */
     };
     enum { AUTO, SUSPEND = 2, RESTART = 3, PAGING = 6 };
-    if (ctx->reference != GSIM_REFERENCE_NONE) /* they know no boundaries and no memory */
+    /* reference simulators know no boundaries and no memory */
+    if (ctx->reference != GSIM_REFERENCE_NONE)
         return by_choice[AUTO];
     int64_t choice = gsim_param(ctx->params, "preempt");
     if (choice == AUTO && ctx->devices)

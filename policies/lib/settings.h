@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parameters that cluster policies have in common, each with what it sets: placement=, preempt= and
+/* Parameters that cluster policies have in common, each with its effect: placement=, preempt= and
  * memory=. */
 #ifndef GSIM_POLICIES_LIB_SETTINGS_H
 #define GSIM_POLICIES_LIB_SETTINGS_H
@@ -16,7 +16,7 @@
     }
 #define GSIM_PLACEMENT_PARAM GSIM_PLACEMENT_PARAM_AS("consolidate")
 
-/* own: what the policy's source does, and why. */
+/* own: the way of the policy's source, and the reason. */
 #define GSIM_PREEMPT_PARAM_AS(own)                                                                 \
     {                                                                                              \
         .name = "preempt", .type = GSIM_PARAM_CHOICE, .fallback = "auto",                          \
@@ -31,32 +31,33 @@
     {                                                                                              \
         .name = "memory", .type = GSIM_PARAM_CHOICE, .fallback = (by_default),                     \
         .choices = "resident|uvm|lru|proactive",                                                   \
-        .help = "whose memory is on a GPU: everybody's; what faults bring, out goes what came "    \
-                "first; the same, out goes what was used longest ago; what the next one is "       \
-                "predicted to use, moved at each switch"                                           \
+        .help = "memory on a GPU: resident: that of all its jobs; uvm: the pages that faults "     \
+                "bring, the first to come goes out first; lru: these pages, the least recently "   \
+                "used goes out first; proactive: the pages that the next job is predicted to "     \
+                "use, moved at each switch"                                                        \
     }
 #define GSIM_MEMORY_PARAM GSIM_MEMORY_PARAM_AS("resident")
 
-/* memory=: who moves it, on all GPUs from the start; a manager needs to know how much there is to
- * move. Where jobs have GPUs to themselves one may then have more memory than there is, and paused
- * ones leave theirs to be paged. */
+/* Reads memory=, which sets the manager of memory on all GPUs from the start; a manager needs the
+ * sizes of jobs' memory. With a manager a job that has GPUs to itself may have more memory than
+ * they have, and paused jobs leave theirs to be paged. */
 enum gsim_status gsim_settings_open_memory(struct gsim_ctx *ctx);
-/* The same, in this way, lanes apart. */
+/* Like gsim_settings_open_memory, with this arrangement apart from its lanes. */
 enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_arrangement *how);
-/* An idle GPU that was shared can be had whole again, its memory managed as before. */
+/* Makes an idle GPU that was shared whole again, its memory managed as before. */
 bool gsim_settings_make_whole(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu);
 
-/* placement=, or what the reference simulator does. */
+/* The rule of placement=, or the reference simulator's. */
 enum gsim_rule gsim_settings_rule(const struct gsim_ctx *ctx);
 
 struct gsim_preemption {
     enum gsim_stop stop;
     enum gsim_keep keep;
 };
-/* preempt=; own: what auto is where memory is not managed. */
+/* The way of preempt=; own: the way of auto where memory is not managed. */
 struct gsim_preemption gsim_settings_preemption(struct gsim_ctx *ctx, enum gsim_keep own);
 
-/* GSIM_RULE_SKEW becomes what the job's model asks for; other rules stay. */
+/* Resolves GSIM_RULE_SKEW by the job's model; other rules stay. */
 enum gsim_rule gsim_settings_rule_of(const struct gsim_ctx *ctx, gsim_slot slot,
                                      enum gsim_rule rule);
 bool gsim_settings_place(const struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which GPU a job shares, and when a shared GPU is given back to be had whole. */
+/* The choice of a GPU for a job to share, and the return of a shared GPU to be had whole. */
 #include "policies/lib/sharing.h"
 
 #include "policies/lib/common.h"
@@ -57,7 +57,7 @@ bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan
     return arrange_as(sharing, plan, gpu, &sharing->lane, entry);
 }
 
-/* Says how a GPU is shared, now that so many jobs with so much memory are on it. */
+/* Arranges a GPU for n_jobs jobs with mem_bytes of memory on it. */
 static bool arrange(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                     struct gsim_plan *plan, uint32_t gpu, const struct gsim_entry *entry,
                     uint32_t n_jobs, int64_t mem_bytes) {
@@ -72,7 +72,8 @@ static void leave(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx
     const struct gsim_view *view = ctx->view;
     struct gsim_sharing_job *job = gsim_job_state(ctx, slot);
     struct gsim_unit unit = {.gpu = job->gpu - 1};
-    /* Others on their way out may have left it before, and somebody may have it whole by now. */
+    /* Other jobs on their way out may have left the GPU before, and a job may have it whole by
+     * now. */
     if (job->gpu && view->cluster.is_arranged[unit.gpu] && view->cluster.clients[unit.gpu] == 0)
         (void)gsim_settings_make_whole(ctx, plan, unit.gpu);
     else if (job->gpu && sharing->adapt && view->cluster.clients[unit.gpu] > 0)
@@ -101,7 +102,7 @@ static bool has_room(const struct gsim_sharing *sharing, const struct gsim_view 
                                           view->cluster.hbm_bytes[gpu]);
 }
 
-/* The GPU with the fewest jobs that has room; the cluster's size when there is none. */
+/* The GPU with the least load that has room; the cluster's size when there is none. */
 static uint32_t emptiest(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
@@ -127,7 +128,8 @@ static int32_t urgency(const struct gsim_sharing *sharing, const struct gsim_ctx
     return gsim_common_is_realtime(ctx->view, slot);
 }
 
-/* In one lane with the others; of these, only an order of urgency has to be said. */
+/* Enters the job into one lane with the other jobs; the arrangement is repeated only where the job
+ * changes it. */
 static bool enter_lane(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                        struct gsim_unit unit) {
     const struct gsim_sharing *sharing = ctx->state;

@@ -6,41 +6,40 @@
 #include "policies/lib/common.h"
 #include "policies/lib/queue.h"
 
-/* Jobs of one GPU share GPUs that are arranged in one way; gangs have whole GPUs to themselves.
+/* Jobs of one GPU share GPUs that are all arranged alike; gangs have whole GPUs to themselves.
  * Strictly in order of arrival: each job goes to the GPU with the fewest jobs that has room. */
 struct gsim_sharing {
     struct gsim_queue queue;
-    struct gsim_lane lane; /* of the GPUs that are shared */
-    struct gsim_arrangement how; /* they share, but for lanes and entries */
+    struct gsim_lane lane; /* of the shared GPUs */
+    struct gsim_arrangement how; /* their arrangement, without lanes and entries */
     enum gsim_rule rule;
-    /* Class realtime, whose requests run to their end, and all others: column `priority` does not
-     * matter. */
+    /* There are two levels: class realtime, with requests that run to their end, and all other
+     * jobs; the column `priority` does not matter. */
     bool has_two_levels;
-    /* Where every job has a lane of its own: arranges the GPU for this one too. NULL: all are in
-     * the one lane. */
+    /* For policies with a lane per job: arranges the GPU for this job too. NULL: all jobs are in
+     * one lane. */
     bool (*arrange)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                     struct gsim_unit unit);
-    /* Sets what of the lane goes by who is on a GPU: so many jobs, with so much memory. NULL: nothing
-     * does. */
+    /* Adapts the lane to the number of jobs on a GPU and their memory. NULL: the lane is fixed. */
     void (*adapt)(const struct gsim_ctx *ctx, struct gsim_lane *lane, uint32_t n_jobs,
                   bool is_oversubscribed);
     /* Whether the job may share this GPU; NULL: always. */
     bool (*accepts)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
-    /* The GPU where this is least is taken; NULL: the number of jobs there. */
+    /* The load by which the least loaded GPU is taken; NULL: the number of jobs there. */
     int64_t (*load)(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot);
 };
 
-/* A job's part of it, first in the per-job state. */
+/* A job's part of the sharing, first in the per-job state. */
 struct gsim_sharing_job {
     struct gsim_queue_link link;
-    uint32_t gpu; /* where it shares, + 1; 0: it does not */
+    uint32_t gpu; /* the GPU that it shares, + 1; 0: none */
 };
 
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                        const struct gsim_lane *lane);
-/* memory=, as gsim_settings_open_memory, with what else the arrangement says of it. */
+/* Reads memory=, as gsim_settings_open_memory does, into the arrangement of shared GPUs. */
 enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx);
-/* quantum=, or slice=, as GSIM_QUANTUM_... or a time. */
+/* The value of quantum=, or slice=, as GSIM_QUANTUM_... or a time. */
 int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
 
 #define GSIM_QUANTUM_PARAMS                                                                        \
@@ -58,16 +57,16 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx);
         .help = "another name for quantum"                                                         \
     }
 
-/* GPUs that the last sharer has left can be had whole again; before anything is placed. */
+/* Makes GPUs whole again that the last sharing job has left; to be called before any placement. */
 void gsim_sharing_give_back(const struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                             struct gsim_plan *plan);
-/* What this entry says of a job that is on a GPU or about to be. */
+/* Arranges a GPU anew with this entry, for a job that is on it or about to be. */
 bool gsim_sharing_say(const struct gsim_sharing *sharing, struct gsim_plan *plan, uint32_t gpu,
                       const struct gsim_entry *entry);
 /* Places a job of one GPU; false: there is no room. */
 bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx,
                         struct gsim_plan *plan, gsim_slot slot);
-/* Hooks of policies whose state is nothing else. */
+/* Hooks of policies with this state and no other. */
 void gsim_sharing_on_arrival(struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan);
 

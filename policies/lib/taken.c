@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A policy tries a placement, rolls it back, and asks which running jobs stood on the units it had. */
+/* A policy tries a placement, rolls it back, and asks which running jobs were on the units that the
+ * placement had. */
 #include "policies/lib/taken.h"
 
 #include "policies/lib/common.h"

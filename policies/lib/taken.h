@@ -5,12 +5,12 @@
 
 #include "gsim/policy.h"
 
-/* What a job was given, noted before the plan is rolled back. */
+/* The units of a job, noted before the plan is rolled back. */
 struct gsim_taken {
     struct gsim_unit *units;
     uint32_t n, capacity;
 };
-/* Room for so many units; false: no memory. */
+/* Makes room for n units; false: no memory. */
 bool gsim_taken_reserve(struct gsim_taken *taken, struct gsim_ctx *ctx, uint32_t n);
 /* false: none (a pool), or no memory. */
 bool gsim_taken_note(struct gsim_taken *taken, struct gsim_ctx *ctx, const struct gsim_plan *plan,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Limits of running jobs (limit_s), as batch systems have them: by when a job ends at the latest, which
- * EASY plans with, and the end of a job that reaches its limit (kill=on). A limit counts the time that a
- * job runs, without what loading takes: durations of traces have that in them. Where a trace gives no
- * limit, the time that the job really takes on the units that it has stands in for it. */
+/* Limits of running jobs (limit_s), as batch systems have them: the latest end of a job, by which
+ * EASY plans, and the end of a job that reaches its limit (kill=on). A limit counts the time that a
+ * job runs, without loading: durations of traces include loading. Where a trace gives no limit, the
+ * time that the job really takes on its units stands in for it. */
 #include "policies/lib/common.h"
 #include "policies/lib/easy.h"
 #include "policies/lib/settings.h"
@@ -16,7 +16,7 @@ int64_t gsim_easy_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return limit >= 0 ? limit : gsim_ask_left_ns(ctx, slot);
 }
 
-/* How many jobs have none. */
+/* The number of jobs without a limit. */
 static uint32_t count_unlimited(const struct gsim_trace *trace) {
     uint32_t n = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
@@ -48,7 +48,7 @@ enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, co
     return GSIM_OK;
 }
 
-/* --- who runs --------------------------------------------------------------------------------- */
+/* --- running jobs ----------------------------------------------------------------------------- */
 
 uint32_t gsim_easy_started(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_queue *queue) {
     uint32_t n = 0;
@@ -84,7 +84,7 @@ static void book_settled(struct gsim_easy *easy, struct gsim_ctx *ctx) {
     }
 }
 
-/* --- the end of those past their limit --------------------------------------------------------- */
+/* --- the end of jobs past their limit --------------------------------------------------------- */
 
 static void end_overdue(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     gsim_slot slot = gsim_index_first(&easy->ending), after;

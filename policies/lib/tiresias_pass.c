@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One scheduling event of the public Tiresias simulator (SymbioticLab/Tiresias, placement
- * "count"). The list is almost sorted from the last event, so an insertion sort is linear. */
+/* One scheduling event of the public Tiresias simulator (SymbioticLab/Tiresias, placement "count").
+ * The list is almost sorted from the last event, so an insertion sort is linear. */
 #include "policies/lib/tiresias_pass.h"
 
 #include "policies/lib/common.h"
@@ -44,7 +44,7 @@ static void sort_list(struct gsim_tiresias_pass *t, const struct gsim_ctx *ctx) 
     }
 }
 
-/* Jobs in transition (only where switching costs time) keep their GPUs. */
+/* The GPUs to hand out. Jobs in transition (only where switching costs time) keep their GPUs. */
 static int64_t free_gpus(const struct gsim_tiresias_pass *t, const struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
     int64_t n = view->cluster.n_idle_gpus;
@@ -61,7 +61,8 @@ void gsim_tiresias_pass_decide(struct gsim_tiresias_pass *tiresias, struct gsim_
     update_list(tiresias, ctx);
     sort_list(tiresias, ctx);
     int64_t available = free_gpus(tiresias, ctx), left = available;
-    for (uint32_t i = 0; i < tiresias->n; i++) { /* first who loses, so that there is room */
+    /* jobs that lose their GPUs come first, so that there is room */
+    for (uint32_t i = 0; i < tiresias->n; i++) {
         gsim_slot slot = tiresias->runnable[i];
         enum gsim_state state = view->jobs.state[slot];
         if (state != GSIM_RUNNING && !gsim_common_waits(view, slot))

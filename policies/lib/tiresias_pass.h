@@ -5,9 +5,9 @@
 
 #include "gsim/policy.h"
 
-/* Stable-sorts the runnable list by rank, frees everything, allocates greedily with skip by count
- * alone; jobs that were running and are chosen again are left alone. The list keeps its order
- * from event to event, new jobs are appended. */
+/* Stable-sorts the runnable list by rank, frees all GPUs, and allocates greedily with skip by count
+ * alone; running jobs that are chosen again are left alone. The list keeps its order from event to
+ * event, new jobs are appended. */
 struct gsim_tiresias_pass {
     gsim_slot *runnable;
     uint32_t n, capacity;

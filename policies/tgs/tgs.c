@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* TGS: a production job and an opportunistic one in containers on one GPU, which neither knows of the
- * other. The production job launches as it likes and its launches are reported every tgs.report; a
- * feedback (policies/tgs/throttle.h) sets how many thread blocks the opportunistic one may launch
- * in each tgs.refill. The driver lets their contexts take turns as always. Launches are counted by the
- * time that the iterations or requests which made them took, not by the clock: else the feedback takes
- * random arrivals, or where a long pause falls, for degradation.
+/* TGS: a production job and an opportunistic job in containers on one GPU, neither of which knows
+ * of the other. The production job launches as it likes and its launches are reported every
+ * tgs.report; a feedback (policies/tgs/throttle.h) sets the number of thread blocks that the
+ * opportunistic job may launch in each tgs.refill. The driver lets their contexts take turns as
+ * always. Launches are counted by the time that their iterations or requests took, not by the
+ * clock: otherwise the feedback would take random arrivals, or the place of a long pause, for
+ * degradation.
  *
- * Jobs of class opportunistic are opportunistic, all others production. A GPU has one production job
- * and one opportunistic one at most; production jobs come first, each kind in order of arrival.
+ * Jobs of class opportunistic are opportunistic, all others production. A GPU has at most one
+ * production job and one opportunistic job; production jobs come first, each kind in order of
+ * arrival.
  *
- * tgs.memory=uvm is TGS's own way with memory: what does not fit is paged, and pages of the
- * opportunistic job go first, so that a production job keeps what it has brought. When the production
- * job leaves, the other faults its pages in again, where TGS prefetches them. By default memory is
- * resident, and a production job waits for room.
- * Source: Wu et al., "Transparent GPU sharing in container clouds for deep learning workloads", NSDI
- * 2023, and its public code. */
+ * tgs.memory=uvm is TGS's own way with memory: memory that does not fit is paged, and pages of the
+ * opportunistic job go first, so that a production job keeps the pages that it has brought. When
+ * the production job leaves, the opportunistic job faults its pages in again, where TGS prefetches
+ * them. By default memory is resident, and a production job waits for room.
+ * Source: Wu et al., "Transparent GPU sharing in container clouds for deep learning workloads",
+ * NSDI 2023, and its public code. */
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 #include "policies/lib/sharing.h"
@@ -22,19 +24,19 @@
 
 struct launches {
     int64_t n;
-    int64_t taken_ns; /* by what launched them */
+    int64_t taken_ns; /* time of the iterations or requests that launched them */
 };
 
 struct pair { /* one GPU */
     gsim_slot production, opportunistic; /* GSIM_NO_SLOT: none */
     bool is_controlled;
-    int64_t due_ns; /* next report */
-    struct launches last; /* up to the last one */
+    int64_t due_ns; /* time of the next report */
+    struct launches last; /* launches up to the last report */
     struct gsim_throttle throttle;
 };
 
 struct state {
-    struct gsim_sharing sharing; /* first: its queue is that of production jobs */
+    struct gsim_sharing sharing; /* first; its queue holds production jobs */
     struct gsim_queue opportunistic;
     struct pair *pairs; /* by GPU */
     int64_t report_ns, refill_ns;
@@ -51,7 +53,7 @@ static bool accepts(const struct gsim_ctx *ctx, uint32_t gpu, gsim_slot slot) {
     return rival == GSIM_NO_SLOT;
 }
 
-/* Pages of the opportunistic job go before those of the production job. */
+/* Pages of the opportunistic job go out before those of the production job. */
 static bool enter(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot,
                   struct gsim_unit unit) {
     const struct state *state = ctx->state;
@@ -114,7 +116,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     *(pair->production == slot ? &pair->production : &pair->opportunistic) = GSIM_NO_SLOT;
 }
 
-/* --- who shares with whom --------------------------------------------------------------------- */
+/* --- pairing of jobs -------------------------------------------------------------------------- */
 
 static bool place(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct state *state = ctx->state;
@@ -135,8 +137,8 @@ static void place_queue(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gsi
 
 /* --- the feedback ----------------------------------------------------------------------------- */
 
-/* Where the trace does not say what a job launches, its microseconds of service stand in: only
- * ratios of rates matter. */
+/* Where the trace does not give a job's launches, microseconds of service stand in: only ratios of
+ * rates matter. */
 static struct launches launched(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_counters counters = gsim_count(ctx, slot);
     int64_t n = counters.blocks >= 0    ? counters.blocks
@@ -145,9 +147,8 @@ static struct launches launched(const struct gsim_ctx *ctx, gsim_slot slot) {
     return (struct launches){n, counters.taken_ns};
 }
 
-/* Launches of a report in which iterations, or requests, would have followed each other: where they
- * come at random, how many a report sees says nothing of how it gets on. Who had nothing to do lost
- * nothing. */
+/* Launch rate per report, normalised by the time that iterations or requests took, so that random
+ * arrivals do not look like interference. A job that had nothing to do keeps its best rate. */
 static int64_t rate(const struct pair *pair, struct launches now, int64_t report_ns) {
     int64_t taken_ns = now.taken_ns - pair->last.taken_ns;
     if (taken_ns <= 0)
@@ -187,7 +188,7 @@ static void report(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t 
         set_budget(ctx, plan, gpu, state->refill_ns);
 }
 
-/* Returns when it is to be looked at again. */
+/* Returns the time of the next look at the GPU. */
 static int64_t control(const struct gsim_ctx *ctx, struct gsim_plan *plan, uint32_t gpu) {
     struct pair *pair = &((struct state *)ctx->state)->pairs[gpu];
     bool is_pair = pair->production != GSIM_NO_SLOT && pair->opportunistic != GSIM_NO_SLOT;
@@ -222,13 +223,13 @@ static const struct gsim_param_def params[] = {
      .fallback = "5s",
      .min = 1000000,
      .max = GSIM_TIME_MAX,
-     .help = "between two reports of the production job's launches (TGS' code)"},
+     .help = "time between two reports of the production job's launches (TGS' code)"},
     {.name = "refill",
      .type = GSIM_PARAM_TIME,
      .fallback = "50ms",
      .min = 1000,
      .max = GSIM_TIME_MAX,
-     .help = "for which the opportunistic budget is (TGS' code)"},
+     .help = "period of the opportunistic budget (TGS' code)"},
     {.name = "initial",
      .type = GSIM_PARAM_INT,
      .fallback = "20000",
@@ -240,7 +241,7 @@ static const struct gsim_param_def params[] = {
      .fallback = "3%",
      .min = 0,
      .max = GSIM_PPM,
-     .help = "change of the production job's rate that counts as none (TGS' code)"},
+     .help = "change of the production job's rate that is ignored (TGS' code)"},
     {.name = "profile",
      .type = GSIM_PARAM_INT,
      .fallback = "5",
@@ -252,7 +253,7 @@ static const struct gsim_param_def params[] = {
 
 const struct gsim_policy gsim_policy_tgs = {
     .name = "tgs",
-    .summary = "production jobs unthrottled, an opportunistic one beside each takes the gaps",
+    .summary = "production jobs unthrottled, an opportunistic job beside each takes the gaps",
     .paper = "Wu et al., Transparent GPU sharing in container clouds for deep learning workloads "
              "(TGS), NSDI 2023, and its public code",
     .deviations = "launches are counted by the time that iterations or requests took, not by the "

@@ -7,13 +7,14 @@ enum {
     LEAST_STEP = 1000, /* blocks */
     UP_PPM = 250, /* of the best rate */
     DOWN_PPM = 80000, /* of the budget */
-    COLLAPSE = 3, /* times the tolerance: a tenth of the budget, and slow start again */
+    /* times the tolerance: the budget falls to a tenth, and slow start begins again */
+    COLLAPSE = 3,
     FAR_PPM = 120000, /* for FAR_REPORTS in a row: the best rate was overestimated */
     FAR_REPORTS = 20,
-    CHANGED_PPM = 200000, /* of the window's maximum against the best: it is another job now */
-    HIGHER_PPM = 100000, /* up to which a higher maximum is the best rate as it is */
-    SETTLED_PPM = 50000, /* the same while it is measured again */
-    MARGIN_PPM = 25000, /* by which the best rate stays short of a maximum that far away */
+    CHANGED_PPM = 200000, /* of the window's maximum against the best: the job has changed */
+    HIGHER_PPM = 100000, /* a maximum higher by up to this becomes the best rate as it is */
+    SETTLED_PPM = 50000, /* as HIGHER_PPM, while the rate is measured again */
+    MARGIN_PPM = 25000, /* distance that the best rate keeps from a maximum farther away */
 };
 
 static int64_t part(int64_t value, int64_t ppm) {
@@ -24,7 +25,7 @@ static int64_t at_least(int64_t value, int64_t least) {
     return value > least ? value : least;
 }
 
-/* Reports jitter by what falls to either side of their ends, so neighbours are averaged. */
+/* Reports jitter by launches that fall to either side of their ends, so neighbours are averaged. */
 static int64_t window_maximum(const struct gsim_throttle *throttle) {
     int64_t most = 0;
     for (int i = 0; i + 1 < GSIM_THROTTLE_WINDOW; i++)
@@ -47,7 +48,7 @@ static int64_t difference_ppm(int64_t rate, int64_t best) {
     return best > 0 ? gsim_muldiv_floor(apart, GSIM_PPM, best) : rate > 0 ? GSIM_PPM : 0;
 }
 
-/* Follows the window's maximum; returns how far away it was. */
+/* Follows the window's maximum; returns its distance. */
 static int64_t follow(struct gsim_throttle *throttle, int64_t most, int64_t near_ppm,
                       int64_t far_ppm) {
     int64_t apart_ppm = difference_ppm(most, throttle->best);
@@ -64,13 +65,13 @@ static int64_t follow(struct gsim_throttle *throttle, int64_t most, int64_t near
 static void end_profile(struct gsim_throttle *throttle) {
     throttle->best = at_least(window_maximum(throttle), throttle->window[0]);
     throttle->phase = GSIM_THROTTLE_SLOW_START;
-    /* who launches nothing loses nothing */
+    /* a job that launches nothing loses nothing */
     throttle->budget = throttle->best > 0 ? throttle->initial : GSIM_THROTTLE_FREE;
 }
 
 static void slow_start(struct gsim_throttle *throttle, int64_t lost_ppm) {
     if (lost_ppm <= throttle->tolerance_ppm) {
-        throttle->budget += throttle->budget / 2 + 1; /* so that it gets away from 0 */
+        throttle->budget += throttle->budget / 2 + 1; /* the 1 lets it leave 0 */
     } else {
         throttle->budget = throttle->budget * 2 / 3;
         throttle->phase = GSIM_THROTTLE_AVOIDANCE;
@@ -89,7 +90,7 @@ static void avoid(struct gsim_throttle *throttle, int64_t lost_ppm) {
     }
 }
 
-/* The best rate cannot be reached again: the production job does something else by now. */
+/* The best rate is not reached any more: the production job has changed. */
 static void doubt_best(struct gsim_throttle *throttle, int64_t lost_ppm) {
     throttle->n_far = lost_ppm >= FAR_PPM ? throttle->n_far + 1 : 0;
     if (throttle->n_far < FAR_REPORTS)
@@ -111,7 +112,7 @@ static void control(struct gsim_throttle *throttle, int64_t launched) {
         throttle->budget = GSIM_THROTTLE_FREE;
 }
 
-/* With the budget as it is: what was learned about it holds for the other job as well. */
+/* Measures the production job again, while the opportunistic job keeps its budget. */
 static void profile_again(struct gsim_throttle *throttle, int64_t most) {
     bool is_settled = follow(throttle, most, SETTLED_PPM, SETTLED_PPM) <= SETTLED_PPM;
     if (++throttle->n_profiled < throttle->profile_reports || !is_settled)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The loop of the public Tiresias simulator for `dlas`, `dlas-gpu` and `dlas-gpu-gittins`
  * (SymbioticLab/Tiresias, placement "count"), event for event, quirks included: jobs fall one queue
- * an event; the next jump of a running job divides by its GPUs what it has not multiplied by them,
- * and so comes late; a job that was to end together with the next arrival ends then, even when a
- * jump before that preempts it.
+ * per event; the next jump of a running job divides by its GPUs a time that was not multiplied by
+ * them, and so comes late; a job that was to end together with the next arrival ends then, even
+ * when a jump before that preempts it.
  *
  * A queue there is one list that is allocated greedily and then parted stably, running jobs first.
- * Here the two parts are kept apart, and who waits stands in one line for each gang size: who comes
- * next is the first of the lines that fit. An event costs what runs, not what waits. */
+ * Here the two parts are kept apart, and waiting jobs stand in one line for each gang size: the
+ * next job is the first of the heads of lines that fit. An event costs the number of running jobs,
+ * not of waiting jobs. */
 #include "policies/tiresias/dlas.h"
 
 #include "policies/lib/common.h"
@@ -22,7 +23,7 @@ static struct gsim_dlas_job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
 enum gsim_status gsim_dlas_open(struct gsim_dlas *dlas, struct gsim_ctx *ctx) {
     uint32_t n_gpus = ctx->view->cluster.n_gpus;
     bool ok = true;
-    for (uint32_t q = 0; q < dlas->n_queues; q++) { /* each running job holds a GPU at least */
+    for (uint32_t q = 0; q < dlas->n_queues; q++) { /* each running job holds at least one GPU */
         struct gsim_dlas_queue *queue = &dlas->queue[q];
         queue->running = gsim_arena_array(ctx->arena, 2 * (size_t)n_gpus, sizeof(gsim_slot));
         queue->moved = gsim_arena_array(ctx->arena, n_gpus, sizeof(gsim_slot));
@@ -43,7 +44,7 @@ enum gsim_status gsim_dlas_open(struct gsim_dlas *dlas, struct gsim_ctx *ctx) {
     return ok ? GSIM_OK : gsim_no_memory(ctx->log, "opening tiresias");
 }
 
-/* --- who waits -------------------------------------------------------------------------------- */
+/* --- waiting jobs ----------------------------------------------------------------------------- */
 
 static bool add_size(struct gsim_dlas *d, struct gsim_ctx *ctx) {
     if (d->n_sizes == d->sizes_capacity) {
@@ -67,7 +68,7 @@ static bool add_size(struct gsim_dlas *d, struct gsim_ctx *ctx) {
     return true;
 }
 
-/* Which of the sizes; a new one is added. */
+/* The index of a gang size; a new size is added. */
 static uint32_t size_of(struct gsim_dlas *d, struct gsim_ctx *ctx, uint32_t gpus) {
     for (uint32_t s = 0; s < d->n_sizes; s++)
         if (d->sizes[s] == gpus)
@@ -116,7 +117,7 @@ static int64_t executed_ns(const struct gsim_ctx *ctx, const struct gsim_dlas_jo
     return job->executed_ns + (job->is_running ? ctx->view->now_ns - job->since_ns : 0);
 }
 
-/* What is held against the limits; whole seconds. */
+/* Service compared with the limits, in whole seconds. */
 static int64_t service_s(const struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t executed_s = executed_ns(ctx, own(ctx, slot)) / GSIM_NS_PER_S;
     return d->is_gpu_time ? executed_s * ctx->view->jobs.gpus[slot] : executed_s;
@@ -129,7 +130,7 @@ static void rank(const struct gsim_dlas *d, const struct gsim_ctx *ctx, gsim_slo
     own(ctx, slot)->key = above < d->history->n ? -d->index[above] : 0;
 }
 
-/* --- what happened ---------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 void gsim_dlas_arrived(struct gsim_dlas *dlas, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_dlas_job *job = own(ctx, slot);
@@ -161,8 +162,8 @@ void gsim_dlas_woken(struct gsim_dlas *dlas) {
     dlas->has_event = true;
 }
 
-/* Jobs that were to end with this arrival, when the loop last looked, end whatever has become of
- * them since. */
+/* Ends jobs that were to end with this arrival when the loop last looked, whatever happened to them
+ * since. */
 static void end_attached(struct gsim_dlas *d, const struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t i = 0; i < d->n_attached; i++) {
         gsim_slot slot = d->attached[i];
@@ -195,7 +196,7 @@ static void drop_left(struct gsim_dlas *d, const struct gsim_ctx *ctx) {
 
 /* --- from queue to queue ---------------------------------------------------------------------- */
 
-/* Puts slot where it belongs by arrival. */
+/* Inserts a job at its place by arrival. */
 static void insert_by_arrival(const struct gsim_ctx *ctx, gsim_slot *list, uint32_t n,
                               gsim_slot slot) {
     for (; n > 0 && own(ctx, list[n - 1])->arrival > own(ctx, slot)->arrival; n--)
@@ -213,13 +214,13 @@ static void demote_from(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_
             continue;
         }
         own(ctx, slot)->queue++;
-        own(ctx, slot)->position = INT64_MAX; /* behind all who wait there */
+        own(ctx, slot)->position = INT64_MAX; /* behind all jobs that wait there */
         insert_by_arrival(ctx, next->moved, next->n_moved++, slot);
     }
     queue->n_running = kept;
 }
 
-/* Who has waited long enough starts again in the first queue, in order of arrival. */
+/* Jobs that have waited long enough start again in the first queue, in order of arrival. */
 static void promote(struct gsim_dlas *d, struct gsim_ctx *ctx) {
     gsim_slot slot;
     while ((slot = gsim_index_first(&d->starving)) != GSIM_NO_ID &&
@@ -239,9 +240,9 @@ static void promote(struct gsim_dlas *d, struct gsim_ctx *ctx) {
     }
 }
 
-/* --- who runs --------------------------------------------------------------------------------- */
+/* --- the jobs to run -------------------------------------------------------------------------- */
 
-/* The first of those who wait in a queue and fit. */
+/* The first waiting job of a queue that fits. */
 static gsim_slot first_fitting(const struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q,
                                int64_t left) {
     gsim_slot best = GSIM_NO_SLOT;
@@ -254,7 +255,7 @@ static gsim_slot first_fitting(const struct gsim_dlas *d, const struct gsim_ctx 
     return best;
 }
 
-/* Those who run in a queue and those demoted into it, in the queue's order. */
+/* Merges the running jobs of a queue and the jobs demoted into it, in the queue's order. */
 static void merge_running(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q) {
     struct gsim_dlas_queue *queue = &d->queue[q];
     for (uint32_t i = 0; i < queue->n_moved; i++)
@@ -273,7 +274,7 @@ static void merge_running(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint3
     }
 }
 
-/* Greedily, in the queue's order, passing over what does not fit. */
+/* Chooses greedily, in the queue's order, passing over jobs that do not fit. */
 static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, int64_t *left) {
     struct gsim_dlas_queue *queue = &d->queue[q];
     uint32_t n = 0, at = 0;
@@ -286,7 +287,7 @@ static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, 
             slot = waiting;
         bool is_running = slot != waiting;
         at += is_running;
-        /* one in transition (never on an ideal device) keeps its GPUs */
+        /* a job in transition (never on an ideal device) keeps its GPUs */
         if (is_running && ctx->view->jobs.gpus[slot] > *left &&
             ctx->view->jobs.state[slot] == GSIM_RUNNING) {
             d->preempted[d->n_preempted++] = slot;
@@ -296,7 +297,7 @@ static void choose(struct gsim_dlas *d, const struct gsim_ctx *ctx, uint32_t q, 
             leave_line(d, ctx, slot);
             d->started[d->n_started++] = slot;
         }
-        own(ctx, slot)->position = INT64_MIN; /* from now on before all who wait */
+        own(ctx, slot)->position = INT64_MIN; /* from now on before all waiting jobs */
         *left -= ctx->view->jobs.gpus[slot];
         d->chosen[n++] = slot;
     }
@@ -336,7 +337,7 @@ static void start(struct gsim_dlas *d, struct gsim_ctx *ctx, gsim_slot slot) {
     gsim_common_insert(ctx, &d->ending, slot, now_ns + gsim_remaining_ns(ctx->view, slot));
 }
 
-/* Preempted jobs stay before those who wait, or behind them when they were demoted just now. */
+/* Preempted jobs go before the waiting jobs, or behind them when they were demoted just now. */
 static void carry_out(struct gsim_dlas *d, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_preemption how = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
     for (uint32_t i = d->n_preempted; i-- > 0;)
@@ -398,7 +399,7 @@ static void look_ahead(struct gsim_dlas *d, const struct gsim_ctx *ctx, struct g
 
 void gsim_dlas_decide(struct gsim_dlas *dlas, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t left = ctx->view->cluster.n_gpus;
-    if (!dlas->has_event) /* a round that only this loop's own preemptions brought about */
+    if (!dlas->has_event) /* a round that only this loop's own preemptions caused */
         return;
     dlas->has_event = false;
     if (ctx->view->changes.n_arrived > 0)

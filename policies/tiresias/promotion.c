@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tiresias' promotion of starved jobs: a job that has waited knob times as long as it ran goes back to
- * the first queue with a clean sheet. Its waiting counts from when it has run since its last
- * promotion on, and it comes behind all that wait in the first queue then, as in the authors'
+/* Tiresias' promotion of starved jobs: a job that has waited knob times as long as it ran goes back
+ * to the first queue with a clean sheet. Its waiting counts once it has run since its last
+ * promotion, and it comes behind all jobs that wait in the first queue then, as in the authors'
  * simulator (SymbioticLab/Tiresias, simulator/run_sim.py: last_pending_time counts while
  * executed_time > 0, and the job is appended to queue 0). Source: Gu et al., "Tiresias", NSDI 2019,
  * on PROMOTEKNOB. */

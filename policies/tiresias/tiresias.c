@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tiresias: discretised two-dimensional scheduling for jobs whose length nobody knows. Source: Gu
- * et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019.
+/* Tiresias: discretised two-dimensional scheduling for jobs of unknown length. Source: Gu et al.,
+ * "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019.
  *
- * A job's service is its GPUs times the time that it had them to run on, however slow they are.
- * It starts in the first queue and falls into the next one when its service reaches the limit between
- * them; a job of a higher queue preempts one of a lower queue. Within a queue, index=las serves what
- * started first and preempts nobody; index=gittins serves what has the best chance to end per service
- * invested before its next limit (in the last queue: at all), by the service of past jobs: from
- * history=FILE, or of the jobs of this trace that have completed. As in the public simulator each
- * queue is sorted by index whenever something happens, and the better job preempts the worse one, of
- * equal ones the later. Gangs of models with a skew are consolidated, others take any GPUs.
+ * A job's service is its GPUs times the time that it had them to run on, however slow they are. It
+ * starts in the first queue and falls into the next queue when its service reaches the limit
+ * between them; a job of a higher queue preempts a job of a lower queue. Within a queue, index=las
+ * serves jobs in the order of their start and preempts none; index=gittins serves the job with the
+ * best chance to end per service invested before its next limit (in the last queue: at all), by the
+ * service of past jobs: from history=FILE, or of the jobs of this trace that have completed. As in
+ * the public simulator each queue is sorted by index at every event, and the better job preempts
+ * the worse, of equal jobs the later. Gangs of models with a skew are consolidated, others take any
+ * GPUs.
  *
- * Where the defaults are from: limits of 3250 and 7200 GPU seconds, and no promotion, are those of the
+ * Sources of the defaults: limits of 3250 and 7200 GPU seconds, and no promotion, are those of the
  * authors' simulator (SymbioticLab/Tiresias, simulator/jobs.py: queue_limit, run_sim.py:
- * solve_starvation=0). heyfey/vodascheduler (pkg/algorithm/tiresias.go) quotes the paper's settings as
- * two queues at 3600 and a knob of 8.
+ * solve_starvation=0). heyfey/vodascheduler (pkg/algorithm/tiresias.go) quotes the paper's settings
+ * as two queues at 3600 and a knob of 8.
  *
  * reference=tiresias: the public simulator's `dlas-gpu`, `dlas` (unit=seconds) and
  * `dlas-gpu-gittins` (index=gittins), see dlas.c. */
@@ -27,13 +28,13 @@
 #include "policies/tiresias/promotion.h"
 
 struct state {
-    struct gsim_dlas dlas; /* first; without reference=tiresias its settings alone */
+    struct gsim_dlas dlas; /* first; without reference=tiresias only its settings are used */
     struct gsim_ranked ranked;
     struct gsim_history history;
     struct gsim_service limits; /* of the queues that jobs are in */
     struct gsim_promotion promotion;
-    int64_t wake_ns; /* what the timer was set to last */
-    uint32_t n_learned; /* of the history, when waiting jobs were last ranked */
+    int64_t wake_ns; /* the timer's last setting */
+    uint32_t n_learned; /* size of the history when waiting jobs were last ranked */
     bool is_gittins, is_own_history, is_reference;
 };
 
@@ -41,7 +42,7 @@ struct job {
     struct gsim_dlas_job dlas; /* reference=tiresias; it begins with a link */
     struct gsim_promotion_job promotion;
     uint32_t queue;
-    uint32_t near[2]; /* in the history, when its index was last asked for */
+    uint32_t near[2]; /* places in the history found for its last index */
 };
 
 static struct job *own(const struct gsim_ctx *ctx, gsim_slot slot) {
@@ -101,7 +102,7 @@ static void fall(const struct gsim_ctx *ctx, gsim_slot slot) {
     }
 }
 
-/* Also of a job that waits: it may start and reach its limit before the next decide. */
+/* Watches waiting jobs too: they may start and reach their limit before the next decide. */
 static void watch_limit(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot) {
     struct state *state = ctx->state;
     if (own(ctx, slot)->queue + 1 < state->dlas.n_queues)
@@ -187,7 +188,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
     }
     gsim_ranked_completed(&state->ranked, slot);
     gsim_service_forget(&state->limits, slot);
-    gsim_index_remove(&state->promotion.due, slot); /* one that failed on its way to its GPUs */
+    gsim_index_remove(&state->promotion.due, slot); /* a job that failed on its way to its GPUs */
     int64_t service = gsim_muldiv_floor(gsim_service_ns(ctx, slot), width_ppm(ctx, slot), GSIM_PPM);
     if (state->is_own_history &&
         !gsim_history_add(&state->history, service / GSIM_NS_PER_S + 1, ctx->arena))
@@ -232,12 +233,13 @@ static void book_changes(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     }
 }
 
-/* Indices of running jobs go up and down as they age; those of waiting ones change with the history. */
+/* Indices of running jobs go up and down as they age; those of waiting jobs change with the
+ * history. */
 static void rerank(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     if (state->ranked.waiting.n == 0 && ctx->view->changes.n_arrived == 0 &&
         ctx->view->changes.n_settled == 0)
-        return; /* no job asks */
+        return; /* no job needs a rank */
     gsim_ranked_rerank(&state->ranked, ctx, state->history.n != state->n_learned);
     state->n_learned = state->history.n;
 }
@@ -265,7 +267,7 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "las",
      .choices = "las|gittins",
-     .help = "who goes first within a queue: who started first, or the best Gittins index"},
+     .help = "order within a queue: by the time of the start, or by the best Gittins index"},
     {.name = "queues",
      .type = GSIM_PARAM_INT_LIST,
      .fallback = "3250,7200",
@@ -276,16 +278,18 @@ static const struct gsim_param_def params[] = {
      .type = GSIM_PARAM_CHOICE,
      .fallback = "gpu-seconds",
      .choices = "gpu-seconds|seconds",
-     .help = "what service is counted in"},
+     .help = "unit of service"},
     {.name = "knob",
      .type = GSIM_PARAM_PPM,
      .fallback = "0",
      .max = INT64_C(1000000000000),
-     .help = "to the end of the first queue after waiting so many times what it ran; 0: never"},
+     .help = "a job goes to the end of the first queue after waiting this many times as long as it "
+             "ran; 0: never"},
     {.name = "history",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
-     .help = "service of past jobs, a number a line ('gsim fit'); without: of those completed"},
+     .help = "file with the service of past jobs, a number a line ('gsim fit'); without it: of "
+             "jobs completed in the run"},
     {0}};
 
 const struct gsim_policy gsim_policy_tiresias = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The simulators that reference= names. The PAI simulator's cluster is 300 GPUs and 6966 CPUs (its README,
- * github.com/alibaba/clusterdata, cluster-trace-gpu-v2020/simulator); its clock is read one tick of a second
- * after the last end. */
+/* The simulators that reference= names. The PAI simulator's cluster is 300 GPUs and 6966 CPUs (its
+ * README, github.com/alibaba/clusterdata, cluster-trace-gpu-v2020/simulator); its clock is read one
+ * tick of a second after the last end. */
 #include "sim/api/compat.h"
 
 static const struct gsim_compat rows[GSIM_REFERENCE_COUNT] = {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What reference= changes beside the policies themselves, by simulator: one row each, so that the core asks
- * for a property and never for a name. */
+/* The effects of reference= outside the policies, one row per simulator, so that the core asks for
+ * a property and never for a name. */
 #ifndef GSIM_API_COMPAT_H
 #define GSIM_API_COMPAT_H
 
 #include "gsim/policy.h"
 
 struct gsim_compat {
-    const char *name; /* as --set reference= has it */
-    bool knows_nodes; /* which may fail */
-    bool shows_ends; /* its loop foresees when jobs end, so the policy sees true durations */
-    int64_t tick_ns; /* its clock is read so much after the last end: the makespan has it too */
-    enum gsim_rule rule; /* its placement; GSIM_RULE_COUNT: what placement= says */
+    const char *name; /* as in --set reference= */
+    bool knows_nodes; /* it has nodes, which may fail */
+    bool shows_ends; /* its loop foresees the ends of jobs, so the policy sees true durations */
+    /* its clock is read this much after the last end, and the makespan includes it */
+    int64_t tick_ns;
+    enum gsim_rule rule; /* its placement; GSIM_RULE_COUNT: as placement= says */
     bool keeps_rate; /* a gang's remainder is ignored, and the gang is as fast without it */
-    /* One divisible pool of GPUs and CPUs in place of nodes, so large where no option says. */
+    /* One divisible pool of GPUs and CPUs in place of nodes, of this size where no option sets
+     * it. */
     bool is_pool;
     int64_t pool_gpus, pool_cpus_milli_per_gpu;
 };

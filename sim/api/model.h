@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A model: what an action costs and what then happens. One instance covers the whole cluster. It
- * executes what it is told (place, stop, arrange) and reports what happened; it never chooses.
+/* A model: the cost of an action and its course. One instance covers the whole cluster. It executes
+ * orders (place, stop, arrange) and reports events; it never chooses.
  *
- * The core owns the states of jobs and who holds which unit; the model owns progress and time. The
- * core admits a job only when its units are physically clear. */
+ * The core owns the states of jobs and the assignment of units; the model owns progress and time.
+ * The core admits a job only when its units are physically clear. */
 #ifndef GSIM_API_MODEL_H
 #define GSIM_API_MODEL_H
 
@@ -16,10 +16,11 @@
 #include "gsim/params.h"
 #include "gsim/status.h"
 
-/* What a model reports. The order is the order in which equal times are served: phases COMPLETE,
- * BOUNDARY, FAULT of the engine's order. */
+/* The events that a model reports, in the order in which events of equal times are served:
+ * completions first. */
 enum gsim_event_kind {
-    GSIM_EVENT_COMPLETED = 0, /* all work done; units are clear, memory freed: it has left */
+    /* all work is done; units are clear, memory is freed, the job has left */
+    GSIM_EVENT_COMPLETED = 0,
     GSIM_EVENT_STOPPED, /* off the SMs: STOPPING -> SAVING */
     GSIM_EVENT_CLEARED, /* saved: SAVING -> PAUSED, HELD or QUEUED; units clear */
     GSIM_EVENT_RUNNING, /* STARTING or RESUMING -> RUNNING */
@@ -30,26 +31,26 @@ struct gsim_event {
     enum gsim_event_kind kind;
     gsim_slot slot;
     enum gsim_watch_kind watch;
-    bool has_costs; /* of what is completed: there may be some to ask for */
+    bool has_costs; /* of a completed job: there may be costs to ask for */
 };
 
-/* Collects events of one instant; the model appends. */
+/* The events of one instant; the model appends. */
 struct gsim_events {
     struct gsim_event *list;
     uint32_t n, capacity;
 };
 
-/* What the core tells the model about a job; valid while the job is active. */
+/* Facts about a job that the core tells the model; valid while the job is active. */
 struct gsim_job {
     uint32_t index; /* in the trace: the entity number that breaks ties */
-    uint32_t n_units; /* 0 while it holds none, and always in a pool */
+    uint32_t n_units; /* 0 while the job holds no unit, and always in a pool */
     int64_t service_ns; /* at the reference rate */
     struct gsim_unit *units;
-    struct gsim_unit *left_units; /* where it ran last, until it runs again */
+    struct gsim_unit *left_units; /* units where it ran last, until it runs again */
     uint32_t n_left_units;
     uint32_t gpus; /* gang size */
     uint32_t share_ppm;
-    bool is_on_one_node; /* all its units, certainly; else one must look */
+    bool is_on_one_node; /* true: all its units are on one node; false: not known */
     bool is_moved; /* resumes on other units than those where its state lies */
     bool keeps_rate; /* as its shape says */
 };
@@ -57,13 +58,13 @@ struct gsim_job {
 /* Facts about the hardware, by device type; see models/profile.h for the keys. */
 struct gsim_profile;
 
-/* How GPUs are connected. What is NULL limits nothing, and INT64_MAX is no limit. */
+/* How GPUs are connected. A NULL column limits nothing, and INT64_MAX is no limit. */
 struct gsim_wiring {
     const uint32_t *node_of_gpu;
     const uint32_t *root_of_gpu; /* NULL: every GPU has a PCIe root of its own */
     const int64_t *root_bytes_per_s; /* each way, by root */
-    const int64_t *network_bytes_per_s; /* into each node; 0: what its device says */
-    const struct gsim_host_wiring *hosts; /* by node; NULL: what their devices say */
+    const int64_t *network_bytes_per_s; /* into each node; 0: as in the device profile */
+    const struct gsim_host_wiring *hosts; /* by node; NULL: as in the device profiles */
     const uint32_t *switch_of_node; /* NULL: one switch above all */
     uint32_t n_nodes;
 };
@@ -77,24 +78,24 @@ struct gsim_model_setup {
     const uint16_t *type_of_gpu; /* position in profiles, by GPU */
     struct gsim_wiring wiring;
     struct gsim_job *const *jobs; /* *jobs is the table by slot; it may move as it grows */
-    uint64_t seed, replication; /* of what is drawn at random */
-    int64_t context_bytes; /* what a process's context takes beside others; 0: nothing */
-    int64_t slice_budget; /* slices without recurrence before anything is extrapolated */
+    uint64_t seed, replication; /* of the random draws */
+    int64_t context_bytes; /* memory of a process's context beside other contexts; 0: none */
+    int64_t slice_budget; /* slices without recurrence before the model extrapolates */
     bool is_exact; /* nothing may be extrapolated */
-    bool is_plain; /* nothing may be skipped: the reference that shortcuts are held against */
-    const struct gsim_observer *observer; /* for gsim_observe_span; NULL: nobody watches */
+    bool is_plain; /* nothing may be skipped: the reference for tests of the shortcuts */
+    const struct gsim_observer *observer; /* for gsim_observe_span; NULL: no observer */
 };
 
-/* Whether something that takes time began, or it is over already (zero cost). Nothing is reported
- * later for what is over already. */
+/* Whether an action takes time, or is over already (zero cost). An action that is over already is
+ * not reported later. */
 enum gsim_pace { GSIM_AT_ONCE, GSIM_LATER };
 
 /* How the result was reached. */
 struct gsim_model_stats {
     int64_t slices, switch_ns; /* turns in rotations, and the time between them */
-    int64_t skipped_ns; /* summed over GPUs: time whose repetitions were skipped, exactly */
-    int64_t steps; /* of rotations that were simulated: those of what was skipped are not */
-    bool is_approximate; /* something was extrapolated */
+    int64_t skipped_ns; /* summed over GPUs: time of repetitions that were skipped, exactly */
+    int64_t steps; /* simulated steps of rotations, without the skipped steps */
+    bool is_approximate; /* a part was extrapolated */
 };
 
 struct gsim_model; /* the instance; each model casts it to its own */
@@ -103,78 +104,81 @@ struct gsim_model_ops {
     const char *name;
     enum gsim_status (*open)(const struct gsim_model_setup *setup, struct gsim_model **out,
                              struct gsim_log *log);
-    /* Slots below capacity are about to be used. false: no memory. */
+    /* Prepares for slots below capacity. false: no memory. */
     bool (*reserve)(struct gsim_model *model, uint32_t capacity);
-    /* A job appears in a slot (nothing runs yet), or leaves it without having been completed. */
+    /* A job enters a slot (nothing runs yet), or leaves it without having been completed. */
     void (*enter)(struct gsim_model *model, gsim_slot slot);
     void (*leave)(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
-    /* Start or resume on job.units, which are clear. from: QUEUED, PAUSED or HELD, and keep says
-     * where the state lies. AT_ONCE: it runs now. LATER: a RUNNING event follows. */
+    /* Starts or resumes on job.units, which are clear. from: QUEUED, PAUSED or HELD; keep says
+     * where the state lies. AT_ONCE: the job runs now. LATER: a RUNNING event follows. */
     enum gsim_pace (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns);
-    /* Begin to stop; bound_ns is of GSIM_STOP_CHEAPEST alone. AT_ONCE: stopped and cleared now.
-     * LATER: STOPPED, then CLEARED follow; a job that reaches its end first reports COMPLETED
-     * instead. */
+    /* Begins to stop a job; bound_ns applies to GSIM_STOP_CHEAPEST only. AT_ONCE: stopped and
+     * cleared now. LATER: STOPPED, then CLEARED follow; a job that reaches its end first reports
+     * COMPLETED instead. */
     enum gsim_pace (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                             int64_t bound_ns, enum gsim_keep keep, int64_t now_ns);
-    /* How units share from now on; arrange is only called with what is not refused. */
+    /* How units share from now on; arrange is called only with an arrangement that is not
+     * refused. */
     const char *(*refuses_arrangement)(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement);
     void (*arrange)(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
                     const struct gsim_arrangement *arrangement, int64_t now_ns);
-    /* What a layout cuts this GPU into, as gsim_ask_layout says. */
+    /* The instances of a layout on this GPU, as in gsim_ask_layout. */
     enum gsim_status (*read_layout)(const struct gsim_model *model, uint32_t gpu,
                                     const char *layout, struct gsim_partition *out,
                                     struct gsim_log *log);
-    /* Cuts a GPU that nobody is on so; "" makes it whole. */
+    /* Partitions a GPU that holds no job; "" makes it whole. */
     void (*partition)(struct gsim_model *model, uint32_t gpu, const char *layout, int64_t now_ns);
-    /* How many jobs may share this GPU so. */
+    /* The number of jobs that may share this GPU in this arrangement. */
     uint32_t (*client_limit)(const struct gsim_model *model, uint32_t gpu,
                              const struct gsim_arrangement *arrangement);
-    /* NULL when the job can be stopped so, else why not ("needs the column 'mem_gib'"). */
+    /* NULL when the model can stop the job in this way, else the reason ("needs the column
+     * 'mem_gib'"). */
     const char *(*refuses_stop)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                 enum gsim_keep keep);
-    /* Whether what a waiting job has lies on the nodes where it ran last, and takes time to cross to
-     * others. */
+    /* Whether a waiting job's state lies on the nodes where it ran last, and takes time to cross to
+     * other nodes. */
     bool (*is_bound)(const struct gsim_model *model, gsim_slot slot);
-    /* Loses what it has where it is, running or not, and falls back to its last checkpoint, of which
-     * there is one every checkpoint_ns of its work (0: none). Returns the work lost. */
+    /* The job loses its state on its units, running or not, and falls back to its last checkpoint;
+     * a checkpoint is taken every checkpoint_ns of work (0: never). Returns the work lost. */
     int64_t (*fail)(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
                     int64_t now_ns);
-    /* A job that failed has entered again: goes on from its checkpoint. */
+    /* A job that failed has entered again and goes on from its checkpoint. */
     void (*inherit)(struct gsim_model *model, gsim_slot slot, gsim_slot failed);
-    /* One watch a kind and job; a new one replaces it, a negative threshold removes it. */
+    /* One watch per kind and job; a new threshold replaces the old, a negative threshold removes
+     * the watch. */
     void (*watch)(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns);
-    /* No later than the next thing to report, GSIM_NEVER when there is none. Nothing from outside
-     * happens before horizon_ns, so a model may work ahead until there; at that instant it is brought
-     * along first only if it is named here. */
+    /* A time no later than the next event to report; GSIM_NEVER when there is none. Nothing outside
+     * the model acts before horizon_ns, so the model may work ahead up to it; at horizon_ns the
+     * model is advanced first only if it returned that time. */
     int64_t (*next_time)(struct gsim_model *model, int64_t horizon_ns);
-    /* Moves to now_ns <= next_time() and appends what happens at exactly now_ns, by kind and
-     * entity. advance(a) then advance(b) equals advance(b). false: no memory. */
+    /* Moves to now_ns <= next_time() and appends the events at exactly now_ns, by kind and entity.
+     * advance(a) then advance(b) equals advance(b). false: no memory. */
     bool (*advance)(struct gsim_model *model, int64_t now_ns, struct gsim_events *events);
-    /* Brings a column entry of progress that is untold to now_ns. */
+    /* Brings the job's untold entry in the column of progress up to now_ns. */
     void (*tell)(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
-    /* Of a job whose progress is told. Free of side effects; the same code charges it later. units
-     * NULL: where it runs now, or any. */
+    /* For a job with told progress. Free of side effects; the charge later uses the quote's
+     * code. units NULL: where the job runs now, or any units. */
     struct gsim_quote (*quote)(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                                enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
                                int64_t now_ns);
-    /* How fast a job goes alone on job.units (none: on the device of reference), Q32. */
+    /* The job's speed alone on job.units (without units: on the device of reference), Q32. */
     uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
-    /* These two: of a job whose progress is told. */
+    /* costs and counters: for a job with told progress. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                      struct gsim_counters *out);
     /* The column of progress by slot; it may move when slots are reserved. */
     const struct gsim_progress *(*progress)(const struct gsim_model *model);
-    /* How much of so much of a job's work, alone, its GPUs have nothing to run: its host's gaps. 0 where
-     * the trace does not say. */
+    /* Of work_ns of a job's work alone, the time in which its GPUs have nothing to run (the host's
+     * gaps). 0 where the trace gives none. */
     int64_t (*gap_ns)(const struct gsim_model *model, gsim_slot slot, int64_t work_ns);
     const struct gsim_request_log *(*requests)(const struct gsim_model *model, uint32_t *n);
     void (*stats)(const struct gsim_model *model, struct gsim_model_stats *out); /* adds */
-    /* Facts for the result: assumed constants used, those given in place of the device's,
-     * and why a result is outside what was validated (NULL: it is not). */
+    /* Facts for the result: assumed constants used, constants given in place of the device's, and
+     * the reason why a result is outside the validated range (NULL: it is inside). */
     const char *(*outside_validated)(const struct gsim_model *model);
     const char *const *(*assumed)(const struct gsim_model *model);
     const char *const *(*given)(const struct gsim_model *model);

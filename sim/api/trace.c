@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trace says of the models of its jobs. */
+/* Facts about a job's model that follow from its name in the trace. */
 #include "gsim/trace.h"
 
 #include "sim/base/text.h"

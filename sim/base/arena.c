@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _DEFAULT_SOURCE /* madvise */
-/* Chunks for small blocks, a doubly linked list for growable ones. */
+/* Small blocks are cut from chunks; growable blocks form a doubly linked list. */
 #include "gsim/arena.h"
 
 #include <stdarg.h>
@@ -18,7 +18,7 @@ struct chunk {
     _Alignas(ALIGN) unsigned char bytes[];
 };
 
-/* Stands in front of every growable block. */
+/* Precedes every growable block. */
 struct grown {
     struct grown *next, *prev;
     _Alignas(ALIGN) unsigned char bytes[];
@@ -48,12 +48,12 @@ void gsim_arena_free(struct gsim_arena *arena) {
 }
 
 static struct chunk *chunk_add(struct gsim_arena *arena, size_t size) {
-    /* calloc: large chunks come from the kernel already zeroed and untouched. */
+    /* calloc: the kernel hands out large chunks already zeroed and untouched. */
     struct chunk *chunk = calloc(1, sizeof(struct chunk) + size);
     if (!chunk)
         return NULL;
     chunk->size = size;
-    /* A block with a chunk of its own goes behind the current one, which still has room. */
+    /* A block with a chunk of its own is linked behind the current chunk, which still has room. */
     if (arena->chunks && size > CHUNK_BYTES) {
         chunk->next = arena->chunks->next;
         arena->chunks->next = chunk;
@@ -108,9 +108,10 @@ static void grown_unlink(struct gsim_arena *arena, struct grown *block) {
         arena->grown = block->next;
 }
 
-/* What the first touch of a page costs is as much as several jobs' events do. Nothing is lost where
- * the kernel knows no large ones. All pages of the block are meant, also those at its ends that make
- * no large one: a block of two kinds of memory could not be remapped when it grows, but only copied. */
+/* The first touch of a page costs as much as the events of several jobs. A kernel without large
+ * pages ignores the advice. The advice covers all pages of the block, also the pages at its ends
+ * that fill no large page: a block of two kinds of memory could not be remapped when it grows, but
+ * only copied. */
 static void use_large_pages(void *block, size_t size) {
     uintptr_t from = (uintptr_t)block / PAGE * PAGE;
     uintptr_t until = ((uintptr_t)block + size + PAGE - 1) / PAGE * PAGE;
@@ -126,7 +127,7 @@ void *gsim_arena_grow_raw(struct gsim_arena *arena, void *block, size_t new_size
     struct grown *old = block ? grown_of(block) : NULL;
     if (old)
         grown_unlink(arena, old);
-    /* calloc: fresh large blocks come from the kernel zeroed and untouched */
+    /* calloc: the kernel hands out fresh large blocks zeroed and untouched */
     struct grown *moved = old ? realloc(old, sizeof(struct grown) + new_size)
                               : calloc(1, sizeof(struct grown) + new_size);
     if (moved)
@@ -153,7 +154,7 @@ void gsim_arena_drop(struct gsim_arena *arena, void *block) {
 char *gsim_arena_strndup(struct gsim_arena *arena, const char *text, size_t length) {
     char *copy = gsim_arena_alloc(arena, length + 1);
     if (copy)
-        memcpy(copy, text, length); /* the arena zeroes: the end is there already */
+        memcpy(copy, text, length); /* the arena zeroes, so the text ends */
     return copy;
 }
 

@@ -10,19 +10,19 @@
 enum {
     FRONT = GSIM_EVENTQ_FRONT,
     DIGIT = GSIM_EVENTQ_DIGIT,
-    TIME_LEVEL = GSIM_EVENTQ_LEVELS / 2, /* the levels below are those of the order */
+    TIME_LEVEL = GSIM_EVENTQ_LEVELS / 2, /* levels below this hold digits of the order */
     RANKED = 8,
-    LIFTS = 32, /* for each call: 4 for each key that the front was given since the last */
+    LIFTS = 32, /* per call: 4 for each key that entered the front since the last call */
     ARITY = 4 /* half the levels of a binary heap */
 };
 
-/* What `prev` says of an event that has none before it. The numbers of events come after these. */
+/* Values of `prev` for an event without a predecessor. The numbers of events come after these. */
 enum { ABSENT, HEADS_ITS_LIST, IN_FRONT, IS_STRAY };
 _Static_assert((int)IS_STRAY < (int)GSIM_EVENTQ_NUMBERS, "a place looks like an event");
 
 static const struct gsim_event_key last_key = {INT64_MAX, UINT64_MAX};
 
-/* One comparison of 128 bits instead of two that branch: in a heap neither is predictable. */
+/* One comparison of 128 bits replaces two that branch: in a heap neither branch is predictable. */
 static inline gsim_i128 wide_key(struct gsim_event_key key) {
     return (gsim_i128)((gsim_u128)key.time_ns << 64 | key.order);
 }
@@ -51,8 +51,8 @@ static void sift_up(struct gsim_eventq *queue, uint32_t at, struct gsim_eventq_e
     stray_put(queue, at, entry);
 }
 
-/* Selected, not jumped to: which child is least is noise to a predictor. What stands behind the last
- * entry is after all keys, so that nobody asks how many children there are. */
+/* A selection instead of a branch: a predictor cannot know which child is least. The entries behind
+ * the last one have keys after all others, so the children need not be counted. */
 static inline uint32_t least_child(const struct gsim_eventq *queue, uint32_t first) {
     struct gsim_event_key key = queue->stray[first].key;
     uint32_t least = first;
@@ -97,10 +97,10 @@ struct spot {
     uint32_t level, digit;
 };
 
-/* Where in the wheel a key belongs that is not before the bound. */
+/* The list of the wheel to which a key belongs; the key is not before the bound. */
 static inline struct spot spot_of(const struct gsim_eventq *queue, struct gsim_event_key key) {
     uint64_t differs = (uint64_t)key.time_ns ^ (uint64_t)queue->bound.time_ns;
-    uint64_t word = (uint64_t)key.time_ns ^ UINT64_C(1) << 63; /* negative ones come first */
+    uint64_t word = (uint64_t)key.time_ns ^ UINT64_C(1) << 63; /* negative times come first */
     uint32_t level = TIME_LEVEL;
     if (!differs) {
         differs = (key.order ^ queue->bound.order) | 1;
@@ -117,14 +117,14 @@ static inline void wheel_insert(struct gsim_eventq *queue, uint32_t number) {
     struct gsim_eventq_list *list = &queue->list[spot.level][spot.digit];
     event->next = list->head;
     event->prev = HEADS_ITS_LIST;
-    queue->event[list->head].prev = number; /* number 0, at the end of all lists, is nobody */
+    queue->event[list->head].prev = number; /* number 0 ends all lists and is no event */
     list->head = number;
     list->n++;
     queue->filled[spot.level] |= UINT64_C(1) << spot.digit;
     queue->levels |= UINT32_C(1) << spot.level;
 }
 
-/* Forgets a list and returns its head. */
+/* Empties a list and returns its head. */
 static uint32_t take_list(struct gsim_eventq *queue, struct spot spot) {
     uint32_t head = queue->list[spot.level][spot.digit].head;
     queue->list[spot.level][spot.digit] = (struct gsim_eventq_list){0};
@@ -147,7 +147,7 @@ static void wheel_remove(struct gsim_eventq *queue, uint32_t number) {
         take_list(queue, spot);
 }
 
-/* The least time of a list, or where all times are the same the least order. */
+/* The least time of a list; where all its times are equal, the least order too. */
 static struct gsim_event_key least_of(const struct gsim_eventq *queue, uint32_t list,
                                       bool is_of_order) {
     struct gsim_event_key least = {queue->event[list].key.time_ns, 0};
@@ -166,7 +166,7 @@ static struct spot first_spot(const struct gsim_eventq *queue) {
     return (struct spot){level, (uint32_t)__builtin_ctzll(queue->filled[level])};
 }
 
-/* Puts a list where its keys belong now that the bound is another. */
+/* Puts the events of a list where their keys belong under the new bound. */
 static void redistribute(struct gsim_eventq *queue, uint32_t number) {
     for (uint32_t next; number; number = next) {
         next = queue->event[number].next;
@@ -174,16 +174,17 @@ static void redistribute(struct gsim_eventq *queue, uint32_t number) {
     }
 }
 
-/* Raises the bound to where the first list begins and deals it to lower levels. That list's keys
- * alone are near enough to the bound to notice. */
+/* Raises the bound to the least key of the first list and deals that list to lower levels. Only
+ * keys of that list are near enough to the bound to change their place. */
 static void deal(struct gsim_eventq *queue, struct spot spot) {
-    assert(spot.level > 0); /* these would all have one key */
+    assert(spot.level > 0); /* a list of level 0 would hold equal keys */
     uint32_t number = take_list(queue, spot);
     queue->bound = least_of(queue, number, spot.level < TIME_LEVEL);
     redistribute(queue, number);
 }
 
-/* How many keys are in lists below a level; when they are more than `most`, any such number. */
+/* The number of keys in lists below a level; when they are more than `most`, some number above
+ * it. */
 static uint32_t count_below(const struct gsim_eventq *queue, uint32_t level, uint32_t most) {
     uint32_t n = 0;
     for (uint32_t at = 0; at < level && n <= most; at++)
@@ -192,9 +193,9 @@ static uint32_t count_below(const struct gsim_eventq *queue, uint32_t level, uin
     return n;
 }
 
-/* Lowers the bound and lifts the keys that stand nearer to the old one than the new one does. Each
- * call earns the lift of some, so that all lifts together cost no more than all calls, whoever makes
- * the bound go up and down. false: not earned. */
+/* Lowers the bound and lifts the keys that are nearer to the old bound than the new bound is. Each
+ * call earns the lift of some keys, so all lifts together cost no more than all calls, however the
+ * callers move the bound up and down. false: not earned. */
 static bool lower_bound(struct gsim_eventq *queue, struct gsim_event_key bound) {
     struct gsim_event_key old = queue->bound;
     queue->bound = bound;
@@ -213,7 +214,7 @@ static bool lower_bound(struct gsim_eventq *queue, struct gsim_event_key bound) 
 
 /* --- front: sorted ---------------------------------------------------------------------------- */
 
-/* There is room behind. */
+/* Expects room behind the last entry. */
 static inline void sort_in(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
     uint32_t at = queue->end++;
     for (; at > queue->first && key_before(entry.key, queue->front[at - 1].key); at--)
@@ -229,7 +230,8 @@ static void slide(struct gsim_eventq *queue, uint32_t to) {
     queue->end = to + n;
 }
 
-/* There is room. Where many come before all others, they do not push these about each time. */
+/* Expects room. Events that come before all others do not shift the entries behind them each
+ * time. */
 static void front_insert(struct gsim_eventq *queue, struct gsim_eventq_entry entry) {
     if (entry.key.time_ns >= queue->next_ns) {
         if (queue->end == FRONT)
@@ -244,10 +246,10 @@ static void front_insert(struct gsim_eventq *queue, struct gsim_eventq_entry ent
     queue->next_ns = entry.key.time_ns;
 }
 
-/* Each goes where its rank among them says: which of a few keys is less is noise to a predictor, and
- * counting asks nothing. */
+/* Puts each event at its rank among them: a predictor cannot know which of a few keys is less, and
+ * counting needs no branch. */
 static void append_ranked(struct gsim_eventq *queue, uint32_t list, uint32_t n) {
-    gsim_u128 keys[RANKED]; /* from 0 on: a comparison's carry is what is counted */
+    gsim_u128 keys[RANKED]; /* unsigned, so that a comparison's carry is the count */
     uint32_t number[RANKED], sum = 0;
     for (uint32_t i = 0; i < RANKED; i++)
         keys[i] = ~(gsim_u128)0;
@@ -264,11 +266,11 @@ static void append_ranked(struct gsim_eventq *queue, uint32_t list, uint32_t n) 
         queue->event[number[i]].prev = IN_FRONT;
         sum += rank;
     }
-    assert(sum == n * (n - 1) / 2); /* no two have one key */
+    assert(sum == n * (n - 1) / 2); /* no two keys are equal */
     queue->end += n;
 }
 
-/* What comes after all in the front, in any order. */
+/* Appends a list, in any order, of events that come after all in the front. */
 static void append(struct gsim_eventq *queue, uint32_t list, uint32_t n) {
     if (n > 2 && n <= RANKED) {
         append_ranked(queue, list, n);
@@ -278,7 +280,7 @@ static void append(struct gsim_eventq *queue, uint32_t list, uint32_t n) {
         sort_in(queue, (struct gsim_eventq_entry){queue->event[list].key, list});
 }
 
-/* Takes the first lists of the wheel as long as they fit. */
+/* Moves the first lists of the wheel to the front as long as they fit. */
 static void refill_from_wheel(struct gsim_eventq *queue) {
     while (queue->levels) {
         struct spot spot = first_spot(queue);
@@ -294,7 +296,7 @@ static void refill_from_wheel(struct gsim_eventq *queue) {
     queue->bound = queue->end ? queue->front[queue->end - 1].key : last_key;
 }
 
-/* The front is empty. */
+/* Expects an empty front. */
 static void refill(struct gsim_eventq *queue) {
     queue->first = queue->end = 0;
     if (queue->n_strays == 0)
@@ -323,7 +325,7 @@ static void front_remove(struct gsim_eventq *queue, uint32_t number) {
     advance(queue);
 }
 
-/* The front is full: its later half leaves. */
+/* Moves the later half of a full front away. */
 static void make_room(struct gsim_eventq *queue) {
     bool is_lowered = queue->n_strays == 0 && lower_bound(queue, queue->front[FRONT / 2 - 1].key);
     queue->end = FRONT / 2;
@@ -352,7 +354,7 @@ bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity) {
     if (!event)
         return false;
     queue->event = event;
-    /* Raw: pages are paid for by those who stray. */
+    /* Raw: pages are touched only when events stray. */
     struct gsim_eventq_entry *stray =
         gsim_arena_grow_raw(queue->arena, queue->stray, ((size_t)capacity + ARITY) * sizeof *stray);
     if (!stray)
@@ -366,7 +368,7 @@ bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity) {
 
 static void insert(struct gsim_eventq *queue, uint32_t number, struct gsim_event_key key);
 
-/* Not after the bound. */
+/* Expects a key that is not after the bound. */
 GSIM_APART static void insert_soon(struct gsim_eventq *queue, uint32_t number) {
     struct gsim_eventq_entry entry = {queue->event[number].key, number};
     if (gsim_eventq_is_empty(queue))

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Event queue over (time, order), where the caller names each event by a small dense id (a job's
- * slot, a GPU) and may move or cancel it. An id is in the queue at most once. Equal times are broken
- * by `order`, which callers build so that it is unique. Keys may lie before what was popped already.
+ * slot, a GPU) and may move or cancel it. An id is in the queue at most once. Equal times are
+ * broken by `order`, which callers build so that it is unique. Keys may lie before keys that were
+ * popped already.
  *
- * An event is in one of three places. All in the front come before all strays, these not after
- * `bound`, and that not after anything in the wheel:
+ * An event is in one of three places. All events in the front come before all strays, strays come
+ * not after `bound`, and `bound` not after any event in the wheel:
  * - the front: the few soonest, sorted;
  * - the wheel: lists by the highest digit (of 6 bits) in which a key differs from the bound, and by
- *   what that digit is, as in a radix heap or a hierarchical timing wheel. A list that is reached
- *   goes to the front when it fits, or else the bound is raised to its least key and it is dealt to
- *   lower digits: a key is dealt at most as often as it has digits, mostly once or never, however
- *   uneven times are and however many are the same. When keys before the bound are too many for the
- *   front, the bound is lowered, which puts keys near it back to a higher digit;
- * - the strays, a 4-ary heap: the keys before the bound when lowering it has become too dear (it goes
- *   up and down with many keys near it). Were everything here, this would be an indexed heap. */
+ *   the value of that digit, as in a radix heap or a hierarchical timing wheel. A list that is
+ *   reached goes to the front when it fits; otherwise the bound is raised to its least key and the
+ *   list is dealt to lower digits. A key is dealt at most as often as it has digits, mostly once or
+ *   never, however uneven the times are and however many are equal. When keys before the bound are
+ *   too many for the front, the bound is lowered, which puts keys near it back to a higher digit;
+ * - the strays, a 4-ary heap: the keys before the bound when lowering it has become too dear (the
+ *   bound goes up and down with many keys near it). With all events here, the queue would be an
+ *   indexed heap. */
 #ifndef GSIM_BASE_EVENTQ_H
 #define GSIM_BASE_EVENTQ_H
 
@@ -24,9 +26,10 @@
 
 enum {
     GSIM_EVENTQ_FRONT = 16,
-    GSIM_EVENTQ_DIGIT = 6, /* bits: the digits seen of one level are the bits of one word */
+    GSIM_EVENTQ_DIGIT = 6, /* bits: the filled digits of a level fit one word */
     GSIM_EVENTQ_LEVELS = 2 * ((64 + GSIM_EVENTQ_DIGIT - 1) / GSIM_EVENTQ_DIGIT),
-    GSIM_EVENTQ_NUMBERS = 4 /* event numbers that are no event: id 0 has the next one */
+    /* event numbers that stand for no event; id 0 has the number after these */
+    GSIM_EVENTQ_NUMBERS = 4
 };
 
 struct gsim_event_key {
@@ -34,11 +37,13 @@ struct gsim_event_key {
     uint64_t order;
 };
 
-/* What is known of an id. */
+/* The place and the key of an id. */
 struct gsim_eventq_event {
     struct gsim_event_key key;
-    uint32_t next; /* in the wheel: the number of the next of its list, or 0; a stray: its index */
-    uint32_t prev; /* in the wheel: the one before; else where it is instead (eventq.c) */
+    /* in the wheel: the number of the next event of its list, or 0; a stray: its index */
+    uint32_t next;
+    /* in the wheel: the previous event; else the place where the event is instead (eventq.c) */
+    uint32_t prev;
 };
 
 struct gsim_eventq_entry {
@@ -51,26 +56,26 @@ struct gsim_eventq_list {
 };
 
 struct gsim_eventq {
-    int64_t next_ns; /* of the soonest, or INT64_MAX */
-    uint32_t first, end; /* of what is in the front: empty only when the queue is */
-    uint32_t levels, capacity; /* levels of the wheel that hold something; ids are below capacity */
+    int64_t next_ns; /* time of the soonest event, or INT64_MAX */
+    uint32_t first, end; /* entries of the front: none only when the queue is empty */
+    uint32_t levels, capacity; /* levels: of the wheel, with events; ids are below capacity */
     struct gsim_event_key bound;
     struct gsim_eventq_event *event; /* by number */
     struct gsim_eventq_entry *stray; /* heap order */
     uint32_t n_strays;
-    uint32_t credit; /* how many keys may be put back when the bound is lowered */
+    uint32_t credit; /* number of keys that may be put back when the bound is lowered */
     struct gsim_arena *arena;
     struct gsim_eventq_entry front[GSIM_EVENTQ_FRONT];
-    uint64_t filled[GSIM_EVENTQ_LEVELS]; /* digits of the level that hold something */
+    uint64_t filled[GSIM_EVENTQ_LEVELS]; /* digits of the level with events */
     struct gsim_eventq_list list[GSIM_EVENTQ_LEVELS][1 << GSIM_EVENTQ_DIGIT];
 };
 
 void gsim_eventq_init(struct gsim_eventq *queue, struct gsim_arena *arena);
 /* Makes ids below capacity usable. false: no memory. */
 bool gsim_eventq_reserve(struct gsim_eventq *queue, uint32_t capacity);
-/* Inserts id, or moves it when it is there already. */
+/* Inserts id, or moves it when it is in the queue already. */
 void gsim_eventq_set(struct gsim_eventq *queue, uint32_t id, int64_t time_ns, uint64_t order);
-/* Does nothing when id is not there. */
+/* Does nothing when id is not in the queue. */
 void gsim_eventq_cancel(struct gsim_eventq *queue, uint32_t id);
 /* The queue must not be empty. */
 uint32_t gsim_eventq_pop(struct gsim_eventq *queue, struct gsim_event_key *key);
@@ -87,7 +92,7 @@ static inline bool gsim_eventq_is_empty(const struct gsim_eventq *queue) {
     return queue->first == queue->end;
 }
 
-/* Whose turn it is next. The queue must not be empty. */
+/* The id that is next. The queue must not be empty. */
 static inline uint32_t gsim_eventq_first(const struct gsim_eventq *queue) {
     return queue->front[queue->first].number - GSIM_EVENTQ_NUMBERS;
 }

@@ -47,7 +47,7 @@ static bool has_fitting(const struct gsim_index *index, uint32_t top, int64_t mo
     return top != GSIM_NO_ID && index->node[top].least <= most;
 }
 
-/* After what hangs below id has changed. */
+/* Computes the least size anew after the subtree below id has changed. */
 static void renew_least(struct gsim_index *index, uint32_t id) {
     struct gsim_index_node *node = &index->node[id];
     node->least = node->size;
@@ -61,7 +61,7 @@ static void renew_above(struct gsim_index *index, uint32_t id) {
         renew_least(index, id);
 }
 
-/* The first that fits of those that hang at top, where one does. */
+/* The first member of the subtree that fits; the subtree must have one. */
 static uint32_t first_fitting(const struct gsim_index *index, uint32_t top, int64_t most) {
     for (;;) {
         const struct gsim_index_node *node = &index->node[top];
@@ -84,7 +84,7 @@ uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t
             id = parent;
             parent = index->node[id].parent;
         }
-        id = parent; /* all that hangs left of it came before */
+        id = parent; /* the left subtree came before */
     }
     return id;
 }
@@ -101,7 +101,7 @@ static void hang(struct gsim_index *index, uint32_t parent, uint32_t old, uint32
         index->node[child].parent = parent;
 }
 
-/* Lifts id above its parent. */
+/* Rotates id above its parent. */
 static void rotate_up(struct gsim_index *index, uint32_t id) {
     struct gsim_index_node *node = index->node;
     uint32_t parent = node[id].parent;
@@ -119,7 +119,7 @@ static void rotate_up(struct gsim_index *index, uint32_t id) {
     }
 }
 
-/* Links id between two neighbours, of which either may be none. */
+/* Links id between two neighbours, either of which may be absent. */
 static void link_between(struct gsim_index *index, uint32_t before, uint32_t id, uint32_t after) {
     index->links[id].beside[0] = before;
     index->links[id].beside[1] = after;
@@ -139,7 +139,8 @@ static bool insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t 
     struct gsim_index_node *node = index->node;
     assert(!node[id].is_member);
     uint32_t parent = GSIM_NO_ID, at = index->root;
-    uint32_t passed[2] = {GSIM_NO_ID, GSIM_NO_ID}; /* the last one before and after on the way */
+    /* the nearest members before and after, on the way down */
+    uint32_t passed[2] = {GSIM_NO_ID, GSIM_NO_ID};
     int side = 0;
     while (at != GSIM_NO_ID) {
         side = is_less(&node[at], key, tie);

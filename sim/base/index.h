@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ordered index: a set of small dense ids (job slots) kept sorted by (key, tie), with insert,
- * remove, first, last, next and previous in O(log n). Policies keep their ranked queues in it.
- * It is a treap whose priorities are a fixed hash of the id: same operations, same tree. */
+ * remove, first, last, next and previous in O(log n). Policies keep their ranked queues in it. It
+ * is a treap with a fixed hash of the id as priority: equal operations give equal trees. */
 #ifndef GSIM_BASE_INDEX_H
 #define GSIM_BASE_INDEX_H
 
@@ -18,10 +18,10 @@ struct gsim_index_node {
     uint32_t child[2];
     uint32_t parent;
     bool is_member;
-    int64_t size, least; /* of a sized index: the member's, and the least below and with it */
+    int64_t size, least; /* in a sized index: the member's size, and the least of its subtree */
 };
 
-/* The members before and after: walking needs no climbing, and touches nothing but these. */
+/* The neighbours in order: a walk needs no climbing, and touches nothing but these. */
 struct gsim_index_links {
     uint32_t beside[2];
 };
@@ -38,14 +38,15 @@ struct gsim_index {
 };
 
 void gsim_index_init(struct gsim_index *index, struct gsim_arena *arena);
-/* false: no memory. id must not be a member; (key, tie) must be unique. */
+/* Adds a member. false: no memory. id must not be a member; (key, tie) must be unique. */
 bool gsim_index_insert(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie);
-/* The same with a size that gsim_index_fitting asks for; all members of such an index have one. */
+/* Adds a member with a size, for gsim_index_fitting; in such an index all members have sizes. */
 bool gsim_index_insert_sized(struct gsim_index *index, uint32_t id, int64_t key, uint64_t tie,
                              int64_t size);
 /* Does nothing when id is not a member. */
 void gsim_index_remove(struct gsim_index *index, uint32_t id);
-/* GSIM_NO_ID at the end. Removing the current id while walking: fetch the next one first. */
+/* Walking gives GSIM_NO_ID at the end. To remove the current id while walking, fetch the next id
+ * first. */
 static inline uint32_t gsim_index_first(const struct gsim_index *index) {
     return index->end[0];
 }
@@ -62,14 +63,14 @@ static inline uint32_t gsim_index_prev(const struct gsim_index *index, uint32_t 
     return index->links[id].beside[0];
 }
 
-/* A new key with which the member stays between its neighbours, at the latest when theirs have changed
- * too; until then nothing may be inserted or sought. */
+/* Sets a new key. The member must stay between its neighbours once all keys that change together
+ * have changed; until then nothing may be inserted or sought. */
 static inline void gsim_index_set_key(struct gsim_index *index, uint32_t id, int64_t key) {
     index->node[id].key = key;
 }
 
-/* The first member at or after member id of at most that size, in O(log n); GSIM_NO_ID: none, or id
- * was none. */
+/* The first member at or after member id with a size of at most `most`, in O(log n); GSIM_NO_ID:
+ * there is none, or id was GSIM_NO_ID. */
 uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t most);
 
 /* The first member at or after (key, tie). */

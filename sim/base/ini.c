@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libinih hands over sections, keys and values; the line they stand on is counted here, in the
- * function from which it reads. */
+/* libinih hands over sections, keys and values; this reader counts their lines in the function from
+ * which libinih reads. */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/base/ini.h"
 
@@ -26,7 +26,7 @@ struct reader {
     struct gsim_log *log;
 };
 
-/* The next line for inih, in the manner of fgets. A line that inih would cut is refused. */
+/* The next line for inih, in the manner of fgets. Refuses a line that inih would cut. */
 static char *read_line(char *buffer, int size, void *arg) {
     struct reader *r = arg;
     if (r->at >= r->end)
@@ -77,7 +77,7 @@ static bool reserve(struct reader *r) {
     return true;
 }
 
-/* inih reports an indented line as the same key again: it continues the value. */
+/* inih reports an indented line as another entry of the key: it continues the value. */
 static bool continues(const struct reader *r, const char *section, const char *key) {
     if (!r->is_indented || !r->has_key)
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* INI files (device profiles, clusters, generator specs, grids), read through libinih.
- * libinih reports no lines to its handler and cuts lines at 200 bytes, so the reader here counts
- * lines itself and refuses longer ones instead of cutting them. */
+/* INI files (device profiles, clusters, generator specs, grids), read through libinih. libinih
+ * reports no lines to its handler and cuts lines at 200 bytes, so this reader counts lines itself
+ * and refuses longer lines instead of cutting them. */
 #ifndef GSIM_BASE_INI_H
 #define GSIM_BASE_INI_H
 
@@ -29,7 +29,7 @@ enum gsim_status gsim_ini_read_text(const char *path, const char *text, size_t l
                                     struct gsim_log *log);
 enum gsim_status gsim_ini_read_file(const char *path, struct gsim_arena *arena,
                                     struct gsim_ini *out, struct gsim_log *log);
-/* The last entry of that name, or NULL. */
+/* The last entry with that key, or NULL. */
 const struct gsim_ini_entry *gsim_ini_find(const struct gsim_ini *ini, const char *section,
                                            const char *key);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parameter tables: parsing by type, limits, and who owns a key. */
+/* Parameter tables: parsing by type, limits, and the owner of a key. */
 #include "gsim/params.h"
 
 #include <assert.h>
@@ -174,9 +174,9 @@ static enum gsim_status unknown_key(struct gsim_params *const *owners, int n_own
                      key);
 }
 
-/* Whether a bare number is seconds: of what lasts seconds and longer by default, from a minute on, as
- * batch systems write it. quantum=5 may be 5 ms of a driver or 5 min of a cluster, and is hardly the 5 s
- * that it would be taken for. */
+/* Whether a number without a unit is read in seconds: for parameters with a default of a second or
+ * more, from a minute on, as batch systems write times. quantum=5 may mean 5 ms of a driver or 5
+ * min of a cluster, and hardly means 5 s. */
 static bool is_in_seconds(const struct gsim_param_def *def, const char *text) {
     const char *usual = def->usual ? def->usual : def->fallback;
     int64_t usual_ns, value;
@@ -187,7 +187,7 @@ static bool is_in_seconds(const struct gsim_param_def *def, const char *text) {
            value >= GSIM_LEAST_BARE_NS;
 }
 
-/* A time or a size whose unit was left out. */
+/* Refuses a time or a size without a unit. */
 static enum gsim_status refuse_bare(const struct gsim_params *params,
                                     const struct gsim_param_def *def, const char *text,
                                     struct gsim_log *log) {

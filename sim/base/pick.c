@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Quickselect whose loop has no branch that depends on a value, and selection from a stream by the
- * limits that a sample gives: of about n^(2/3) values, with limits four standard errors of a sample
- * away from a place, so that about as many are kept. Source of the latter: Floyd and Rivest,
+/* Quickselect with a loop that has no branch on a value, and selection from a stream by the limits
+ * that a sample gives: of about n^(2/3) values, with limits four standard errors of a sample away
+ * from a place, so that about as many values are kept. Source of the latter: Floyd and Rivest,
  * "Expected Time Bounds for Selection", CACM 18 (3), 1975. */
 #include "sim/base/pick.h"
 
@@ -12,12 +12,12 @@
 
 enum { FEW_TO_SPLIT = 16, FEW_TO_SAMPLE = 4096 };
 
-/* Any of n, as well mixed as the state is. */
+/* A number below n, as well mixed as the state. */
 static size_t any_of(uint64_t *state, size_t n) {
     return (size_t)((gsim_u128)gsim_mix_next(state) * n >> 64);
 }
 
-/* --- of an array ------------------------------------------------------------------------------- */
+/* --- selection from an array ------------------------------------------------------------------ */
 
 static void sort_few(int64_t *values, size_t n) {
     for (size_t i = 1; i < n; i++) {
@@ -29,7 +29,7 @@ static void sort_few(int64_t *values, size_t n) {
     }
 }
 
-/* Those up to `last` come first; returns how many they are. */
+/* Moves the values up to `last` to the front; returns their number. */
 static size_t split(int64_t *values, size_t n, int64_t last) {
     size_t n_first = 0;
     for (size_t i = 0; i < n; i++) {
@@ -56,7 +56,7 @@ static void pick_one(int64_t *values, size_t n, size_t at) {
             n = n_first;
             continue;
         }
-        if (n_first == 0) { /* nothing is below it: all that are like it are in place */
+        if (n_first == 0) { /* no value is below the pivot: all values equal to it are in place */
             n_first = split(values, n, pivot);
             if (at < n_first)
                 return;
@@ -75,7 +75,7 @@ static bool is_among(const size_t *places, size_t n, size_t place) {
 }
 
 void gsim_pick_i64(int64_t *values, size_t n, const size_t *at, size_t n_at) {
-    size_t n_done = 0; /* so many are the smallest, and those asked for among them in place */
+    size_t n_done = 0; /* the n_done smallest are in front, those asked for among them in place */
     for (size_t k = 0; k < n_at; k++) {
         assert(at[k] < n);
         if (at[k] < n_done) {
@@ -100,7 +100,7 @@ bool gsim_pick_f64(const double *values, size_t n, const size_t *at, double *pic
     return true;
 }
 
-/* --- the limits -------------------------------------------------------------------------------- */
+/* --- the limits ------------------------------------------------------------------------------- */
 
 /* The cube root of n, rounded up to a power of two: the root of the sample's size. */
 static size_t root_of_sample(size_t n) {
@@ -119,13 +119,13 @@ size_t gsim_pick_sample_at(uint64_t *state, size_t n) {
     return any_of(state, n);
 }
 
-/* Places in the sorted sample: 0 and its size stand for no limit. */
+/* Places in the sorted sample: 0 and the sample's size stand for no limit. */
 struct span {
     size_t from, to;
 };
 
-/* Spans that are near each other are one: keeping what is between them costs less than looking at all
- * values once more. */
+/* Merges spans that are near each other: keeping the values between them costs less than another
+ * pass over all values. */
 static uint32_t lay_spans(const struct gsim_picks *picks, size_t n_sample, struct span *spans) {
     size_t margin = 2 * root_of_sample(picks->n);
     uint32_t n = 0;
@@ -167,7 +167,7 @@ void gsim_picks_open(struct gsim_picks *picks, size_t n, const size_t *at, size_
         lay_ranges(picks, sample, n_sample);
 }
 
-/* --- what passes by ---------------------------------------------------------------------------- */
+/* --- values that pass by ---------------------------------------------------------------------- */
 
 static bool make_room(struct gsim_pick_range *range, size_t n) {
     size_t needed = range->n_kept + n;
@@ -182,7 +182,7 @@ static bool make_room(struct gsim_pick_range *range, size_t n) {
     return true;
 }
 
-/* Values are written first and kept afterwards: no branch. */
+/* Values are written first and kept afterwards, so the loop has no branch. */
 static void keep_from(struct gsim_pick_range *range, const int64_t *restrict values, size_t n) {
     int64_t *restrict kept = range->kept, low = range->low;
     size_t n_kept = range->n_kept;
@@ -223,7 +223,7 @@ void gsim_picks_add(struct gsim_picks *picks, const int64_t *values, size_t n) {
     }
 }
 
-/* Those of the places that lie in the range, from `k` on; returns the first that does not. */
+/* Picks the places from `k` on that lie in the range; returns the first that does not. */
 static size_t pick_in(struct gsim_picks *picks, const struct gsim_pick_range *range, size_t k,
                       int64_t *picked) {
     size_t at[GSIM_MAX_PICKS], n = 0;

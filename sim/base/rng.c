@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* xoshiro256** (Blackman and Vigna, ACM TOMS 2021) as a gsl_rng type: 256 bits of state, all of
- * them set from the stream's identity, so that streams do not overlap. */
+/* xoshiro256** (Blackman and Vigna, ACM TOMS 2021) as a gsl_rng type. All 256 bits of state are set
+ * from the stream's identity, so that streams do not overlap. */
 #include "sim/base/rng.h"
 
 #include <string.h>
@@ -61,8 +61,8 @@ gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name) 
     return rng;
 }
 
-/* By von Neumann's comparisons of uniforms: a falling
- * run of odd length is accepted with its first member, a run of even length adds one. */
+/* Von Neumann's comparisons of uniforms: a falling run of odd length is accepted with its first
+ * member, a run of even length adds 1. */
 uint64_t gsim_rng_exponential_q32(gsl_rng *rng) {
     for (uint64_t whole = 0;; whole++) {
         uint64_t first = gsim_rng_word(rng), last = first;

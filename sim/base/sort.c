@@ -8,7 +8,7 @@
 
 enum { FEW = 300, DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, PASSES = 6 };
 
-/* Flips the sign bit: then the order of int64 is the order of the bits. */
+/* Flips the sign bit: the order of the bits then is the order of int64. */
 static uint64_t bits_of_i64(uint64_t bits) {
     return bits ^ UINT64_C(1) << 63;
 }
@@ -28,7 +28,7 @@ static void count_digits(const uint64_t *keys, size_t n, size_t counts[PASSES][B
             counts[pass][keys[i] >> (pass * DIGIT_BITS) & (BUCKETS - 1)]++;
 }
 
-/* Turns counts into the places where each bucket begins; false when all keys share one. */
+/* Turns counts into the places where the buckets begin; false when all keys share a bucket. */
 static bool begin_buckets(size_t *counts, size_t n) {
     size_t at = 0;
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
@@ -41,7 +41,7 @@ static bool begin_buckets(size_t *counts, size_t n) {
     return true;
 }
 
-/* Few keys are in order before the digits' counts are cleared. Equal ones stay as they are. */
+/* Few keys are sorted sooner than the digits' counts are cleared. Equal keys keep their order. */
 static void sort_few(uint64_t *keys, uint32_t *items, size_t n) {
     for (size_t i = 1; i < n; i++) {
         uint64_t key = keys[i];
@@ -58,7 +58,7 @@ static void sort_few(uint64_t *keys, uint32_t *items, size_t n) {
     }
 }
 
-/* Sorts keys (and items with them, if any). */
+/* Sorts keys, and items with them if there are any. */
 static bool sort_keys(uint64_t *keys, uint32_t *items, size_t n) {
     if (n <= FEW) {
         sort_few(keys, items, n);
@@ -98,7 +98,7 @@ static bool sort_keys(uint64_t *keys, uint32_t *items, size_t n) {
 }
 
 bool gsim_sort_i64(int64_t *values, size_t n) {
-    uint64_t *keys = (uint64_t *)values; /* signed and unsigned of one type may alias */
+    uint64_t *keys = (uint64_t *)values; /* signed and unsigned of a type may alias */
     for (size_t i = 0; i < n; i++)
         keys[i] = bits_of_i64(keys[i]);
     bool ok = sort_keys(keys, NULL, n);

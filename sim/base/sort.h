@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stable radix sorts: linear time, and the same result everywhere. */
+/* Stable radix sorts: linear time, and an equal result on every platform. */
 #ifndef GSIM_BASE_SORT_H
 #define GSIM_BASE_SORT_H
 

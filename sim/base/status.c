@@ -14,7 +14,7 @@ static void entry_write(struct gsim_log_entry *entry, const char *file, int64_t 
     else if (file)
         used = snprintf(entry->text, sizeof entry->text, "%s: ", file);
     if (used < 0 || (size_t)used >= sizeof entry->text)
-        return; /* a name that fills the entry: the place alone is what we can say */
+        return; /* the name fills the entry: there is no room for the text */
     (void)vsnprintf(entry->text + used, sizeof entry->text - (size_t)used, format, args);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Typos: a name that begins so wins, then the closest one when it is close enough to be meant. */
+/* Typos: a name that begins with the word wins, otherwise the closest name if it is close enough to
+ * be meant. */
 #include "sim/base/text.h"
 
 #include <stdbool.h>
@@ -37,7 +38,7 @@ static char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-/* In lower case, cut after as much as a distance looks at. */
+/* Copies in lower case, cut after as many letters as a distance looks at. */
 static void lower_copy(char out[LONGEST + 2], const char *text) {
     size_t n = 0;
     for (; text[n] && n <= LONGEST; n++)
@@ -67,14 +68,14 @@ int gsim_text_suggest(const char *word, const char *const *names, int count) {
             is_begun = begins;
         }
     }
-    int tolerance = length / 3; /* a third of the letters may be wrong, two at least */
+    int tolerance = length / 3; /* a third of the letters may be wrong, at least two */
     bool is_close = closest <= (tolerance < 2 ? 2 : tolerance) && closest < length;
     return is_begun || is_close ? found : -1;
 }
 
 enum { MOST_PLAIN = 64 };
 
-/* Letters and digits, in small letters; false: too long to be a slip of any name. */
+/* Copies letters and digits in lower case; false: too long to be a slip of any name. */
 static bool plain(char *out, const char *text, size_t length) {
     size_t n = 0;
     for (size_t i = 0; i < length; i++) {
@@ -90,7 +91,7 @@ static bool plain(char *out, const char *text, size_t length) {
     return true;
 }
 
-/* Without a unit behind the last '_'. */
+/* The length without a unit behind the last '_'. */
 static size_t stem_length(const char *text) {
     static const char units[] =
         "ns|us|ms|s|sec|secs|second|seconds|m|min|mins|minutes|h|hr|hours|d|days|"
@@ -99,7 +100,7 @@ static size_t stem_length(const char *text) {
     return last && gsim_text_choice(last + 1, units) >= 0 ? (size_t)(last - text) : strlen(text);
 }
 
-/* How near, 1 the nearest; 0: no near miss. */
+/* The nearness of a word to a name, 1 the nearest; 0: no near miss. */
 static int nearness(const char *word, const char *name) {
     char a[MOST_PLAIN], b[MOST_PLAIN], a_stem[MOST_PLAIN], b_stem[MOST_PLAIN];
     if (!plain(a, word, strlen(word)) || !plain(b, name, strlen(name)) ||

@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Optimal string alignment distance (a swap of neighbours counts one), capped at 255. */
+/* Optimal string alignment distance (a swap of neighbours counts 1), capped at 255. */
 int gsim_text_distance(const char *a, const char *b);
-/* Whether name begins with word, which has two letters at least; upper and lower case are one. */
+/* Whether name begins with word, which has at least two letters; case does not matter. */
 bool gsim_text_abbreviates(const char *word, const char *name);
-/* Index of the name (of count) that word is short for, else of the closest one if it is close enough to
- * be a typo of it, else -1; upper and lower case are one. */
+/* Index of the name (of count) that word abbreviates, else of the closest name if word may be a
+ * typo of it, else -1; case does not matter. */
 int gsim_text_suggest(const char *word, const char *const *names, int count);
-/* The name that the word almost surely stands for, or -1: but for case and separators, a plural, a
- * unit behind the last '_' or what was cut off, it is that name, or one letter is wrong (two of eight
- * and more). "gpu" is "gpus", "mem_mb" is "mem_gib", "node" is not "model". */
+/* The name that the word almost surely means, or -1: word and name are equal up to case,
+ * separators, a plural, a unit behind the last '_' or a cut-off end, or a letter is wrong (two of
+ * eight or more). "gpu" is "gpus", "mem_mb" is "mem_gib", "node" is not "model". */
 int gsim_text_near_miss(const char *word, const char *const *names, int count);
-/* Bytes of the UTF-8 character that text begins with; 0 when it is none. */
+/* Bytes of the UTF-8 character at the start of text; 0 when it is not UTF-8. */
 int gsim_text_utf8_length(const char *text);
-/* Whether text begins with prefix, which is in lower case; its own case does not matter. */
+/* Whether text begins with prefix, which is in lower case; the case of text does not matter. */
 bool gsim_text_begins(const char *text, const char *prefix);
 /* Position of word in "a|b|c", or -1. */
 int gsim_text_choice(const char *word, const char *choices);
 
-/* A sum over texts one after the other, each with its end (FNV-1a): start with GSIM_TEXT_SUM. */
+/* A hash over texts, each with its end (FNV-1a): start with GSIM_TEXT_SUM. */
 #define GSIM_TEXT_SUM UINT32_C(2166136261)
 uint32_t gsim_text_sum(uint32_t sum, const char *text, size_t length);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Decimal digits are gathered in 128 bits and scaled once, so that "0.1" is a tenth and not its
+/* Decimal digits are gathered in 128 bits and scaled once, so that "0.1" is a tenth and not the
  * nearest binary fraction. */
 #include "sim/base/units.h"
 
@@ -20,8 +20,8 @@ struct decimal {
     bool is_negative;
 };
 
-/* Reads digits and a point; false when there is no digit. Digits past the 36th are dropped: far
- * below anything that a 63-bit result can show. */
+/* Reads digits and a point; false when there is no digit. Digits past the 36th are dropped: they
+ * are far below the resolution of a 63-bit result. */
 static bool read_digits(const char **at, const char *end, struct decimal *out) {
     int n_seen = 0, n_kept = 0;
     bool has_point = false;
@@ -68,7 +68,8 @@ static bool divide_and_scale(gsim_u128 value, gsim_u128 divisor, gsim_u128 scale
     gsim_u128 whole = value / divisor, rest = value % divisor;
     if (whole > limit / scale)
         return false;
-    /* rest * scale may not fit 128 bits when there are many decimals: drop what cannot matter. */
+    /* rest * scale may not fit 128 bits when there are many decimals: drop digits that cannot
+     * matter. */
     while (rest > ~(gsim_u128)0 / scale) {
         rest /= 10;
         divisor /= 10;
@@ -104,7 +105,7 @@ static enum gsim_parse scale_decimal(const struct decimal *d, int64_t scale_i64,
     return GSIM_PARSE_OK;
 }
 
-/* The number at the start of [at, end); moves *at behind it. */
+/* Reads the number at the start of [at, end); moves *at behind it. */
 static enum gsim_parse read_number(const char **at, const char *end, struct decimal *out) {
     *out = (struct decimal){0};
     if (*at < end && (**at == '-' || **at == '+'))
@@ -160,7 +161,8 @@ static const struct unit byte_units[] = {
 
 static const struct unit ratio_units[] = {{"%", GSIM_PPM / 100}, {NULL, 0}};
 
-/* A number, then optionally one of the units followed by `tail`; a bare number has bare_scale. */
+/* Reads a number, then optionally a unit followed by `tail`; a number without a unit has
+ * bare_scale. */
 static enum gsim_parse parse_with_units(const char *text, const struct unit *units,
                                         const char *tail, int64_t bare_scale, int64_t *out) {
     const char *at = text, *end = text + strlen(text);
@@ -245,7 +247,7 @@ int gsim_format_seconds(char *buffer, int64_t time_ns, int digits) {
     return (int)(p - buffer);
 }
 
-/* value / scale in decimal, exact, with the unit's name. */
+/* Writes value / scale in decimal, exact, with the unit's name. */
 static int format_in(char *buffer, int64_t value, const struct unit *unit) {
     int64_t rest = value % unit->scale;
     int n = snprintf(buffer, 32, "%s%lld", value < 0 && value / unit->scale == 0 ? "-" : "",
@@ -262,7 +264,7 @@ static int format_in(char *buffer, int64_t value, const struct unit *unit) {
     return n + snprintf(buffer + n, 8, "%s", unit->name);
 }
 
-/* The largest unit in which the value takes at most three decimals. */
+/* Writes in the largest unit in which the value takes at most three decimals. */
 static int format_best(char *buffer, int64_t value, const struct unit *const *units) {
     for (; units[1]; units++) {
         int64_t scale = units[0]->scale;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Quantities as text. Everything that reaches a simulation is an integer in base units (ns, bytes,
- * bytes per second, ppm); decimals are parsed digit by digit, never through double. */
+/* Quantities as text. Every quantity that reaches a simulation is an integer in base units (ns,
+ * bytes, bytes per second, ppm); decimals are parsed digit by digit, never through double. */
 #ifndef GSIM_BASE_UNITS_H
 #define GSIM_BASE_UNITS_H
 
@@ -14,15 +14,15 @@ enum gsim_parse {
     GSIM_PARSE_OK = 0,
     GSIM_PARSE_SYNTAX, /* not a number, or an unknown unit */
     GSIM_PARSE_RANGE, /* does not fit in 63 bits after scaling */
-    GSIM_PARSE_BARE, /* a number whose unit was left out, almost surely */
+    GSIM_PARSE_BARE, /* a number that almost surely lacks a unit */
 };
 
-/* Plain decimal (sign, digits, optional fraction and exponent; no unit, no spaces, no "inf"),
- * times scale, rounded half away from zero. The whole of text[0..length) must be used. */
+/* Plain decimal (sign, digits, optional fraction and exponent; no unit, no spaces, no "inf"), times
+ * scale, rounded half away from zero. The whole of text[0..length) must be used. */
 enum gsim_parse gsim_parse_decimal(const char *text, size_t length, int64_t scale, int64_t *out);
 
-/* Takes in the digits that text begins with, behind those that *number has, and returns where they
- * end. Something else ends the text (NUL); 18 digits fit. */
+/* Appends the digits at the start of text to the decimal digits of *number, and returns their end.
+ * The text must end with a byte that is no digit (NUL); 18 digits fit. */
 static inline const char *gsim_read_digits(const char *text, int64_t *number) {
     int64_t so_far = *number;
     for (unsigned digit; (digit = (unsigned)(unsigned char)*text - '0') <= 9; text++)
@@ -40,15 +40,16 @@ enum gsim_parse gsim_parse_time(const char *text, int64_t default_ns, int64_t *o
 enum gsim_parse gsim_parse_bytes(const char *text, int64_t *out);
 enum gsim_parse gsim_parse_rate(const char *text, int64_t *out);
 enum gsim_parse gsim_parse_ppm(const char *text, int64_t *out);
-/* A number without a unit, other than 0. Where the unit is not part of the name, a user who leaves it
- * out mostly means another one than the base unit. */
+/* A number without a unit, other than 0. Where the unit is not part of the name, users that omit it
+ * mostly mean a unit other than the base unit. */
 bool gsim_is_bare(const char *text);
-/* Bytes, and bytes per second, for what a user types: a bare number is taken from
- * GSIM_LEAST_BARE_BYTES and GSIM_LEAST_BARE_RATE on, which no memory and no link is below; less is
- * GSIM_PARSE_BARE. */
+/* Bytes, and bytes per second, as a user types them: a number without a unit is accepted from
+ * GSIM_LEAST_BARE_BYTES and GSIM_LEAST_BARE_RATE on, as no memory and no link is below these; a
+ * smaller number is GSIM_PARSE_BARE. */
 #define GSIM_LEAST_BARE_BYTES GSIM_MIB
 #define GSIM_LEAST_BARE_RATE INT64_C(1000000)
-/* Seconds, where other units are as likely: from a minute on nobody would have left out another. */
+/* Seconds, where other units are as likely: from a minute on a user would not have omitted another
+ * unit. */
 #define GSIM_LEAST_BARE_NS (60 * GSIM_NS_PER_S)
 enum gsim_parse gsim_parse_size(const char *text, int64_t *out);
 enum gsim_parse gsim_parse_speed(const char *text, int64_t *out);
@@ -57,11 +58,11 @@ enum gsim_parse gsim_parse_int(const char *text, int64_t *out);
 
 /* "12.345000000" for 9 digits: exact seconds. Returns the length. buffer holds at least 32. */
 int gsim_format_seconds(char *buffer, int64_t time_ns, int digits);
-/* Shortest exact form with a unit, re-readable by the parsers: "30s", "2.08ms", "4GiB", "5%". */
+/* The shortest exact form with a unit, accepted by the parsers: "30s", "2.08ms", "4GiB", "5%". */
 int gsim_format_time(char *buffer, int64_t time_ns);
 int gsim_format_bytes(char *buffer, int64_t bytes);
 int gsim_format_ppm(char *buffer, int64_t ppm);
-/* For people: three decimals at most of the largest binary unit, "80.1GiB"; not exact. */
+/* For display: at most three decimals of the largest binary unit, "80.1GiB"; not exact. */
 int gsim_format_size(char *buffer, int64_t bytes);
 
 #endif

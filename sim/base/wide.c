@@ -5,8 +5,7 @@
 
 enum { FRACTION_BITS = 40 };
 
-/* 2^(-2^-k) as Q64, k = 1, 2, ...: each is floor(sqrt(the one before * 2^64)), the first of 2^63.
- */
+/* 2^(-2^-k) as Q64, k = 1, 2, ...: each is floor(sqrt(the previous * 2^64)), the first of 2^63. */
 static const uint64_t roots[FRACTION_BITS] = {
     UINT64_C(0xB504F333F9DE6484), UINT64_C(0xD744FCCAD69D6AF4), UINT64_C(0xEAC0C6E7DD24392E),
     UINT64_C(0xF5257D152486CC2C), UINT64_C(0xFA83B2DB722A033A), UINT64_C(0xFD3E0C0CF486C174),
@@ -30,7 +29,7 @@ uint64_t gsim_exp2_neg_q32(int64_t numerator, int64_t denominator) {
     if (whole > 33)
         return 0;
     int64_t rest = numerator % denominator;
-    gsim_u128 value = (gsim_u128)1 << 64; /* Q64; one needs the 65th bit */
+    gsim_u128 value = (gsim_u128)1 << 64; /* Q64; 1.0 needs the 65th bit */
     for (int bit = 0; bit < FRACTION_BITS; bit++) {
         gsim_i128 twice = (gsim_i128)rest * 2;
         bool is_set = twice >= denominator;

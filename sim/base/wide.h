@@ -7,7 +7,7 @@
 
 #include "gsim/units.h"
 
-/* splitmix64 (Steele, Lea and Flood, OOPSLA 2014): the next of a sequence of well mixed numbers. */
+/* splitmix64 (Steele, Lea and Flood, OOPSLA 2014): the next number of a well mixed sequence. */
 static inline uint64_t gsim_mix_next(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A set of small numbers with "first at or after": bits, and one summary bit per word of bits. Members
- * come and go without a branch. */
+/* A set of small numbers with "first at or after": bits, and a summary bit per word of bits.
+ * Members are added and removed without a branch. */
 #ifndef GSIM_CORE_BITSET_H
 #define GSIM_CORE_BITSET_H
 
@@ -33,7 +33,7 @@ static inline void gsim_bitset_remove(struct gsim_bitset *set, uint32_t i) {
     set->summary[i / 4096] &= ~((uint64_t)(word == 0) << (i / 64 % 64));
 }
 
-/* From one set to another of the same size, or the same. */
+/* Moves a member between two sets of equal size; they may be one set. */
 static inline void gsim_bitset_move(struct gsim_bitset *from, struct gsim_bitset *to, uint32_t i) {
     gsim_bitset_remove(from, i);
     gsim_bitset_add(to, i);

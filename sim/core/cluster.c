@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Capacity: who has what of which GPU. Nodes hang in buckets by the number of their idle GPUs, so
- * that "the fullest node with at least n" is two bit scans (placement.c). */
+/* Capacity: the job, share and memory of each GPU. Nodes hang in buckets by the number of their
+ * idle GPUs, so that "the fullest node with at least n" is two bit scans (placement.c). */
 #include "sim/core/cluster.h"
 #include "sim/base/hints.h"
 
@@ -109,7 +109,8 @@ static bool list_kinds(struct gsim_cluster *c, const struct gsim_cluster_spec *s
     return c->kinds != NULL;
 }
 
-/* Roots are numbered through; GPUs of a node without shared roots have one each. */
+/* Roots are numbered across the cluster; each GPU of a node without shared roots has a root of its
+ * own. */
 static bool wire_roots(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
     uint32_t *root_of_gpu = gsim_arena_array(c->arena, c->n_gpus, sizeof *root_of_gpu);
     int64_t *bytes_per_s = gsim_arena_array(c->arena, c->n_gpus, sizeof *bytes_per_s);
@@ -158,7 +159,8 @@ static bool says_host(const struct gsim_host_wiring *host) {
            host->bytes_per_s[GSIM_HOST_OUT] > 0 || host->bytes_per_s[GSIM_HOST_BOTH] > 0;
 }
 
-/* Switches are numbered through; a group without them is below one of its own. */
+/* Switches are numbered across the cluster; a group without switches hangs below a switch of its
+ * own. */
 static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
     uint32_t *switch_of_node = gsim_arena_array(c->arena, c->n_nodes, sizeof *switch_of_node);
     uint32_t *first_node = gsim_arena_array(c->arena, c->n_nodes + 1u, sizeof *first_node);
@@ -181,7 +183,8 @@ static bool wire_switches(struct gsim_cluster *c, const struct gsim_cluster_spec
     return true;
 }
 
-/* Only what somebody set: most clusters say nothing of links. */
+/* Allocates a column of the wiring only where a node group sets it: most clusters do not describe
+ * links. */
 static bool wire(struct gsim_cluster *c, const struct gsim_cluster_spec *spec) {
     bool has_roots = false, has_network = false, has_switches = false, has_hosts = false;
     for (uint32_t g = 0; g < spec->n_groups; g++) {
@@ -219,7 +222,7 @@ enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
 
 /* --- taking and releasing --------------------------------------------------------------------- */
 
-/* Returns by how much the node's idle count changes; the caller applies it, once a node. */
+/* Returns the change of the node's idle count; the caller applies it, once per node. */
 static int gpu_set_free(struct gsim_cluster *c, uint32_t gpu, uint32_t free_ppm) {
     bool was_idle = gsim_cluster_is_idle(c, gpu), is_idle = free_ppm == PPM;
     if (c->gpu_part_ppm[gpu] > 0)
@@ -235,7 +238,7 @@ int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus) {
     return shape->cpus_milli ? gsim_muldiv_ceil(shape->cpus_milli, gpus, shape->gpus) : 0;
 }
 
-/* Of so much memory of a GPU's jobs, what is on the host. */
+/* The part of `bytes`, the memory of a GPU's jobs, that is on the host. */
 static int64_t spilt(const struct gsim_cluster *c, uint32_t gpu, int64_t bytes) {
     if (bytes <= c->gpu_hbm_bytes[gpu] || c->gpu_memory[gpu] == GSIM_MEMORY_LANES)
         return 0;
@@ -274,7 +277,7 @@ static int charge_gpu(struct gsim_cluster *c, const struct gsim_request *request
     return gpu_set_free(c, gpu, is_taken ? is_free - share : is_free + share);
 }
 
-/* Units of one node mostly stand together: its bucket is then changed once. */
+/* Units of a node mostly follow each other, so that its bucket changes once. */
 void gsim_cluster_charge(struct gsim_cluster *c, const struct gsim_request *request,
                          const struct gsim_unit *units, uint32_t n_units, bool is_taken) {
     uint32_t node = 0;
@@ -420,7 +423,8 @@ bool gsim_cluster_has_memory(const struct gsim_cluster *c, const struct gsim_req
            gsim_cluster_host_free(c, c->node_of_gpu[gpu]);
 }
 
-/* A gang's GPUs of one node page to one host: the last of these units has room behind those before. */
+/* A gang's GPUs of one node page to one host: the last of these units must have room behind the
+ * earlier ones. */
 static bool host_has_room(const struct gsim_cluster *c, const struct gsim_request *request,
                           const struct gsim_unit *units, uint32_t last) {
     uint32_t node = c->node_of_gpu[units[last].gpu];
@@ -452,13 +456,14 @@ void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu) {
     cluster->gpu_client_limit[gpu] = n;
 }
 
-/* The whole of a whole GPU, or an instance that nobody has. */
+/* Whether the unit is a whole GPU, or an instance that no job has. */
 static bool has_unit(const struct gsim_cluster *c, const struct gsim_request *request,
                      const struct gsim_unit *unit) {
     if (!gsim_cluster_is_cut(c, unit->gpu))
         return unit->slot == 0;
     const struct gsim_instances *instances = c->gpu_instances[unit->gpu];
-    uint32_t at = unit->slot - 1u; /* the whole is past the last */
+    /* slot 0, the whole GPU, wraps to a number past the last instance */
+    uint32_t at = unit->slot - 1u;
     return at < instances->n && instances->jobs[at] == 0 &&
            (request->mem_bytes <= 0 ||
             instances->mem_used[at] + request->mem_bytes <= instances->mem_bytes[at]);

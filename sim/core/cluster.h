@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cluster: nodes, their GPUs, and who may still be placed where. Free capacity is kept in
- * buckets by node, so that a gang finds its nodes without looking at all of them. */
+/* The cluster: nodes, their GPUs, and the capacity that is free on them. Free capacity is kept in
+ * buckets by node, so that a gang finds its nodes without a scan of all nodes. */
 #ifndef GSIM_CORE_CLUSTER_H
 #define GSIM_CORE_CLUSTER_H
 
@@ -17,28 +17,29 @@
 #include "sim/base/hints.h"
 #include "gsim/status.h"
 
-/* What a job asks for when it is placed. */
+/* The request of a job that is placed. */
 struct gsim_request {
     struct gsim_shape shape;
-    int64_t mem_bytes; /* per GPU; -1: unknown, then memory is not counted */
-    /* Where it was found all its units on one node, which ones of that; 0: look at the units. */
+    int64_t mem_bytes; /* per GPU; -1: unknown, and memory is not counted */
+    /* The units as bits of their node's idle_gpus, if a plain search found all of them on one node
+     * of up to 64 GPUs; 0: look at the units. */
     uint64_t on_node;
 };
 
-/* A GPU that is cut into instances: the job that each has, and what is taken of its memory. */
+/* The instances of a GPU: the jobs on each, and the memory that they take. */
 struct gsim_instances {
     uint32_t n; /* 0: the GPU is whole */
     int64_t mem_bytes[GSIM_INSTANCES_MAX], mem_used[GSIM_INSTANCES_MAX];
     uint32_t jobs[GSIM_INSTANCES_MAX];
 };
 
-/* Nodes that are alike. */
+/* Nodes with an equal number of GPUs. */
 struct gsim_node_kind {
     uint32_t gpus, count, first_node;
 };
 
-/* Capacity as it will be when the transitions under way are over: what plans are made against.
- * Memory is counted where the trace gives it: it stays taken while a paused job is resident. */
+/* Capacity as it will be when the transitions under way are over: plans are made against it. Memory
+ * is counted where the trace gives it; it stays taken while a paused job is resident. */
 struct gsim_cluster {
     struct gsim_arena *arena;
     uint32_t n_nodes, n_gpus, widest_node;
@@ -47,34 +48,37 @@ struct gsim_cluster {
     uint16_t *type_of_gpu;
     int64_t *gpu_hbm_bytes;
     struct gsim_wiring wiring;
-    uint32_t n_switches; /* 0: one above all nodes, and nobody counts them */
+    uint32_t n_switches; /* 0: one switch above all nodes, and switches are not counted */
     uint32_t *switch_first_node; /* n_switches + 1 */
     struct gsim_node_kind *kinds; /* the widest nodes first */
     uint32_t n_kinds;
     uint64_t *idle_gpus; /* by node, node_words words each: bits of its wholly free GPUs */
     uint32_t node_words;
-    uint32_t *gpu_part_ppm; /* what is free of one that is neither that nor wholly taken; else 0 */
+    uint32_t *gpu_part_ppm; /* free share of a partly used GPU; 0 if the GPU is idle or full */
     int64_t *gpu_mem_used;
-    uint8_t *gpu_memory; /* enum gsim_memory: who sees to it that it fits */
-    /* Host memory: what there is, what jobs have of it (paged out, stopped, or on their way back), and
-     * the most that they ever had. */
+    uint8_t *gpu_memory; /* enum gsim_memory: how the GPU's memory is managed */
+    /* Host memory: its size, the part that jobs use (paged out, stopped, or on their way back), and
+     * the largest part ever used. */
     int64_t *node_host_bytes, *node_host_used, *node_host_peak;
-    bool has_host_used; /* a job ever had any */
-    bool *gpu_is_arranged; /* shared by an arrangement: not placed on by shape */
-    uint32_t *gpu_clients; /* jobs placed on it, while it is arranged */
-    uint32_t *gpu_client_limit; /* and how many may be */
-    struct gsim_instances **gpu_instances; /* by GPU; NULL: never cut. NULL: no GPU ever was */
+    bool has_host_used; /* a job has used host memory */
+    bool *gpu_is_arranged; /* shared by an arrangement: no placement by shape */
+    uint32_t *gpu_clients; /* jobs placed on the GPU while it is arranged */
+    uint32_t *gpu_client_limit; /* the most jobs that its arrangement allows */
+    /* MIG state by GPU; an entry is NULL if that GPU was never partitioned, the array if none
+     * was */
+    struct gsim_instances **gpu_instances;
     int64_t *node_cpus_free; /* NULL: no node counts CPUs */
-    uint32_t *node_gang; /* the gang size that affinity last put there; 0: none */
-    uint64_t random; /* state of the random rule; whoever opens the cluster seeds it */
+    uint32_t *node_gang; /* the gang size that affinity last placed on the node; 0: none */
+    uint64_t random; /* state of the random rule; seeded by the caller of gsim_cluster_open */
     bool *node_is_down; /* failed: it has no capacity */
     uint32_t n_gpus_down;
-    uint32_t *node_idle; /* its wholly free GPUs */
+    uint32_t *node_idle; /* by node: its wholly free GPUs */
     uint32_t n_idle;
-    uint32_t n_idle_whole; /* of these, on nodes that are wholly free */
+    uint32_t n_idle_whole; /* wholly free GPUs on wholly free nodes */
     uint32_t n_arranged; /* GPUs shared by an arrangement */
     struct gsim_bitset *nodes_with; /* [idle count] -> nodes */
-    struct gsim_bitset counts; /* idle counts that may have nodes: a search forgets those without */
+    /* idle counts that may have nodes: a search drops counts without nodes */
+    struct gsim_bitset counts;
     struct gsim_index partial; /* GPUs partly free, by free share */
     bool is_pool;
     int64_t pool_free_ppm, pool_cpus_free;
@@ -83,28 +87,30 @@ struct gsim_cluster {
 enum gsim_status gsim_cluster_open(struct gsim_cluster *cluster,
                                    const struct gsim_cluster_spec *spec, struct gsim_arena *arena,
                                    struct gsim_log *log);
-/* Memory that the host has to have for a request on the GPU, beyond what the GPU has left; INT64_MAX:
- * nothing pages there. */
+/* Host memory that a request on the GPU needs beyond the GPU's free memory; INT64_MAX: the GPU does
+ * not page. */
 int64_t gsim_cluster_host_needs(const struct gsim_cluster *c, const struct gsim_request *request,
                                 uint32_t gpu);
-/* For placement.c: what units carry, taken or given back (of a pool nothing); the CPUs that come with
- * so many GPUs of a gang, which are spread evenly over them; whether a GPU has the memory left. */
+/* For placement.c: charge takes or gives back the capacity of units (nothing for a pool); cpus is
+ * the number of CPUs that come with this many GPUs of a gang, evenly spread; has_memory is whether
+ * a GPU has the memory left. */
 void gsim_cluster_charge(struct gsim_cluster *cluster, const struct gsim_request *request,
                          const struct gsim_unit *units, uint32_t n_units, bool is_taken);
 int64_t gsim_cluster_cpus(const struct gsim_shape *shape, uint32_t gpus);
 bool gsim_cluster_has_memory(const struct gsim_cluster *cluster, const struct gsim_request *request,
                              uint32_t gpu);
-/* What a search found; a pool takes without units. */
+/* The result of a search; in a pool there are no units. */
 struct gsim_found {
     uint32_t n_units;
     bool fits;
-    bool is_on_one_node; /* certainly */
-    uint64_t on_node; /* for the request, once these units are all that it has */
+    bool is_on_one_node; /* true: all units are on one node; false: not known */
+    uint64_t on_node; /* the value for the request once it has these units and no others */
 };
-/* Finds units for the request, takes them and writes them (shape.gpus entries at most). */
+/* Finds units for the request, takes them and writes them (at most shape.gpus entries). */
 struct gsim_found gsim_cluster_find(struct gsim_cluster *cluster,
                                     const struct gsim_request *request, struct gsim_unit *units);
-/* The same on one node, but for rules that spread jobs or choose at random. */
+/* Like gsim_cluster_find, on this node only; refused for rules that spread jobs or choose at
+ * random. */
 struct gsim_found gsim_cluster_find_on(struct gsim_cluster *cluster,
                                        const struct gsim_request *request, uint32_t node,
                                        struct gsim_unit *units);
@@ -118,11 +124,11 @@ uint64_t gsim_cluster_take_named(struct gsim_cluster *cluster, const struct gsim
                                  const struct gsim_unit *units, uint32_t n_units);
 void gsim_cluster_give_back(struct gsim_cluster *cluster, const struct gsim_request *request,
                             const struct gsim_unit *units, uint32_t n_units);
-/* Memory alone, for jobs that are paused in place. */
+/* Takes memory alone, for jobs that are paused in place. */
 void gsim_cluster_pin(struct gsim_cluster *cluster, const struct gsim_unit *units, uint32_t n_units,
                       int64_t bytes);
-/* So much memory of each unit more is held by its host, or less; whether it can be; and that a plan is
- * made, of which these units are a part. */
+/* hold: the host of each unit holds `bytes` more (negative: less). can_hold: whether the hosts have
+ * room for that. note_hosts: records the peak once a plan with these units is made. */
 void gsim_cluster_hold(struct gsim_cluster *cluster, const struct gsim_unit *units,
                        uint32_t n_units, int64_t bytes);
 bool gsim_cluster_can_hold(struct gsim_cluster *cluster, const struct gsim_unit *units,
@@ -137,14 +143,14 @@ static inline void gsim_cluster_host(struct gsim_cluster *c, uint32_t node, int6
     c->has_host_used = true;
     assert(c->node_host_used[node] >= 0 && c->node_host_used[node] <= c->node_host_bytes[node]);
 }
-/* A node that fails has no capacity until it is repaired. Nobody may be on it. */
+/* Takes a failed node out of capacity until it is repaired. No job may be on it. */
 void gsim_cluster_set_down(struct gsim_cluster *cluster, uint32_t node, bool is_down);
-/* Takes a GPU out of placement by shape (it is shared by an arrangement), or gives it back. It must
- * be idle. */
+/* Takes an idle GPU out of placement by shape (it is shared by an arrangement), or gives it
+ * back. */
 void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool is_arranged);
-/* The instances of a GPU, to be changed while it is idle; NULL: no memory. */
+/* The instances of a GPU, to be changed while the GPU is idle; NULL: no memory. */
 struct gsim_instances *gsim_cluster_instances(struct gsim_cluster *cluster, uint32_t gpu);
-/* It is cut as its instances say, or whole when there are none. */
+/* Puts the GPU's instances into effect, or makes the GPU whole when there are none. */
 void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu);
 static inline bool gsim_cluster_is_idle(const struct gsim_cluster *cluster, uint32_t gpu) {
     uint32_t node = cluster->node_of_gpu[gpu], nth = gpu - cluster->node_first_gpu[node];
@@ -153,22 +159,22 @@ static inline bool gsim_cluster_is_idle(const struct gsim_cluster *cluster, uint
 static inline uint32_t gsim_cluster_free_ppm(const struct gsim_cluster *cluster, uint32_t gpu) {
     return gsim_cluster_is_idle(cluster, gpu) ? (uint32_t)GSIM_PPM : cluster->gpu_part_ppm[gpu];
 }
-/* Whether it is cut. */
+/* Whether the GPU is partitioned into instances. */
 static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint32_t gpu) {
     return cluster->gpu_instances && cluster->gpu_instances[gpu] &&
            cluster->gpu_instances[gpu]->n > 0;
 }
 
-/* --- what nearly every job needs ---------------------------------------------------------------- */
+/* --- what nearly every job needs -------------------------------------------------------------- */
 
-/* Whether a request is for whole GPUs and nothing else is counted. */
+/* Whether a request is for whole GPUs only: no memory, CPUs or arranged GPUs to count. */
 static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,
                                          const struct gsim_request *request) {
     return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
            request->shape.share_ppm == GSIM_PPM && c->n_arranged == 0;
 }
 
-/* So many wholly free GPUs more has a node. */
+/* Adds `by` wholly free GPUs to a node. */
 static inline void gsim_cluster_add_idle(struct gsim_cluster *c, uint32_t node, int by) {
     uint32_t was = c->node_idle[node], is = was + (uint32_t)by;
     uint32_t size = c->node_first_gpu[node + 1] - c->node_first_gpu[node];

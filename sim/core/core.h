@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of one run, shared by the files of the core and by nobody else. */
+/* The state of one run, shared by the files of the core only. */
 #ifndef GSIM_CORE_CORE_H
 #define GSIM_CORE_CORE_H
 
@@ -11,33 +11,34 @@
 #include "sim/core/stats.h"
 #include "sim/base/hints.h"
 
-#define GSIM_MAX_ROUNDS 1000u /* decides at one instant before the run is called a live-lock */
+#define GSIM_MAX_ROUNDS 1000u /* decides at one instant before the run counts as a live-lock */
 #define GSIM_UNIT_CLASSES 21 /* gangs up to 2^20 units */
 
-/* What the core keeps of an active job beside the view's columns. */
+/* The core's record of an active job beside the view's columns. */
 struct gsim_core_job {
-    struct gsim_unit *next_units; /* of a move: where it goes after it has stopped */
+    struct gsim_unit *next_units; /* of a move: the units where the job goes after it has stopped */
     uint32_t n_next_units;
-    uint32_t ignored_gpus; /* that it asked for, did not get, and is as fast without */
+    /* GPUs that the job asked for, did not get, and does not need for its rate */
+    uint32_t ignored_gpus;
     uint8_t keep; /* enum gsim_keep of its last preemption */
     bool is_admitted; /* holds its units physically */
     bool is_sharing; /* was admitted to units that are arranged */
-    bool is_wanting; /* waits for GPUs, and is counted among those that do */
+    bool is_wanting; /* waits for GPUs, and is counted in gsim_wanting */
     bool is_waiting; /* placed, waits for its units to clear */
     bool is_vacating; /* stopping or saving: its units are reserved by others, but not clear */
     bool is_pinned; /* paused: its memory stays on left_units */
-    bool
-        is_hosted; /* its memory is on the hosts of left_units, on its way there, or on its way back */
-    bool is_ending; /* done as soon as it is off its units */
-    bool has_left; /* the model, which knows that it is done */
+    /* its memory is on the hosts of left_units, or on its way there or back */
+    bool is_hosted;
+    bool is_ending; /* the job is done as soon as it is off its units */
+    bool has_left; /* the model has completed the job */
     int64_t wait_ns, stall_ns;
-    int64_t ran_ns; /* on its GPUs, also while it waited for pages there */
-    /* What stands above begins as zero, the rest is written before it is read. */
-    int64_t last_ns; /* up to when these are counted */
+    int64_t ran_ns; /* time on its GPUs, including waits for pages there */
+    /* Fields above are zeroed when a slot is reused; fields below are assigned before use. */
+    int64_t last_ns; /* time up to which wait, stall and run times are counted */
     int64_t held_since_ns;
     uint32_t wait_next; /* in the list of waiting jobs */
     struct gsim_request request;
-    gsim_i128 crowd_before; /* jobs in the system, summed over the time until it came */
+    gsim_i128 crowd_before; /* jobs in the system, summed over the time until its arrival */
 };
 
 /* The active jobs: columns by slot, and the slots not in use. */
@@ -46,7 +47,7 @@ struct gsim_jobs {
     uint32_t n_free;
     gsim_slot *free_list;
     gsim_slot *active;
-    uint32_t *active_at; /* by slot: its place in active */
+    uint32_t *active_at; /* by slot: the slot's index in `active` */
     uint32_t *job;
     int64_t *submit_ns;
     uint32_t *gpus;
@@ -64,10 +65,10 @@ struct gsim_slots {
     uint32_t n, capacity;
 };
 
-/* Lists of units to be used again, all of one size. */
+/* Lists of units for reuse, all of one size. */
 struct gsim_free_units {
     struct gsim_unit **list;
-    uint32_t n, capacity; /* capacity: lists of this size that there are */
+    uint32_t n, capacity; /* capacity: lists of this size in existence */
 };
 
 enum gsim_op_kind {
@@ -88,32 +89,33 @@ struct gsim_op {
     uint8_t *was_arranged, *was_memory; /* by unit, in the plan's scratch */
     gsim_slot slot;
     uint32_t n_units;
-    struct gsim_unit *units; /* of a move: where it goes; of an arrangement: which ones */
+    struct gsim_unit *units; /* of a move: the target; of an arrangement: the units arranged */
     int64_t value; /* threshold, time or bound */
     const struct gsim_arrangement *arrangement;
     const char *layout; /* of a partition */
-    const struct gsim_instances *was_cut; /* before it */
+    const struct gsim_instances *was_cut; /* instances before the partition */
 };
 
 /* The transaction. Reservations are made while verbs are called, so a later verb sees them; the
- * list of operations is what is applied, or undone from the end. */
+ * list of operations is applied at the end, or undone from its end. */
 struct gsim_plan {
     struct gsim_core *core;
     struct gsim_op *ops;
     uint32_t n, capacity;
-    uint32_t *touched; /* by slot: the operation (index + 1) of this plan that moves it, or 0 */
+    /* by slot: the operation (index + 1) of this plan that moves the job, or 0 */
+    uint32_t *touched;
     struct gsim_arena *scratch; /* copies of arrangements; lives for one decide */
     bool is_broken;
 };
 
-/* Results under way, in trace order, and the sums of the summary. */
 /* GPU time in which no job computes. */
 struct gsim_unused {
-    gsim_i128 down_ns; /* nodes are down */
+    gsim_i128 down_ns; /* of nodes that are down */
     gsim_i128 fragmented_ns; /* idle on nodes that are partly in use */
-    gsim_i128 wanted_ns; /* idle while a job waits that asks for no more */
+    gsim_i128 wanted_ns; /* idle while a waiting job asks for no more GPUs than are idle */
 };
 
+/* Results under way, in trace order, and the sums of the summary. */
 struct gsim_metrics {
     int64_t *start_ns, *end_ns, *wait_ns;
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
@@ -121,58 +123,58 @@ struct gsim_metrics {
     uint32_t n_completed;
     gsim_i128 ended_wait_ns; /* summed over jobs that ended */
     int64_t n_events;
-    gsim_i128 busy_ppm_ns; /* GPU time held, times the share: of a pool */
+    gsim_i128 busy_ppm_ns; /* in a pool: GPU time held, times the share */
     int64_t *gpu_busy_ns; /* by GPU: time held whole */
     gsim_i128 *gpu_busy_ppm_ns; /* by GPU: time held in part, times the share */
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
-    int64_t n_bytes_stored; /* of stopped jobs that their hosts had no room for */
+    int64_t n_bytes_stored; /* of stopped jobs, where their hosts had no room */
     gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
-    gsim_i128 gap_ppm_ns; /* of it, in which the GPU has nothing to run */
-    bool has_gaps; /* jobs say what their iterations are */
+    gsim_i128 gap_ppm_ns; /* part of the service in which the GPU has nothing to run */
+    bool has_gaps; /* the trace describes the iterations of jobs */
     bool has_requests;
     gsim_i128 switch_ns; /* GPU time in transitions */
     int64_t n_node_failures, n_restarts, n_killed;
     gsim_i128 lost_ppm_ns; /* work lost to failures, times GPUs and share */
     struct gsim_unused unused; /* since the first submission */
-    struct gsim_unused
-        unused_at_end; /* the part of it until last_end_ns, over which shares are taken */
+    struct gsim_unused unused_at_end; /* `unused` at last_end_ns, for the reported shares */
     int64_t first_submit_ns, last_end_ns;
 };
 
-/* Jobs in the system, and how much longer than on a fair share those took that ended. */
+/* The number of jobs in the system, and the ratio of a job's completion time to that on a fair
+ * share. */
 struct gsim_crowd {
     gsim_i128 area; /* jobs, summed over the time until now */
-    double gpus; /* of the cluster */
+    double gpus; /* GPUs of the cluster */
     uint32_t n;
     uint32_t n_rho; /* of jobs with work that ended */
     double rho_sum; /* in the order of ends */
     struct gsim_tail rho;
 };
 
-/* How far the run had come. */
+/* The state of progress at the last heartbeat. */
 struct gsim_heartbeat {
     gsim_i128 served_ns; /* of active jobs */
     int64_t now_ns;
     uint32_t next_arrival, n_completed;
 };
 
-/* Jobs that wait for GPUs, by how many they ask for; not kept for a pool. */
+/* Jobs that wait for GPUs, by gang size; not kept for a pool. */
 struct gsim_wanting {
     uint32_t *n_jobs; /* by gang size */
-    struct gsim_bitset sizes; /* those with jobs */
-    uint32_t n; /* all of them */
+    struct gsim_bitset sizes; /* gang sizes with waiting jobs */
+    uint32_t n; /* waiting jobs of all sizes */
 };
 
-/* Of nodes; empty when none fails. */
+/* Failures of nodes; empty when no node fails. */
 struct gsim_failures {
-    struct gsim_eventq queue; /* by node: when it fails, or is repaired */
+    struct gsim_eventq queue; /* by node: time of its next failure or repair */
     gsl_rng **rng; /* by node */
     uint32_t n_rng;
     uint32_t widest; /* GPUs of the largest node */
-    uint32_t *in_vain; /* by job of the trace: failures since one left it more work than before */
-    int64_t *kept_ns; /* by job of the trace: that much */
+    uint32_t *in_vain; /* by job: failures since its kept work last grew */
+    int64_t *kept_ns; /* by job of the trace: work kept at its last failure */
 };
 
 struct gsim_core {
@@ -183,7 +185,7 @@ struct gsim_core {
     struct gsim_arena *arena;
     struct gsim_log *log;
     const struct gsim_model_ops *ops;
-    const struct gsim_observer *observer; /* the first; usually NULL */
+    const struct gsim_observer *observer; /* the first observer; usually NULL */
     struct gsim_model *model;
     struct gsim_cluster cluster;
     struct gsim_jobs jobs;
@@ -196,23 +198,25 @@ struct gsim_core {
     struct gsim_failures failures;
     struct gsim_events events;
     struct gsim_slots arrived, completed, settled;
-    int64_t context_bytes; /* that a job takes besides its memory; 0: that is not counted */
-    int64_t largest_bytes; /* of the GPUs' memory, then */
+    /* memory of a job's context beside its own memory; 0: contexts are not counted */
+    int64_t context_bytes;
+    /* largest memory that a job can have on a GPU, where contexts are counted */
+    int64_t largest_bytes;
     uint32_t next_arrival; /* position in arrival order */
-    int64_t arrival_ns; /* when that is */
-    int64_t model_ns; /* when the model has something next */
+    int64_t arrival_ns; /* time of that arrival */
+    int64_t model_ns; /* time of the model's next event */
     struct gsim_heartbeat heartbeat;
     int64_t timer_ns;
-    struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set yet */
-    int64_t watch_ns; /* when the next one goes off */
-    bool has_changed; /* something a policy can see, since the last decide */
+    struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set */
+    int64_t watch_ns; /* time of the next watch */
+    bool has_changed; /* since the last decide something changed that a policy can see */
     /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that
-     * wait for them to clear. */
+     * wait for these to clear. */
     uint32_t *vacating_ppm;
     uint32_t *waiting_ppm;
-    uint32_t *leaving_alone; /* jobs that leave it and did not share it */
+    uint32_t *leaving_alone; /* by GPU: leaving jobs that did not share it */
     uint32_t waiting_first, waiting_last;
-    uint32_t n_vacating; /* jobs that still hold units which they have given up */
+    uint32_t n_vacating; /* jobs that still hold units which they gave up */
     uint32_t *shared_clients; /* admitted jobs of an arranged GPU */
     int64_t *shared_since_ns;
     struct gsim_free_units free_units[GSIM_UNIT_CLASSES];
@@ -222,13 +226,13 @@ struct gsim_core {
 /* jobs.c: slots and unit lists */
 bool gsim_jobs_open(struct gsim_core *core);
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job); /* GSIM_NO_SLOT: no memory */
-/* The job of a slot that failed, submitted again with what it had done by its last checkpoint. */
+/* Submits the job of a failed slot again, with the work of its last checkpoint. */
 gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
-/* Tells the policy and the observers of a job that has entered; false: no memory. */
+/* Tells the policy and the observers about a job that has entered; false: no memory. */
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
-/* The power of two at or above n > 0. */
+/* The exponent of the power of two at or above n > 0. */
 static inline uint32_t gsim_units_class(uint32_t n) {
     return 31u - (uint32_t)__builtin_clz(2 * n - 1);
 }
@@ -258,26 +262,27 @@ static inline bool gsim_job_waits(enum gsim_state state) {
 static inline bool gsim_hosts_has(enum gsim_keep keep) {
     return keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;
 }
-/* What becomes of a job that is to be kept so: SPILT where the hosts have no room. */
+/* The way in which a stopped job is kept: SPILT or IMAGE_SPILT where `keep` names a host without
+ * room. */
 GSIM_APART enum gsim_keep gsim_hosts_choose(struct gsim_core *core, gsim_slot slot,
                                             enum gsim_keep keep);
 static inline enum gsim_keep gsim_hosts_keep(struct gsim_core *core, gsim_slot slot,
                                              enum gsim_keep keep) {
     return gsim_hosts_has(keep) ? gsim_hosts_choose(core, slot, keep) : keep;
 }
-/* Reserves the room as a plan is made (so nothing is held twice that one job leaves to another), and
- * gives it back: when the job runs again, or never will. */
+/* hold reserves host memory when a plan is made, so that later verbs see it as taken; release gives
+ * it back when the job runs again, or never will. */
 void gsim_hosts_hold(struct gsim_core *core, gsim_slot slot, enum gsim_keep keep);
 GSIM_APART void gsim_hosts_give_back(struct gsim_core *core, gsim_slot slot);
 static inline void gsim_hosts_release(struct gsim_core *core, gsim_slot slot) {
     if (gsim_rarely(core->jobs.core[slot].is_hosted))
         gsim_hosts_give_back(core, slot);
 }
-/* The most that a node's host held; whether that is of a host without a limit, in the user's words or
- * a device's. */
+/* The most memory that a node's host held; *is_assumed: a host that held memory has no limit from
+ * the user, and its device is not ideal. */
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
 
-/* states.c: what the model reports, and what plans do, to the state of jobs */
+/* states.c: effects of the model's events and of plans on the state of jobs */
 GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
                               uint32_t n_units, enum gsim_keep keep);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
@@ -288,25 +293,28 @@ void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops, uin
 void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op);
 GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                                  int64_t bound_ns, enum gsim_keep keep);
-/* Running or waiting: done, with whatever work is left. */
+/* Ends a running or waiting job, with the rest of its work undone. */
 void gsim_job_end(struct gsim_core *core, gsim_slot slot);
-/* A node fails that has something of the job, which falls back to its last checkpoint. What waits
- * for GPUs, or is about to, waits on; what runs or is on its way to run ends here and is submitted
- * again, so that policies need to know nothing of failures. */
+/* A node that fails holds units or memory of the job, which falls back to its last checkpoint. A
+ * job that waits for GPUs, or is about to wait, waits on; a job that runs or is on its way to run
+ * ends here and is submitted again, so that policies need to know nothing about failures. */
 GSIM_APART void gsim_job_fail(struct gsim_core *core, gsim_slot slot);
 void gsim_job_event(struct gsim_core *core, const struct gsim_event *event);
-/* Counts the time that an admitted job has held its units; once, when it leaves them or is cut. */
+/* Counts the time that an admitted job has held its units; called once, when it leaves them or is
+ * cut off. */
 void gsim_job_book_busy(struct gsim_core *core, gsim_slot slot);
 /* Brings the job's wait, stall and held times up to now. */
 void gsim_job_account(struct gsim_core *core, gsim_slot slot);
 
-/* observe.c: tells the observers; call it only when there are any. was_on: before the change. */
+/* observe.c: tells the observers; called only when there are any. was_on: the value before the
+ * change. */
 GSIM_APART void gsim_observe_change(const struct gsim_core *core, gsim_slot slot,
                                     enum gsim_state from, bool was_on);
 void gsim_observe_begin(const struct gsim_core *core);
 void gsim_observe_end(const struct gsim_core *core);
 
-/* paranoid.c: asserts that what is kept in sums is what the jobs hold; nothing, unless built so. */
+/* paranoid.c: asserts that sums kept by the cluster match the jobs; empty unless built with
+ * GSIM_PARANOID. */
 void gsim_core_check(const struct gsim_core *core);
 
 /* plan.c */
@@ -323,15 +331,15 @@ void gsim_plan_refresh_view(struct gsim_core *core);
 /* metrics.c */
 bool gsim_metrics_open(struct gsim_core *core);
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job);
-/* has_costs: the model may have some to tell. */
+/* has_costs: the model may have costs to report. */
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs);
-void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before it */
+void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot); /* the run ends before the job */
 enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result *result);
 
-/* The clock moves on; what is idle and who waits stays until then. */
+/* Adds up to until_ns; idle GPUs and waiting jobs do not change before until_ns. */
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns);
-/* A job begins to wait for GPUs, or no longer does. One that arrives is counted when its decide has
- * left it waiting: most never do. */
+/* A job begins to wait for GPUs, or stops waiting. An arriving job is counted when its decide has
+ * left it waiting: most never wait. */
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
 
 /* failures.c */
@@ -340,28 +348,28 @@ void gsim_failures_close(struct gsim_core *core);
 /* A node took a job along, which is left with what it has kept; it ran at that pace. Ends a run in
  * which the job has no hope to finish. */
 void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q32);
-/* Nodes that fail or are repaired now. */
+/* Serves the failures and repairs of this instant. */
 GSIM_APART void gsim_failures_serve(struct gsim_core *core);
 
-/* fairness.c: rho of jobs that come, come again after a failure, and end; false: no memory */
+/* fairness.c: rho of jobs that arrive, come back after a failure, and end; false: no memory */
 bool gsim_fairness_open(struct gsim_core *core);
 void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot);
 void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot failed);
 void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot);
 void gsim_fairness_fill(struct gsim_core *core, struct gsim_summary *summary);
 
-/* watches.c: of the time that jobs have run. A negative threshold removes one. */
+/* watches.c: watches of running time. A negative threshold removes the job's watch. */
 GSIM_APART void gsim_watches_set(struct gsim_core *core, gsim_slot slot, int64_t threshold_ns);
-/* Where there are watches: a job has changed its state, or leaves. */
+/* To be called where there are watches: a job has changed its state, or leaves. */
 GSIM_APART void gsim_watches_follow(struct gsim_core *core, gsim_slot slot);
 GSIM_APART void gsim_watches_forget(struct gsim_core *core, gsim_slot slot);
-/* Those that go off now. */
+/* Serves the watches that are due now. */
 GSIM_APART void gsim_watches_serve(struct gsim_core *core);
 
 /* distributions.c: of completion times and slowdowns; false: no memory */
 bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summary);
 
-/* latency.c: what the model knows of its requests and shortcuts; false: no memory */
+/* latency.c: the model's requests and shortcuts; false: no memory */
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);
 
 GSIM_COLD enum gsim_status gsim_core_no_memory(struct gsim_core *core);

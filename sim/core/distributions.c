@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long jobs took that ended, and how many times longer than their work: means and quantiles, in
- * one pass over the columns and without one of their own, since fresh memory costs more than the
- * arithmetic. */
+/* Completion times and slowdowns of finished jobs: means and quantiles, in one pass over the
+ * columns and without a column of their own, since fresh memory costs more than the arithmetic. */
 #include "sim/core/core.h"
 
 #include <math.h>
@@ -24,8 +23,8 @@ struct distributions {
     double slowdown_squared; /* summed */
 };
 
-/* Takes up to a block of jobs that ended, in trace order, from `job` on; returns where it stopped.
- * Jobs with no work have no slowdown: they are left out of its mean and quantiles. */
+/* Takes up to a block of finished jobs, in trace order, from `job` on; returns the job where it
+ * stopped. Jobs without work have no slowdown: they are left out of its mean and quantiles. */
 static uint32_t take_block(const struct gsim_core *core, uint32_t job, struct distributions *d) {
     const int64_t *end_ns = core->metrics.end_ns, *submit_ns = core->trace->submit_ns;
     const int64_t *service_ns = core->trace->service_ns;
@@ -55,7 +54,8 @@ static uint32_t take_block(const struct gsim_core *core, uint32_t job, struct di
     return job;
 }
 
-/* Opens the picks with a sample of completion times, of none if there is no memory for it. */
+/* Opens the picks with a sample of completion times, or without a sample if there is no memory for
+ * it. */
 static void open_jcts(const struct gsim_core *core, struct distributions *d, const size_t *at,
                       size_t n_sample) {
     const struct gsim_metrics *m = &core->metrics;

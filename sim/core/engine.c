@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loop of a run. Three sources are merged by time: the model's events, the arrivals (a cursor
- * over the trace, never preloaded) and the policy's timer. At one instant they are served in the
- * order of phases COMPLETE < BOUNDARY < FAULT (the model's) < ARRIVE < TIMER < DECIDE; what a plan
- * makes happen at the same instant is the next round. */
+/* The loop of a run. It merges sources of events by time: the model, watches of running time,
+ * failures and repairs of nodes, arrivals (a cursor over the trace, never preloaded) and the
+ * policy's timer. At one instant they are served in this order, the model's completions first; then
+ * the policy decides. Consequences of its plan at that instant are the next round. */
 #include "sim/core/core.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
@@ -42,7 +42,8 @@ static bool may_page(const struct gsim_core *core) {
     return core->ctx.devices && core->ctx.devices->memory != GSIM_MEMORY_RESIDENT;
 }
 
-/* What one job can have on a GPU: what is there, and on its host when it may be paged. */
+/* The most memory that one job can have on a GPU: the GPU's own, and the host's where jobs may
+ * page. */
 static int64_t most_on(const struct gsim_core *core, uint32_t gpu) {
     const struct gsim_cluster *cluster = &core->cluster;
     int64_t host_bytes = 0;
@@ -51,7 +52,7 @@ static int64_t most_on(const struct gsim_core *core, uint32_t gpu) {
     return cluster->gpu_hbm_bytes[gpu] + host_bytes;
 }
 
-/* How many GPUs have that much, and the most that any has. */
+/* The number of GPUs with this much memory, and the most that any GPU has. */
 static uint32_t count_gpus_with(const struct gsim_core *core, int64_t bytes, int64_t *most) {
     const struct gsim_cluster *cluster = &core->cluster;
     uint32_t n = 0, node = UINT32_MAX;
@@ -95,7 +96,7 @@ static enum gsim_room room_of(const struct gsim_core *core) {
     return largest <= smallest ? GSIM_ROOM_BUT_FOR_PAUSED : GSIM_ROOM_SCARCE;
 }
 
-/* What to do about it, where the policy can have its GPUs managed. */
+/* A remedy for the message, where the policy can have its GPUs' memory managed. */
 static const char *paging_hint(const struct gsim_core *core) {
     for (const struct gsim_param_def *def = core->policy->params; def && def->type; def++)
         if (strcmp(def->name, "memory") == 0)
@@ -110,14 +111,14 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
     char has[32], needs[32];
     gsim_format_size(needs, bytes);
     gsim_format_size(has, most);
-    if (strcmp(needs, has) == 0) { /* they differ in what is rounded away */
+    if (strcmp(needs, has) == 0) { /* they differ in rounded digits only */
         gsim_format_bytes(needs, bytes);
         gsim_format_bytes(has, most);
     }
     if (n_gpus > 0)
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                         "column 'mem_gib': job '%s' needs %s of memory on each of %u GPUs; only %u "
-                        "of the cluster's have so much%s",
+                        "GPUs of the cluster have that much%s",
                         gsim_trace_id(trace, job), needs, gsim_trace_gpus(trace, job), n_gpus,
                         is_paging ? ", with their hosts' (--host-mem)" : paging_hint(core));
     else
@@ -130,7 +131,7 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
                         is_paging ? "" : paging_hint(core));
 }
 
-/* What hosts may hold is counted by what jobs have. */
+/* Host memory is counted by the memory of jobs, so a limit needs the column. */
 static enum gsim_status check_hosts(struct gsim_core *core) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
     bool is_limited = false;
@@ -145,7 +146,7 @@ static enum gsim_status check_hosts(struct gsim_core *core) {
         "give it with --assume mem_gib=SIZE or --by-model, or leave the limit out");
 }
 
-/* A job that no GPU can hold, or not so many as it asks for, would wait for ever. */
+/* Refuses a job that no GPU can hold, or fewer GPUs than it asks for: it would wait for ever. */
 static enum gsim_status check_memory(struct gsim_core *core) {
     const int64_t *mem = core->trace->column[GSIM_COL_MEM_BYTES];
     int64_t least = mem ? least_memory(core) : 0, most;
@@ -161,8 +162,8 @@ static enum gsim_status check_memory(struct gsim_core *core) {
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
 
-/* Whether every job can run, told from the columns alone; who arrives last has the latest time, and
- * no service is longer than all of them or-ed. */
+/* A fast check over whole columns that every job can run. The last arrival has the latest submit
+ * time; the bitwise OR of all times bounds the longest of them. */
 static bool all_can_run(const struct gsim_core *core) {
     const struct gsim_trace *trace = core->trace;
     const int64_t *share_ppm = core->cluster.is_pool ? NULL : trace->column[GSIM_COL_SHARE_PPM];
@@ -177,7 +178,7 @@ static bool all_can_run(const struct gsim_core *core) {
     return n_bad == 0 && longest_ns <= GSIM_TIME_MAX / 2 && (trace->gpus || n_gpus > 0);
 }
 
-/* Who cannot, and why, is looked up only when there is somebody. */
+/* Reports each job that cannot run; skipped when all_can_run() holds. */
 static enum gsim_status check_trace(struct gsim_core *core) {
     enum gsim_status worst = GSIM_OK;
     if (all_can_run(core))
@@ -246,7 +247,8 @@ static bool open_gpu_columns(struct gsim_core *core) {
            core->shared_since_ns;
 }
 
-/* Contexts are memory that nothing moves: they count where jobs stay resident beside each other. */
+/* Nothing moves the memory of a context, so it is counted where jobs stay resident beside each
+ * other. */
 static void count_contexts(struct gsim_core *core) {
     (void)count_gpus_with(core, 0, &core->largest_bytes);
     core->context_bytes = may_page(core) ? 0 : core->options->context_bytes;
@@ -269,7 +271,7 @@ static enum gsim_status open_policy(struct gsim_core *core) {
     return status == GSIM_OK ? core->ctx.status : status;
 }
 
-/* As the policy says that GPUs are shared, before anybody is on them. */
+/* Arranges all GPUs as the policy's open asked, before any job runs. */
 static enum gsim_status arrange_devices(struct gsim_core *core) {
     uint32_t n = core->cluster.n_gpus;
     struct gsim_unit *units =
@@ -352,7 +354,7 @@ static void serve_timer(struct gsim_core *core) {
         core->policy->on_timer(&core->ctx);
 }
 
-/* Jobs that have arrived, and were not placed at once. */
+/* Counts jobs that have arrived and were not placed at once. */
 static void count_those_left(struct gsim_core *core) {
     for (uint32_t i = 0; i < core->arrived.n; i++) {
         gsim_slot slot = core->arrived.list[i];
@@ -377,13 +379,14 @@ static void decide(struct gsim_core *core) {
         gsim_jobs_leave(core, core->completed.list[i]);
     core->completed.n = 0;
     core->has_changed = false;
-    if (core->plan.n > 0 || gsim_rarely(core->plan.scratch)) /* what was rolled back has some */
+    /* a plan that was rolled back may have scratch memory */
+    if (core->plan.n > 0 || gsim_rarely(core->plan.scratch))
         gsim_plan_apply(&core->plan);
     gsim_core_check(core);
     count_those_left(core);
 }
 
-/* Before it nothing happens but what the model does. */
+/* The next time at which anything but the model acts: arrival, failure, timer, watch, --until. */
 static int64_t horizon_ns(const struct gsim_core *core) {
     int64_t horizon = core->arrival_ns, until = core->options->until_ns;
     int64_t failure = gsim_eventq_next(&core->failures.queue);
@@ -410,7 +413,7 @@ GSIM_COLD static void never_settles(struct gsim_core *core) {
                              core->policy->name, now, GSIM_MAX_ROUNDS);
 }
 
-/* Returns when the next instant is; 0 after a failure. */
+/* Returns the time of the next instant; 0 after a failure. */
 static int64_t serve_instant(struct gsim_core *core) {
     for (uint32_t round = 0; core->status == GSIM_OK; round++) {
         if (gsim_rarely(round == GSIM_MAX_ROUNDS)) {
@@ -439,7 +442,7 @@ static int64_t serve_instant(struct gsim_core *core) {
 GSIM_COLD static void end_early(struct gsim_core *core, int64_t now_ns) {
     gsim_metrics_pass(core, now_ns);
     core->view.now_ns = now_ns;
-    core->events.n = 0; /* there are none: the model has been asked when the next one is */
+    core->events.n = 0; /* there are none: the model has named the time of its next event */
     (void)core->ops->advance(core->model, now_ns, &core->events);
     for (uint32_t i = 0; i < core->view.jobs.n_active; i++)
         gsim_metrics_job_cut(core, core->view.jobs.active[i]);
@@ -454,8 +457,8 @@ static enum gsim_status no_progress(struct gsim_core *core) {
                      gsim_trace_id(core->trace, core->jobs.job[core->view.jobs.active[0]]));
 }
 
-/* All nodes are up, nobody runs, and nothing is ahead but failures and repairs, which could go on for
- * ever. */
+/* Whether all nodes are up, no job runs, and only failures and repairs are ahead, which could go on
+ * for ever. */
 static bool only_fails(struct gsim_core *core) {
     const struct gsim_failures *failures = &core->failures;
     return !gsim_eventq_is_empty(&failures->queue) && core->cluster.n_gpus_down == 0 &&
@@ -464,8 +467,8 @@ static bool only_fails(struct gsim_core *core) {
            core->ops->next_time(core->model, gsim_eventq_next(&failures->queue)) == GSIM_NEVER;
 }
 
-/* Whether, since it was asked before, nobody came, nobody ended and nobody got anything done. Time has
- * passed, so somebody would have: jobs push each other out before they get to work. */
+/* Whether, since the last heartbeat, no job arrived, completed or progressed although time passed:
+ * a livelock in which jobs preempt each other before they get to work. */
 static bool is_idle_motion(struct gsim_core *core) {
     struct gsim_heartbeat *last = &core->heartbeat;
     struct gsim_heartbeat now = {.next_arrival = core->next_arrival,
@@ -502,7 +505,8 @@ static void show_progress(struct gsim_core *core) {
         options->progress(options->progress_arg, core->metrics.n_completed, core->trace->n_jobs);
 }
 
-/* Whether the run ends before its n-th instant, which would be at next_ns; then *status says how. */
+/* Whether the run ends before its n-th instant, which would be at next_ns; *status is then its
+ * outcome. */
 GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t n,
                                enum gsim_status *status) {
     bool has_no_end = core->options->until_ns == GSIM_NEVER, was_interrupted;
@@ -534,7 +538,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
 GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const int64_t until_ns = core->options->until_ns;
     const int64_t last_ns = until_ns < GSIM_TIME_MAX ? until_ns : GSIM_TIME_MAX;
-    /* Instants may be seconds apart; and failures go on for ever. */
+    /* Instants may be seconds apart, and failures go on for ever. */
     const bool is_watched = core->options->progress || !gsim_eventq_is_empty(&core->failures.queue);
     const volatile sig_atomic_t never = 0;
     const volatile sig_atomic_t *stop = core->options->stop ? core->options->stop : &never;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nodes that fail and are repaired. Each node draws its times from a random stream of its own, so
- * they are the same whatever the policy does: exponential ones between a repair and the next failure
- * and from a failure until the repair. A failed node loses its jobs (states.c says what becomes of
- * them) and has no capacity until it is repaired. */
+ * that the times do not depend on the policy: exponential times between a repair and the next
+ * failure, and from a failure to the repair. A failed node loses its jobs (states.c has their fate)
+ * and has no capacity until it is repaired. */
 #include "sim/core/core.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ enum gsim_status gsim_failures_open(struct gsim_core *core) {
         return GSIM_OK;
     if (core->cluster.is_pool || !core->compat->knows_nodes)
         return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
-                         "--mtbf: reference simulators know no nodes that fail");
+                         "--mtbf: reference simulators do not model failures of nodes");
     if (core->trace->column[GSIM_COL_REQUESTS])
         return gsim_fail(core->log, GSIM_BAD_INPUT, core->trace->path, 0,
                          "--mtbf: open-loop jobs (column 'requests') cannot be restarted");
@@ -69,7 +69,7 @@ void gsim_failures_close(struct gsim_core *core) {
 
 /* --- jobs that nodes never let finish --------------------------------------------------------- */
 
-/* A job gets through so many mean times between failures without one in one attempt of e^16, nine
+/* A job gets through 16 mean times between failures without a failure in one attempt of e^16, nine
  * million: nothing waits for that, but the job is not given up before it has tried. What else it
  * takes to begin (coming back from storage) shows in the attempts alone. */
 enum { HOPELESS_SPANS = 16, LEAST_ATTEMPTS = 100, MOST_ATTEMPTS = 1000000 };
@@ -101,7 +101,7 @@ void gsim_failures_note(struct gsim_core *core, gsim_slot slot, uint64_t pace_q3
     if (core->options->checkpoint_ns > 0 && core->options->checkpoint_ns < step_ns)
         step_ns = core->options->checkpoint_ns;
     int64_t needs_ns = gsim_work_time(gsim_work_of_ns(step_ns), pace_q32);
-    uint32_t n_nodes = (gpus - 1) / failures->widest + 1; /* that it is on at least */
+    uint32_t n_nodes = (gpus - 1) / failures->widest + 1; /* nodes that the job is on, at least */
     if (failures->in_vain[job] >= MOST_ATTEMPTS ||
         (gsim_i128)needs_ns * n_nodes > (gsim_i128)core->options->mtbf_ns * HOPELESS_SPANS)
         give_up(core, job, needs_ns);
@@ -117,8 +117,8 @@ static bool has_unit_of(const struct gsim_core *core, uint32_t node, const struc
     return false;
 }
 
-/* Whether something of the job is on the node: it runs there, is on its way there or from there, or
- * its memory stays there or in the memory of its host. */
+/* Whether the node holds a part of the job: the job runs there, is on its way there or from there,
+ * or its memory stays on a GPU or the host of the node. */
 static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
@@ -132,7 +132,8 @@ static bool is_hit(const struct gsim_core *core, gsim_slot slot, uint32_t node) 
 }
 
 static void fail(struct gsim_core *core, uint32_t node) {
-    uint32_t n_active = core->view.jobs.n_active; /* those that are resubmitted come behind */
+    /* resubmitted jobs are appended, and are not visited */
+    uint32_t n_active = core->view.jobs.n_active;
     for (uint32_t i = 0; i < n_active && core->status == GSIM_OK; i++) {
         gsim_slot slot = core->view.jobs.active[i];
         if (core->jobs.state[slot] != GSIM_DONE && is_hit(core, slot, node))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finish-time fairness: how much longer a job took than it would have taken alone on its fair share
- * of the cluster. Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI
- * 2020, section 3.
+/* Finish-time fairness: the ratio of a job's completion time to the time it would have taken alone
+ * on its fair share of the cluster. Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster
+ * Scheduling", NSDI 2020, section 3.
  *
- * Of N GPUs and n jobs that were in the system on average while the job was (itself included), its
- * share is N / n GPUs. Alone there a job that asks for g of them takes its service time, or as many
- * times longer as g exceeds the share. A job that ended is held against that; n counts all jobs
- * from their submission to their end, or to the end of the run. */
+ * With N GPUs, and n jobs in the system on average while the job was there (itself included), its
+ * share is N / n GPUs. Alone on the share a job that asks for g GPUs takes its service time,
+ * multiplied by g over the share where g is larger. n counts all jobs from their submission to
+ * their end, or to the end of the run. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 
@@ -26,14 +26,14 @@ void gsim_fairness_enter(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_fairness_reenter(struct gsim_core *core, gsim_slot slot, gsim_slot failed) {
     core->jobs.core[slot].crowd_before = core->jobs.core[failed].crowd_before;
-    core->crowd.n--; /* one job, not two */
+    core->crowd.n--; /* the job is counted once, not twice */
 }
 
 static GSIM_COLD double real_of_wide(gsim_i128 sum) {
     return (double)sum;
 }
 
-/* The usual sum fits 64 bits, which the machine converts; to the same double. */
+/* The usual sum fits 64 bits, which the machine converts; the double is equal. */
 static double real(gsim_i128 sum) {
     int64_t low = (int64_t)sum;
     return low == sum ? (double)low : real_of_wide(sum);
@@ -53,8 +53,8 @@ void gsim_fairness_leave(struct gsim_core *core, gsim_slot slot) {
     crowd->n--;
     if (jobs->service_ns[slot] <= 0 || jct_ns <= 0)
         return;
-    /* jct / (service max(1, gpus (met / jct) / all)), with one division, and a maximum of the machine: a
-     * branch would often be mispredicted, and known late. */
+    /* jct / (service max(1, gpus (met / jct) / all)), with one division and the machine's maximum:
+     * a branch would often be mispredicted, and known late. */
     double jct = (double)jct_ns, alone = crowd->gpus * jct,
            crowded = gpus_of(jobs, slot) * real(met);
     double most = crowded > alone ? crowded : alone;

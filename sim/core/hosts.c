@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The memory of stopped jobs, where it is copied to the host: it counts against what the host of each
- * node has, together with what managers page out (cluster.c). A job has it from the plan that stops it
- * until it runs again: while two jobs change places, the host has room for both. What does not fit goes
- * to the node's storage, all of a job's memory or none of it. */
+/* The memory of stopped jobs, where it is copied to the host: it counts against the memory of each
+ * node's host, together with memory that managers page out (cluster.c). A job holds it from the
+ * plan that stops it until it runs again: while two jobs change places, the host has room for both.
+ * A job's memory that does not fit goes to the node's storage, as a whole. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 
 #include <assert.h>
 
-/* Where its memory is, or was when it was stopped. */
+/* The units where the job's memory is, or was when it was stopped. */
 static uint32_t units_of(const struct gsim_job *job, const struct gsim_unit **units) {
     bool has_left = job->n_left_units > 0;
     *units = has_left ? job->left_units : job->units;
     return has_left ? job->n_left_units : job->n_units;
 }
 
-/* What a copy carries: a process's context is not in it. */
+/* The bytes of a copy, without the process's context. */
 static int64_t bytes_of(const struct gsim_core *core, gsim_slot slot) {
     return gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, core->jobs.job[slot]);
 }
@@ -24,7 +24,7 @@ enum gsim_keep gsim_hosts_choose(struct gsim_core *core, gsim_slot slot, enum gs
     int64_t bytes = bytes_of(core, slot);
     const struct gsim_unit *units;
     uint32_t n_units = units_of(&core->jobs.info[slot], &units);
-    bool is_there = core->jobs.core[slot].is_hosted; /* asked of a job that is stopped already */
+    bool is_there = core->jobs.core[slot].is_hosted; /* true of a job that is stopped already */
     if (bytes <= 0 || is_there || gsim_cluster_can_hold(&core->cluster, units, n_units, bytes))
         return keep;
     return keep == GSIM_KEEP_HOST ? GSIM_KEEP_SPILT : GSIM_KEEP_IMAGE_SPILT;
@@ -55,7 +55,7 @@ int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed) {
         for (uint32_t i = 0; i < spec->groups[g].count; i++, node++) {
             int64_t one = core->cluster.node_host_peak[node];
             peak = one > peak ? one : peak;
-            /* what was taken was given back */
+            /* all host memory was given back */
             assert(core->cluster.node_host_used[node] == 0 ||
                    core->metrics.n_completed < core->trace->n_jobs);
             *is_assumed |= one > 0 && !spec->groups[g].host_bytes && !spec->groups[g].is_host_moot;

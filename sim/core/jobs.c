@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The active jobs. A slot is taken at arrival and given back after the decide that follows the
- * job's end; columns double when there are more jobs than ever before. */
+ * job's end; columns double when all slots are in use. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 
@@ -69,7 +69,8 @@ bool gsim_jobs_open(struct gsim_core *core) {
     return grow_slots(core);
 }
 
-/* With its context; a job that fills the largest GPU ran there alone, and goes on doing so. */
+/* Memory with the context; a job that fills the largest GPU is assumed to have run there alone, and
+ * keeps fitting. */
 static int64_t with_context(const struct gsim_core *core, int64_t bytes) {
     int64_t room = core->largest_bytes - bytes;
     int64_t context = core->context_bytes < room ? core->context_bytes : room;
@@ -149,7 +150,8 @@ bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot) {
     return true;
 }
 
-/* Of the policy. A size that the compiler knows saves a call: that of most of them. */
+/* Zeroes the policy's per-job state. 8 bytes (most policies) are a constant-size memset, which
+ * needs no call. */
 static void clear_state(struct gsim_core *core, gsim_slot slot) {
     size_t job_size = core->policy->job_size;
     if (job_size == sizeof(uint64_t))
@@ -174,7 +176,7 @@ void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot) {
 
 /* --- lists of units: blocks of powers of two, kept for reuse ---------------------------------- */
 
-/* One more block of a class; there is room to note all of them as free. */
+/* Allocates blocks of a class; the list has room to note all of them as free. */
 GSIM_COLD static struct gsim_unit *more_units(struct gsim_core *core,
                                               struct gsim_free_units *free_units, uint32_t class) {
     uint32_t old_n = free_units->capacity, new_n = old_n + old_n / 2 + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Latencies of open-loop requests, over all jobs that have any, and how the result was reached. */
+/* Latencies of open-loop requests over all jobs, and the way in which the result was reached. */
 #include <math.h>
 
 #include "sim/core/core.h"

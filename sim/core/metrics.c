@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What came out: per-job columns in trace order, and the summary over all finished jobs. Sums are
+/* The results: per-job columns in trace order, and the summary over all finished jobs. Sums are
  * 128-bit integers, so that the order of completion cannot show in a mean. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
@@ -37,10 +37,10 @@ bool gsim_metrics_open(struct gsim_core *core) {
 }
 
 void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
-    core->metrics.start_ns[job] = -1; /* not yet */
+    core->metrics.start_ns[job] = -1; /* not started */
 }
 
-/* Those for which the run was over too early. */
+/* Marks the jobs for which the run was over too early. */
 static void never_arrived(struct gsim_core *core) {
     for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++) {
         uint32_t job = gsim_trace_arrival(core->trace, i);
@@ -75,7 +75,7 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
         unused->wanted_ns += elapsed_ns * cluster->n_idle;
 }
 
-/* A column that stays zero is never made. */
+/* A column is allocated at its first value other than zero. */
 static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t value,
                 int64_t *total) {
     if (value == 0)
@@ -89,7 +89,7 @@ static void put(struct gsim_core *core, int64_t **cells, uint32_t job, int64_t v
     *total += value;
 }
 
-/* Of a job that serves requests: the GPU time of their kernels, whatever else its row says. */
+/* For a job that serves requests: the GPU time of their kernels, whatever service its row has. */
 GSIM_APART static int64_t served_ns(const struct gsim_trace *trace, uint32_t job, int64_t work_ns,
                                     bool has_ended) {
     int64_t requests = gsim_trace_get(trace, GSIM_COL_REQUESTS, job);
@@ -131,7 +131,8 @@ GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
     put(core, &m->stall_ns, job, costs.stall_ns + core->jobs.core[slot].stall_ns, &m->n_stall_ns);
 }
 
-/* Nodes may fail, and jobs wait in vain, until long after the last end. */
+/* Notes the end of a job. Nodes may fail, and jobs wait in vain, long after the last end, so the
+ * sums of unused time are kept as of each end that may be the last. */
 static inline void note_end(struct gsim_core *core, bool may_be_last) {
     core->metrics.last_end_ns = core->view.now_ns;
     if (gsim_rarely(may_be_last))
@@ -143,7 +144,8 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_cost
     core->metrics.n_completed++;
     core->metrics.n_killed += own->is_ending;
     gsim_fairness_leave(core, slot);
-    note_end(core, core->crowd.n <= core->wanting.n); /* no other job holds GPUs, and ends later */
+    /* no other job holds GPUs and could end later */
+    note_end(core, core->crowd.n <= core->wanting.n);
     record(core, slot,
            gsim_rarely(own->is_ending) ? gsim_attained_ns(&core->view, slot)
                                        : core->jobs.service_ns[slot],
@@ -217,7 +219,7 @@ static const char *join(struct gsim_arena *arena, const char *const *texts) {
     return joined;
 }
 
-/* Of the trace, the policy and the model. */
+/* The assumptions of the trace, the policy and the model. */
 static const char *all_assumed(struct gsim_core *core) {
     const char *texts[] = {join(core->arena, core->trace->assumed), core->ctx.assumed,
                            join(core->arena, core->ops->assumed(core->model))};
@@ -229,14 +231,15 @@ static const char *all_assumed(struct gsim_core *core) {
     return all ? all : "";
 }
 
-/* In the words of preempt=. */
+/* The ways of preemption, in the words of preempt=. */
 static const char *ways_of(struct gsim_core *core) {
     static const char *const name[GSIM_KEEP_COUNT] = {
         [GSIM_KEEP_RESIDENT] = "pause",   [GSIM_KEEP_PAGEABLE] = "paging",
         [GSIM_KEEP_HOST] = "suspend",     [GSIM_KEEP_STORAGE] = "restart",
         [GSIM_KEEP_IMAGE] = "checkpoint", [GSIM_KEEP_DISCARD] = "discard"};
     const char *ways = "";
-    unsigned keeps = core->metrics.keeps; /* what hosts had no room for is said by bytes_stored */
+    /* bytes_stored reports the bytes for which hosts had no room */
+    unsigned keeps = core->metrics.keeps;
     if (keeps >> GSIM_KEEP_SPILT & 1)
         keeps |= 1u << GSIM_KEEP_HOST;
     if (keeps >> GSIM_KEEP_IMAGE_SPILT & 1)
@@ -247,7 +250,7 @@ static const char *ways_of(struct gsim_core *core) {
     return ways ? ways : "";
 }
 
-/* What a host has to hold is never more than it has, unless its size is not known. */
+/* A host with a limit never holds more than that; a host without a limit is an assumption. */
 static void add_hosts(struct gsim_core *core, struct gsim_summary *s) {
     bool is_assumed;
     s->host_peak_bytes = gsim_hosts_peak(core, &is_assumed);
@@ -311,7 +314,7 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     struct gsim_summary *s = &result->summary;
     *result = (struct gsim_result){.trace = core->trace};
     never_arrived(core);
-    if (core->status != GSIM_OK) /* no memory for what jobs had that were cut */
+    if (core->status != GSIM_OK) /* no memory for the costs of jobs that were cut off */
         return core->status;
     if (!gsim_distributions_fill(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))
         return gsim_core_no_memory(core);
@@ -327,7 +330,7 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     s->unfinished = s->jobs - s->completed;
     if (!gsim_metrics_model(core, result))
         return gsim_core_no_memory(core);
-    s->wall_s = (double)NAN; /* whoever has a clock fills it in */
+    s->wall_s = (double)NAN; /* filled in by the caller, which may read a clock */
     fill_jobs(core, result);
     return GSIM_OK;
 }

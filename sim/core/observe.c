@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What observers are told. Nothing here runs in a run that nobody watches. */
+/* Tells observers about changes. Not used in a run without observers. */
 #include "sim/core/core.h"
 
 /* A job in one of these states is off its units, or leaves them at this instant. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the cluster keeps as running sums (free shares, idle GPUs by node, memory, clients) is counted again
- * from the jobs that hold it, and must be the same. Built with -DGSIM_PARANOID, as the builds with
- * sanitizers are, after every decide; it finds a sum that drifts at the decide that made it drift. */
+/* Counts the cluster's running sums (free shares, idle GPUs by node, memory, clients) again from
+ * the jobs that hold capacity, and asserts that they agree. Built with -DGSIM_PARANOID, as the
+ * builds with sanitizers are, after every decide; it finds a drifting sum at the decide that made
+ * it drift. */
 #include "sim/core/core.h"
 
 #ifdef GSIM_PARANOID
@@ -16,7 +17,7 @@ struct tally {
     uint32_t n_jobs;
 };
 
-/* The units that a job has reserved in the picture of plans: those of a move are where it goes. */
+/* The units that a job has reserved in the picture of plans; for a move, the target units. */
 static uint32_t reserved(const struct gsim_core *core, gsim_slot slot,
                          const struct gsim_unit **units) {
     const struct gsim_job *job = &core->jobs.info[slot];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Placement: which units a request gets, by the rule of its shape (enum gsim_rule). A search takes as
- * it goes, so that what it has is no longer idle; what does not fit as a whole is given back. */
+/* Placement: the units for a request, by the rule of its shape (enum gsim_rule). A search takes
+ * units as it goes, so that they are no longer idle; if the whole request does not fit, they are
+ * given back. */
 #include "sim/core/cluster.h"
 #include "sim/base/wide.h"
 #include "sim/base/hints.h"
@@ -8,14 +9,14 @@
 #define PPM ((uint32_t)GSIM_PPM)
 
 struct search {
-    uint32_t first_node, end_node; /* where it looks */
+    uint32_t first_node, end_node; /* range of the search */
     struct gsim_cluster *cluster;
     const struct gsim_request *request;
     struct gsim_unit *units;
     uint32_t n;
-    uint32_t n_takes; /* of how many nodes at most these are */
-    bool is_plain; /* the request */
-    uint64_t on_node; /* what was taken last of one word of a node */
+    uint32_t n_takes; /* number of nodes that the units are on, at most */
+    bool is_plain; /* whether the request is plain */
+    uint64_t on_node; /* bits taken last, of one word of a node */
 };
 
 /* Takes up to `most` idle GPUs of a node, lowest numbers first. */
@@ -36,8 +37,8 @@ static inline void take_plain(struct search *s, uint32_t node, uint32_t most) {
     gsim_cluster_add_idle(c, node, -(int)n);
 }
 
-/* Whether the request's memory finds room on the GPU, and on the host what remains beside the GPUs that
- * it takes before on the node. */
+/* Whether the request's memory fits the GPU, and the remainder the host, after the GPUs that the
+ * request takes before on the node. */
 static bool takes_of_host(const struct search *s, uint32_t gpu, int64_t *host_bytes) {
     int64_t needs = gsim_cluster_host_needs(s->cluster, s->request, gpu);
     if (needs > *host_bytes)
@@ -93,7 +94,7 @@ static inline uint32_t next_node(struct gsim_cluster *c, uint32_t k, uint32_t fr
     return node;
 }
 
-/* The fullest node with at least `need` usable GPUs, at most `most` idle; ties by number. */
+/* The fullest node with at least `need` usable GPUs; ties by number. */
 static inline uint32_t best_fit(const struct search *s, uint32_t need) {
     struct gsim_cluster *c = s->cluster;
     for (uint32_t k = gsim_bitset_next(&c->counts, need); k <= c->widest_node;
@@ -113,7 +114,7 @@ static inline bool take_node(struct search *s, uint32_t need) {
     return true;
 }
 
-/* How many nodes of a kind could ever have the request's memory on each GPU. */
+/* The number of nodes of a kind with enough memory for the request on each GPU. */
 GSIM_APART static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *kind) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpu = c->node_first_gpu[kind->first_node];
@@ -122,7 +123,7 @@ GSIM_APART static uint32_t nodes_for(const struct search *s, const struct gsim_n
     return has_room ? kind->count : 0;
 }
 
-/* On whole nodes, as few as the cluster has for so many, and a part of another. */
+/* Takes whole nodes, the widest first, and a part of another node for the remainder. */
 GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t left = s->request->shape.gpus;
@@ -135,7 +136,7 @@ GSIM_APART static bool find_nodes(struct search *s, uint32_t kind, bool with_rem
     return left == 0 || !with_remainder || take_node(s, left);
 }
 
-/* On one node where one is wide enough. */
+/* Takes one node where a node is wide enough. */
 static inline bool find_consolidated(struct search *s, bool with_remainder) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpus = s->request->shape.gpus, i = 0;
@@ -144,14 +145,14 @@ static inline bool find_consolidated(struct search *s, bool with_remainder) {
     return gpus <= c->kinds[i].gpus ? take_node(s, gpus) : find_nodes(s, i, with_remainder);
 }
 
-/* Nothing is taken: the search begins anew. */
+/* Gives all units back: the search begins anew. */
 static void start_over(struct search *s) {
     gsim_cluster_charge(s->cluster, s->request, s->units, s->n, false);
     s->n = s->n_takes = 0;
 }
 
-/* A gang of several nodes: below the switch that has the fewest idle GPUs and room for it, else
- * across switches. */
+/* Places a gang of several nodes below the switch that has the fewest idle GPUs and room for the
+ * gang, else across switches. */
 GSIM_APART static bool find_below_switch(struct search *s) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t need = s->request->shape.gpus, best = c->n_switches, least = UINT32_MAX;
@@ -201,7 +202,7 @@ GSIM_APART static bool find_any(struct search *s) {
     return left == 0;
 }
 
-/* The node with the most idle GPUs that has a usable one. */
+/* The node with the most idle GPUs, among nodes with a usable GPU. */
 static uint32_t emptiest(const struct search *s) {
     const struct gsim_cluster *c = s->cluster;
     for (uint32_t k = c->widest_node; k > 0; k--)
@@ -212,7 +213,8 @@ static uint32_t emptiest(const struct search *s) {
     return UINT32_MAX;
 }
 
-/* The fullest node that has room and where gangs of this size were placed last; else an empty one. */
+/* The fullest node with room among those where a gang of this size was placed last; else an empty
+ * node. */
 static uint32_t akin(const struct search *s) {
     struct gsim_cluster *c = s->cluster;
     uint32_t need = s->request->shape.gpus, empty = UINT32_MAX;
@@ -266,7 +268,7 @@ GSIM_APART static bool find_spread(struct search *s) {
     return true;
 }
 
-/* A share of one GPU: the partly free GPU that it fills best, else a whole one is broken. */
+/* Takes a share of one GPU: of the partly free GPU that it fills best, else of an idle GPU. */
 GSIM_APART static bool find_share(struct search *s) {
     struct gsim_cluster *c = s->cluster;
     int64_t cpus = s->request->shape.cpus_milli;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The transaction that a policy's decide fills. Each verb is checked against the state after the
- * verbs before it and takes its reservation at once; rollback undoes from the end; apply hands the
- * whole to the states and the model. The work is proportional to the plan, never to the cluster. */
+ * verbs before it and takes its reservation at once; rollback undoes from the end; apply hands all
+ * operations to the states and the model. The work is proportional to the plan, never to the
+ * cluster. */
 #include "sim/core/core.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
@@ -68,7 +69,7 @@ GSIM_COLD static bool grow_ops(struct gsim_plan *plan) {
     return true;
 }
 
-/* NULL only when there is no memory. What its kind has besides, the caller sets. */
+/* NULL only when there is no memory. The caller sets the fields of the operation's kind. */
 static inline struct gsim_op *append(struct gsim_plan *plan, enum gsim_op_kind kind,
                                      gsim_slot slot) {
     if (gsim_rarely(plan->n == plan->capacity) && !grow_ops(plan))
@@ -108,7 +109,7 @@ static void unpin(struct gsim_core *core, gsim_slot slot, bool is_back) {
     gsim_cluster_pin(&core->cluster, job->left_units, job->n_left_units, is_back ? bytes : -bytes);
 }
 
-/* Units that are shared by an arrangement are not placed on by shape. */
+/* Whether an arrangement shares one of the units; placement by shape avoids these. */
 static bool has_arranged(const struct gsim_cluster *cluster, const struct gsim_unit *units,
                          uint32_t n_units) {
     for (uint32_t u = 0; cluster->n_arranged > 0 && u < n_units; u++)
@@ -134,7 +135,7 @@ static struct gsim_found take_back(struct gsim_core *core, gsim_slot slot,
         .on_node = gsim_cluster_take_named(&core->cluster, &own->request, units, n)};
 }
 
-/* What is held on the host of one node is as near to all GPUs of that node. */
+/* Memory on the host of a node is equally near to all GPUs of the node. */
 static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
                                       struct gsim_unit *units) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
@@ -147,7 +148,7 @@ static struct gsim_found find_at_home(struct gsim_core *core, gsim_slot slot,
     return found.fits ? found : gsim_cluster_find_on(&core->cluster, &own->request, node, units);
 }
 
-/* Where its memory is when that would have to cross a network to come elsewhere. */
+/* Looks where the job's memory is, if bringing it to other nodes would cross a network. */
 GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot slot,
                                               struct gsim_unit *units) {
     enum gsim_state state = core->jobs.state[slot];
@@ -161,7 +162,7 @@ GSIM_APART static struct gsim_found find_back(struct gsim_core *core, gsim_slot 
     return found;
 }
 
-/* As many units as it gets (helios ignores a remainder) in a list of that size. */
+/* Copies the units into a list of their number (helios ignores a remainder). */
 GSIM_COLD static struct gsim_unit *shorten(struct gsim_core *core, struct gsim_unit *units,
                                            uint32_t most, uint32_t n_units) {
     struct gsim_unit *fewer = gsim_units_new(core, n_units);
@@ -231,8 +232,8 @@ GSIM_APART static struct memory give_memory_up(struct gsim_core *core, gsim_slot
     return had;
 }
 
-/* Where memory is managed, what a job needs beyond its GPUs takes the place of what the host holds of
- * it; elsewhere the host holds that until the job runs. */
+/* Where memory is managed, the memory that a job needs beyond its GPUs replaces its memory on the
+ * host; elsewhere the host holds that until the job runs. */
 static inline struct memory take_memory(struct gsim_core *core, gsim_slot slot) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     return gsim_rarely(own->is_pinned || own->is_hosted) ? give_memory_up(core, slot)
@@ -249,7 +250,7 @@ static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct mem
     gsim_plan_refresh_view(plan->core);
 }
 
-/* It is not placed after all. */
+/* Undoes the placement's effect on the job's stopped memory. */
 static void put_back(struct gsim_core *core, gsim_slot slot, struct memory had) {
     if (gsim_rarely(had.was_pinned))
         unpin(core, slot, true);
@@ -359,7 +360,7 @@ static const char *cannot_stop(const struct gsim_plan *plan, gsim_slot slot, enu
     return plan->core->ops->refuses_stop(plan->core->model, slot, stop, keep);
 }
 
-/* A pause keeps its memory where it is, or on the host below. */
+/* A pause keeps the job's memory on the GPU, or paged out to its host. */
 static bool pins(const struct gsim_core *core, gsim_slot slot, enum gsim_keep keep) {
     return (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE) &&
            core->jobs.core[slot].request.mem_bytes > 0;
@@ -385,7 +386,7 @@ static void take_again(struct gsim_core *core, gsim_slot slot) {
     gsim_cluster_retake(&core->cluster, &own->request, job->units, job->n_units);
 }
 
-/* A size that the trace does not give is the input's fault, not the policy's. */
+/* A size that the trace does not give is an error of the input, not of the policy. */
 static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop stop,
                          enum gsim_keep keep, const char *why) {
     struct gsim_core *core = plan->core;
@@ -440,7 +441,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
         return gsim_plan_broke(plan, job, "moving", why);
     struct gsim_core *core = plan->core;
     struct gsim_shape old_shape = core->jobs.core[job].request.shape;
-    core->jobs.core[job].request.on_node = 0; /* for a while it has two lists of units */
+    core->jobs.core[job].request.on_node = 0; /* for a while the job has two lists of units */
     enum gsim_keep keep = gsim_hosts_keep(core, job, GSIM_KEEP_HOST);
     release_for(core, job, keep);
     core->jobs.core[job].request.shape = *shape;
@@ -460,7 +461,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
     return true;
 }
 
-/* Waiting jobs hold no units; a running one gives them up as if preempted. */
+/* A waiting job holds no units; a running job gives its units up as if preempted. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
     bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
     const char *why =
@@ -477,7 +478,7 @@ bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
     return true;
 }
 
-/* Units that were placed by this plan are undone with the plan. */
+/* Only units from before this plan can be supposed free: those it placed are undone with it. */
 static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) {
     if (!is_slot(plan, slot))
         return "only active jobs can be over";
@@ -485,7 +486,7 @@ static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) 
         return "this plan has placed or preempted it already";
     enum gsim_state state = plan->core->jobs.state[slot];
     if (state != GSIM_STARTING && state != GSIM_RUNNING && state != GSIM_RESUMING)
-        return "only a job that runs, or is on its way to its units, has any to give back";
+        return "only a job that runs, or is on its way to its units, has units to give back";
     return NULL;
 }
 
@@ -590,7 +591,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     int64_t now = core->view.now_ns;
     switch ((enum gsim_op_kind)op->kind) {
     case GSIM_OP_PLACE:
-        break; /* done where it is found */
+        break; /* handled in gsim_plan_apply */
     case GSIM_OP_PREEMPT:
         core->metrics.keeps |= 1u << op->keep;
         gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
@@ -601,7 +602,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_END:
         gsim_job_end(core, op->slot);
         break;
-    case GSIM_OP_SUPPOSE: /* a question that was not taken back */
+    case GSIM_OP_SUPPOSE: /* a question that was not rolled back */
         assert(false);
         break;
     case GSIM_OP_ARRANGE:
@@ -622,7 +623,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     }
 }
 
-/* What the plan has reserved on hosts is there from now on. */
+/* Records the peak of host memory that the plan has reserved. */
 GSIM_APART static void note_hosts(struct gsim_plan *plan) {
     for (uint32_t i = 0; i < plan->n; i++)
         if (plan->ops[i].slot != GSIM_NO_SLOT) {
@@ -644,7 +645,7 @@ void gsim_plan_apply(struct gsim_plan *plan) {
             gsim_job_leaves_now(plan->core, &plan->ops[i]);
         if (plan->ops[i].slot != GSIM_NO_SLOT)
             plan->touched[plan->ops[i].slot] = 0;
-        if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a jump that is predicted */
+        if (plan->ops[i].kind == GSIM_OP_PLACE) /* mostly: a predictable jump */
             gsim_job_place(plan->core, plan->ops[i].slot);
         else
             apply(plan->core, &plan->ops[i]);

@@ -90,7 +90,7 @@ bool gsim_plan_arrange(struct gsim_plan *plan, const struct gsim_unit *units, ui
     return is_noted;
 }
 
-/* Nothing of anybody may be there: jobs that leave it are on it until they have left. */
+/* No job may have anything on the GPU: jobs that leave it are on it until they have left. */
 static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) {
     const struct gsim_core *core = plan->core;
     const struct gsim_cluster *cluster = &core->cluster;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The life of a job: which state follows which, who is physically on a GPU, and who waits for one
- * to clear. Reservations (sim/core/cluster.c) run ahead of this: a job that is placed on units that
- * another still saves from has reserved them, and is admitted here when they are clear. */
+/* The life of a job: the order of its states, its physical presence on GPUs, and its wait for a GPU
+ * to clear. Reservations (sim/core/cluster.c) run ahead of this: a job that is placed on units from
+ * which another job still saves has reserved them, and is admitted here when they are clear. */
 #include "sim/core/core.h"
 #include "sim/base/hints.h"
 
@@ -37,7 +37,7 @@ static inline void account(struct gsim_core *core, gsim_slot slot, int64_t elaps
     core->metrics.switch_ns += (gsim_i128)elapsed * core->jobs.gpus[slot];
 }
 
-/* Most changes of a state follow another one at the same instant. */
+/* Most changes of a state follow another change of the job at that instant. */
 static inline void account_now(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     int64_t elapsed = core->view.now_ns - own->last_ns;
@@ -50,7 +50,7 @@ void gsim_job_account(struct gsim_core *core, gsim_slot slot) {
     account_now(core, slot);
 }
 
-/* Its times are booked until now. */
+/* Expects that the job's times are booked until now. */
 static inline void change_state(struct gsim_core *core, gsim_slot slot, enum gsim_state state) {
     enum gsim_state from = core->jobs.state[slot];
     core->jobs.state[slot] = (uint8_t)state;
@@ -68,7 +68,7 @@ static inline void set_state(struct gsim_core *core, gsim_slot slot, enum gsim_s
     change_state(core, slot, state);
 }
 
-/* On its way to GPUs, from where it waited for them. */
+/* The state of a job on its way to GPUs, by the state in which it waited for them. */
 static enum gsim_state towards(enum gsim_state from) {
     return from == GSIM_QUEUED ? GSIM_STARTING : GSIM_RESUMING;
 }
@@ -80,9 +80,9 @@ static inline void settle(struct gsim_core *core, gsim_slot slot) {
 
 /* --- physically on the units ------------------------------------------------------------------ */
 
-/* What is physically free on a GPU is what is free after all transitions, plus what is reserved by
- * jobs that still wait to get there, minus what is held by jobs that are still leaving. Only the
- * last two are counted here, and only while there are such jobs. */
+/* The share that is physically free on a GPU is the share free after all transitions, plus the
+ * share reserved by jobs that still wait to get there, minus the share held by jobs that are still
+ * leaving. Only the last two are counted here, and only while there are such jobs. */
 static bool is_clear(const struct gsim_core *core, gsim_slot slot) {
     const struct gsim_job *job = &core->jobs.info[slot];
     if (core->n_vacating == 0)
@@ -143,7 +143,7 @@ GSIM_APART void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op
         announce(core, op, false);
 }
 
-/* A shared GPU is busy while anybody is on it; any other for the share that is held. */
+/* A shared GPU is busy while any job is on it; any other GPU for the share that is held. */
 static void hold_shared(struct gsim_core *core, const struct gsim_job *job) {
     for (uint32_t u = 0; u < job->n_units; u++)
         if (core->shared_clients[job->units[u].gpu]++ == 0)
@@ -206,7 +206,7 @@ static inline void note_admission(struct gsim_core *core, struct gsim_core_job *
     }
 }
 
-/* It runs, and nothing of it is where it was any more. */
+/* The job runs, and its former units hold none of its memory any more. */
 static inline void arrive(struct gsim_core *core, gsim_slot slot) {
     struct gsim_job *job = &core->jobs.info[slot];
     change_state(core, slot, GSIM_RUNNING);
@@ -219,7 +219,7 @@ static inline void arrive(struct gsim_core *core, gsim_slot slot) {
     job->n_left_units = 0;
 }
 
-/* A job that begins at once is never seen on its way. */
+/* Without an observer, a job that begins at once does not enter STARTING or RESUMING. */
 static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     account_now(core, slot);
@@ -253,8 +253,8 @@ static void wait_for_units(struct gsim_core *core, gsim_slot slot) {
     count_waiting(core, slot, true);
 }
 
-/* A job that waits came from where its state lies: keep says so, unless it never started or lost
- * its progress. */
+/* The state that a waiting job came from, which depends on where its memory lies: `keep` says so,
+ * unless the job never started or lost its progress. */
 static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
     if (core->jobs.state[slot] == GSIM_STARTING)
@@ -263,7 +263,7 @@ static enum gsim_state origin(const struct gsim_core *core, gsim_slot slot) {
                                                                               : GSIM_HELD;
 }
 
-/* Admits, in the order they were placed, the waiting jobs whose units are clear now. */
+/* Admits the waiting jobs with units that are clear now, in the order of their placement. */
 GSIM_APART static void admit_waiting(struct gsim_core *core) {
     struct gsim_core_job *jobs = core->jobs.core;
     gsim_slot before = GSIM_NO_SLOT, next;
@@ -300,7 +300,7 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
 
 void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state from = core->jobs.state[slot];
-    bool is_clear_now = core->n_vacating == 0; /* nobody is in the way */
+    bool is_clear_now = core->n_vacating == 0; /* no job is in the way */
     if (gsim_rarely(!is_clear_now || core->observer))
         set_state(core, slot, towards(from));
     if (gsim_mostly(is_clear_now)) {
@@ -313,7 +313,7 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot) {
 
 static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs);
 
-/* Off its units: remember where it was, then go where `keep` says. */
+/* The job is off its units: notes them as left_units, then enters the state that `keep` names. */
 static void cleared(struct gsim_core *core, gsim_slot slot) {
     static const uint8_t next_state[GSIM_KEEP_COUNT] = {
         [GSIM_KEEP_RESIDENT] = GSIM_PAUSED, [GSIM_KEEP_PAGEABLE] = GSIM_PAUSED,
@@ -342,7 +342,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
         return;
     }
     settle(core, slot);
-    core->has_changed = true; /* it could be placed again, at this instant */
+    core->has_changed = true; /* the policy may place the job again at this instant */
 }
 
 void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop, int64_t bound_ns,
@@ -373,8 +373,8 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
 
 /* --- what the model reports ------------------------------------------------------------------- */
 
-/* What a finished job still has reserved: its units while it ran, the memory of a pause or the
- * units of a move when it ended before it had stopped. */
+/* Releases the reservations of a finished job: its units while it ran; if it ended before it had
+ * stopped, the memory of a pause or the units of a move. */
 static inline void release_reservation(struct gsim_core *core, gsim_slot slot, bool was_running) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     struct gsim_job *job = &core->jobs.info[slot];
@@ -398,7 +398,8 @@ static inline void release_reservation(struct gsim_core *core, gsim_slot slot, b
     job->n_units = 0;
 }
 
-/* Gone, with whatever it holds; has_units: those that it is on, or waits for, are reserved by it. */
+/* Ends a job and releases all that it holds; has_units: it has reserved the units that it is on or
+ * waits for. */
 static inline void depart(struct gsim_core *core, gsim_slot slot, bool has_units) {
     set_state(core, slot, GSIM_DONE);
     if (gsim_mostly(core->jobs.core[slot].is_admitted))
@@ -421,7 +422,7 @@ static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs) {
 
 /* --- failures --------------------------------------------------------------------------------- */
 
-/* It was placed, and waits for its units to clear. */
+/* Takes a placed job from the list of jobs that wait for their units to clear. */
 static void stop_waiting(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *jobs = core->jobs.core;
     gsim_slot before = GSIM_NO_SLOT, at = core->waiting_first;
@@ -437,7 +438,7 @@ static void stop_waiting(struct gsim_core *core, gsim_slot slot) {
     count_waiting(core, slot, false);
 }
 
-/* The policy has placed it, and learns that it ended and that the same job came anew. */
+/* Tells the policy, which has placed the job, that the job ended, and announces it anew. */
 GSIM_APART static void resubmit(struct gsim_core *core, gsim_slot slot, bool has_units) {
     if (core->jobs.core[slot].is_waiting)
         stop_waiting(core, slot);
@@ -448,7 +449,7 @@ GSIM_APART static void resubmit(struct gsim_core *core, gsim_slot slot, bool has
         (void)gsim_core_no_memory(core);
 }
 
-/* Its memory is lost while it waits for GPUs. */
+/* The job loses its memory while it waits for GPUs. */
 static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
@@ -461,7 +462,7 @@ static void fall_back(struct gsim_core *core, gsim_slot slot, bool has_checkpoin
     set_state(core, slot, has_checkpoint ? GSIM_HELD : GSIM_QUEUED);
 }
 
-/* It was to give up its units, and has. */
+/* The job was to give up its units, and gives them up now. */
 static void be_cleared(struct gsim_core *core, gsim_slot slot, bool has_checkpoint) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     const struct gsim_job *job = &core->jobs.info[slot];
@@ -506,10 +507,10 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
     core->metrics.n_preemptions--;
 }
 
-/* Everything but ends. */
+/* Handles every event but a completion. */
 GSIM_APART static void other_event(struct gsim_core *core, const struct gsim_event *event) {
     switch (event->kind) {
-    case GSIM_EVENT_STOPPED: /* nothing that a policy could act on */
+    case GSIM_EVENT_STOPPED: /* gives a policy nothing to act on */
         set_state(core, event->slot, GSIM_SAVING);
         return;
     case GSIM_EVENT_CLEARED:

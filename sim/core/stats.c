@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Only the two values beside a quantile's place are looked up: sorting all of them for that would
- * cost more than simulating some jobs. */
+/* Only the two values beside a quantile's place are looked up: sorting all values for it would cost
+ * more than simulating some jobs. */
 #include "sim/core/stats.h"
 
 #include <assert.h>
@@ -55,21 +55,21 @@ void gsim_quantiles_s(int64_t *times_ns, size_t n, const double *p, double *quan
     gsim_quantiles_between(pairs, n, p, quantiles, n_p);
 }
 
-/* --- of values that come one by one ------------------------------------------------------------ */
+/* --- values that come one by one -------------------------------------------------------------- */
 
 bool gsim_tail_open(struct gsim_tail *tail, struct gsim_arena *arena, size_t n_most,
                     double lowest_p) {
     size_t n_needed = n_most ? n_most - place_of(n_most, lowest_p) + 1 : 1;
-    size_t capacity = 4 * n_needed + FEW; /* so that a cut is rare, and leaves a quarter */
+    size_t capacity = 4 * n_needed + FEW; /* a cut is then rare, and leaves a quarter */
     if (capacity > n_most)
-        capacity = n_most + 1; /* never cut */
+        capacity = n_most + 1; /* no cut is needed */
     *tail =
         (struct gsim_tail){.floor = -(double)INFINITY, .n_needed = n_needed, .capacity = capacity};
     tail->kept = gsim_arena_grow(arena, NULL, 0, capacity * sizeof *tail->kept);
     return tail->kept != NULL;
 }
 
-/* The largest move to the front. */
+/* Moves the largest values to the front and drops the others. */
 static void cut(struct gsim_tail *tail) {
     size_t at = tail->n_kept - tail->n_needed;
     gsim_pick_i64(tail->kept, tail->n_kept, &at, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Watches of the time that a job has its GPUs: the core counts that time, so it sets them off, and no
- * model has to know. There are none until a policy asks for one. */
+/* Watches of the time that a job has its GPUs: the core counts that time, so the core sets the
+ * watches off and no model has to know them. No watch exists until a policy asks for one. */
 #include "sim/core/core.h"
 
 enum { NO_THRESHOLD = -1 };
@@ -32,7 +32,7 @@ static bool open_watches(struct gsim_core *core) {
     return core->watches;
 }
 
-/* One that is past its threshold when it begins to run is due at once. */
+/* A job that is past its threshold when it begins to run is due at once. */
 void gsim_watches_follow(struct gsim_core *core, gsim_slot slot) {
     struct gsim_watches *watches = core->watches;
     if (slot >= watches->capacity || watches->threshold_ns[slot] == NO_THRESHOLD)

@@ -102,7 +102,7 @@ static void too_little_memory_lets_wait(void **state) {
     static const char *const error[] = {"oom=error", NULL};
     struct test_run run = {.trace = &f->trace, .policy = "mps", .device = "h200", .sets = error};
     assert_int_equal(test_try(&run, f->arena, &result, &f->log), GSIM_BAD_INPUT);
-    expect_error(f, "3: column 'mem_gib': job 'b' runs out of memory: what runs beside it leaves "
+    expect_error(f, "3: column 'mem_gib': job 'b' runs out of memory: other jobs leave "
                     "too little on every GPU");
 }
 

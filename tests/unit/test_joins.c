@@ -304,7 +304,7 @@ static void test_pai_tables(void **state) {
         assert_int_equal(gsim_trace_get(t, GSIM_COL_CPUS_MILLI, i), jobs[i].cpus_milli);
     }
     assert_int_equal(gsim_trace_get(t, GSIM_COL_USER, 2), -1);
-    expect_warned(f, "left out 1 tasks whose jobs are not in");
+    expect_warned(f, "left out 1 tasks of jobs that are not in");
     expect_warned(f, "line 3): a task of theirs has no start or no end");
     expect_warned(f, "line 4): they ask for no GPU");
     expect_warned(f, "line 5): their instances ask for different parts");
@@ -351,7 +351,7 @@ static void test_pai_tables_that_do_not_do(void **state) {
         assert_int_equal(read_pai(f, cases[i].tasks, cases[i].jobs), GSIM_BAD_INPUT);
         expect_text(f, cases[i].expected);
     }
-    refuse(f, "b,w,1,Failed,95,96,400,1,100,T4\n", " pai_task_table has no column for who");
+    refuse(f, "b,w,1,Failed,95,96,400,1,100,T4\n", " pai_task_table has neither the user nor the time");
     assert_int_equal(read_pai(f, "job_id,submit_s,duration_s\na,0,1\n", pai_jobs), GSIM_USAGE);
 }
 
