@@ -111,7 +111,7 @@ static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
 static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                     const struct gsim_ring *ring) {
     if (arbiter->n_spaces > 0)
-        lanes->unsolved |= 1u << ring->part.space;
+        lanes->unsolved |= 1u << ring->space;
 }
 
 /* A member has just stopped running: is there anything to say of it? */
@@ -336,25 +336,29 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
 
 /* --- what the owner changes ------------------------------------------------------------------- */
 
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
-                           const struct gsim_lane_spec *spec, int64_t now_ns) {
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
+                           uint16_t space, int64_t now_ns) {
+    assert(how->discipline != GSIM_DISCIPLINE_PADDING || arbiter->n_spaces > 0);
     disturb(arbiter, now_ns);
     if (lane >= arbiter->committed.n_rings && !reserve(arbiter, 0, (uint16_t)(lane + 1)))
         return false;
     struct gsim_ring *ring = &arbiter->committed.rings[lane];
-    ring->quantum_ns = spec->quantum_ns > 0 ? spec->quantum_ns : arbiter->options.quantum_ns;
-    ring->keep_ns = spec->keep_ns;
-    ring->ends_at_boundary = spec->ends_at_boundary;
-    ring->is_by_priority = spec->is_by_priority;
-    ring->is_padded = spec->is_padded && arbiter->n_spaces > 0;
-    ring->is_strict = spec->is_strict;
-    ring->n_turns = spec->n_turns;
-    ring->is_whole = spec->is_whole;
-    ring->is_fair = spec->is_fair;
-    ring->rule = spec->rule;
-    ring->part = spec->part;
+    ring->how = *how;
+    if (how->quantum_ns == 0)
+        ring->how.quantum_ns = arbiter->options.quantum_ns;
+    ring->space = space;
     unsolve(arbiter, &arbiter->committed, ring);
     return true;
+}
+
+struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    if (lane < arbiter->committed.n_rings)
+        return arbiter->committed.rings[lane].how;
+    return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+}
+
+uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    return lane < arbiter->committed.n_rings ? arbiter->committed.rings[lane].n : 0;
 }
 
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,

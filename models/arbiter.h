@@ -56,22 +56,14 @@ enum { GSIM_SPACES_MAX = GSIM_MIG_SLICES_MAX };
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
                              uint16_t n, int64_t now_ns);
 
-struct gsim_lane_spec {
-    int64_t quantum_ns; /* 0: the arbiter's */
-    int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
-    bool ends_at_boundary; /* turns end at the end of an iteration */
-    bool is_whole, is_fair; /* as a ring's */
-    bool is_by_priority;
-    bool is_padded; /* by priority: as a ring's, where lanes share SMs */
-    bool is_strict; /* turns pass unused */
-    uint16_t n_turns; /* of a round at least */
-    struct gsim_halt_rule rule;
-    struct gsim_part part;
-};
 /* The number of lanes may grow and never shrinks; how a lane works is changed from its next turn
- * on. false: no memory. */
-bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane,
-                           const struct gsim_lane_spec *spec, int64_t now_ns);
+ * on. how: with time slices or by priority; a quantum of 0 is the arbiter's. space: where lanes share
+ * spaces, which one. false: no memory. */
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
+                           uint16_t space, int64_t now_ns);
+/* As it was set; with time slices where it never was. */
+struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane);
+uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane); /* members */
 
 /* Who moves memory from now on, while the arbiter has no members; pager NULL: nobody, everything
  * stays resident. */

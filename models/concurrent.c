@@ -13,20 +13,20 @@ struct runners {
     uint32_t n;
 };
 
-static struct gsim_holder holder_of(const struct gsim_part *part,
+static struct gsim_holder holder_of(const struct gsim_lane *how, uint32_t cap_ppm,
                                     const struct gsim_demand *demand) {
-    return (struct gsim_holder){.first_sm = part->first_sm,
-                                .n_sms = part->n_sms,
-                                .cap_ppm = part->cap_ppm > 0 ? part->cap_ppm : (uint32_t)GSIM_PPM,
+    return (struct gsim_holder){.first_sm = how->first_sm,
+                                .n_sms = how->n_sms,
+                                .cap_ppm = cap_ppm > 0 ? cap_ppm : (uint32_t)GSIM_PPM,
                                 .fill_ppm = demand->fill_ppm,
                                 .memory_ppm = demand->memory_ppm,
                                 .hbm_bytes_per_s = demand->hbm_bytes_per_s};
 }
 
-static void add(struct runners *out, uint16_t lane, bool is_padding, const struct gsim_part *part,
-                const struct gsim_demand *demand) {
+static void add(struct runners *out, uint16_t lane, bool is_padding,
+                const struct gsim_holder *holder) {
     assert(out->n < RUNNERS_MAX);
-    out->holder[out->n] = holder_of(part, demand);
+    out->holder[out->n] = *holder;
     out->lane[out->n] = lane;
     out->is_padding[out->n++] = is_padding;
 }
@@ -36,15 +36,16 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
         const struct gsim_ring *ring = &lanes->rings[i];
         uint16_t running = gsim_ring_running(ring);
-        if (running == GSIM_NO_MEMBER || ring->part.space != space)
+        if (running == GSIM_NO_MEMBER || ring->space != space)
             continue;
         const struct gsim_demand *demand = &lanes->members[running].demand;
-        add(out, i, false, &ring->part, demand);
+        struct gsim_holder holder = holder_of(&ring->how, ring->how.cap_ppm, demand);
+        add(out, i, false, &holder);
         if (ring->padding.member == GSIM_NO_MEMBER)
             continue;
-        struct gsim_part left = ring->part;
-        left.cap_ppm = gsim_padding_left_ppm(&ring->part, demand);
-        add(out, i, true, &left, &lanes->members[ring->padding.member].demand);
+        uint32_t left_ppm = gsim_padding_left_ppm(&ring->how, demand);
+        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->padding.member].demand);
+        add(out, i, true, &holder);
     }
 }
 

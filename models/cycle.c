@@ -90,7 +90,7 @@ static bool is_same_context(const struct gsim_context *a, int64_t a_now,
 static bool is_same_grid(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
                          int64_t b_now) {
     struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
-    return !a->is_strict || a->n == 0 ||
+    return !gsim_ring_is_strict(a) || a->n == 0 ||
            gsim_grid_offset_ns(&one, a_now) == gsim_grid_offset_ns(&other, b_now);
 }
 
@@ -141,12 +141,12 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->lane];
     bool is_outranked = false, outranks = false;
-    for (uint16_t i = 0; ring->is_by_priority && i < ring->n; i++) {
+    for (uint16_t i = 0; gsim_ring_is_by_priority(ring) && i < ring->n; i++) {
         is_outranked |= lanes->members[ring->member[i]].priority > member->priority;
         outranks |= lanes->members[ring->member[i]].priority < member->priority;
     }
-    return (is_outranked && (ring->is_padded || ring->rule.stop != GSIM_STOP_SAVE)) ||
-           (outranks && ring->is_padded &&
+    return (is_outranked && (gsim_ring_is_padded(ring) || ring->how.stop != GSIM_STOP_SAVE)) ||
+           (outranks && gsim_ring_is_padded(ring) &&
             member->context.kernels > 1); /* whose ends let others pad */
 }
 
@@ -154,7 +154,7 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
 static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
                              uint16_t place) {
     const struct gsim_ring *ring = &a->rings[a->members[place].lane];
-    if (!ring->is_fair)
+    if (!ring->how.is_fair)
         return true;
     uint16_t first = ring->member[0];
     gsim_i128 here = (gsim_i128)(b->members[place].busy_ns - a->members[place].busy_ns) *

@@ -16,33 +16,33 @@ struct gsim_halt_costs gsim_halt_costs_of(const struct gsim_profile *profile) {
                                     .sms = profile->value[GSIM_KEY_SMS]};
 }
 
-bool gsim_halt_uses(const struct gsim_halt_rule *rule, enum gsim_key key) {
-    bool saves = rule->stop == GSIM_STOP_SAVE || rule->stop == GSIM_STOP_CHEAPEST ||
-                 rule->stop == GSIM_STOP_INCREMENTAL;
+bool gsim_halt_uses(const struct gsim_lane *how, enum gsim_key key) {
+    bool saves = how->stop == GSIM_STOP_SAVE || how->stop == GSIM_STOP_CHEAPEST ||
+                 how->stop == GSIM_STOP_INCREMENTAL;
     switch (key) {
     case GSIM_KEY_PREEMPT_SAVE_NS:
     case GSIM_KEY_PREEMPT_RESTORE_NS:
         return saves;
     case GSIM_KEY_PREEMPT_RESET_NS:
-        return rule->stop == GSIM_STOP_FLUSH || rule->stop == GSIM_STOP_CHEAPEST;
+        return how->stop == GSIM_STOP_FLUSH || how->stop == GSIM_STOP_CHEAPEST;
     case GSIM_KEY_PREEMPT_DIRTY_PPM:
     case GSIM_KEY_PREEMPT_INCREMENTAL_PPM:
     case GSIM_KEY_PREEMPT_CHECKPOINT_NS:
-        return rule->stop == GSIM_STOP_INCREMENTAL;
+        return how->stop == GSIM_STOP_INCREMENTAL;
     case GSIM_KEY_LAUNCH_NS:
-        return rule->pieces > 1;
+        return how->pieces > 1;
     default:
         return false;
     }
 }
 
-int64_t gsim_halt_overhead(const struct gsim_halt_rule *rule, const struct gsim_halt_costs *costs,
+int64_t gsim_halt_overhead(const struct gsim_lane *how, const struct gsim_halt_costs *costs,
                            int64_t gpu_ns, int64_t kernels) {
-    if (rule->stop == GSIM_STOP_INCREMENTAL)
+    if (how->stop == GSIM_STOP_INCREMENTAL)
         return gpu_ns + gsim_muldiv_ceil(gpu_ns, costs->incremental_ppm, GSIM_PPM);
-    if (rule->pieces > 1)
-        return gpu_ns + kernels * (rule->pieces - 1) * costs->piece_ns;
-    if (rule->stop == GSIM_STOP_FLUSH && rule->in_flight == 1) /* nothing is launched ahead */
+    if (how->pieces > 1)
+        return gpu_ns + kernels * (how->pieces - 1) * costs->piece_ns;
+    if (how->stop == GSIM_STOP_FLUSH && how->in_flight == 1) /* nothing is launched ahead */
         return gpu_ns + (kernels - 1) * costs->gap_ns;
     return gpu_ns;
 }
@@ -73,9 +73,8 @@ struct sm_choice {
 };
 
 /* One SM, whose blocks have run for progress_ns of block_ns. */
-static struct sm_choice choose(const struct gsim_halt_rule *rule,
-                               const struct gsim_halt_costs *costs, int64_t progress_ns,
-                               int64_t block_ns, bool is_idempotent) {
+static struct sm_choice choose(const struct gsim_lane *how, const struct gsim_halt_costs *costs,
+                               int64_t progress_ns, int64_t block_ns, bool is_idempotent) {
     int64_t left_ns = block_ns - progress_ns;
     const struct sm_choice options[] = {
         {left_ns, 0, gsim_work_of_ns(left_ns), 0},
@@ -86,14 +85,14 @@ static struct sm_choice choose(const struct gsim_halt_rule *rule,
     for (int i = 0; i < n; i++) {
         if (options[i].free_ns < options[fastest].free_ns)
             fastest = i;
-        if (options[i].free_ns <= rule->bound_ns &&
+        if (options[i].free_ns <= how->bound_ns &&
             (best < 0 || options[i].cost_ns < options[best].cost_ns))
             best = i;
     }
     return options[best < 0 ? fastest : best];
 }
 
-static struct gsim_halt_outcome cheapest(const struct gsim_halt_rule *rule,
+static struct gsim_halt_outcome cheapest(const struct gsim_lane *how,
                                          const struct gsim_halt_costs *costs, gsim_work start,
                                          gsim_work done, int64_t block_ns, bool is_idempotent) {
     struct gsim_halt_outcome outcome = {.is_within_bound = true};
@@ -102,14 +101,14 @@ static struct gsim_halt_outcome cheapest(const struct gsim_halt_rule *rule,
     for (int64_t sm = 0; sm < n; sm++) {
         int64_t progress_ns =
             (in_kernel_ns + gsim_muldiv_floor(block_ns, sm, n)) % (block_ns > 0 ? block_ns : 1);
-        struct sm_choice one = choose(rule, costs, progress_ns, block_ns, is_idempotent);
+        struct sm_choice one = choose(how, costs, progress_ns, block_ns, is_idempotent);
         gained += one.gained;
         if (one.free_ns > outcome.free_ns)
             outcome.free_ns = one.free_ns;
         if (one.restore_ns > outcome.restore_ns)
             outcome.restore_ns = one.restore_ns;
     }
-    outcome.is_within_bound = outcome.free_ns <= rule->bound_ns;
+    outcome.is_within_bound = outcome.free_ns <= how->bound_ns;
     outcome.done = done + gained / n;
     if (outcome.done < start) /* no kernel loses more than it did */
         outcome.done = start;
@@ -127,15 +126,14 @@ static struct gsim_halt_outcome save(const struct gsim_halt_costs *costs, gsim_w
                                       .is_within_bound = true};
 }
 
-struct gsim_halt_outcome gsim_halt(const struct gsim_halt_rule *rule,
-                                   const struct gsim_halt_costs *costs,
+struct gsim_halt_outcome gsim_halt(const struct gsim_lane *how, const struct gsim_halt_costs *costs,
                                    const struct gsim_context *context, uint64_t rate_q32,
                                    int64_t now_ns, int64_t block_ns, bool is_idempotent) {
-    struct gsim_kernel_span span = gsim_context_kernel(context, rule->in_flight, now_ns);
+    struct gsim_kernel_span span = gsim_context_kernel(context, how->in_flight, now_ns);
     gsim_work done = context->done, length = span.end - span.start;
     gsim_work block = block_ns > 0 ? gsim_work_of_ns(block_ns) : length;
     struct gsim_halt_outcome outcome;
-    switch ((enum gsim_stop)rule->stop) {
+    switch (how->stop) {
     case GSIM_STOP_BLOCK:
         return runs_to(next_multiple(span.start, done, span.end, block), done, rate_q32);
     case GSIM_STOP_SAVE:
@@ -154,12 +152,12 @@ struct gsim_halt_outcome gsim_halt(const struct gsim_halt_rule *rule,
         outcome.done = done;
         return outcome;
     case GSIM_STOP_CHEAPEST:
-        return cheapest(rule, costs, span.start, done, gsim_work_to_ns(block), is_idempotent);
+        return cheapest(how, costs, span.start, done, gsim_work_to_ns(block), is_idempotent);
     default:
-        if (rule->pieces > 1)
-            return runs_to(next_multiple(span.start, done, span.end,
-                                         (length + rule->pieces - 1) / rule->pieces),
-                           done, rate_q32);
+        if (how->pieces > 1)
+            return runs_to(
+                next_multiple(span.start, done, span.end, (length + how->pieces - 1) / how->pieces),
+                done, rate_q32);
         return runs_to(span.last_end, done, rate_q32);
     }
 }

@@ -20,15 +20,7 @@
 
 #include "models/context.h"
 #include "models/profile.h"
-#include "gsim/job.h"
-
-/* What a lane's arrangement says. */
-struct gsim_halt_rule {
-    uint8_t stop; /* enum gsim_stop */
-    int64_t in_flight; /* kernels in the device's queue, of stop = kernel and flush; 0: no matter */
-    int64_t pieces; /* of a kernel; 1: not sliced */
-    int64_t bound_ns; /* of stop = cheapest */
-};
+#include "gsim/arrangement.h"
 
 /* What the device's profile says. */
 struct gsim_halt_costs {
@@ -50,15 +42,14 @@ struct gsim_halt_outcome {
 
 struct gsim_halt_costs gsim_halt_costs_of(const struct gsim_profile *profile);
 /* Whether a key of the profile plays a part in it. */
-bool gsim_halt_uses(const struct gsim_halt_rule *rule, enum gsim_key key);
+bool gsim_halt_uses(const struct gsim_lane *how, enum gsim_key key);
 /* The context runs at this rate and has been brought forward to the instant of the request.
  * block_ns: of its thread blocks; 0: as long as its kernels. */
-struct gsim_halt_outcome gsim_halt(const struct gsim_halt_rule *rule,
-                                   const struct gsim_halt_costs *costs,
+struct gsim_halt_outcome gsim_halt(const struct gsim_lane *how, const struct gsim_halt_costs *costs,
                                    const struct gsim_context *context, uint64_t rate_q32,
                                    int64_t now_ns, int64_t block_ns, bool is_idempotent);
 /* GPU time of an iteration under this rule, preempted or not. */
-int64_t gsim_halt_overhead(const struct gsim_halt_rule *rule, const struct gsim_halt_costs *costs,
+int64_t gsim_halt_overhead(const struct gsim_lane *how, const struct gsim_halt_costs *costs,
                            int64_t gpu_ns, int64_t kernels);
 
 #endif

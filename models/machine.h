@@ -52,10 +52,8 @@ struct gsim_machine_job {
 struct gsim_machine_gpu {
     bool is_shared; /* ideal processor sharing */
     bool is_rotating; /* contexts take turns */
-    bool is_by_priority; /* and the more urgent ones come first */
-    bool is_padded; /* and others fill the SMs that they leave over */
     bool is_spatial; /* lanes run beside each other, at rates that depend on who runs */
-    struct gsim_halt_rule rule;
+    uint16_t n_lanes; /* as it is arranged */
     uint8_t memory; /* enum gsim_memory: who moves it */
     uint8_t parts; /* of its jobs, that decide anything (models/process.h) */
     bool is_cut; /* into instances */

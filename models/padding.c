@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/padding.h"
 
-uint32_t gsim_padding_left_ppm(const struct gsim_part *part, const struct gsim_demand *urgent) {
-    uint32_t all_ppm = part->cap_ppm > 0 ? part->cap_ppm : (uint32_t)GSIM_PPM;
+uint32_t gsim_padding_left_ppm(const struct gsim_lane *how, const struct gsim_demand *urgent) {
+    uint32_t all_ppm = how->cap_ppm > 0 ? how->cap_ppm : (uint32_t)GSIM_PPM;
     return urgent->fill_ppm < all_ppm ? all_ppm - urgent->fill_ppm : 0;
 }
 

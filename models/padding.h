@@ -8,6 +8,7 @@
 
 #include "models/context.h"
 #include "models/space.h"
+#include "gsim/arrangement.h"
 
 /* Who pads, if anybody. */
 struct gsim_padding {
@@ -19,7 +20,7 @@ struct gsim_padding {
 };
 
 /* What is left of a lane's SMs beside this kernel. */
-uint32_t gsim_padding_left_ppm(const struct gsim_part *part, const struct gsim_demand *urgent);
+uint32_t gsim_padding_left_ppm(const struct gsim_lane *how, const struct gsim_demand *urgent);
 /* How long blocks of the second one's present kernel may run beside the first one's, which begins:
  * whole waves; 0 when a single one takes longer. block_ns 0: they take as long as their kernel. */
 int64_t gsim_padding_time_ns(const struct gsim_context *urgent, const struct gsim_context *filler,

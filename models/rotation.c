@@ -9,7 +9,7 @@ void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
     *ring = (struct gsim_ring){.last = GSIM_NO_MEMBER,
                                .padding = {.member = GSIM_NO_MEMBER},
                                .rate_q32 = GSIM_RATE_ONE,
-                               .quantum_ns = quantum_ns,
+                               .how = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns},
                                .next_ns = GSIM_NEVER};
 }
 
@@ -25,7 +25,7 @@ static uint16_t after(const struct gsim_ring *ring, uint16_t place) {
 /* --- what comes next -------------------------------------------------------------------------- */
 
 static int64_t quantum_of(const struct gsim_ring *ring, const struct gsim_member *member) {
-    return member->quantum_ns > 0 ? member->quantum_ns : ring->quantum_ns;
+    return member->quantum_ns > 0 ? member->quantum_ns : ring->how.quantum_ns;
 }
 
 /* The earliest instant at which anybody is ready, but the one at this place. */
@@ -53,9 +53,15 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
     return ready_ns;
 }
 
+/* Of a round: turns that no context owns pass unused. */
+static uint16_t least_turns(const struct gsim_ring *ring) {
+    return ring->how.turns == GSIM_TURNS_FIXED ? ring->how.most_vgpus : 0;
+}
+
 struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
-    return (struct gsim_grid){ring->grid_ns, ring->quantum_ns,
-                              ring->n_turns > ring->n ? ring->n_turns : ring->n};
+    uint16_t n_turns = least_turns(ring);
+    return (struct gsim_grid){ring->grid_ns, ring->how.quantum_ns,
+                              n_turns > ring->n ? n_turns : ring->n};
 }
 
 /* In a strict lane: the first instant in a turn of its own at which this one is ready, and there is
@@ -83,7 +89,7 @@ static int64_t first_turn_ns(const struct gsim_rotation *rotation, const struct 
 
 /* Whoever is on a strict lane, or is next to be, begins a turn now. */
 static void begin_round(struct gsim_ring *ring, int64_t place, int64_t now_ns) {
-    ring->grid_ns = now_ns - place * ring->quantum_ns;
+    ring->grid_ns = now_ns - place * ring->how.quantum_ns;
 }
 
 /* The first end of a quantum at which somebody else is ready. */
@@ -132,9 +138,9 @@ static bool could_pad(const struct gsim_member *running, const struct gsim_membe
 static bool is_worth_padding(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                              const struct gsim_member *running) {
     bool is_worth = false;
-    for (uint16_t place = 0; ring->is_padded && place < ring->n && !is_worth; place++)
+    for (uint16_t place = 0; gsim_ring_is_padded(ring) && place < ring->n && !is_worth; place++)
         is_worth = could_pad(running, member_at(rotation, ring, place));
-    return is_worth && gsim_padding_left_ppm(&ring->part, &running->demand) > 0;
+    return is_worth && gsim_padding_left_ppm(&ring->how, &running->demand) > 0;
 }
 
 /* Before anything of the running one, which it does not touch. */
@@ -194,15 +200,15 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED, watched_ns(member, ring->since_ns, ring->rate_q32));
     consider(ring, GSIM_CHANGE_REFILLED, gsim_context_refill_ns(&member->context, ring->since_ns));
-    if (ring->is_strict) {
+    if (gsim_ring_is_strict(ring)) {
         struct gsim_grid grid = gsim_ring_grid(ring);
         if (grid.n > 1)
             consider(ring, GSIM_CHANGE_QUANTUM, gsim_grid_end_ns(&grid, ring->at, ring->since_ns));
         return;
     }
-    if (ring->is_whole || (!ring->is_by_priority && ring->ends_at_boundary))
+    if (gsim_ring_is_whole(ring) || (!gsim_ring_is_by_priority(ring) && ring->how.ends_at_boundary))
         return;
-    if (!ring->is_by_priority) {
+    if (!gsim_ring_is_by_priority(ring)) {
         int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
         consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
         return;
@@ -222,7 +228,7 @@ static gsim_i128 weighted_ns(const struct gsim_member *member) {
 
 static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *one,
                         const struct gsim_member *other) {
-    if (ring->is_fair && weighted_ns(one) != weighted_ns(other))
+    if (ring->how.is_fair && weighted_ns(one) != weighted_ns(other))
         return weighted_ns(one) < weighted_ns(other);
     return one->priority > other->priority;
 }
@@ -243,7 +249,7 @@ static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct 
 /* The end of its quantum while a rival is ready, or at once where that one is more urgent. */
 static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    if (!ring->is_by_priority)
+    if (!gsim_ring_is_by_priority(ring))
         return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->at));
     int64_t urgent_ns = ready_rivals_ns(rotation, ring, member->priority, true);
     int64_t quantum_ns =
@@ -265,7 +271,8 @@ static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ri
     ring->since_ns = now_ns;
     ring->next_ns = GSIM_NEVER;
     consider(ring, GSIM_CHANGE_RELEASED,
-             ring->is_whole ? challenged_ns(rotation, ring) : released_ns(rotation, ring));
+             gsim_ring_is_whole(ring) ? challenged_ns(rotation, ring)
+                                      : released_ns(rotation, ring));
     consider(ring, GSIM_CHANGE_YIELD, member_at(rotation, ring, ring->at)->context.ready_ns);
 }
 
@@ -280,8 +287,8 @@ void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring
         plan_kept(rotation, ring, now_ns);
         return;
     }
-    ring->next_ns = ring->is_strict ? first_turn_ns(rotation, ring, now_ns)
-                                    : ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
+    ring->next_ns = gsim_ring_is_strict(ring) ? first_turn_ns(rotation, ring, now_ns)
+                                              : ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
     if (ring->next_ns < now_ns)
         ring->next_ns = now_ns;
 }
@@ -382,9 +389,9 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
         place = after(ring, place);
         const struct gsim_member *member = member_at(rotation, ring, place);
         if (member->context.ready_ns > now_ns ||
-            (ring->is_strict && turn_ns(rotation, ring, place, now_ns) > now_ns))
+            (gsim_ring_is_strict(ring) && turn_ns(rotation, ring, place, now_ns) > now_ns))
             continue;
-        if (!ring->is_by_priority)
+        if (!gsim_ring_is_by_priority(ring))
             return place;
         if (best == GSIM_NO_MEMBER || goes_before(ring, member, member_at(rotation, ring, best)))
             best = place;
@@ -395,14 +402,16 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
 /* Whoever was last on an idle lane goes on for nothing, even when others became ready as well. */
 static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                            int64_t now_ns) {
-    if (!ring->is_by_priority && !ring->is_strict && ring->last == ring->member[ring->at] &&
+    if (!gsim_ring_is_by_priority(ring) && !gsim_ring_is_strict(ring) &&
+        ring->last == ring->member[ring->at] &&
         member_at(rotation, ring, ring->at)->context.ready_ns <= now_ns) {
         run(rotation, ring, now_ns);
         return;
     }
     uint16_t place = next_ready(rotation, ring, now_ns);
     assert(place != GSIM_NO_MEMBER);
-    bool is_free = ring->is_by_priority || !ring->is_used || ring->last == ring->member[place];
+    bool is_free =
+        gsim_ring_is_by_priority(ring) || !ring->is_used || ring->last == ring->member[place];
     switch_to(rotation, ring, place, is_free ? 0 : rotation->costs.idle_ns, now_ns);
 }
 
@@ -436,8 +445,8 @@ static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring
  * that became ready since. A scheduler in software looks when it switches. */
 static void end_slice(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
                       int64_t now_ns) {
-    bool is_software =
-        ring->is_by_priority || ring->is_strict || ring->keep_ns > 0 || ring->ends_at_boundary;
+    bool is_software = gsim_ring_is_by_priority(ring) || gsim_ring_is_strict(ring) ||
+                       ring->how.idle_release_ns > 0 || ring->how.ends_at_boundary;
     uint16_t place = ring->at;
     if (!is_software)
         place = next_ready(rotation, ring, now_ns - rotation->costs.lookahead_ns);
@@ -490,7 +499,7 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
 static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                        int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    ring->outcome = gsim_halt(&ring->rule, &rotation->costs.halt, &member->context, ring->rate_q32,
+    ring->outcome = gsim_halt(&ring->how, &rotation->costs.halt, &member->context, ring->rate_q32,
                               now_ns, member->block_ns, member->is_idempotent);
     ring->halted_ns = now_ns + ring->outcome.free_ns;
     ring->is_halting = true;
@@ -507,19 +516,19 @@ static void end_halt(const struct gsim_rotation *rotation, struct gsim_ring *rin
 }
 
 static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
-    return ring->is_by_priority ? 0 : rotation->costs.idle_ns;
+    return gsim_ring_is_by_priority(ring) ? 0 : rotation->costs.idle_ns;
 }
 
 /* It has nothing to run: does the lane wait for it? */
 static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    if (ring->is_whole)
+    if (gsim_ring_is_whole(ring))
         return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
                challenged_ns(rotation, ring) > now_ns;
-    if (ring->keep_ns == 0 || ring->is_strict || member->stop_at != GSIM_EXIT_NEVER ||
-        gsim_context_is_done(&member->context))
+    if (ring->how.idle_release_ns == 0 || gsim_ring_is_strict(ring) ||
+        member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
         return false;
-    ring->release_ns = now_ns + ring->keep_ns;
+    ring->release_ns = now_ns + ring->how.idle_release_ns;
     return released_ns(rotation, ring) > now_ns;
 }
 
@@ -537,11 +546,12 @@ static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring
                     int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
     const struct gsim_context *context = &member->context;
-    if (member->stop_at != GSIM_EXIT_NEVER || ring->is_whole || context->ready_ns > now_ns)
+    if (member->stop_at != GSIM_EXIT_NEVER || gsim_ring_is_whole(ring) ||
+        context->ready_ns > now_ns)
         return false;
     if (context->arrival_ns)
-        return !ring->is_strict && turn_ends_ns(rotation, ring) > now_ns;
-    return context->never_waits && !ring->ends_at_boundary;
+        return !gsim_ring_is_strict(ring) && turn_ends_ns(rotation, ring) > now_ns;
+    return context->never_waits && !ring->how.ends_at_boundary;
 }
 
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
@@ -563,7 +573,7 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
-        ring->n_vain += ring->keep_ns > 0 && member->stall_ns > 0;
+        ring->n_vain += ring->how.idle_release_ns > 0 && member->stall_ns > 0;
         end_slice(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
@@ -634,7 +644,7 @@ void gsim_ring_join(const struct gsim_rotation *rotation, struct gsim_ring *ring
     ring->member[ring->n++] = member;
     if (!ring->is_used)
         ring->at = (uint16_t)(ring->n - 1); /* the first of the ring begins */
-    if (ring->n == 1 || ring->n > ring->n_turns)
+    if (ring->n == 1 || ring->n > least_turns(ring))
         begin_round(ring, ring->is_used ? ring->at : 0, now_ns);
     gsim_ring_plan(rotation, ring, now_ns);
 }

@@ -99,6 +99,8 @@ enum gsim_lane_phase {
 };
 
 struct gsim_ring {
+    struct gsim_lane how; /* as it was arranged; its quantum in nanoseconds */
+    uint16_t space; /* that it shares with other lanes, where lanes run beside each other */
     uint16_t member[GSIM_RING_MAX]; /* in ring order */
     uint16_t n;
     uint16_t at; /* place in the ring: whose turn it is, or was */
@@ -106,21 +108,10 @@ struct gsim_ring {
     bool is_used; /* somebody was on the lane before, so that coming on costs a switch */
     uint8_t phase; /* enum gsim_lane_phase */
     uint64_t rate_q32; /* of the context that runs */
-    int64_t quantum_ns;
-    bool is_strict; /* a turn is its owner's, used or not (models/vgpu.h) */
-    uint16_t n_turns; /* of a round at least: so many that nobody owns pass unused */
-    int64_t grid_ns; /* where the first one's turn began */
-    struct gsim_part part; /* of the SMs, where lanes run beside each other */
-    int64_t keep_ns; /* how long a context that has nothing to run keeps the lane */
-    int64_t release_ns; /* while it does: until when at most */
-    bool ends_at_boundary; /* turns end at the end of an iteration */
-    bool is_by_priority;
-    bool is_whole; /* by priority, but nobody is halted: iterations run to their end */
-    bool is_fair; /* whole, and who had the least weighted time comes before priority */
-    bool is_padded; /* by priority, and lanes share SMs: less urgent ones fill those left over */
+    int64_t grid_ns; /* strict: where the first one's turn began */
+    int64_t release_ns; /* kept: until when at most */
     struct gsim_padding padding; /* while one runs */
     bool is_halting;
-    struct gsim_halt_rule rule; /* by priority: how the running one is halted */
     struct gsim_halt_outcome outcome; /* while halting: what will be then */
     int64_t halted_ns; /* and when */
     int64_t since_ns; /* running: up to when the context is brought forward */
@@ -131,6 +122,24 @@ struct gsim_ring {
     int64_t n_slices; /* turns begun */
     int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
 };
+
+static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
+    return how->discipline != GSIM_DISCIPLINE_RR;
+}
+/* What a lane's discipline means to its rotation. Strict: a turn is its owner's, used or not
+ * (models/vgpu.h). Whole: by priority, but no context is halted; iterations run to their end. */
+static inline bool gsim_ring_is_strict(const struct gsim_ring *ring) {
+    return ring->how.turns != GSIM_TURNS_USED;
+}
+static inline bool gsim_ring_is_by_priority(const struct gsim_ring *ring) {
+    return gsim_lane_is_by_priority(&ring->how);
+}
+static inline bool gsim_ring_is_whole(const struct gsim_ring *ring) {
+    return ring->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
+}
+static inline bool gsim_ring_is_padded(const struct gsim_ring *ring) {
+    return ring->how.discipline == GSIM_DISCIPLINE_PADDING;
+}
 
 struct gsim_rotation {
     struct gsim_member *members;

@@ -34,13 +34,7 @@ struct gsim_space {
     int64_t peak_bytes_per_s; /* of the memory that belongs to them */
 };
 
-/* A lane's part of a space, and what a kernel would do with a whole device; fields as below. */
-struct gsim_part {
-    uint32_t first_sm, n_sms;
-    uint32_t cap_ppm; /* 0: none */
-    uint16_t space; /* which one, where there are several */
-};
-
+/* What a kernel would do with a whole device; fields as below. */
 struct gsim_demand {
     uint32_t fill_ppm, memory_ppm;
     int64_t hbm_bytes_per_s;

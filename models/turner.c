@@ -101,6 +101,21 @@ struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot sl
     return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
 }
 
+uint16_t gsim_turner_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
+    uint16_t lane = model->turns.by_slot[slot].lane;
+    if (instance > 0)
+        return (uint16_t)(instance - 1);
+    return lane < model->gpus[gpu].n_lanes ? lane : 0;
+}
+
+/* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
+static struct gsim_lane lane_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    if (!model->gpus[gpu].is_rotating)
+        return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+    return gsim_arbiter_lane(model->turns.of_gpu[gpu], gsim_turner_entered(model, slot, gpu));
+}
+
 struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     const struct gsim_trace *trace = model->setup.trace;
@@ -122,11 +137,12 @@ struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slo
     gsim_process_pace(&spec.context, turner->rate_q32);
     if (spec.block_ns > 0)
         spec.block_ns = gsim_process_time_ns(spec.block_ns, turner->rate_q32);
-    if (model->gpus[gpu].is_by_priority &&
+    struct gsim_lane lane = lane_of(model, slot, gpu);
+    if (gsim_lane_is_by_priority(&lane) &&
         gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
         struct gsim_halt_costs costs = gsim_halt_costs_of(gsim_machine_profile_at(model, gpu));
-        spec.context.gpu_ns = gsim_halt_overhead(&model->gpus[gpu].rule, &costs,
-                                                 spec.context.gpu_ns, spec.context.kernels);
+        spec.context.gpu_ns =
+            gsim_halt_overhead(&lane, &costs, spec.context.gpu_ns, spec.context.kernels);
     }
     spec.context.gpu_ns += spec.overflow.ns;
     return spec;

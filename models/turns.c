@@ -6,6 +6,9 @@
 #include "models/machine.h"
 #include "sim/base/hints.h"
 
+/* A lane in which a context is alone, or takes turns of the length that the device has. */
+static const struct gsim_lane plain_lane = {.discipline = GSIM_DISCIPLINE_RR};
+
 /* --- arbiters --------------------------------------------------------------------------------- */
 
 static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
@@ -196,10 +199,12 @@ static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, 
         turner->memory_yields = entry->memory_yields;
         return;
     }
-    if (!model->gpus[turner->gpu].is_by_priority)
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    uint16_t place = gsim_arbiter_member(arbiter, turner->member)->lane;
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    if (!gsim_lane_is_by_priority(&lane))
         return;
-    gsim_arbiter_rank(model->turns.of_gpu[turner->gpu], turner->member, entry->priority,
-                      entry->weight, now_ns);
+    gsim_arbiter_rank(arbiter, turner->member, entry->priority, entry->weight, now_ns);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
@@ -231,34 +236,17 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
 
 static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
                          const struct gsim_lane *lane, int64_t now_ns) {
-    struct gsim_lane_spec spec = {
-        .quantum_ns = quantum_of(lane, gsim_machine_profile_at(model, gpu)),
-        .keep_ns = lane->idle_release_ns,
-        .ends_at_boundary = lane->ends_at_boundary,
-        .is_strict = lane->turns != GSIM_TURNS_USED,
-        .n_turns = lane->turns == GSIM_TURNS_FIXED ? lane->most_vgpus : 0,
-        .is_by_priority = lane->discipline != GSIM_DISCIPLINE_RR,
-        .is_padded = lane->discipline == GSIM_DISCIPLINE_PADDING,
-        .is_whole = lane->discipline == GSIM_DISCIPLINE_BOUNDARY,
-        .is_fair = lane->is_fair,
-        .rule = {.stop = (uint8_t)lane->stop,
-                 .in_flight = lane->in_flight,
-                 .pieces = lane->pieces,
-                 .bound_ns = lane->bound_ns},
-        .part = {.first_sm = lane->first_sm, .n_sms = lane->n_sms, .cap_ppm = lane->cap_ppm}};
-    model->gpus[gpu].is_by_priority = spec.is_by_priority;
-    model->gpus[gpu].is_padded = spec.is_padded;
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    struct gsim_lane here = *lane;
+    here.quantum_ns = quantum_of(lane, profile);
     model->turns.has_vgpus |= lane->most_vgpus > 0;
-    model->gpus[gpu].rule = spec.rule;
     if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
-        model->turns
-            .has_key[gsim_vgpu_slice_key(gsim_machine_profile_at(model, gpu), lane->most_vgpus)] =
-            true;
+        model->turns.has_key[gsim_vgpu_slice_key(profile, lane->most_vgpus)] = true;
     else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
         model->turns.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
                                                                     : GSIM_KEY_SLICE_LONG_NS] =
             true;
-    return gsim_arbiter_set_lane(model->turns.of_gpu[gpu], place, &spec, now_ns);
+    return gsim_arbiter_set_lane(model->turns.of_gpu[gpu], place, &here, 0, now_ns);
 }
 
 /* Lanes beside each other, or with a part of the SMs, share the device in space; so do those who
@@ -284,8 +272,7 @@ bool gsim_turns_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_sp
     model->gpus[gpu].is_spatial = true;
     gsim_arbiter_set_spaces(arbiter, instances, n, now_ns);
     for (uint16_t i = 0; i < n; i++)
-        is_done &= gsim_arbiter_set_lane(arbiter, i, &(struct gsim_lane_spec){.part = {.space = i}},
-                                         now_ns);
+        is_done &= gsim_arbiter_set_lane(arbiter, i, &plain_lane, i, now_ns);
     gsim_outlook_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
@@ -332,6 +319,7 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
     struct gsim_arbiter *arbiter = gsim_turns_arbiter(model, gpu);
     model->gpus[gpu].parts = parts_of(arrangement);
+    model->gpus[gpu].n_lanes = arrangement->n_lanes;
     if (!arbiter || !note_entries(model, arrangement, now_ns))
         return false;
     if (gsim_arbiter_present(arbiter) == 0)
@@ -390,28 +378,32 @@ bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot) {
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
 static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
-                         uint16_t entered, int64_t now_ns) {
+                         gsim_slot slot, int64_t now_ns) {
     if (model->gpus[gpu].is_rotating)
-        return entered;
+        return gsim_turner_entered(model, slot, gpu);
     uint16_t lane = gsim_arbiter_free_lane(arbiter);
-    if (!gsim_arbiter_set_lane(arbiter, lane, &(struct gsim_lane_spec){0}, now_ns))
+    if (!gsim_arbiter_set_lane(arbiter, lane, &plain_lane, 0, now_ns))
         model->is_out_of_memory = true;
     return lane;
 }
 
-/* Alone on its GPU nobody switches, and the gap is part of what was measured. */
-static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members) {
+/* Alone in its lane a job does not switch, and the gap is part of what was measured. */
+static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
     static const enum gsim_key switching[] = {
         GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
         GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
         GSIM_KEY_SLICE_QUANTUM_NS};
     struct gsim_turns *turns = &model->turns;
+    const struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
+    uint16_t n_beside = gsim_arbiter_present(arbiter);
+    uint16_t n_members = gsim_arbiter_in_lane(arbiter, place);
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
     if (model->gpus[gpu].is_spatial) {
-        if (!model->gpus[gpu].is_cut && n_members > turns->most_beside)
-            turns->most_beside = n_members;
+        if (!model->gpus[gpu].is_cut && n_beside > turns->most_beside)
+            turns->most_beside = n_beside;
         turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
             turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
-        if (!model->gpus[gpu].is_padded)
+        if (lane.discipline != GSIM_DISCIPLINE_PADDING)
             return;
     }
     if (n_members > turns->most_members)
@@ -420,26 +412,26 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t n_members
         return;
     for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
         turns->has_key[switching[i]] = true;
-    if (!model->gpus[gpu].is_by_priority)
+    if (!gsim_lane_is_by_priority(&lane))
         return;
     turns->has_halted = true;
     for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
-        turns->has_key[key] |= gsim_halt_uses(&model->gpus[gpu].rule, key);
-    turns->has_key[GSIM_KEY_LAUNCH_NS] |=
-        gsim_halt_uses(&model->gpus[gpu].rule, GSIM_KEY_LAUNCH_NS);
+        turns->has_key[key] |= gsim_halt_uses(&lane, key);
+    turns->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_halt_uses(&lane, GSIM_KEY_LAUNCH_NS);
 }
 
-/* Whether any job present would halt another. */
-static bool has_ranks(const struct gsim_arbiter *arbiter) {
+/* Whether any job of this lane would halt another. */
+static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
     int32_t lowest = INT32_MAX, highest = INT32_MIN;
     for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
-        if (member->is_present && member->priority < lowest)
-            lowest = member->priority;
-        if (member->is_present && member->priority > highest)
-            highest = member->priority;
+        if (!member->is_present || member->lane != place)
+            continue;
+        lowest = member->priority < lowest ? member->priority : lowest;
+        highest = member->priority > highest ? member->priority : highest;
     }
-    return lowest < highest;
+    return gsim_lane_is_by_priority(&lane) && lowest < highest;
 }
 
 /* How long iterations are decides something as soon as there are others, or when a job cannot stay
@@ -450,11 +442,10 @@ static void note_lengths(struct gsim_model *model, const struct gsim_turner *tur
     const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
     int64_t hbm_bytes = gsim_machine_profile_at(model, turner->gpu)->value[GSIM_KEY_HBM_BYTES];
     bool is_alone = gsim_arbiter_present(arbiter) < 2;
-    bool is_halted = model->gpus[turner->gpu].is_by_priority && has_ranks(arbiter);
     for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
         const struct gsim_turner *one = &model->turns.by_slot[member->id];
-        bool is_cut = is_halted || member->tenant.overflow.bytes > 0;
+        bool is_cut = has_ranks(arbiter, member->lane) || member->tenant.overflow.bytes > 0;
         bool has_ends = !one->process.is_stream && one->process.is_assumed;
         if (member->is_present &&
             (is_cut || (has_ends && (!is_alone || spec->used_bytes > hbm_bytes))))
@@ -522,9 +513,7 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         run_host(model, slot, now_ns);
         return;
     }
-    uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
-    uint16_t entered = instance > 0 ? (uint16_t)(instance - 1) : turner->lane;
-    spec.lane = lane_for(model, arbiter, gpu, entered, now_ns);
+    spec.lane = lane_for(model, arbiter, gpu, slot, now_ns);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (turner->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_turns_drop(model, slot, now_ns); /* it was carried here */
@@ -535,7 +524,7 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     model->is_out_of_memory |= !job->is_turning;
     if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
         apply_cap(model, turner, now_ns);
-    note_keys(model, gpu, gsim_arbiter_present(arbiter));
+    note_keys(model, gpu, spec.lane);
     if (job->is_turning && model->gpus[gpu].parts)
         note_lengths(model, turner, &spec);
     disturb_all(model, slot, now_ns);

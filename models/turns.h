@@ -75,6 +75,8 @@ bool gsim_turner_is_open_loop(const struct gsim_model *model, gsim_slot slot);
 struct gsim_turner *gsim_turner_describe(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* Of an iteration of its context, by the cap that it has. */
 struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
+/* The lane that its instance is, or that its entry names; without either the first one. */
+uint16_t gsim_turner_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 /* Of the context that runs on this GPU. What may be halted runs as it was built for that: in pieces, or
  * with checkpoints. */
 struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu);

@@ -21,7 +21,8 @@ enum { MOST = 6, MOST_LANES = 4, CASES = 10000 / TEST_FEWER, SMS = 8, CHUNK = 2 
 
 struct script {
     uint16_t n, n_lanes;
-    struct gsim_lane_spec lane[MOST_LANES];
+    struct gsim_lane lane[MOST_LANES];
+    uint16_t space[MOST_LANES];
     uint16_t n_spaces; /* 0: every lane has all SMs to itself */
     struct gsim_member_spec spec[MOST];
     int64_t joins_ns[MOST]; /* rising */
@@ -73,31 +74,37 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
     return spec;
 }
 
-static struct gsim_part draw_part(gsl_rng *rng, uint16_t n_spaces) {
-    struct gsim_part part = {.cap_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 1, GSIM_PPM)),
-                             .space = (uint16_t)pick(rng, 0, n_spaces > 0 ? n_spaces - 1 : 0)};
+static void draw_part(gsl_rng *rng, uint16_t n_spaces, struct gsim_lane *lane, uint16_t *space) {
+    lane->cap_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 1, GSIM_PPM));
+    *space = (uint16_t)pick(rng, 0, n_spaces > 0 ? n_spaces - 1 : 0);
     if (pick(rng, 0, 2) == 0) {
-        part.first_sm = (uint32_t)pick(rng, 0, SMS - 1);
-        part.n_sms = (uint32_t)pick(rng, 1, SMS - part.first_sm);
+        lane->first_sm = (uint16_t)pick(rng, 0, SMS - 1);
+        lane->n_sms = (uint16_t)pick(rng, 1, SMS - lane->first_sm);
     }
-    return part;
 }
 
-static struct gsim_lane_spec draw_lane(gsl_rng *rng, uint16_t n_spaces) {
+static void draw_lane(gsl_rng *rng, uint16_t n_spaces, struct gsim_lane *lane, uint16_t *space) {
     bool is_whole = pick(rng, 0, 3) == 0;
     bool is_by_priority = is_whole || pick(rng, 0, 2) == 0;
-    return (struct gsim_lane_spec){.part = draw_part(rng, n_spaces),
-                                   .is_strict = !is_by_priority && pick(rng, 0, 2) == 0,
-                                   .n_turns = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 8)),
-                                   .keep_ns = pick(rng, 0, 1) * pick(rng, 0, 4000),
-                                   .ends_at_boundary = pick(rng, 0, 2) == 0,
-                                   .is_by_priority = is_by_priority,
-                                   .is_whole = is_whole,
-                                   .is_fair = is_whole && pick(rng, 0, 1) == 1,
-                                   .rule = {.stop = (uint8_t)pick(rng, 0, GSIM_STOP_COUNT - 1),
-                                            .in_flight = pick(rng, 1, 4),
-                                            .pieces = pick(rng, 1, 3),
-                                            .bound_ns = pick(rng, 0, 50)}};
+    *lane = (struct gsim_lane){.discipline = is_whole         ? GSIM_DISCIPLINE_BOUNDARY
+                                             : is_by_priority ? GSIM_DISCIPLINE_PRIORITY
+                                                              : GSIM_DISCIPLINE_RR};
+    lane->idle_release_ns = pick(rng, 0, 1) * pick(rng, 0, 4000);
+    lane->ends_at_boundary = pick(rng, 0, 2) == 0;
+    lane->is_fair = is_whole && pick(rng, 0, 1) == 1;
+    bool is_strict = !is_by_priority && pick(rng, 0, 2) == 0;
+    lane->most_vgpus = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 8));
+    if (is_strict)
+        lane->turns = lane->most_vgpus > 0 ? GSIM_TURNS_FIXED : GSIM_TURNS_EQUAL;
+    lane->stop = (enum gsim_stop)pick(rng, 0, GSIM_STOP_COUNT - 1);
+    lane->in_flight = pick(rng, 1, 4);
+    lane->pieces = pick(rng, 1, 3);
+    lane->bound_ns = pick(rng, 0, 50);
+    draw_part(rng, n_spaces, lane, space);
+}
+
+static bool is_by_priority(const struct script *script, uint16_t lane) {
+    return script->lane[lane].discipline != GSIM_DISCIPLINE_RR;
 }
 
 /* Costs about as long as the turns and iterations drawn above. */
@@ -129,7 +136,7 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
 /* From when it joins on, and from when the next one does; where contexts take turns. */
 static void draw_overflow(gsl_rng *rng, struct script *script, uint16_t i) {
     struct gsim_member_spec *spec = &script->spec[i];
-    if (!script->lane[spec->lane].is_by_priority && pick(rng, 0, 2) == 0) {
+    if (!is_by_priority(script, spec->lane) && pick(rng, 0, 2) == 0) {
         spec->overflow = (struct gsim_overflow){1, pick(rng, 1, 5000)};
         spec->context.gpu_ns += spec->overflow.ns;
     }
@@ -145,7 +152,7 @@ static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
     int64_t at_ns = 0;
     script.lookahead_ns = script.n % 3 * 400;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++)
-        script.lane[lane] = draw_lane(rng, script.n_spaces);
+        draw_lane(rng, script.n_spaces, &script.lane[lane], &script.space[lane]);
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
         script.joins_ns[i] = at_ns;
@@ -190,7 +197,8 @@ static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_pl
     if (script->is_paging)
         gsim_arbiter_set_memory(arbiter, &script->pager);
     for (uint16_t lane = 0; lane < script->n_lanes; lane++)
-        assert_true(gsim_arbiter_set_lane(arbiter, lane, &script->lane[lane], 0));
+        assert_true(
+            gsim_arbiter_set_lane(arbiter, lane, &script->lane[lane], script->space[lane], 0));
     return arbiter;
 }
 
@@ -231,8 +239,7 @@ static void overflow_before(const struct script *script, struct gsim_arbiter *ar
                             uint16_t joined, int64_t now_ns) {
     for (uint16_t place = 0; place < gsim_arbiter_members(arbiter); place++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
-        if (member->is_present && member->id + 1 == joined &&
-            !script->lane[member->lane].is_by_priority)
+        if (member->is_present && member->id + 1 == joined && !is_by_priority(script, member->lane))
             gsim_arbiter_overflow(arbiter, place, script->overflow[joined], now_ns);
     }
 }
@@ -273,10 +280,10 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
                             .look_ns = pick(rng, 0, 1) ? 0 : pick(rng, 5000, 900000)};
     int64_t at_ns = 0;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
-        script.lane[lane] = draw_lane(rng, script.n_spaces);
-        script.lane[lane].is_strict = script.lane[lane].is_whole = script.lane[lane].is_fair =
-            false;
-        script.lane[lane].is_by_priority = script.lane[lane].is_padded = true;
+        draw_lane(rng, script.n_spaces, &script.lane[lane], &script.space[lane]);
+        script.lane[lane].turns = GSIM_TURNS_USED;
+        script.lane[lane].is_fair = false;
+        script.lane[lane].discipline = GSIM_DISCIPLINE_PADDING;
     }
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
@@ -340,7 +347,9 @@ static void who_is_padded_is_not_slower(void **state) {
         struct script script = draw_padded(rng, arena);
         script.n = 2;
         script.n_lanes = 1;
-        script.lane[0].part = (struct gsim_part){0};
+        script.lane[0].first_sm = script.lane[0].n_sms = 0;
+        script.lane[0].cap_ppm = 0;
+        script.space[0] = 0;
         for (uint16_t k = 0; k < script.n; k++) {
             script.spec[k].lane = 0;
             script.spec[k].priority = k == 0;
@@ -348,7 +357,7 @@ static void who_is_padded_is_not_slower(void **state) {
             script.spec[k].demand.hbm_bytes_per_s = 0;
         }
         struct outcome padded = play(&script, false, ASKS, arena);
-        script.lane[0].is_padded = false;
+        script.lane[0].discipline = GSIM_DISCIPLINE_PRIORITY;
         struct outcome alone = play(&script, false, ASKS, arena);
         assert_int_equal(padded.busy_ns[0], alone.busy_ns[0]);
         n_sooner += padded.finish_ns[1] < alone.finish_ns[1];
@@ -379,6 +388,7 @@ static void who_is_alone_is_walked_through_once(void **state) {
 static struct script draw_long(gsl_rng *rng) {
     enum { BUDGET = 100000, ITERATIONS = 20000 };
     struct script script = {.n = MOST, .n_lanes = 1, .slice_budget = BUDGET};
+    script.lane[0].discipline = GSIM_DISCIPLINE_RR;
     for (uint16_t i = 0; i < script.n; i++) {
         struct gsim_context *context = &script.spec[i].context;
         context->queue = 1024;
@@ -457,7 +467,10 @@ static void so_it_is_to_a_per_cent_where_memory_pages(void **state) {
 static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
     (void)state;
     struct gsim_arena *arena = gsim_arena_new();
+    const struct gsim_lane lane_of_one = {.discipline = GSIM_DISCIPLINE_RR};
     struct script script = {.n_lanes = 3, .n_spaces = 1, .slice_budget = INT64_MAX};
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
+        script.lane[lane] = lane_of_one;
     struct gsim_arbiter *arbiter = open_arbiter(&script, false, arena);
     unsigned reports = 0;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
