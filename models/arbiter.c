@@ -479,90 +479,86 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
 }
 
 /* is_filled: the wings' memory was carried there. */
-static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_spec *spec,
                         struct gsim_parked *memory, bool is_filled) {
     memory->stall_ns = 0;
-    const struct gsim_tenant_spec tenant = {spec->id, spec->used_bytes, spec->allocated_bytes,
-                                            spec->memory_yields};
-    return gsim_store_open(&arbiter->committed.store, &memory->tenant, &tenant) &&
-           gsim_wings_open(&arbiter->committed.wings, &tenant, is_filled);
+    return gsim_store_open(&arbiter->committed.store, &memory->tenant, spec) &&
+           gsim_wings_open(&arbiter->committed.wings, spec, is_filled);
 }
 
-static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                       const struct gsim_context *context, const struct gsim_parked *memory) {
     struct gsim_lanes *lanes = &arbiter->committed;
-    struct gsim_tenant tenant = {.used = memory->tenant.used,
-                                 .unused = memory->tenant.unused,
-                                 .yields = memory->tenant.yields,
-                                 .overflow = spec->overflow};
+    struct gsim_tenant tenant = {.spec = memory->tenant.spec, /* it is there as it was opened */
+                                 .used = memory->tenant.used,
+                                 .unused = memory->tenant.unused};
+    tenant.spec.overflow = newcomer->tenant.spec.overflow;
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
         gsim_store_close(&lanes->store, &tenant);
         return GSIM_NO_MEMBER;
     }
-    lanes->members[place] = (struct gsim_member){.context = *context,
-                                                 .quantum_ns = spec->quantum_ns,
-                                                 .priority = spec->priority,
-                                                 .weight = spec->weight,
-                                                 .state_ppm = spec->state_ppm,
-                                                 .is_cold = spec->is_cold,
-                                                 .is_idempotent = spec->is_idempotent,
-                                                 .block_ns = spec->block_ns,
-                                                 .demand = spec->demand,
+    lanes->members[place] = (struct gsim_member){.how = newcomer->how,
+                                                 .spec = newcomer->spec,
+                                                 .context = *context,
                                                  .tenant = tenant,
                                                  .stall_ns = memory->stall_ns,
                                                  .is_present = true,
-                                                 .lane = spec->lane,
-                                                 .id = spec->id,
                                                  .watch_iterations = -1,
                                                  .finish_ns = GSIM_NEVER};
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_join(&rotation, &lanes->rings[spec->lane], place, lanes->now_ns);
+    gsim_ring_join(&rotation, &lanes->rings[newcomer->how.lane], place, lanes->now_ns);
     gsim_lanes_choose_anchor(lanes);
     arbiter->n_present++;
     return place;
 }
 
-uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            int64_t now_ns) {
-    struct gsim_context context = spec->context;
+    struct gsim_context context = newcomer->context;
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_start(&context, now_ns);
-    return open_tenant(arbiter, spec, &memory, false) ? enrol(arbiter, spec, &context, &memory)
-                                                      : GSIM_NO_MEMBER;
+    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, false))
+        return GSIM_NO_MEMBER;
+    return enrol(arbiter, newcomer, &context, &memory);
 }
 
-uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                              const struct gsim_context *left, int64_t left_ns, int64_t now_ns) {
     struct gsim_context context = *left;
     struct gsim_parked memory;
     disturb(arbiter, now_ns);
     gsim_context_restart(&context, left_ns, now_ns);
-    if (!open_tenant(arbiter, spec, &memory, true))
+    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, true))
         return GSIM_NO_MEMBER;
     gsim_store_fill(&arbiter->committed.store, &memory.tenant);
-    return enrol(arbiter, spec, &context, &memory);
+    return enrol(arbiter, newcomer, &context, &memory);
 }
 
-uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            const struct gsim_context *left, int64_t left_ns,
                            const struct gsim_parked *parked, int64_t now_ns) {
     struct gsim_context context = *left;
     disturb(arbiter, now_ns);
     gsim_context_restart(&context, left_ns, now_ns);
-    return enrol(arbiter, spec, &context, parked);
+    return enrol(arbiter, newcomer, &context, parked);
+}
+
+static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    struct gsim_ring *ring = &lanes->rings[lanes->members[member].how.lane];
+    gsim_ring_leave(&rotation, ring, member, now_ns);
+    if (arbiter->n_spaces > 0 && ring->n == 0)
+        ring->is_used = false; /* contexts side by side: there is none left to switch from */
+    unsolve(arbiter, lanes, ring);
 }
 
 static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
     struct gsim_lanes *lanes = &arbiter->committed;
     disturb(arbiter, now_ns);
-    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    struct gsim_ring *ring = &lanes->rings[lanes->members[member].lane];
-    gsim_ring_leave(&rotation, ring, member, now_ns);
-    if (arbiter->n_spaces > 0 && ring->n == 0)
-        ring->is_used = false; /* contexts side by side: there is none left to switch from */
-    unsolve(arbiter, lanes, ring);
+    leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
@@ -610,7 +606,7 @@ bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *oth
     *wing = (struct gsim_wing){.gpu = gpu, .is_open = parked, .store = other->committed.store};
     if (parked) /* what it has moved is counted anew */
         wing->tenant = (struct gsim_tenant){
-            .used = parked->used, .unused = parked->unused, .yields = parked->yields};
+            .spec = parked->spec, .used = parked->used, .unused = parked->unused};
     other->committed.store = unused;
     return true;
 }
@@ -640,17 +636,31 @@ bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_e
         return true;
     member->stop_at = (uint8_t)exit_at;
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
     return false;
 }
 
-void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, int32_t priority,
-                       int64_t weight, int64_t now_ns) {
+void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, const struct gsim_entry *how,
+                       int64_t now_ns) {
     disturb(arbiter, now_ns);
     struct gsim_member *member = &arbiter->committed.members[place];
-    member->priority = priority;
-    member->weight = weight;
-    member->counted_ns = member->busy_ns;
+    member->how.priority = how->priority;
+    member->how.weight = how->weight;
+    member->spec.counted_ns = member->busy_ns;
+}
+
+void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t place, uint16_t lane, int64_t gpu_ns,
+                       int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    assert(lane < lanes->n_rings);
+    disturb(arbiter, now_ns);
+    leave_lane(arbiter, place, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    member->how.lane = lane;
+    gsim_context_stretch(&member->context, gpu_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_join(&rotation, &lanes->rings[lane], place, now_ns);
+    gsim_lanes_choose_anchor(lanes);
 }
 
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap, int64_t refill_ns,
@@ -660,7 +670,7 @@ void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap,
     struct gsim_member *member = &lanes->members[place];
     gsim_context_cap(&member->context, cap, refill_ns, now_ns);
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
 }
 
 void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
@@ -669,10 +679,10 @@ void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
     disturb(arbiter, now_ns);
     struct gsim_member *member = &lanes->members[place];
     gsim_context_stretch(&member->context,
-                         member->context.gpu_ns + overflow.ns - member->tenant.overflow.ns);
-    member->tenant.overflow = overflow;
+                         member->context.gpu_ns + overflow.ns - member->tenant.spec.overflow.ns);
+    member->tenant.spec.overflow = overflow;
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
-    gsim_ring_plan(&rotation, &lanes->rings[member->lane], now_ns);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
 }
 
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,

@@ -20,23 +20,6 @@
 
 struct gsim_arbiter;
 
-/* What a member does, and its part in the arrangement. */
-struct gsim_member_spec {
-    struct gsim_context context; /* its fixed part */
-    uint32_t id;
-    int64_t quantum_ns; /* 0: the lane's */
-    int32_t priority;
-    int64_t weight;
-    uint32_t state_ppm;
-    bool is_cold, is_idempotent;
-    bool memory_yields;
-    int64_t block_ns;
-    struct gsim_demand demand; /* where lanes run beside each other */
-    int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */
-    struct gsim_overflow overflow; /* its context has the time of */
-    uint16_t lane;
-};
-
 struct gsim_arbiter_options {
     struct gsim_switch_costs costs;
     int64_t quantum_ns; /* of lanes that name none */
@@ -89,12 +72,13 @@ bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct g
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
 
 /* All of these settle the committed state at now_ns first, and drop what was computed ahead. */
-/* The member's place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
-uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+/* A member of whom how, spec, the fixed part of its context and the spec of its memory are filled.
+ * Its place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            int64_t now_ns);
 /* It goes on where an earlier context of the same process was left, and when that was; its memory was
  * carried back. */
-uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                              const struct gsim_context *left, int64_t left_ns, int64_t now_ns);
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 /* What a context has left of its memory, and what it had still to wait for when it left. */
@@ -105,7 +89,7 @@ struct gsim_parked {
 /* Who parks leaves its memory where it is: others may push it out. Its context goes on with what is
  * left of it when it is woken; what is dropped is freed, on this GPU or one that was taken in. */
 struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
-uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member_spec *spec,
+uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            const struct gsim_context *left, int64_t left_ns,
                            const struct gsim_parked *parked, int64_t now_ns);
 void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
@@ -120,9 +104,13 @@ struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct g
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
-/* From now on it stands so among the others of its lane, and its time counts anew. */
-void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, int32_t priority,
-                       int64_t weight, int64_t now_ns);
+/* From now on it stands as this entry says among the others of its lane, and its time counts anew. */
+void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, const struct gsim_entry *how,
+                       int64_t now_ns);
+/* It is taken off its lane as at the end of a turn, and joins another one, where an iteration has so
+ * much GPU time. */
+void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t member, uint16_t lane, int64_t gpu_ns,
+                       int64_t now_ns);
 /* At most so many of its kernels begin in each period of refill_ns; refill_ns 0: no cap. */
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member, int64_t cap, int64_t refill_ns,
                       int64_t now_ns);

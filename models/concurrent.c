@@ -38,13 +38,13 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
         uint16_t running = gsim_ring_running(ring);
         if (running == GSIM_NO_MEMBER || ring->space != space)
             continue;
-        const struct gsim_demand *demand = &lanes->members[running].demand;
+        const struct gsim_demand *demand = &lanes->members[running].spec.demand;
         struct gsim_holder holder = holder_of(&ring->how, ring->how.cap_ppm, demand);
         add(out, i, false, &holder);
         if (ring->padding.member == GSIM_NO_MEMBER)
             continue;
         uint32_t left_ppm = gsim_padding_left_ppm(&ring->how, demand);
-        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->padding.member].demand);
+        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->padding.member].spec.demand);
         add(out, i, true, &holder);
     }
 }

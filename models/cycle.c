@@ -139,11 +139,11 @@ static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct 
 /* Whether where it is within a kernel decides how it is halted, or how long it pads: somebody may
  * have to halt it. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
-    const struct gsim_ring *ring = &lanes->rings[member->lane];
+    const struct gsim_ring *ring = &lanes->rings[member->how.lane];
     bool is_outranked = false, outranks = false;
     for (uint16_t i = 0; gsim_ring_is_by_priority(ring) && i < ring->n; i++) {
-        is_outranked |= lanes->members[ring->member[i]].priority > member->priority;
-        outranks |= lanes->members[ring->member[i]].priority < member->priority;
+        is_outranked |= lanes->members[ring->member[i]].how.priority > member->how.priority;
+        outranks |= lanes->members[ring->member[i]].how.priority < member->how.priority;
     }
     return (is_outranked && (gsim_ring_is_padded(ring) || ring->how.stop != GSIM_STOP_SAVE)) ||
            (outranks && gsim_ring_is_padded(ring) &&
@@ -153,14 +153,14 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
 /* What decides who is next is who had how much more than the others. */
 static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
                              uint16_t place) {
-    const struct gsim_ring *ring = &a->rings[a->members[place].lane];
+    const struct gsim_ring *ring = &a->rings[a->members[place].how.lane];
     if (!ring->how.is_fair)
         return true;
     uint16_t first = ring->member[0];
     gsim_i128 here = (gsim_i128)(b->members[place].busy_ns - a->members[place].busy_ns) *
-                     a->members[place].weight;
+                     a->members[place].how.weight;
     return here == (gsim_i128)(b->members[first].busy_ns - a->members[first].busy_ns) *
-                       a->members[first].weight;
+                       a->members[first].how.weight;
 }
 
 static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, int64_t back_ns,

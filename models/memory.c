@@ -91,8 +91,7 @@ static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_s
 
 bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec) {
-    *tenant = (struct gsim_tenant){
-        .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER, .yields = spec->yields};
+    *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
     if (!store->pager)
         return true;
     change(store);
@@ -232,7 +231,7 @@ int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
     change(store);
     struct gsim_paging paging = {0};
     struct gsim_range range = gsim_range_whole(&store->residency, tenant->used);
-    bool is_mapped = tenant->yields && !gsim_store_is_proactive(store);
+    bool is_mapped = tenant->spec.yields && !gsim_store_is_proactive(store);
     int64_t stall_ns =
         is_mapped ? sweep_mapped(store, range, &paging) : sweep_faulting(store, range, &paging);
     struct gsim_memory_use use = {paging.faults, paging.bytes_in, paging.bytes_out, stall_ns};
@@ -289,9 +288,9 @@ struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *
 
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
     tenant->is_swept &= !is_swept;
-    tenant->sum.bytes_out += tenant->overflow.bytes;
-    tenant->sum.bytes_in += tenant->overflow.bytes;
-    tenant->sum.stall_ns += tenant->overflow.ns;
+    tenant->sum.bytes_out += tenant->spec.overflow.bytes;
+    tenant->sum.bytes_in += tenant->spec.overflow.bytes;
+    tenant->sum.stall_ns += tenant->spec.overflow.ns;
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -372,5 +371,5 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
 
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
     return a->used == b->used && a->unused == b->unused && a->is_swept == b->is_swept &&
-           a->overflow.bytes == b->overflow.bytes;
+           a->spec.overflow.bytes == b->spec.overflow.bytes;
 }

@@ -73,12 +73,18 @@ struct gsim_overflow {
     int64_t bytes, ns;
 };
 
+struct gsim_tenant_spec {
+    uint32_t owner;
+    int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */
+    bool yields; /* its memory goes before that of all who do not */
+    struct gsim_overflow overflow; /* of each iteration; its context has the time of it */
+};
+
 /* A context's memory: what it touches in an iteration, and what else it has allocated. */
 struct gsim_tenant {
+    struct gsim_tenant_spec spec;
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
-    bool yields;
     bool is_swept; /* the iteration under way has found what it misses */
-    struct gsim_overflow overflow; /* of each iteration */
     struct gsim_memory_use sum;
     struct gsim_memory_use last; /* what the last wait for pages was for */
 };
@@ -94,11 +100,6 @@ struct gsim_store {
 
 /* Empties it. pager NULL: everything is resident. */
 void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena);
-struct gsim_tenant_spec {
-    uint32_t owner;
-    int64_t used_bytes, allocated_bytes;
-    bool yields; /* its memory goes before that of all who do not */
-};
 /* false: no memory; nothing is opened. */
 bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec);

@@ -25,7 +25,7 @@ static uint16_t after(const struct gsim_ring *ring, uint16_t place) {
 /* --- what comes next -------------------------------------------------------------------------- */
 
 static int64_t quantum_of(const struct gsim_ring *ring, const struct gsim_member *member) {
-    return member->quantum_ns > 0 ? member->quantum_ns : ring->how.quantum_ns;
+    return member->how.quantum_ns > 0 ? member->how.quantum_ns : ring->how.quantum_ns;
 }
 
 /* The earliest instant at which anybody is ready, but the one at this place. */
@@ -46,7 +46,7 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
     int64_t ready_ns = GSIM_NEVER;
     for (uint16_t place = 0; place < ring->n; place++) {
         const struct gsim_member *one = member_at(rotation, ring, place);
-        bool is_rival = above ? one->priority > priority : one->priority == priority;
+        bool is_rival = above ? one->how.priority > priority : one->how.priority == priority;
         if (is_rival && place != ring->at && one->context.ready_ns < ready_ns)
             ready_ns = one->context.ready_ns;
     }
@@ -132,7 +132,7 @@ static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64
 /* --- padding ---------------------------------------------------------------------------------- */
 
 static bool could_pad(const struct gsim_member *running, const struct gsim_member *other) {
-    return other->priority < running->priority && !gsim_context_is_done(&other->context);
+    return other->how.priority < running->how.priority && !gsim_context_is_done(&other->context);
 }
 
 static bool is_worth_padding(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
@@ -140,7 +140,7 @@ static bool is_worth_padding(const struct gsim_rotation *rotation, const struct 
     bool is_worth = false;
     for (uint16_t place = 0; gsim_ring_is_padded(ring) && place < ring->n && !is_worth; place++)
         is_worth = could_pad(running, member_at(rotation, ring, place));
-    return is_worth && gsim_padding_left_ppm(&ring->how, &running->demand) > 0;
+    return is_worth && gsim_padding_left_ppm(&ring->how, &running->spec.demand) > 0;
 }
 
 /* Before anything of the running one, which it does not touch. */
@@ -170,7 +170,7 @@ static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
         if (!could_pad(running, member) || member->context.ready_ns > now_ns)
             continue;
         int64_t time_ns =
-            gsim_padding_time_ns(&running->context, &member->context, member->block_ns);
+            gsim_padding_time_ns(&running->context, &member->context, member->spec.block_ns);
         if (time_ns == 0)
             continue;
         gsim_context_resume(&member->context, now_ns);
@@ -213,9 +213,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
         return;
     }
-    consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->priority, true));
-    consider(ring, GSIM_CHANGE_QUANTUM,
-             preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false)));
+    consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->how.priority, true));
+    consider(
+        ring, GSIM_CHANGE_QUANTUM,
+        preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->how.priority, false)));
     if (is_worth_padding(rotation, ring, member))
         consider(ring, GSIM_CHANGE_KERNEL,
                  gsim_context_boundary_ns(&member->context, ring->since_ns + member->stall_ns,
@@ -223,14 +224,14 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
 }
 
 static gsim_i128 weighted_ns(const struct gsim_member *member) {
-    return (gsim_i128)(member->busy_ns - member->counted_ns) * member->weight;
+    return (gsim_i128)(member->busy_ns - member->spec.counted_ns) * member->how.weight;
 }
 
 static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *one,
                         const struct gsim_member *other) {
     if (ring->how.is_fair && weighted_ns(one) != weighted_ns(other))
         return weighted_ns(one) < weighted_ns(other);
-    return one->priority > other->priority;
+    return one->how.priority > other->how.priority;
 }
 
 /* Between its iterations the first of a lane keeps it, until somebody is ready who is as good; within
@@ -251,9 +252,9 @@ static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct g
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
     if (!gsim_ring_is_by_priority(ring))
         return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->at));
-    int64_t urgent_ns = ready_rivals_ns(rotation, ring, member->priority, true);
+    int64_t urgent_ns = ready_rivals_ns(rotation, ring, member->how.priority, true);
     int64_t quantum_ns =
-        preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->priority, false));
+        preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->how.priority, false));
     return urgent_ns < quantum_ns ? urgent_ns : quantum_ns;
 }
 
@@ -300,7 +301,7 @@ static void tell(const struct gsim_rotation *rotation, enum gsim_span_kind kind,
                  int64_t bytes) {
     if (rotation->spans)
         gsim_spans_add(rotation->spans, &(struct gsim_span){.kind = kind,
-                                                            .job = member->id,
+                                                            .job = member->how.job,
                                                             .begin_ns = begin_ns,
                                                             .end_ns = end_ns,
                                                             .bytes = bytes});
@@ -366,7 +367,7 @@ static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ri
     struct gsim_member *member = member_at(rotation, ring, place);
     ring->at = place;
     ring->is_halting = false;
-    if (cost_ns > 0 && member->is_cold)
+    if (cost_ns > 0 && member->spec.is_cold)
         cost_ns += rotation->costs.cold_ns;
     cost_ns += member->restore_ns;
     member->restore_ns = 0;
@@ -419,7 +420,7 @@ static int64_t preempt_cost_ns(const struct gsim_rotation *rotation,
                                const struct gsim_member *member) {
     const struct gsim_switch_costs *costs = &rotation->costs;
     return costs->preempt_ns + gsim_muldiv_floor(costs->preempt_full_ns - costs->preempt_ns,
-                                                 member->state_ppm, GSIM_PPM);
+                                                 member->spec.state_ppm, GSIM_PPM);
 }
 
 /* The lane is passed on to this place. */
@@ -500,7 +501,7 @@ static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *r
                        int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
     ring->outcome = gsim_halt(&ring->how, &rotation->costs.halt, &member->context, ring->rate_q32,
-                              now_ns, member->block_ns, member->is_idempotent);
+                              now_ns, member->spec.block_ns, member->spec.is_idempotent);
     ring->halted_ns = now_ns + ring->outcome.free_ns;
     ring->is_halting = true;
     stop_padding(ring);

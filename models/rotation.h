@@ -49,25 +49,26 @@ static inline int64_t gsim_switch_most_ns(const struct gsim_switch_costs *costs)
     return (preempt_ns > costs->idle_ns ? preempt_ns : costs->idle_ns) + costs->cold_ns;
 }
 
-/* A context and what the lane must know of it. */
-struct gsim_member {
-    struct gsim_context context;
-    int64_t quantum_ns; /* 0: the lane's */
-    int32_t priority; /* larger goes first, in lanes that look at it */
-    int64_t weight,
-        counted_ns; /* in fair lanes: of its time, and the busy_ns from which on it counts */
+/* Never changes between disturbances. */
+struct gsim_member_spec {
+    int64_t counted_ns; /* in fair lanes: the busy_ns from which on its time counts */
     uint32_t state_ppm; /* share of the registers and shared memory that it uses */
     int64_t block_ns; /* of its thread blocks; 0: as long as its kernels */
     bool is_idempotent; /* its kernels may be killed and run again */
-    int64_t restore_ns; /* to come back after what was saved */
     bool is_cold; /* its working set does not fit L2 */
     struct gsim_demand demand; /* where lanes run beside each other */
+};
+
+/* A context and what the lane must know of it. */
+struct gsim_member {
+    struct gsim_entry how; /* as it was entered into the arrangement */
+    struct gsim_member_spec spec;
+    struct gsim_context context;
+    struct gsim_tenant tenant; /* its memory */
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: it leaves the lane there */
     uint8_t reports; /* what the owner has not been told yet */
-    uint16_t lane;
-    uint32_t id; /* the owner's */
-    struct gsim_tenant tenant; /* its memory */
+    int64_t restore_ns; /* to come back after what was saved */
     int64_t stall_ns; /* left to wait for pages before it can run on */
     int64_t busy_ns; /* time it had the lane, at any rate */
     int64_t watch_iterations; /* report when so much is done; < 0: never */

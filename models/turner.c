@@ -91,8 +91,8 @@ struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot sl
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     uint32_t index = gsim_machine_info(model, slot)->index;
     const struct gsim_process *process = &turner->process;
-    int64_t beyond = working_set(model->setup.trace, index) - turner->mem_cap_bytes;
-    if (turner->mem_cap_bytes == 0 || beyond <= 0)
+    int64_t beyond = working_set(model->setup.trace, index) - turner->how.mem_cap_bytes;
+    if (turner->how.mem_cap_bytes == 0 || beyond <= 0)
         return (struct gsim_overflow){0};
     if (process->iterations > 0)
         beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.iterations);
@@ -103,7 +103,7 @@ struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot sl
 
 uint16_t gsim_turner_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
     uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
-    uint16_t lane = model->turns.by_slot[slot].lane;
+    uint16_t lane = model->turns.by_slot[slot].how.lane;
     if (instance > 0)
         return (uint16_t)(instance - 1);
     return lane < model->gpus[gpu].n_lanes ? lane : 0;
@@ -116,34 +116,52 @@ static struct gsim_lane lane_of(const struct gsim_model *model, gsim_slot slot, 
     return gsim_arbiter_lane(model->turns.of_gpu[gpu], gsim_turner_entered(model, slot, gpu));
 }
 
-struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+static struct gsim_member_spec spec_of(const struct gsim_model *model, gsim_slot slot,
+                                       uint32_t gpu) {
     const struct gsim_turner *turner = &model->turns.by_slot[slot];
     const struct gsim_trace *trace = model->setup.trace;
     uint32_t index = gsim_machine_info(model, slot)->index;
-    struct gsim_member_spec spec = {
-        .context = turner->process.context,
-        .id = slot,
-        .priority = turner->priority,
-        .weight = turner->weight,
-        .quantum_ns = turner->quantum_ns,
-        .memory_yields = turner->memory_yields,
+    int64_t block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
+    return (struct gsim_member_spec){
         .is_cold = turner->process.is_cold,
         .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
-        .block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index),
-        .demand = gsim_process_demand(trace, index, gsim_machine_profile_at(model, gpu)),
-        .used_bytes = working_set(trace, index),
-        .allocated_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
-        .overflow = gsim_turner_overflow(model, slot, gpu)};
-    gsim_process_pace(&spec.context, turner->rate_q32);
-    if (spec.block_ns > 0)
-        spec.block_ns = gsim_process_time_ns(spec.block_ns, turner->rate_q32);
-    struct gsim_lane lane = lane_of(model, slot, gpu);
-    if (gsim_lane_is_by_priority(&lane) &&
-        gsim_trace_get(trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
+        .block_ns = block_ns > 0 ? gsim_process_time_ns(block_ns, turner->rate_q32) : block_ns,
+        .demand = gsim_process_demand(trace, index, gsim_machine_profile_at(model, gpu))};
+}
+
+static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    return (struct gsim_tenant_spec){.owner = slot,
+                                     .used_bytes = working_set(trace, index),
+                                     .allocated_bytes =
+                                         gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
+                                     .yields = model->turns.by_slot[slot].how.memory_yields,
+                                     .overflow = gsim_turner_overflow(model, slot, gpu)};
+}
+
+/* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
+static struct gsim_context context_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu,
+                                      const struct gsim_lane *lane) {
+    const struct gsim_turner *turner = &model->turns.by_slot[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    struct gsim_context context = turner->process.context;
+    gsim_process_pace(&context, turner->rate_q32);
+    if (gsim_lane_is_by_priority(lane) &&
+        gsim_trace_get(model->setup.trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
         struct gsim_halt_costs costs = gsim_halt_costs_of(gsim_machine_profile_at(model, gpu));
-        spec.context.gpu_ns =
-            gsim_halt_overhead(&lane, &costs, spec.context.gpu_ns, spec.context.kernels);
+        context.gpu_ns = gsim_halt_overhead(lane, &costs, context.gpu_ns, context.kernels);
     }
-    spec.context.gpu_ns += spec.overflow.ns;
-    return spec;
+    return context;
+}
+
+struct gsim_member gsim_turner_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    struct gsim_lane lane = lane_of(model, slot, gpu);
+    struct gsim_member member = {.how = model->turns.by_slot[slot].how,
+                                 .spec = spec_of(model, slot, gpu),
+                                 .context = context_of(model, slot, gpu, &lane),
+                                 .tenant.spec = tenant_of(model, slot, gpu)};
+    member.how.job = slot;
+    member.context.gpu_ns += member.tenant.spec.overflow.ns;
+    return member;
 }

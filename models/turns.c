@@ -128,16 +128,23 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
     return NULL;
 }
 
+/* In kernels: one that has some of the blocks left begins. */
+static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
+    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
+                                    gsim_machine_info(model, how->job)->index);
+    return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
+}
+
 /* A share of the time is so many kernels at once, in a period that is long enough for them: at least the
  * one that is named. What a context makes of the time that others leave it is its own affair. */
-static void share_time(const struct gsim_turner *turner, const struct gsim_context *context,
+static void share_time(const struct gsim_entry *how, const struct gsim_context *context,
                        int64_t *cap, int64_t *refill_ns) {
     int64_t kernel_ns = (context->gpu_ns + context->kernels - 1) / context->kernels;
-    int64_t part_ns = gsim_muldiv_ceil(turner->refill_ns, turner->share_ppm, GSIM_PPM);
+    int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
     *cap = (part_ns + kernel_ns - 1) / kernel_ns;
     *refill_ns = GSIM_TIME_MAX;
     if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / *cap)
-        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, turner->share_ppm);
+        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, how->launch_share_ppm);
 }
 
 /* What a job's row did not say has decided something. */
@@ -148,78 +155,163 @@ static void note_assumptions(struct gsim_model *model, const struct gsim_turner 
     model->turns.has_key[GSIM_KEY_JOB_KERNELS] |= process->has_assumed_kernels;
 }
 
+/* Alone in its lane a job does not switch, and the gap is part of what was measured. */
+static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
+    static const enum gsim_key switching[] = {
+        GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
+        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
+        GSIM_KEY_SLICE_QUANTUM_NS};
+    struct gsim_turns *turns = &model->turns;
+    const struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
+    uint16_t n_beside = gsim_arbiter_present(arbiter);
+    uint16_t n_members = gsim_arbiter_in_lane(arbiter, place);
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    if (model->gpus[gpu].is_spatial) {
+        if (!model->gpus[gpu].is_cut && n_beside > turns->most_beside)
+            turns->most_beside = n_beside;
+        turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
+            turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
+        if (lane.discipline != GSIM_DISCIPLINE_PADDING)
+            return;
+    }
+    if (n_members > turns->most_members)
+        turns->most_members = n_members;
+    if (n_members < 2)
+        return;
+    for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
+        turns->has_key[switching[i]] = true;
+    if (!gsim_lane_is_by_priority(&lane))
+        return;
+    turns->has_halted = true;
+    for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
+        turns->has_key[key] |= gsim_halt_uses(&lane, key);
+    turns->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_halt_uses(&lane, GSIM_KEY_LAUNCH_NS);
+}
+
+/* Whether any job of this lane would halt another. */
+static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    int32_t lowest = INT32_MAX, highest = INT32_MIN;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (!member->is_present || member->how.lane != place)
+            continue;
+        lowest = member->how.priority < lowest ? member->how.priority : lowest;
+        highest = member->how.priority > highest ? member->how.priority : highest;
+    }
+    return gsim_lane_is_by_priority(&lane) && lowest < highest;
+}
+
+/* How long iterations are decides something as soon as there are others, or when a job cannot stay
+ * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts another or
+ * memory overflows. */
+static void note_lengths(struct gsim_model *model, const struct gsim_turner *turner) {
+    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    const struct gsim_tenant *own = &gsim_arbiter_member(arbiter, turner->member)->tenant;
+    int64_t hbm_bytes = gsim_machine_profile_at(model, turner->gpu)->value[GSIM_KEY_HBM_BYTES];
+    bool is_alone = gsim_arbiter_present(arbiter) < 2;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        const struct gsim_turner *one = &model->turns.by_slot[member->how.job];
+        bool is_cut =
+            has_ranks(arbiter, member->how.lane) || member->tenant.spec.overflow.bytes > 0;
+        bool has_ends = !one->process.is_stream && one->process.is_assumed;
+        if (member->is_present &&
+            (is_cut || (has_ends && (!is_alone || own->spec.used_bytes > hbm_bytes))))
+            note_assumptions(model, one);
+    }
+}
+
+/* A job has come into its lane. */
+static void note_joined(struct gsim_model *model, const struct gsim_turner *turner) {
+    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
+    note_keys(model, turner->gpu, gsim_arbiter_member(arbiter, turner->member)->how.lane);
+    if (model->gpus[turner->gpu].parts)
+        note_lengths(model, turner);
+}
+
 static void apply_cap(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
-    int64_t cap = turner->cap, refill_ns = turner->refill_ns;
-    if (turner->share_ppm > 0 && refill_ns > 0)
-        share_time(turner, &gsim_arbiter_member(arbiter, turner->member)->context, &cap,
-                   &refill_ns);
+    const struct gsim_entry *how = &turner->how;
+    int64_t cap = launch_cap(model, how), refill_ns = how->launch_refill_ns;
+    if (how->launch_share_ppm > 0 && refill_ns > 0)
+        share_time(how, &gsim_arbiter_member(arbiter, turner->member)->context, &cap, &refill_ns);
     gsim_arbiter_cap(arbiter, turner->member, cap, refill_ns, now_ns);
     if (refill_ns > 0)
         note_assumptions(model, turner);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
-static void note_memory(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
-    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
-    if (turner->mem_cap_bytes == entry->mem_cap_bytes)
-        return;
-    turner->mem_cap_bytes = entry->mem_cap_bytes;
-    if (!model->jobs[entry->job].is_turning)
-        return;
-    gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
-                          gsim_turner_overflow(model, entry->job, turner->gpu), now_ns);
-    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
-    if (turner->refill_ns > 0 && turner->share_ppm > 0) /* its kernels are longer, or shorter */
-        apply_cap(model, turner, now_ns);
-}
-
-static void note_cap(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
-    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
-    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
-                                    gsim_machine_info(model, entry->job)->index);
-    int64_t cap = entry->launch_cap / (blocks > 0 ? blocks : 1) + 1;
-    if (turner->refill_ns == entry->launch_refill_ns &&
-        turner->share_ppm == entry->launch_share_ppm && (turner->cap == cap || !turner->refill_ns))
-        return;
-    turner->share_ppm = entry->launch_share_ppm;
-    turner->cap = cap;
-    turner->refill_ns = entry->launch_refill_ns;
-    if (model->jobs[entry->job].is_turning)
-        apply_cap(model, turner, now_ns);
-}
-
-static void note_rank(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
-    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
-    turner->priority = entry->priority;
-    turner->weight = entry->weight;
-    if (!model->jobs[entry->job].is_turning) {
-        turner->quantum_ns = entry->quantum_ns;
-        turner->lane = entry->lane;
-        turner->memory_yields = entry->memory_yields;
-        return;
-    }
+static void note_rank(struct gsim_model *model, const struct gsim_turner *turner, int64_t now_ns) {
     struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
-    uint16_t place = gsim_arbiter_member(arbiter, turner->member)->lane;
+    uint16_t place = gsim_arbiter_member(arbiter, turner->member)->how.lane;
     struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
     if (!gsim_lane_is_by_priority(&lane))
         return;
-    gsim_arbiter_rank(arbiter, turner->member, entry->priority, entry->weight, now_ns);
+    gsim_arbiter_rank(arbiter, turner->member, &turner->how, now_ns);
     gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
 }
 
-/* Entries are kept by job, for when it joins. */
+static bool is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
+                            const struct gsim_entry *is) {
+    return was->launch_refill_ns == is->launch_refill_ns &&
+           was->launch_share_ppm == is->launch_share_ppm &&
+           (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
+}
+
+static void note_memory(struct gsim_model *model, const struct gsim_turner *turner,
+                        int64_t now_ns) {
+    const struct gsim_entry *how = &turner->how;
+    gsim_arbiter_overflow(model->turns.of_gpu[turner->gpu], turner->member,
+                          gsim_turner_overflow(model, how->job, turner->gpu), now_ns);
+    gsim_outlook_anew(&model->turns, turner->gpu, now_ns);
+    if (how->launch_refill_ns > 0 &&
+        how->launch_share_ppm > 0) /* its kernels are longer, or shorter */
+        apply_cap(model, turner, now_ns);
+}
+
+/* The last entry of a job is kept for when it joins. What a running one has from when it joined stays. */
+static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
+    struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    struct gsim_entry was = turner->how;
+    was.job = entry->job;
+    turner->how = *entry;
+    if (!model->jobs[entry->job].is_turning)
+        return;
+    turner->how.quantum_ns = was.quantum_ns;
+    turner->how.memory_yields = was.memory_yields;
+    note_rank(model, turner, now_ns);
+    if (!is_capped_alike(model, &was, entry))
+        apply_cap(model, turner, now_ns);
+    if (was.mem_cap_bytes != entry->mem_cap_bytes)
+        note_memory(model, turner, now_ns);
+}
+
 static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement,
                          int64_t now_ns) {
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
-        const struct gsim_entry *entry = &arrangement->entries[i];
-        if (!gsim_turner_reserve(model, entry->job))
+        if (!gsim_turner_reserve(model, arrangement->entries[i].job))
             return false;
-        note_rank(model, entry, now_ns);
-        note_cap(model, entry, now_ns);
-        note_memory(model, entry, now_ns);
+        note_entry(model, &arrangement->entries[i], now_ns);
     }
     return true;
+}
+
+/* A job that runs here goes into the lane that its entry names; the kernels of what can be halted there
+ * are as long as if it had left and come back. One that runs elsewhere does so when it comes. */
+static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim_entry *entry,
+                       int64_t now_ns) {
+    const struct gsim_turner *turner = &model->turns.by_slot[entry->job];
+    struct gsim_arbiter *arbiter = model->turns.of_gpu[gpu];
+    if (!model->jobs[entry->job].is_turning || turner->gpu != gpu ||
+        gsim_arbiter_member(arbiter, turner->member)->how.lane == entry->lane)
+        return;
+    struct gsim_member there = gsim_turner_member(model, entry->job, gpu);
+    gsim_arbiter_move(arbiter, turner->member, entry->lane, there.context.gpu_ns, now_ns);
+    note_rank(model, turner, now_ns);
+    if (turner->how.launch_refill_ns > 0)
+        apply_cap(model, turner, now_ns);
+    note_joined(model, turner);
 }
 
 static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
@@ -329,6 +421,8 @@ bool gsim_turns_arrange(struct gsim_model *model, uint32_t gpu,
     bool is_done = true;
     for (uint16_t i = 0; i < arrangement->n_lanes; i++)
         is_done &= arrange_lane(model, gpu, i, &arrangement->lanes[i], now_ns);
+    for (uint32_t i = 0; is_done && i < arrangement->n_entries; i++)
+        move_entry(model, gpu, &arrangement->entries[i], now_ns);
     gsim_outlook_anew(&model->turns, gpu, now_ns);
     return is_done;
 }
@@ -387,72 +481,6 @@ static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter,
     return lane;
 }
 
-/* Alone in its lane a job does not switch, and the gap is part of what was measured. */
-static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
-    static const enum gsim_key switching[] = {
-        GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
-        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
-        GSIM_KEY_SLICE_QUANTUM_NS};
-    struct gsim_turns *turns = &model->turns;
-    const struct gsim_arbiter *arbiter = turns->of_gpu[gpu];
-    uint16_t n_beside = gsim_arbiter_present(arbiter);
-    uint16_t n_members = gsim_arbiter_in_lane(arbiter, place);
-    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
-    if (model->gpus[gpu].is_spatial) {
-        if (!model->gpus[gpu].is_cut && n_beside > turns->most_beside)
-            turns->most_beside = n_beside;
-        turns->has_key[GSIM_KEY_SMS] = turns->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
-            turns->has_key[GSIM_KEY_HBM_BY_SMS] = true;
-        if (lane.discipline != GSIM_DISCIPLINE_PADDING)
-            return;
-    }
-    if (n_members > turns->most_members)
-        turns->most_members = n_members;
-    if (n_members < 2)
-        return;
-    for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
-        turns->has_key[switching[i]] = true;
-    if (!gsim_lane_is_by_priority(&lane))
-        return;
-    turns->has_halted = true;
-    for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
-        turns->has_key[key] |= gsim_halt_uses(&lane, key);
-    turns->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_halt_uses(&lane, GSIM_KEY_LAUNCH_NS);
-}
-
-/* Whether any job of this lane would halt another. */
-static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
-    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
-    int32_t lowest = INT32_MAX, highest = INT32_MIN;
-    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
-        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
-        if (!member->is_present || member->lane != place)
-            continue;
-        lowest = member->priority < lowest ? member->priority : lowest;
-        highest = member->priority > highest ? member->priority : highest;
-    }
-    return gsim_lane_is_by_priority(&lane) && lowest < highest;
-}
-
-/* How long iterations are decides something as soon as there are others, or when a job cannot stay
- * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts another or
- * memory overflows. */
-static void note_lengths(struct gsim_model *model, const struct gsim_turner *turner,
-                         const struct gsim_member_spec *spec) {
-    const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
-    int64_t hbm_bytes = gsim_machine_profile_at(model, turner->gpu)->value[GSIM_KEY_HBM_BYTES];
-    bool is_alone = gsim_arbiter_present(arbiter) < 2;
-    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
-        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
-        const struct gsim_turner *one = &model->turns.by_slot[member->id];
-        bool is_cut = has_ranks(arbiter, member->lane) || member->tenant.overflow.bytes > 0;
-        bool has_ends = !one->process.is_stream && one->process.is_assumed;
-        if (member->is_present &&
-            (is_cut || (has_ends && (!is_alone || spec->used_bytes > hbm_bytes))))
-            note_assumptions(model, one);
-    }
-}
-
 /* It goes on where it left, unless it ran elsewhere meanwhile or lost what it had. */
 static void find_place(struct gsim_model *model, gsim_slot slot, const struct gsim_context *whole) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
@@ -486,14 +514,14 @@ static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns
 }
 
 static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
-                      const struct gsim_member_spec *spec, int64_t now_ns) {
+                      const struct gsim_member *newcomer, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (!turner->has_left)
-        return gsim_arbiter_join(arbiter, spec, now_ns);
+        return gsim_arbiter_join(arbiter, newcomer, now_ns);
     if (!turner->is_parked)
-        return gsim_arbiter_rejoin(arbiter, spec, &turner->left, turner->left_ns, now_ns);
+        return gsim_arbiter_rejoin(arbiter, newcomer, &turner->left, turner->left_ns, now_ns);
     turner->is_parked = false;
-    return gsim_arbiter_wake(arbiter, spec, &turner->left, turner->left_ns, &turner->parked,
+    return gsim_arbiter_wake(arbiter, newcomer, &turner->left, turner->left_ns, &turner->parked,
                              now_ns);
 }
 
@@ -506,27 +534,27 @@ void gsim_turns_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
         return;
     }
     struct gsim_machine_job *job = &model->jobs[slot];
+    turner->how.job = slot;
     turner->rate_q32 = gsim_pace_q32(model, slot);
-    struct gsim_member_spec spec = gsim_turner_spec(model, slot, gpu);
-    find_place(model, slot, &spec.context);
+    struct gsim_member newcomer = gsim_turner_member(model, slot, gpu);
+    find_place(model, slot, &newcomer.context);
     if (turner->has_worked) {
         run_host(model, slot, now_ns);
         return;
     }
-    spec.lane = lane_for(model, arbiter, gpu, slot, now_ns);
+    newcomer.how.lane = lane_for(model, arbiter, gpu, slot, now_ns);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (turner->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_turns_drop(model, slot, now_ns); /* it was carried here */
     turner->gpu = gpu;
     model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
-    turner->member = admit(model, slot, arbiter, &spec, now_ns);
+    turner->member = admit(model, slot, arbiter, &newcomer, now_ns);
     job->is_turning = turner->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
-    if (job->is_turning && (turner->refill_ns > 0 || turner->has_left))
+    if (job->is_turning && (turner->how.launch_refill_ns > 0 || turner->has_left))
         apply_cap(model, turner, now_ns);
-    note_keys(model, gpu, spec.lane);
-    if (job->is_turning && model->gpus[gpu].parts)
-        note_lengths(model, turner, &spec);
+    if (job->is_turning)
+        note_joined(model, turner);
     disturb_all(model, slot, now_ns);
     model->progress[slot].is_untold = job->is_turning;
     gsim_outlook_anew(&model->turns, gpu, now_ns);
@@ -646,7 +674,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
 
 static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
                    int64_t now_ns) {
-    gsim_slot slot = member->id;
+    gsim_slot slot = member->how.job;
     struct gsim_turner *turner = &model->turns.by_slot[slot];
     if (reports & GSIM_REPORT_WORKED) {
         turner->has_worked = true;
@@ -664,7 +692,7 @@ static void book_all(struct gsim_model *model, const struct gsim_arbiter *arbite
     for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
         if (member->is_present)
-            book(model, member->id, member, now_ns);
+            book(model, member->how.job, member, now_ns);
     }
 }
 

@@ -29,16 +29,9 @@ struct gsim_turner {
     bool has_worked; /* its iterations are over: what is left needs no GPU */
     uint16_t member;
     uint32_t gpu;
-    int32_t priority; /* of its entry in an arrangement */
-    uint16_t lane; /* the same */
-    bool memory_yields; /* the same */
-    int64_t weight; /* the same */
-    int64_t quantum_ns; /* the same, as it joined; 0: its lane's */
+    struct gsim_entry how; /* its last entry in an arrangement */
     struct gsim_memory_use before, sum; /* by contexts that left; in all */
     int64_t taken_ns; /* as its context's */
-    int64_t mem_cap_bytes; /* of its entry; 0: none */
-    uint32_t share_ppm; /* of the time, for its kernels; 0: as cap says */
-    int64_t cap, refill_ns; /* of its launches, in kernels; refill_ns 0: none */
     uint32_t log; /* of an open-loop job: its place among them */
 };
 
@@ -77,9 +70,9 @@ struct gsim_turner *gsim_turner_describe(struct gsim_model *model, gsim_slot slo
 struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 /* The lane that its instance is, or that its entry names; without either the first one. */
 uint16_t gsim_turner_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu);
-/* Of the context that runs on this GPU. What may be halted runs as it was built for that: in pieces, or
+/* As it joins the arbiter of this GPU. What may be halted runs as it was built for that: in pieces, or
  * with checkpoints. */
-struct gsim_member_spec gsim_turner_spec(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
+struct gsim_member gsim_turner_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 
 /* Whether this job, placed where it is, takes turns. */
 bool gsim_turns_takes(const struct gsim_model *model, gsim_slot slot);

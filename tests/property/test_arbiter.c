@@ -24,7 +24,7 @@ struct script {
     struct gsim_lane lane[MOST_LANES];
     uint16_t space[MOST_LANES];
     uint16_t n_spaces; /* 0: every lane has all SMs to itself */
-    struct gsim_member_spec spec[MOST];
+    struct gsim_member member[MOST]; /* as they join */
     int64_t joins_ns[MOST]; /* rising */
     struct gsim_overflow overflow[MOST]; /* of the member before, from when this one joins */
     bool is_paging;
@@ -43,21 +43,24 @@ static int64_t pick(gsl_rng *rng, int64_t low, int64_t high) {
     return low + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)(high - low + 1));
 }
 
-static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
-    struct gsim_member_spec spec = {.lane = (uint16_t)pick(rng, 0, n_lanes - 1),
-                                    .is_cold = pick(rng, 0, 1) == 1,
-                                    .state_ppm = (uint32_t)pick(rng, 0, GSIM_PPM),
-                                    .priority = (int32_t)pick(rng, 0, 2),
-                                    .weight = pick(rng, 1, 3),
-                                    .is_idempotent = pick(rng, 0, 1) == 1,
-                                    .block_ns = pick(rng, 0, 1) * pick(rng, 1, 200)};
-    spec.memory_yields = pick(rng, 0, 2) == 0;
-    spec.used_bytes = pick(rng, 0, 6) * CHUNK;
-    spec.allocated_bytes = spec.used_bytes + pick(rng, 0, 2) * CHUNK;
-    struct gsim_context *context = &spec.context;
-    spec.demand.fill_ppm = (uint32_t)pick(rng, 1, 8) * 125000;
-    spec.demand.memory_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM));
-    spec.demand.hbm_bytes_per_s = spec.demand.memory_ppm * INT64_C(800);
+static struct gsim_member draw_member(gsl_rng *rng, uint16_t n_lanes) {
+    struct gsim_member member = {0};
+    struct gsim_context *context = &member.context;
+    struct gsim_tenant_spec *memory = &member.tenant.spec;
+    struct gsim_demand *demand = &member.spec.demand;
+    member.how.priority = (int32_t)pick(rng, 0, 2);
+    member.how.weight = pick(rng, 1, 3);
+    member.spec.state_ppm = (uint32_t)pick(rng, 0, GSIM_PPM);
+    member.spec.is_cold = pick(rng, 0, 1) == 1;
+    member.spec.is_idempotent = pick(rng, 0, 1) == 1;
+    member.spec.block_ns = pick(rng, 0, 1) * pick(rng, 1, 200);
+    member.how.lane = (uint16_t)pick(rng, 0, n_lanes - 1);
+    memory->yields = pick(rng, 0, 2) == 0;
+    memory->used_bytes = pick(rng, 0, 6) * CHUNK;
+    memory->allocated_bytes = memory->used_bytes + pick(rng, 0, 2) * CHUNK;
+    demand->fill_ppm = (uint32_t)pick(rng, 1, 8) * 125000;
+    demand->memory_ppm = (uint32_t)(pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM));
+    demand->hbm_bytes_per_s = demand->memory_ppm * INT64_C(800);
     context->queue = pick(rng, 2, 20);
     context->refill_ns = pick(rng, 0, 3) == 0 ? 4000 : 0;
     context->cap = pick(rng, 1, 4);
@@ -71,7 +74,7 @@ static struct gsim_member_spec draw_member(gsl_rng *rng, uint16_t n_lanes) {
         context->gpu_ns = pick(rng, 1, 30000);
         context->host_ns = 0;
     }
-    return spec;
+    return member;
 }
 
 static void draw_part(gsl_rng *rng, uint16_t n_spaces, struct gsim_lane *lane, uint16_t *space) {
@@ -135,10 +138,10 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
 
 /* From when it joins on, and from when the next one does; where contexts take turns. */
 static void draw_overflow(gsl_rng *rng, struct script *script, uint16_t i) {
-    struct gsim_member_spec *spec = &script->spec[i];
-    if (!is_by_priority(script, spec->lane) && pick(rng, 0, 2) == 0) {
-        spec->overflow = (struct gsim_overflow){1, pick(rng, 1, 5000)};
-        spec->context.gpu_ns += spec->overflow.ns;
+    struct gsim_member *member = &script->member[i];
+    if (!is_by_priority(script, member->how.lane) && pick(rng, 0, 2) == 0) {
+        member->tenant.spec.overflow = (struct gsim_overflow){1, pick(rng, 1, 5000)};
+        member->context.gpu_ns += member->tenant.spec.overflow.ns;
     }
     if (i > 0)
         script->overflow[i] = (struct gsim_overflow){2, pick(rng, 0, 1) * pick(rng, 0, 5000)};
@@ -156,8 +159,8 @@ static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
         script.joins_ns[i] = at_ns;
-        script.spec[i] = draw_member(rng, script.n_lanes);
-        script.spec[i].id = i;
+        script.member[i] = draw_member(rng, script.n_lanes);
+        script.member[i].how.job = i;
         draw_overflow(rng, &script, i);
     }
     script.is_paging = pick(rng, 0, 1) == 1;
@@ -209,10 +212,10 @@ static void take_reports(struct gsim_arbiter *arbiter, struct outcome *outcome, 
     while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
         assert_int_equal(reports, GSIM_REPORT_WORKED);
-        outcome->finish_ns[member->id] = member->finish_ns;
-        outcome->busy_ns[member->id] = member->busy_ns;
-        outcome->taken_ns[member->id] = gsim_context_taken_ns(&member->context, now_ns);
-        outcome->memory[member->id] = member->tenant.sum;
+        outcome->finish_ns[member->how.job] = member->finish_ns;
+        outcome->busy_ns[member->how.job] = member->busy_ns;
+        outcome->taken_ns[member->how.job] = gsim_context_taken_ns(&member->context, now_ns);
+        outcome->memory[member->how.job] = member->tenant.sum;
         gsim_arbiter_leave(arbiter, place, now_ns);
         --*n_left;
     }
@@ -239,7 +242,8 @@ static void overflow_before(const struct script *script, struct gsim_arbiter *ar
                             uint16_t joined, int64_t now_ns) {
     for (uint16_t place = 0; place < gsim_arbiter_members(arbiter); place++) {
         const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
-        if (member->is_present && member->id + 1 == joined && !is_by_priority(script, member->lane))
+        if (member->is_present && member->how.job + 1 == joined &&
+            !is_by_priority(script, member->how.lane))
             gsim_arbiter_overflow(arbiter, place, script->overflow[joined], now_ns);
     }
 }
@@ -259,7 +263,7 @@ static struct outcome play(const struct script *script, bool is_plain, enum driv
         if (is_due && gsim_arbiter_settle(arbiter, now_ns))
             take_reports(arbiter, &outcome, now_ns, &n_left);
         for (; joined < script->n && script->joins_ns[joined] == now_ns; joined++) {
-            assert_true(gsim_arbiter_join(arbiter, &script->spec[joined], now_ns) !=
+            assert_true(gsim_arbiter_join(arbiter, &script->member[joined], now_ns) !=
                         GSIM_NO_MEMBER);
             overflow_before(script, arbiter, joined, now_ns);
         }
@@ -288,9 +292,9 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
     for (uint16_t i = 0; i < script.n; i++) {
         at_ns += pick(rng, 0, 1) ? 0 : pick(rng, 0, 300000);
         script.joins_ns[i] = at_ns;
-        script.spec[i] = draw_member(rng, script.n_lanes);
-        script.spec[i].id = i;
-        script.spec[i].demand.fill_ppm =
+        script.member[i] = draw_member(rng, script.n_lanes);
+        script.member[i].how.job = i;
+        script.member[i].spec.demand.fill_ppm =
             (uint32_t)pick(rng, 1, 8) * (pick(rng, 0, 1) ? 60000 : 125000);
     }
     return script;
@@ -323,6 +327,7 @@ static double play_many(const char *stream, int n_cases,
         gsim_arena_free(arena);
     }
     gsl_rng_free(rng);
+    print_message("# %s: %lld of %lld ns were skipped\n", stream, (long long)skipped_ns, (long long)all_ns);
     return (double)skipped_ns / (double)all_ns;
 }
 
@@ -351,10 +356,10 @@ static void who_is_padded_is_not_slower(void **state) {
         script.lane[0].cap_ppm = 0;
         script.space[0] = 0;
         for (uint16_t k = 0; k < script.n; k++) {
-            script.spec[k].lane = 0;
-            script.spec[k].priority = k == 0;
-            script.spec[k].demand.memory_ppm = 0;
-            script.spec[k].demand.hbm_bytes_per_s = 0;
+            script.member[k].how.lane = 0;
+            script.member[k].how.priority = k == 0;
+            script.member[k].spec.demand.memory_ppm = 0;
+            script.member[k].spec.demand.hbm_bytes_per_s = 0;
         }
         struct outcome padded = play(&script, false, ASKS, arena);
         script.lane[0].discipline = GSIM_DISCIPLINE_PRIORITY;
@@ -390,14 +395,14 @@ static struct script draw_long(gsl_rng *rng) {
     struct script script = {.n = MOST, .n_lanes = 1, .slice_budget = BUDGET};
     script.lane[0].discipline = GSIM_DISCIPLINE_RR;
     for (uint16_t i = 0; i < script.n; i++) {
-        struct gsim_context *context = &script.spec[i].context;
+        struct gsim_context *context = &script.member[i].context;
         context->queue = 1024;
         context->iterations = pick(rng, ITERATIONS / 2, ITERATIONS);
         context->kernels = pick(rng, 1, 100);
         context->gpu_ns = pick(rng, 1000, 99999);
         context->gap_ns = pick(rng, 1, 3000000);
         context->host_ns = pick(rng, 0, 1) * pick(rng, 1, 120000);
-        script.spec[i].id = i;
+        script.member[i].how.job = i;
     }
     return script;
 }
@@ -474,12 +479,11 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
     struct gsim_arbiter *arbiter = open_arbiter(&script, false, arena);
     unsigned reports = 0;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
-        struct gsim_member_spec spec = {
-            .lane = lane,
-            .id = lane,
-            .demand = {.fill_ppm = GSIM_PPM},
+        struct gsim_member member = {
+            .how = {.job = lane, .lane = lane},
+            .spec = {.demand = {.fill_ppm = GSIM_PPM}},
             .context = {.iterations = 1, .kernels = 7, .gpu_ns = 1000, .queue = 8}};
-        assert_int_equal(gsim_arbiter_join(arbiter, &spec, 0), lane);
+        assert_int_equal(gsim_arbiter_join(arbiter, &member, 0), lane);
     }
     (void)gsim_arbiter_settle(arbiter, 100);
     assert_false(gsim_arbiter_exit(arbiter, 1, GSIM_EXIT_KERNEL, 100));

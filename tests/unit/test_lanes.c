@@ -31,8 +31,9 @@ static void decide_last_first(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_entry entries[4];
     uint32_t n = 0;
     for (uint32_t i = 0; i < view->jobs.n_active; i++)
-        entries[n++] = (struct gsim_entry){
-            .job = view->jobs.active[i], .priority = (int32_t)view->jobs.index[view->jobs.active[i]]};
+        entries[n++] =
+            (struct gsim_entry){.job = view->jobs.active[i],
+                                .priority = (int32_t)view->jobs.index[view->jobs.active[i]]};
     if (view->changes.n_arrived > 0)
         assert_true(arrange(plan, entries, n));
     for (uint32_t i = 0; i < view->changes.n_arrived; i++)
@@ -87,10 +88,45 @@ static void test_a_rank_counts_in_a_lane_by_priority(void **state) {
     assert_int_equal(first.jobs.end_ns[1], 2000 * (int64_t)MS);
 }
 
+/* The job runs in lane 0, which has a tenth of the SMs; when the second comes it is named in lane 1, which
+ * has all of them. */
+static void decide_move(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    static const struct gsim_lane narrow_and_wide[] = {
+        {.discipline = GSIM_DISCIPLINE_RR, .cap_ppm = GSIM_PPM / 10},
+        {.discipline = GSIM_DISCIPLINE_RR, .cap_ppm = GSIM_PPM}};
+    const struct gsim_view *view = ctx->view;
+    struct gsim_unit gpu = {0};
+    struct gsim_entry entries[4];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < view->jobs.n_active; i++) {
+        bool is_first = view->jobs.index[view->jobs.active[i]] == 0;
+        entries[n++] = (struct gsim_entry){.job = view->jobs.active[i],
+                                           .lane = is_first && view->jobs.n_active > 1};
+    }
+    struct gsim_arrangement how = {
+        .lanes = narrow_and_wide, .n_lanes = 2, .entries = entries, .n_entries = n};
+    if (view->changes.n_arrived > 0)
+        assert_true(gsim_plan_arrange(plan, &gpu, 1, &how));
+    for (uint32_t i = 0; i < view->changes.n_arrived; i++)
+        assert_true(place(plan, view->changes.arrived[i]));
+}
+
+/* 1 s of work at a tenth of the rate until 0.5 s: 0.95 s are left. The second has 10 ms of work on a tenth
+ * of the SMs beside one that fills all of them: there are 1.1 SMs' worth of blocks for each SM, so it
+ * gets an eleventh of them and the first one ten, for the 0.11 s that this takes. Rates are rounded
+ * down, by less than 100 ns in all. */
+static void test_a_running_job_goes_into_another_lane(void **state) {
+    static const char rows[] = "a,0,100,10,10,batch\nb,0.5,1,10,10,batch\n";
+    struct gsim_result result = run(*state, rows, decide_move, NULL);
+    assert_in_range(result.jobs.end_ns[1], 610 * MS, 610 * MS + 100);
+    assert_in_range(result.jobs.end_ns[0], 1460 * (int64_t)MS, 1460 * (int64_t)MS + 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_job_pays_for_the_rule_of_its_own_lane),
         TEST(test_a_rank_counts_in_a_lane_by_priority),
+        TEST(test_a_running_job_goes_into_another_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
