@@ -127,9 +127,10 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
         note(lanes, place, GSIM_REPORT_LEFT);
     if (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context))
         note(lanes, place, GSIM_REPORT_LEFT);
-    if (member->watch_iterations >= 0 && (context->done_iterations > member->watch_iterations ||
-                                          (context->done_iterations == member->watch_iterations &&
-                                           context->done >= member->watch_done))) {
+    if (member->watch_iterations >= 0 &&
+        (context->sums.done_iterations > member->watch_iterations ||
+         (context->sums.done_iterations == member->watch_iterations &&
+          context->done >= member->watch_done))) {
         member->watch_iterations = -1;
         note(lanes, place, GSIM_REPORT_WATCHED);
     }

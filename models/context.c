@@ -2,15 +2,20 @@
 #include "models/context.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "gsim/units.h"
+
+GSIM_ROLE_ASSERT(struct gsim_context_times);
+GSIM_ROLE_ASSERT(struct gsim_context_marks);
+GSIM_ROLE_ASSERT(struct gsim_context_sums);
 
 /* Kernels m = 0, 1, ... of an iteration: when it is launched, and the work that is done when it
  * ends. Both are floors of even parts, so that the parts add up to the whole. */
 static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
     if (context->host_ns == 0 || kernel == 0)
-        return context->launch_ns;
-    return context->launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
+        return context->times.launch_ns;
+    return context->times.launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
 }
 
 static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
@@ -82,7 +87,7 @@ static void count_begun(struct gsim_context *context, gsim_work done, int64_t no
     if (n <= 0)
         return;
     context->begun = gsim_context_begun(context, now_ns - 1) + n;
-    context->begun_in = (now_ns - 1) / context->refill_ns;
+    context->marks.counted_ns = now_ns - 1;
 }
 
 /* At the start of a kernel that the cap does not let begin in this period, the host waits for the
@@ -97,10 +102,10 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
     int64_t opens_ns = gsim_context_refill_ns(context, now_ns);
     int64_t early_ns = opens_ns - launched_ns(context, kernel);
     if (early_ns > 0) {
-        context->launch_ns += early_ns;
-        context->held_ns = early_ns;
+        context->times.launch_ns += early_ns;
+        context->state.held_ns = early_ns;
     }
-    context->ready_ns = launched_ns(context, kernel);
+    context->times.ready_ns = launched_ns(context, kernel);
 }
 
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
@@ -113,16 +118,16 @@ int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_n
 void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,
                       int64_t now_ns) {
     if (refill_ns != context->refill_ns)
-        context->begun = context->begun_in = 0;
+        context->begun = context->marks.counted_ns = 0;
     context->cap = cap;
     context->refill_ns = refill_ns;
-    int64_t left_ns = context->ready_ns > now_ns ? context->ready_ns - now_ns : 0;
-    int64_t early_ns = left_ns < context->held_ns ? left_ns : context->held_ns;
+    int64_t left_ns = context->times.ready_ns > now_ns ? context->times.ready_ns - now_ns : 0;
+    int64_t early_ns = left_ns < context->state.held_ns ? left_ns : context->state.held_ns;
     if (early_ns > 0) { /* the old cap holds nothing back any more */
-        context->launch_ns -= early_ns;
-        context->ready_ns -= early_ns;
+        context->times.launch_ns -= early_ns;
+        context->times.ready_ns -= early_ns;
     }
-    context->held_ns = 0;
+    context->state.held_ns = 0;
     hold_back(context, now_ns);
 }
 
@@ -138,26 +143,26 @@ static int64_t last_before_cap(const struct gsim_context *context, int64_t now_n
  * request when it arrives, or once its host is there: it does not wait for the GPU to be done with the
  * requests before, so that one which waits follows at once. */
 static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t host_ns) {
-    context->launch_ns = now_ns;
+    context->times.launch_ns = now_ns;
     if (context->arrival_ns && !gsim_context_is_done(context)) {
-        int64_t arrival_ns = context->arrival_ns[context->done_iterations];
+        int64_t arrival_ns = context->arrival_ns[context->sums.done_iterations];
         int64_t launched_ns =
             (arrival_ns > host_ns ? arrival_ns : host_ns) + context->launch_lag_ns;
-        context->launch_ns = launched_ns > now_ns ? launched_ns : now_ns;
+        context->times.launch_ns = launched_ns > now_ns ? launched_ns : now_ns;
     }
-    context->began_ns = context->launch_ns;
-    context->ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->launch_ns;
+    context->marks.began_ns = context->times.launch_ns;
+    context->times.ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->times.launch_ns;
 }
 
 static int64_t under_way_ns(const struct gsim_context *context, int64_t now_ns) {
-    if (gsim_context_is_done(context) || now_ns <= context->began_ns)
+    if (gsim_context_is_done(context) || now_ns <= context->marks.began_ns)
         return 0;
-    return now_ns - context->began_ns +
+    return now_ns - context->marks.began_ns +
            gsim_muldiv_floor(context->gap_ns, gsim_work_to_ns(context->done), context->gpu_ns);
 }
 
 int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
-    return context->taken_ns + under_way_ns(context, now_ns);
+    return context->sums.taken_ns + under_way_ns(context, now_ns);
 }
 
 void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
@@ -167,26 +172,26 @@ void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
 
 /* Of the host's time between two iterations, at this moment. */
 static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
-    int64_t left_ns = context->launch_ns - context->held_ns - at_ns;
+    int64_t left_ns = context->times.launch_ns - context->state.held_ns - at_ns;
     if (context->arrival_ns || left_ns < 0)
         return 0;
     return left_ns < context->gap_ns ? left_ns : context->gap_ns;
 }
 
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns) {
-    int64_t lost_ns = now_ns - context->launch_ns;
-    if (context->began_ns < left_ns)
-        context->taken_ns += left_ns - context->began_ns;
-    context->began_ns = now_ns;
+    int64_t lost_ns = now_ns - context->times.launch_ns;
+    if (context->marks.began_ns < left_ns)
+        context->sums.taken_ns += left_ns - context->marks.began_ns;
+    context->marks.began_ns = now_ns;
     if (context->done == 0) {
         launch_next(context, now_ns + gap_left_ns(context, left_ns), now_ns);
-        context->held_ns = 0;
+        context->state.held_ns = 0;
         return;
     }
     /* Everything that was launched is lost with the queue, and launched again from here on. */
-    int64_t before_ns = launched_ns(context, present_kernel(context)) - context->launch_ns;
-    context->launch_ns += lost_ns - before_ns;
-    context->ready_ns = now_ns;
+    int64_t before_ns = launched_ns(context, present_kernel(context)) - context->times.launch_ns;
+    context->times.launch_ns += lost_ns - before_ns;
+    context->times.ready_ns = now_ns;
 }
 
 bool gsim_context_is_between_kernels(const struct gsim_context *context) {
@@ -219,15 +224,15 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
 }
 
 static void end_iteration(struct gsim_context *context, int64_t now_ns) {
-    int64_t launched = context->launch_ns + context->host_ns;
-    context->gpu_end_ns = now_ns > launched ? now_ns : launched;
-    context->taken_ns += context->gpu_end_ns - context->began_ns + context->gap_ns;
+    int64_t launched = context->times.launch_ns + context->host_ns;
+    int64_t end_ns = now_ns > launched ? now_ns : launched;
+    context->sums.taken_ns += end_ns - context->marks.began_ns + context->gap_ns;
     if (context->latency_ns)
-        context->latency_ns[context->done_iterations] =
-            context->gpu_end_ns - context->arrival_ns[context->done_iterations];
-    context->done_iterations++;
+        context->latency_ns[context->sums.done_iterations] =
+            end_ns - context->arrival_ns[context->sums.done_iterations];
+    context->sums.done_iterations++;
     context->done = 0;
-    launch_next(context, context->gpu_end_ns + context->gap_ns, 0);
+    launch_next(context, end_ns + context->gap_ns, 0);
     hold_back(context, now_ns);
 }
 
@@ -238,14 +243,14 @@ void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_
 
 void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
     count_begun(context, done, now_ns);
-    context->held_ns = 0;
+    context->state.held_ns = 0;
     context->done = done;
     if (done >= gsim_work_of_ns(context->gpu_ns)) { /* the last nanosecond may hold more */
         end_iteration(context, now_ns);
         return;
     }
     if (context->host_ns > 0)
-        context->ready_ns = launched_ns(context, present_kernel(context));
+        context->times.ready_ns = launched_ns(context, present_kernel(context));
     hold_back(context, now_ns);
 }
 
@@ -285,5 +290,69 @@ void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
     int64_t last = present_kernel(context) + context->queue - 1;
     if (last >= context->kernels || launched_ns(context, last) >= now_ns)
         return;
-    context->launch_ns = now_ns - gsim_muldiv_floor(context->host_ns, last, context->kernels);
+    context->times.launch_ns = now_ns - gsim_muldiv_floor(context->host_ns, last, context->kernels);
+}
+
+/* --- fast-forward ----------------------------------------------------------------------------- */
+
+/* The place in a sweep over several iterations, and in a period of the cap. */
+static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
+                           const struct gsim_context *b, int64_t b_now_ns) {
+    int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
+    if (a->per_sweep > 1 && iterations % a->per_sweep != 0)
+        return false;
+    return a->refill_ns == 0 ||
+           (a_now_ns % a->refill_ns == b_now_ns % b->refill_ns &&
+            gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
+}
+
+/* A launch matters as long as the host is at it. */
+bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
+                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
+                          bool can_be_cut) {
+    bool is_done = gsim_context_is_done(a);
+    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
+        return false;
+    if (is_done)
+        return true;
+    if (!can_be_cut && gsim_context_is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
+        return b->times.ready_ns <= b_now_ns - back_ns;
+    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                               b_now_ns, a->host_ns + back_ns);
+}
+
+void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
+                           const struct gsim_context *then, int64_t then_ns) {
+    per->done = now->done - then->done;
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->sums.taken_ns += under_way_ns(now, now_ns) - under_way_ns(then, then_ns);
+}
+
+static void settle_iterations(struct gsim_context *context) {
+    gsim_work iteration = gsim_work_of_ns(context->gpu_ns);
+    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
+    if (context->done < 0 && context->sums.done_iterations > 0)
+        over = -((-context->done + iteration - 1) / iteration);
+    context->sums.done_iterations += (int64_t)over;
+    context->done -= over * iteration;
+}
+
+/* A linear context is in its only iteration, which goes on and took what it has: its sums wait for the end
+ * of it, and when it began stays. */
+void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
+                       int64_t by_ns, bool may_be_within) {
+    if (gsim_context_is_done(context))
+        return;
+    int64_t began_ns = context->marks.began_ns;
+    context->done += n * per->done;
+    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
+    if (gsim_context_is_linear(context))
+        context->marks.began_ns = began_ns;
+    else
+        gsim_sums_add(GSIM_ROLE(context->sums), (const int64_t *)&per->sums, n);
+    if (may_be_within)
+        settle_iterations(context);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/roles.h"
 #include "gsim/units.h"
 
 struct gsim_context {
@@ -33,26 +34,34 @@ struct gsim_context {
      * the host waits in the launch of the next one. refill_ns 0: no cap. */
     int64_t refill_ns, cap;
 
-    /* Where it is. */
-    int64_t done_iterations;
-    gsim_work done; /* of the present iteration, GPU time at the full rate */
-    int64_t launch_ns; /* when the host began to launch it, or will */
-    int64_t ready_ns; /* when the next kernel to run is launched; GSIM_NEVER when all is done */
-    int64_t gpu_end_ns; /* end of the last iteration's last kernel */
-    int64_t begun, begun_in; /* kernels that began, and the period in which the last one did */
-    int64_t held_ns; /* for which the cap holds the next kernel back */
-    int64_t began_ns; /* when the host turned to the present iteration, or will */
-    int64_t taken_ns; /* by those before it: from then to where the next one could follow */
+    /* Where it is (models/roles.h). Two numbers have rules of their own. */
+    gsim_work done; /* of the present iteration, GPU time at the full rate: state, and a sum */
+    int64_t begun; /* kernels, in the period of the cap in which the last one did */
+    struct gsim_context_state {
+        int64_t held_ns; /* for which the cap holds the next kernel back */
+    } state;
+    struct gsim_context_times {
+        int64_t launch_ns; /* when the host began to launch it, or will */
+        int64_t ready_ns; /* when the next kernel to run is launched; GSIM_NEVER when all is done */
+    } times;
+    struct gsim_context_marks {
+        int64_t began_ns; /* when the host turned to the present iteration, or will */
+        int64_t counted_ns; /* when the last kernel began that counts in `begun` */
+    } marks;
+    struct gsim_context_sums {
+        int64_t done_iterations;
+        int64_t taken_ns; /* by these: from when each began to where the next one could follow */
+    } sums;
 };
 
 /* A process that begins to launch at now_ns. */
 void gsim_context_start(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_done(const struct gsim_context *context) {
-    return context->done_iterations == context->iterations;
+    return context->sums.done_iterations == context->iterations;
 }
 /* What it touches has been touched: the next iteration begins anew. */
 static inline bool gsim_context_is_swept(const struct gsim_context *context) {
-    return context->per_sweep <= 1 || context->done_iterations % context->per_sweep == 0;
+    return context->per_sweep <= 1 || context->sums.done_iterations % context->per_sweep == 0;
 }
 /* Time that iterations took up to now_ns, the gap after each included and waiting for a request not.
  * So much of one as is done counts with as much of its gap, so that work by this time is a pace,
@@ -88,7 +97,8 @@ void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_
  * there. */
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns);
 static inline int64_t gsim_context_begun(const struct gsim_context *context, int64_t now_ns) {
-    bool is_present = context->refill_ns > 0 && context->begun_in == now_ns / context->refill_ns;
+    int64_t refill_ns = context->refill_ns;
+    bool is_present = refill_ns > 0 && context->marks.counted_ns / refill_ns == now_ns / refill_ns;
     return is_present ? context->begun : 0;
 }
 /* From now on an iteration has so much GPU time: each kernel is longer, or shorter, by the same part,
@@ -103,5 +113,17 @@ static inline bool gsim_context_is_linear(const struct gsim_context *context) {
                          (context->host_ns == 0 && context->refill_ns == 0 && !context->arrival_ns);
     return context->iterations == 1 && is_one_launch;
 }
+
+/* Whether the future is the same, as far as the context decides it. back_ns: how far the past matters to
+ * which context is next. can_be_cut: where it is within a kernel decides how it is halted. */
+bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
+                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
+                          bool can_be_cut);
+/* What a context has done from `then` to `now`; and so many times that, while so much time passed.
+ * may_be_within: that is no whole number of iterations. */
+void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
+                           const struct gsim_context *then, int64_t then_ns);
+void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
+                       int64_t by_ns, bool may_be_within);
 
 #endif

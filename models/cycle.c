@@ -63,30 +63,6 @@ bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
 
 /* --- the canonical state ---------------------------------------------------------------------- */
 
-/* What lies in the past cannot influence anything any more. */
-static int64_t until(int64_t time_ns, int64_t now_ns) {
-    return time_ns > now_ns ? time_ns - now_ns : 0;
-}
-
-/* back_ns: how far the past matters to who is next. */
-static bool is_same_context(const struct gsim_context *a, int64_t a_now,
-                            const struct gsim_context *b, int64_t b_now, int64_t back_ns,
-                            bool can_be_cut) {
-    if (gsim_context_is_done(a) != gsim_context_is_done(b))
-        return false;
-    if (a->per_sweep > 1 && (b->done_iterations - a->done_iterations) % a->per_sweep != 0)
-        return false;
-    if (a->refill_ns > 0 && (a_now % a->refill_ns != b_now % b->refill_ns ||
-                             gsim_context_begun(a, a_now) != gsim_context_begun(b, b_now)))
-        return false;
-    if (gsim_context_is_done(a) ||
-        (!can_be_cut && gsim_context_is_linear(a) && a->ready_ns <= a_now - back_ns))
-        return gsim_context_is_done(a) || b->ready_ns <= b_now - back_ns;
-    return a->done == b->done &&
-           until(a->ready_ns, a_now - back_ns) == until(b->ready_ns, b_now - back_ns) &&
-           until(a->launch_ns + a->host_ns, a_now) == until(b->launch_ns + b->host_ns, b_now);
-}
-
 static bool is_same_grid(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
                          int64_t b_now) {
     struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
@@ -168,8 +144,8 @@ static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *
     const struct gsim_member *one = &a->members[place], *other = &b->members[place];
     return is_same_standing(a, b, place) && one->restore_ns == other->restore_ns &&
            one->stall_ns == other->stall_ns && gsim_tenant_is_same(&one->tenant, &other->tenant) &&
-           is_same_context(&one->context, a->now_ns, &other->context, b->now_ns, back_ns,
-                           can_be_cut(a, one));
+           gsim_context_is_same(&one->context, a->now_ns, &other->context, b->now_ns, back_ns,
+                                can_be_cut(a, one));
 }
 
 static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
@@ -197,7 +173,7 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
             return false;
         n_present += member->is_present;
         n_last += member->is_present && gsim_context_is_linear(&member->context) &&
-                  member->context.done_iterations + 1 >= member->context.iterations;
+                  member->context.sums.done_iterations + 1 >= member->context.iterations;
     }
     return n_present != 1 || n_last != 1;
 }
@@ -211,11 +187,8 @@ static void measure(struct gsim_cycle *cycle, const struct gsim_lanes *now) {
     cycle->period_ns = now->now_ns - then->now_ns;
     for (uint16_t i = 0; i < now->capacity; i++) {
         const struct gsim_member *a = &then->members[i], *b = &now->members[i];
-        per->members[i].context.done_iterations =
-            b->context.done_iterations - a->context.done_iterations;
-        per->members[i].context.done = b->context.done - a->context.done;
-        per->members[i].context.taken_ns = gsim_context_taken_ns(&b->context, now->now_ns) -
-                                           gsim_context_taken_ns(&a->context, then->now_ns);
+        gsim_context_subtract(&per->members[i].context, &b->context, now->now_ns, &a->context,
+                              then->now_ns);
         per->members[i].busy_ns = b->busy_ns - a->busy_ns;
         per->members[i].tenant.sum = b->tenant.sum;
         gsim_memory_use_add(&per->members[i].tenant.sum, &a->tenant.sum, -1);
@@ -243,7 +216,7 @@ static gsim_work total(const struct gsim_context *context, int64_t iterations, g
 }
 
 static gsim_work per_period(const struct gsim_context *context, const struct gsim_context *per) {
-    return total(context, per->done_iterations, per->done);
+    return total(context, per->sums.done_iterations, per->done);
 }
 
 /* How many periods this member can repeat without anything to report of it. */
@@ -257,7 +230,7 @@ static int64_t most_periods(const struct gsim_member *member, const struct gsim_
         gsim_work watched = total(context, member->watch_iterations, member->watch_done);
         end = watched < end ? watched : end;
     }
-    gsim_work left = end - total(context, context->done_iterations, context->done) - 1;
+    gsim_work left = end - total(context, context->sums.done_iterations, context->done) - 1;
     gsim_work most = left > 0 ? left / one : 0;
     return most < INT64_MAX ? (int64_t)most : INT64_MAX;
 }
@@ -280,35 +253,13 @@ static void shift(int64_t *time_ns, int64_t by_ns) {
         *time_ns += by_ns;
 }
 
-/* Extrapolated periods end anywhere in an iteration. */
-static void settle_iterations(struct gsim_context *context) {
-    gsim_work iteration = gsim_work_of_ns(context->gpu_ns);
-    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
-    if (context->done < 0 && context->done_iterations > 0)
-        over = -((-context->done + iteration - 1) / iteration);
-    context->done_iterations += (int64_t)over;
-    context->done -= over * iteration;
-}
-
 static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
                         int64_t by_ns, bool is_approximate) {
-    struct gsim_context *context = &member->context;
-    if (gsim_context_is_done(context))
+    if (gsim_context_is_done(&member->context))
         return;
-    context->done_iterations += n * per->context.done_iterations;
-    context->done += n * per->context.done;
-    if (is_approximate)
-        settle_iterations(context);
+    gsim_context_skip(&member->context, &per->context, n, by_ns, is_approximate);
     member->busy_ns += n * per->busy_ns;
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
-    if (!gsim_context_is_linear(context)) { /* whose one iteration goes on, and took what it has */
-        context->taken_ns += n * per->context.taken_ns;
-        shift(&context->began_ns, by_ns);
-    }
-    context->begun_in += context->refill_ns > 0 ? by_ns / context->refill_ns : 0;
-    shift(&context->launch_ns, by_ns);
-    shift(&context->ready_ns, by_ns);
-    shift(&context->gpu_end_ns, by_ns);
 }
 
 static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64_t n) {

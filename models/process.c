@@ -265,7 +265,7 @@ struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t 
 
 gsim_work gsim_process_done(const struct gsim_process *process,
                             const struct gsim_context *context) {
-    gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->done_iterations;
+    gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->sums.done_iterations;
     if (context->done == 0 || process->pace_ns == context->gpu_ns)
         return whole + context->done;
     /* within an iteration the GPU's part stands for the whole */
@@ -317,7 +317,7 @@ void gsim_process_put(const struct gsim_process *process, gsim_work service,
     int64_t service_ns = gsim_work_to_ns(service);
     int64_t iterations = process->pace_ns > 0 ? service_ns / process->pace_ns : 0;
     bool is_within = iterations < context->iterations;
-    context->done_iterations = is_within ? iterations : context->iterations;
+    context->sums.done_iterations = is_within ? iterations : context->iterations;
     context->done = 0;
     if (is_within)
         context->done = gsim_work_of_ns(

@@ -33,7 +33,7 @@ static int64_t ready_but_ns(const struct gsim_rotation *rotation, const struct g
                             uint16_t but) {
     int64_t ready_ns = GSIM_NEVER;
     for (uint16_t place = 0; place < ring->n; place++) {
-        int64_t one_ns = member_at(rotation, ring, place)->context.ready_ns;
+        int64_t one_ns = member_at(rotation, ring, place)->context.times.ready_ns;
         if (place != but && one_ns < ready_ns)
             ready_ns = one_ns;
     }
@@ -47,8 +47,8 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
     for (uint16_t place = 0; place < ring->n; place++) {
         const struct gsim_member *one = member_at(rotation, ring, place);
         bool is_rival = above ? one->how.priority > priority : one->how.priority == priority;
-        if (is_rival && place != ring->at && one->context.ready_ns < ready_ns)
-            ready_ns = one->context.ready_ns;
+        if (is_rival && place != ring->at && one->context.times.ready_ns < ready_ns)
+            ready_ns = one->context.times.ready_ns;
     }
     return ready_ns;
 }
@@ -68,7 +68,7 @@ struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
  * time to switch to it. */
 static int64_t turn_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                        uint16_t place, int64_t now_ns) {
-    int64_t ready_ns = member_at(rotation, ring, place)->context.ready_ns;
+    int64_t ready_ns = member_at(rotation, ring, place)->context.times.ready_ns;
     bool is_there = !ring->is_used || ring->last == ring->member[place];
     struct gsim_grid grid = gsim_ring_grid(ring);
     if (ready_ns == GSIM_NEVER)
@@ -114,7 +114,7 @@ static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member 
 }
 
 static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, uint64_t rate_q32) {
-    if (member->watch_iterations != member->context.done_iterations)
+    if (member->watch_iterations != member->context.sums.done_iterations)
         return GSIM_NEVER;
     gsim_work left = member->watch_done - member->context.done;
     if (left <= 0)
@@ -167,7 +167,7 @@ static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
         return;
     for (uint16_t place = 0; place < ring->n; place++) {
         struct gsim_member *member = member_at(rotation, ring, place);
-        if (!could_pad(running, member) || member->context.ready_ns > now_ns)
+        if (!could_pad(running, member) || member->context.times.ready_ns > now_ns)
             continue;
         int64_t time_ns =
             gsim_padding_time_ns(&running->context, &member->context, member->spec.block_ns);
@@ -241,8 +241,9 @@ static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct 
     int64_t ready_ns = GSIM_NEVER;
     for (uint16_t place = 0; first->context.done == 0 && place < ring->n; place++) {
         const struct gsim_member *one = member_at(rotation, ring, place);
-        if (place != ring->at && one->context.ready_ns < ready_ns && !goes_before(ring, first, one))
-            ready_ns = one->context.ready_ns;
+        if (place != ring->at && one->context.times.ready_ns < ready_ns &&
+            !goes_before(ring, first, one))
+            ready_ns = one->context.times.ready_ns;
     }
     return ready_ns;
 }
@@ -274,7 +275,7 @@ static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ri
     consider(ring, GSIM_CHANGE_RELEASED,
              gsim_ring_is_whole(ring) ? challenged_ns(rotation, ring)
                                       : released_ns(rotation, ring));
-    consider(ring, GSIM_CHANGE_YIELD, member_at(rotation, ring, ring->at)->context.ready_ns);
+    consider(ring, GSIM_CHANGE_YIELD, member_at(rotation, ring, ring->at)->context.times.ready_ns);
 }
 
 void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
@@ -389,7 +390,7 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
     for (uint16_t i = 0; i < ring->n; i++) {
         place = after(ring, place);
         const struct gsim_member *member = member_at(rotation, ring, place);
-        if (member->context.ready_ns > now_ns ||
+        if (member->context.times.ready_ns > now_ns ||
             (gsim_ring_is_strict(ring) && turn_ns(rotation, ring, place, now_ns) > now_ns))
             continue;
         if (!gsim_ring_is_by_priority(ring))
@@ -405,7 +406,7 @@ static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_rin
                            int64_t now_ns) {
     if (!gsim_ring_is_by_priority(ring) && !gsim_ring_is_strict(ring) &&
         ring->last == ring->member[ring->at] &&
-        member_at(rotation, ring, ring->at)->context.ready_ns <= now_ns) {
+        member_at(rotation, ring, ring->at)->context.times.ready_ns <= now_ns) {
         run(rotation, ring, now_ns);
         return;
     }
@@ -464,9 +465,9 @@ static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64
 }
 
 static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, uint64_t rate_q32) {
-    int64_t iterations = member->context.done_iterations;
+    int64_t iterations = member->context.sums.done_iterations;
     gsim_context_run(&member->context, from_ns, to_ns, rate_q32);
-    if (member->context.done_iterations != iterations)
+    if (member->context.sums.done_iterations != iterations)
         gsim_tenant_end_iteration(&member->tenant, gsim_context_is_swept(&member->context));
 }
 
@@ -535,7 +536,7 @@ static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring
 
 static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     ring->phase = GSIM_LANE_KEPT;
-    if (member_at(rotation, ring, ring->at)->context.ready_ns <= now_ns)
+    if (member_at(rotation, ring, ring->at)->context.times.ready_ns <= now_ns)
         go_on(rotation, ring, now_ns);
     else
         plan_kept(rotation, ring, now_ns);
@@ -548,7 +549,7 @@ static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring
     const struct gsim_member *member = member_at(rotation, ring, ring->at);
     const struct gsim_context *context = &member->context;
     if (member->stop_at != GSIM_EXIT_NEVER || gsim_ring_is_whole(ring) ||
-        context->ready_ns > now_ns)
+        context->times.ready_ns > now_ns)
         return false;
     if (context->arrival_ns)
         return !gsim_ring_is_strict(ring) && turn_ends_ns(rotation, ring) > now_ns;
@@ -596,7 +597,7 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
 static uint16_t stopped(const struct gsim_rotation *rotation, uint16_t place) {
     struct gsim_member *member = &rotation->members[place];
     if (gsim_context_is_done(&member->context) && member->finish_ns == GSIM_NEVER)
-        member->finish_ns = member->context.launch_ns;
+        member->finish_ns = member->context.times.launch_ns;
     return place;
 }
 

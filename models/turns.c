@@ -487,9 +487,9 @@ static void find_place(struct gsim_model *model, gsim_slot slot, const struct gs
     gsim_work done = model->progress[slot].done;
     bool is_there = turner->has_left ? done == turner->left_done : done == 0;
     if (!is_there && !turner->process.is_open_loop) {
-        int64_t taken_ns = turner->left.taken_ns;
+        int64_t taken_ns = turner->left.sums.taken_ns;
         turner->left = *whole;
-        turner->left.taken_ns = taken_ns;
+        turner->left.sums.taken_ns = taken_ns;
         gsim_process_put(&turner->process, done, &turner->left);
         turner->left_ns = 0;
         turner->has_left = true;
@@ -575,7 +575,7 @@ static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_mem
                                .since_ns = now_ns,
                                .is_untold = model->jobs[slot].is_turning};
     if (turner->process.is_open_loop)
-        model->turns.logs[turner->log].n_served = context->done_iterations;
+        model->turns.logs[turner->log].n_served = context->sums.done_iterations;
 }
 
 /* Tells observers what has happened on a GPU. */
@@ -661,7 +661,7 @@ void gsim_turns_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     gsim_work done = 0;
     if (job->threshold_ns >= 0)
         gsim_process_locate(&turner->process, context, job->threshold_ns, &iterations, &done);
-    int64_t next = context->done_iterations + 1;
+    int64_t next = context->sums.done_iterations + 1;
     if (job->is_boundary_watched && (iterations < 0 || next <= iterations)) {
         iterations = next;
         done = 0;
