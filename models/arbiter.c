@@ -97,7 +97,7 @@ static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
 static uint16_t earliest(const struct gsim_lanes *lanes) {
     uint16_t first = 0;
     for (uint16_t i = 1; i < lanes->n_rings; i++)
-        if (lanes->rings[i].next_ns < lanes->rings[first].next_ns)
+        if (lanes->rings[i].marks.next_ns < lanes->rings[first].marks.next_ns)
             first = i;
     return first;
 }
@@ -153,8 +153,8 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
  * both. */
 static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
                       uint16_t stopped) {
-    return stopped == GSIM_NO_MEMBER ||
-           (ring->phase == GSIM_LANE_RUNNING && ring->quantum_start_ns == lanes->now_ns);
+    return stopped == GSIM_NO_MEMBER || (ring->state.phase == GSIM_LANE_RUNNING &&
+                                         ring->marks.quantum_start_ns == lanes->now_ns);
 }
 
 /* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
@@ -167,15 +167,15 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
             return false;
         arbiter->n_steps++;
         uint16_t lane = earliest(lanes);
-        if (lanes->unsolved && lanes->rings[lane].next_ns > lanes->now_ns) {
+        if (lanes->unsolved && lanes->rings[lane].marks.next_ns > lanes->now_ns) {
             gsim_concurrent_solve(&rotation, arbiter->spaces, lanes);
             lane = earliest(lanes);
         }
         struct gsim_ring *ring = &lanes->rings[lane];
-        if (ring->next_ns == GSIM_NEVER || ring->next_ns > limit_ns ||
-            (lanes->has_reports && ring->next_ns > lanes->now_ns))
+        if (ring->marks.next_ns == GSIM_NEVER || ring->marks.next_ns > limit_ns ||
+            (lanes->has_reports && ring->marks.next_ns > lanes->now_ns))
             break;
-        lanes->now_ns = ring->next_ns;
+        lanes->now_ns = ring->marks.next_ns;
         uint16_t stopped = gsim_ring_step(&rotation, ring);
         unsolve(arbiter, lanes, ring);
         if (stopped != GSIM_NO_MEMBER)
@@ -226,7 +226,7 @@ bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
 
 /* Before rates are solved, when the next change is is not known. */
 static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
-    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].next_ns : GSIM_NEVER;
+    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].marks.next_ns : GSIM_NEVER;
     if (lanes->unsolved)
         return lanes->now_ns - 1;
     return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
@@ -372,8 +372,8 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
     arbiter->committed.unsolved = 0;
     for (uint16_t i = 0; i < arbiter->committed.n_rings; i++) {
         assert(arbiter->committed.rings[i].n == 0);
-        arbiter->committed.rings[i].rate_q32 = GSIM_RATE_ONE;
-        arbiter->committed.rings[i].is_used = false;
+        arbiter->committed.rings[i].state.rate_q32 = GSIM_RATE_ONE;
+        arbiter->committed.rings[i].state.is_used = false;
     }
 }
 
@@ -409,8 +409,8 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
     for (uint16_t place = 0; place < lanes->capacity; place++) {
         struct gsim_member *member = &lanes->members[place];
         if (member->is_present)
-            member->stall_ns =
-                gsim_tenant_repace(&member->tenant, member->stall_ns, was_bytes_per_s,
+            member->state.stall_ns =
+                gsim_tenant_repace(&member->tenant, member->state.stall_ns, was_bytes_per_s,
                                    arbiter->pager.uvm.copy_bytes_per_s);
     }
     struct gsim_rotation rotation = rotation_of(keeper, lanes);
@@ -426,7 +426,7 @@ static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_wing *
         if (!member->is_present)
             continue;
         const struct gsim_tenant *tenant = wing ? &wing->tenant : &member->tenant;
-        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->stall_ns);
+        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->state.stall_ns);
         gsim_memory_use_add(to, &tenant->sum, 1);
         gsim_memory_use_add(to, &coming, -1);
     }
@@ -503,7 +503,7 @@ static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *ne
                                                  .spec = newcomer->spec,
                                                  .context = *context,
                                                  .tenant = tenant,
-                                                 .stall_ns = memory->stall_ns,
+                                                 .state.stall_ns = memory->stall_ns,
                                                  .is_present = true,
                                                  .watch_iterations = -1,
                                                  .finish_ns = GSIM_NEVER};
@@ -552,7 +552,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
     struct gsim_ring *ring = &lanes->rings[lanes->members[member].how.lane];
     gsim_ring_leave(&rotation, ring, member, now_ns);
     if (arbiter->n_spaces > 0 && ring->n == 0)
-        ring->is_used = false; /* contexts side by side: there is none left to switch from */
+        ring->state.is_used = false; /* contexts side by side: there is none left to switch from */
     unsolve(arbiter, lanes, ring);
 }
 
@@ -577,7 +577,7 @@ struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t memb
                                      int64_t now_ns) {
     step_out(arbiter, member, now_ns);
     const struct gsim_member *left = &arbiter->committed.members[member];
-    return (struct gsim_parked){left->tenant, left->stall_ns};
+    return (struct gsim_parked){left->tenant, left->state.stall_ns};
 }
 
 void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
@@ -647,7 +647,7 @@ void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, const struc
     struct gsim_member *member = &arbiter->committed.members[place];
     member->how.priority = how->priority;
     member->how.weight = how->weight;
-    member->spec.counted_ns = member->busy_ns;
+    member->spec.counted_ns = member->sums.busy_ns;
 }
 
 void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t place, uint16_t lane, int64_t gpu_ns,
@@ -739,9 +739,9 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
                                        .steps = arbiter->n_steps,
                                        .is_approximate = lanes->is_approximate};
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        stats.slices += lanes->rings[i].n_slices;
-        stats.switch_ns += lanes->rings[i].switch_ns;
-        stats.vain_slices += lanes->rings[i].n_vain;
+        stats.slices += lanes->rings[i].sums.n_slices;
+        stats.switch_ns += lanes->rings[i].sums.switch_ns;
+        stats.vain_slices += lanes->rings[i].sums.n_vain;
     }
     return stats;
 }

@@ -41,10 +41,10 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
         const struct gsim_demand *demand = &lanes->members[running].spec.demand;
         struct gsim_holder holder = holder_of(&ring->how, ring->how.cap_ppm, demand);
         add(out, i, false, &holder);
-        if (ring->padding.member == GSIM_NO_MEMBER)
+        if (ring->state.padding == GSIM_NO_MEMBER)
             continue;
         uint32_t left_ppm = gsim_padding_left_ppm(&ring->how, demand);
-        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->padding.member].spec.demand);
+        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->state.padding].spec.demand);
         add(out, i, true, &holder);
     }
 }
@@ -52,8 +52,8 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
 /* A halt that has begun takes what it was to take. */
 static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring, bool is_padding,
                      uint64_t rate_q32, int64_t now_ns) {
-    uint64_t *rate = is_padding ? &ring->padding.rate_q32 : &ring->rate_q32;
-    if (*rate == rate_q32 || ring->is_halting)
+    uint64_t *rate = is_padding ? &ring->state.padding_rate_q32 : &ring->state.rate_q32;
+    if (*rate == rate_q32 || ring->state.is_halting)
         return;
     gsim_ring_settle(rotation, ring, now_ns);
     *rate = rate_q32;

@@ -63,19 +63,12 @@ bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
 
 /* --- the canonical state ---------------------------------------------------------------------- */
 
-static bool is_same_grid(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
-                         int64_t b_now) {
+/* How far a round is, where turns pass whether they are used or not. */
+static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                          int64_t b_now_ns) {
     struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
     return !gsim_ring_is_strict(a) || a->n == 0 ||
-           gsim_grid_offset_ns(&one, a_now) == gsim_grid_offset_ns(&other, b_now);
-}
-
-static bool is_same_padding(const struct gsim_padding *a, int64_t a_now,
-                            const struct gsim_padding *b, int64_t b_now) {
-    return a->member == b->member &&
-           (a->member == GSIM_NO_MEMBER ||
-            (a->since_ns - a_now == b->since_ns - b_now &&
-             a->until_ns - a_now == b->until_ns - b_now && a->rate_q32 == b->rate_q32));
+           gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
 }
 
 /* A context alone in its lane may renew its quantum for ever; when it began decides nothing until
@@ -84,32 +77,27 @@ static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
     return ring->n == 1 && moved_ns == 0;
 }
 
-static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
-                            int64_t b_now) {
-    int64_t moved_ns = b->quantum_start_ns - a->quantum_start_ns;
-    return moved_ns == b_now - a_now || keeps_quantum(a, moved_ns);
+static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                            int64_t b_now_ns) {
+    int64_t moved_ns = b->marks.quantum_start_ns - a->marks.quantum_start_ns;
+    bool has_owner = a->state.phase == GSIM_LANE_RUNNING || a->state.phase == GSIM_LANE_KEPT;
+    return !has_owner || moved_ns == b_now_ns - a_now_ns || keeps_quantum(a, moved_ns);
 }
 
-static bool is_same_ring(const struct gsim_ring *a, int64_t a_now, const struct gsim_ring *b,
-                         int64_t b_now) {
-    if (!is_same_grid(a, a_now, b, b_now) ||
-        !is_same_padding(&a->padding, a_now, &b->padding, b_now))
-        return false;
-    if (a->is_halting != b->is_halting ||
-        (a->is_halting &&
-         (a->halted_ns - a_now != b->halted_ns - b_now || a->outcome.done != b->outcome.done)))
-        return false;
-    if (a->phase != b->phase || a->at != b->at || a->last != b->last || a->n != b->n)
-        return false;
-    if (a->phase == GSIM_LANE_SWITCHING)
-        return a->next_ns - a_now == b->next_ns - b_now;
-    if (a->phase == GSIM_LANE_RUNNING)
-        return is_same_quantum(a, a_now, b, b_now) && a->since_ns - a_now == b->since_ns - b_now &&
-               a->rate_q32 == b->rate_q32;
-    if (a->phase == GSIM_LANE_KEPT)
-        return is_same_quantum(a, a_now, b, b_now) &&
-               a->release_ns - a_now == b->release_ns - b_now;
-    return true;
+static bool is_same_ring(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                         int64_t b_now_ns) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                               b_now_ns, GSIM_NEVER) &&
+           is_same_quantum(a, a_now_ns, b, b_now_ns) && is_same_round(a, a_now_ns, b, b_now_ns);
+}
+
+static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
+                           const struct gsim_member *b, int64_t b_now_ns, int64_t back_ns,
+                           bool can_be_cut) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_tenant_is_same(&a->tenant, &b->tenant) &&
+           gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
 }
 
 /* Whether where it is within a kernel decides how it is halted, or how long it pads: somebody may
@@ -133,19 +121,10 @@ static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes
     if (!ring->how.is_fair)
         return true;
     uint16_t first = ring->member[0];
-    gsim_i128 here = (gsim_i128)(b->members[place].busy_ns - a->members[place].busy_ns) *
+    gsim_i128 here = (gsim_i128)(b->members[place].sums.busy_ns - a->members[place].sums.busy_ns) *
                      a->members[place].how.weight;
-    return here == (gsim_i128)(b->members[first].busy_ns - a->members[first].busy_ns) *
+    return here == (gsim_i128)(b->members[first].sums.busy_ns - a->members[first].sums.busy_ns) *
                        a->members[first].how.weight;
-}
-
-static bool is_same_member(const struct gsim_lanes *a, const struct gsim_lanes *b, int64_t back_ns,
-                           uint16_t place) {
-    const struct gsim_member *one = &a->members[place], *other = &b->members[place];
-    return is_same_standing(a, b, place) && one->restore_ns == other->restore_ns &&
-           one->stall_ns == other->stall_ns && gsim_tenant_is_same(&one->tenant, &other->tenant) &&
-           gsim_context_is_same(&one->context, a->now_ns, &other->context, b->now_ns, back_ns,
-                                can_be_cut(a, one));
 }
 
 static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options *options,
@@ -155,7 +134,10 @@ static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options 
         if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
             return false;
     for (uint16_t i = 0; i < a->capacity; i++)
-        if (a->members[i].is_present && !is_same_member(a, b, options->costs.lookahead_ns, i))
+        if (a->members[i].is_present &&
+            !(is_same_standing(a, b, i) &&
+              is_same_member(&a->members[i], a->now_ns, &b->members[i], b->now_ns,
+                             options->costs.lookahead_ns, can_be_cut(a, &a->members[i]))))
             return false;
     return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch) &&
            gsim_wings_are_same(&a->wings, a->now_ns, &b->wings, b->now_ns, &cycle->scratch);
@@ -180,27 +162,33 @@ static bool can_repeat(const struct gsim_lanes *lanes) {
 
 /* --- one period ------------------------------------------------------------------------------- */
 
+static void subtract_ring(struct gsim_ring *per, const struct gsim_ring *now,
+                          const struct gsim_ring *then) {
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->marks.quantum_start_ns = now->marks.quantum_start_ns - then->marks.quantum_start_ns;
+}
+
+static void subtract_member(struct gsim_member *per, const struct gsim_member *now, int64_t now_ns,
+                            const struct gsim_member *then, int64_t then_ns) {
+    gsim_context_subtract(&per->context, &now->context, now_ns, &then->context, then_ns);
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    gsim_sums_subtract(GSIM_ROLE(per->tenant.sum), (const int64_t *)&now->tenant.sum,
+                       (const int64_t *)&then->tenant.sum);
+}
+
 /* What has been done since the state that was seen. */
 static void measure(struct gsim_cycle *cycle, const struct gsim_lanes *now) {
     const struct gsim_lanes *then = &cycle->seen;
     struct gsim_lanes *per = &cycle->per_period;
     cycle->period_ns = now->now_ns - then->now_ns;
-    for (uint16_t i = 0; i < now->capacity; i++) {
-        const struct gsim_member *a = &then->members[i], *b = &now->members[i];
-        gsim_context_subtract(&per->members[i].context, &b->context, now->now_ns, &a->context,
-                              then->now_ns);
-        per->members[i].busy_ns = b->busy_ns - a->busy_ns;
-        per->members[i].tenant.sum = b->tenant.sum;
-        gsim_memory_use_add(&per->members[i].tenant.sum, &a->tenant.sum, -1);
-    }
+    for (uint16_t i = 0; i < now->capacity; i++)
+        subtract_member(&per->members[i], &now->members[i], now->now_ns, &then->members[i],
+                        then->now_ns);
+    for (uint16_t i = 0; i < now->n_rings; i++)
+        subtract_ring(&per->rings[i], &now->rings[i], &then->rings[i]);
     gsim_wings_subtract(&per->wings, &now->wings, &then->wings);
-    for (uint16_t i = 0; i < now->n_rings; i++) {
-        per->rings[i].switch_ns = now->rings[i].switch_ns - then->rings[i].switch_ns;
-        per->rings[i].n_slices = now->rings[i].n_slices - then->rings[i].n_slices;
-        per->rings[i].n_vain = now->rings[i].n_vain - then->rings[i].n_vain;
-        per->rings[i].quantum_start_ns =
-            now->rings[i].quantum_start_ns - then->rings[i].quantum_start_ns;
-    }
 }
 
 static void find(struct gsim_cycle *cycle, const struct gsim_lanes *now, bool is_approximate) {
@@ -248,47 +236,38 @@ static int64_t periods(const struct gsim_cycle *cycle, const struct gsim_lanes *
     return least - 1; /* the last one is walked through, so that its end is met as it comes */
 }
 
-static void shift(int64_t *time_ns, int64_t by_ns) {
-    if (*time_ns != GSIM_NEVER)
-        *time_ns += by_ns;
-}
-
 static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
-                        int64_t by_ns, bool is_approximate) {
+                        int64_t by_ns, bool may_be_within) {
     if (gsim_context_is_done(&member->context))
         return;
-    gsim_context_skip(&member->context, &per->context, n, by_ns, is_approximate);
-    member->busy_ns += n * per->busy_ns;
+    gsim_context_skip(&member->context, &per->context, n, by_ns, may_be_within);
+    gsim_sums_add(GSIM_ROLE(member->sums), (const int64_t *)&per->sums, n);
     gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
 }
 
+static void skip_ring(struct gsim_ring *ring, const struct gsim_ring *per, int64_t n,
+                      int64_t by_ns) {
+    gsim_sums_add(GSIM_ROLE(ring->sums), (const int64_t *)&per->sums, n);
+    int64_t quantum_start_ns = ring->marks.quantum_start_ns;
+    gsim_times_shift(GSIM_ROLE(ring->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(ring->marks), by_ns);
+    if (keeps_quantum(ring, per->marks.quantum_start_ns))
+        ring->marks.quantum_start_ns = quantum_start_ns;
+}
+
 static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64_t n) {
+    const struct gsim_lanes *per = &cycle->per_period;
     int64_t by_ns = n * cycle->period_ns;
     lanes->now_ns += by_ns;
     lanes->skipped_ns += by_ns;
     lanes->is_approximate |= cycle->is_approximate;
-    lanes->store.link_free_ns += by_ns;
-    gsim_wings_skip(&lanes->wings, &cycle->per_period.wings, n, by_ns);
+    gsim_store_skip(&lanes->store, by_ns);
+    gsim_wings_skip(&lanes->wings, &per->wings, n, by_ns);
     for (uint16_t i = 0; i < lanes->capacity; i++)
         if (lanes->members[i].is_present)
-            skip_member(&lanes->members[i], &cycle->per_period.members[i], n, by_ns,
-                        cycle->is_approximate);
-    for (uint16_t i = 0; i < lanes->n_rings; i++) {
-        struct gsim_ring *ring = &lanes->rings[i];
-        ring->switch_ns += n * cycle->per_period.rings[i].switch_ns;
-        ring->n_slices += n * cycle->per_period.rings[i].n_slices;
-        ring->n_vain += n * cycle->per_period.rings[i].n_vain;
-        shift(&ring->since_ns, by_ns);
-        shift(&ring->grid_ns, by_ns);
-        if (!keeps_quantum(ring, cycle->per_period.rings[i].quantum_start_ns))
-            shift(&ring->quantum_start_ns, by_ns);
-        shift(&ring->next_ns, by_ns);
-        shift(&ring->halted_ns, by_ns);
-        shift(&ring->padding.since_ns, by_ns);
-        shift(&ring->padding.until_ns, by_ns);
-        shift(&ring->padding.ends_ns, by_ns);
-        shift(&ring->release_ns, by_ns);
-    }
+            skip_member(&lanes->members[i], &per->members[i], n, by_ns, cycle->is_approximate);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        skip_ring(&lanes->rings[i], &per->rings[i], n, by_ns);
 }
 
 /* --- looking for it --------------------------------------------------------------------------- */
@@ -304,7 +283,7 @@ static bool is_steady_member(const struct gsim_cycle *cycle, const struct gsim_l
                              uint16_t place) {
     const struct gsim_context *then = &cycle->seen.members[place].context;
     const struct gsim_context *context = &now->members[place].context;
-    gsim_work done = total(context, context->done_iterations - then->done_iterations,
+    gsim_work done = total(context, context->sums.done_iterations - then->sums.done_iterations,
                            context->done - then->done);
     gsim_work before = per_period(context, &cycle->per_period.members[place].context);
     int64_t is = rate_ppb(done, now->now_ns - cycle->seen.now_ns);

@@ -59,11 +59,11 @@ void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *
     pager->prefetch_bytes_per_s = shared(alone->prefetch_bytes_per_s, least);
 }
 
+GSIM_ROLE_ASSERT(struct gsim_memory_use);
+GSIM_ROLE_ASSERT(struct gsim_store_times);
+
 void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n) {
-    to->faults += n * one->faults;
-    to->bytes_in += n * one->bytes_in;
-    to->bytes_out += n * one->bytes_out;
-    to->stall_ns += n * one->stall_ns;
+    gsim_sums_add(GSIM_ROLE(*to), (const int64_t *)one, n);
 }
 
 /* What is where is about to be another. */
@@ -157,10 +157,10 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                .sweep_ns = turns[i].sweep_ns};
     struct gsim_migration moved =
         gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
-    int64_t begins_ns = now_ns > store->link_free_ns ? now_ns : store->link_free_ns;
+    int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
     int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
     if (moved.bytes_in + moved.bytes_out > 0)
-        store->link_free_ns = begins_ns + moved.ns;
+        store->times.link_free_ns = begins_ns + moved.ns;
     store->last_ns = moved.ns;
     store->last_in = moved.bytes_in;
     store->last_out = moved.bytes_out;
@@ -223,9 +223,9 @@ static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
 }
 
 int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
-    if (!store->pager || tenant->is_swept)
+    if (!store->pager || tenant->state.is_swept)
         return 0;
-    tenant->is_swept = true;
+    tenant->state.is_swept = true;
     if (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant->used))
         return 0;
     change(store);
@@ -266,7 +266,7 @@ int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t 
 }
 
 struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns) {
-    int64_t ns = store->link_free_ns - now_ns;
+    int64_t ns = store->times.link_free_ns - now_ns;
     ns = ns < store->last_ns ? ns : store->last_ns;
     if (!gsim_store_is_proactive(store) || ns <= 0)
         return (struct gsim_memory_use){0};
@@ -287,7 +287,7 @@ struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *
 }
 
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
-    tenant->is_swept &= !is_swept;
+    tenant->state.is_swept &= !is_swept;
     tenant->sum.bytes_out += tenant->spec.overflow.bytes;
     tenant->sum.bytes_in += tenant->spec.overflow.bytes;
     tenant->sum.stall_ns += tenant->spec.overflow.ns;
@@ -325,10 +325,6 @@ void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from) {
     to->residency = residency;
 }
 
-static int64_t left_ns(int64_t time_ns, int64_t now_ns) {
-    return time_ns > now_ns ? time_ns - now_ns : 0;
-}
-
 static bool has_same_uses(const struct gsim_residency *a, const struct gsim_residency *b) {
     if (a->n_buffers != b->n_buffers)
         return false;
@@ -355,7 +351,8 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
                         int64_t b_now_ns, struct gsim_store_scratch *scratch) {
     if (!a->pager || !b->pager)
         return a->pager == b->pager;
-    if (left_ns(a->link_free_ns, a_now_ns) != left_ns(b->link_free_ns, b_now_ns) ||
+    if (!gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                             b_now_ns, 0) ||
         !has_same_uses(&a->residency, &b->residency))
         return false;
     if (a->stamp == b->stamp)
@@ -369,7 +366,10 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
     return memcmp(scratch->numbers, scratch->numbers + n, n * sizeof(int64_t)) == 0;
 }
 
+void gsim_store_skip(struct gsim_store *store, int64_t by_ns) {
+    gsim_times_shift(GSIM_ROLE(store->times), by_ns);
+}
+
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
-    return a->used == b->used && a->unused == b->unused && a->is_swept == b->is_swept &&
-           a->spec.overflow.bytes == b->spec.overflow.bytes;
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0;
 }

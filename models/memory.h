@@ -25,6 +25,7 @@
 #define GSIM_MODELS_MEMORY_H
 
 #include "models/proactive.h"
+#include "models/roles.h"
 #include "models/uvm.h"
 #include "gsim/arrangement.h"
 
@@ -84,7 +85,9 @@ struct gsim_tenant_spec {
 struct gsim_tenant {
     struct gsim_tenant_spec spec;
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
-    bool is_swept; /* the iteration under way has found what it misses */
+    struct gsim_tenant_state {
+        bool is_swept; /* the iteration under way has found what it misses */
+    } state;
     struct gsim_memory_use sum;
     struct gsim_memory_use last; /* what the last wait for pages was for */
 };
@@ -93,7 +96,9 @@ struct gsim_tenant {
 struct gsim_store {
     struct gsim_pager *pager; /* NULL: everything is resident */
     struct gsim_residency residency;
-    int64_t link_free_ns; /* proactive: the last migration ends */
+    struct gsim_store_times {
+        int64_t link_free_ns; /* proactive: the last migration ends */
+    } times;
     int64_t last_ns, last_in, last_out; /* how long it took, and what it moved */
     uint64_t stamp; /* copies with the same one hold the same */
 };
@@ -153,6 +158,8 @@ bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const stru
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
 /* Of so many bytes on the host: once there and once back. */
 struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
+/* So much time passes in periods that are skipped. */
+void gsim_store_skip(struct gsim_store *store, int64_t by_ns);
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
 
 #endif

@@ -10,15 +10,6 @@
 #include "models/space.h"
 #include "gsim/arrangement.h"
 
-/* Who pads, if anybody. */
-struct gsim_padding {
-    uint16_t member; /* UINT16_MAX: nobody */
-    int64_t since_ns; /* up to when it is brought forward */
-    int64_t until_ns; /* the end of its last wave */
-    int64_t ends_ns; /* that, or the end of its kernel */
-    uint64_t rate_q32;
-};
-
 /* What is left of a lane's SMs beside this kernel. */
 uint32_t gsim_padding_left_ppm(const struct gsim_lane *how, const struct gsim_demand *urgent);
 /* How long blocks of the second one's present kernel may run beside the first one's, which begins:

@@ -5,12 +5,39 @@
 
 #include "gsim/units.h"
 
+GSIM_ROLE_ASSERT(struct gsim_ring_times);
+GSIM_ROLE_ASSERT(struct gsim_ring_marks);
+GSIM_ROLE_ASSERT(struct gsim_ring_sums);
+GSIM_ROLE_ASSERT(struct gsim_member_sums);
+
+static void stop_padding(struct gsim_ring *ring) {
+    ring->state.padding = GSIM_NO_MEMBER;
+    ring->state.padding_rate_q32 = 0;
+    ring->times.padding_since_ns = ring->times.padding_until_ns = GSIM_NEVER;
+}
+
+static void stop_halting(struct gsim_ring *ring) {
+    ring->state.is_halting = false;
+    ring->state.halted_done = 0;
+    ring->state.halted_restore_ns = 0;
+    ring->times.halted_ns = GSIM_NEVER;
+}
+
+/* What does not apply any more would make states look different that are the same. */
+static void enter(struct gsim_ring *ring, enum gsim_lane_phase phase) {
+    ring->state.phase = (uint8_t)phase;
+    ring->times.switched_ns = ring->times.release_ns = GSIM_NEVER;
+    if (phase == GSIM_LANE_IDLE || phase == GSIM_LANE_SWITCHING)
+        ring->times.since_ns = GSIM_NEVER;
+}
+
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
-    *ring = (struct gsim_ring){.last = GSIM_NO_MEMBER,
-                               .padding = {.member = GSIM_NO_MEMBER},
-                               .rate_q32 = GSIM_RATE_ONE,
-                               .how = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns},
-                               .next_ns = GSIM_NEVER};
+    *ring = (struct gsim_ring){.how = {.discipline = GSIM_DISCIPLINE_RR, .quantum_ns = quantum_ns},
+                               .state = {.last = GSIM_NO_MEMBER, .rate_q32 = GSIM_RATE_ONE},
+                               .marks = {.next_ns = GSIM_NEVER}};
+    enter(ring, GSIM_LANE_IDLE);
+    stop_padding(ring);
+    stop_halting(ring);
 }
 
 static struct gsim_member *member_at(const struct gsim_rotation *rotation,
@@ -47,7 +74,7 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
     for (uint16_t place = 0; place < ring->n; place++) {
         const struct gsim_member *one = member_at(rotation, ring, place);
         bool is_rival = above ? one->how.priority > priority : one->how.priority == priority;
-        if (is_rival && place != ring->at && one->context.times.ready_ns < ready_ns)
+        if (is_rival && place != ring->state.at && one->context.times.ready_ns < ready_ns)
             ready_ns = one->context.times.ready_ns;
     }
     return ready_ns;
@@ -60,7 +87,7 @@ static uint16_t least_turns(const struct gsim_ring *ring) {
 
 struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
     uint16_t n_turns = least_turns(ring);
-    return (struct gsim_grid){ring->grid_ns, ring->how.quantum_ns,
+    return (struct gsim_grid){ring->marks.grid_ns, ring->how.quantum_ns,
                               n_turns > ring->n ? n_turns : ring->n};
 }
 
@@ -69,7 +96,7 @@ struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
 static int64_t turn_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                        uint16_t place, int64_t now_ns) {
     int64_t ready_ns = member_at(rotation, ring, place)->context.times.ready_ns;
-    bool is_there = !ring->is_used || ring->last == ring->member[place];
+    bool is_there = !ring->state.is_used || ring->state.last == ring->member[place];
     struct gsim_grid grid = gsim_ring_grid(ring);
     if (ready_ns == GSIM_NEVER)
         return GSIM_NEVER;
@@ -89,28 +116,28 @@ static int64_t first_turn_ns(const struct gsim_rotation *rotation, const struct 
 
 /* Whoever is on a strict lane, or is next to be, begins a turn now. */
 static void begin_round(struct gsim_ring *ring, int64_t place, int64_t now_ns) {
-    ring->grid_ns = now_ns - place * ring->how.quantum_ns;
+    ring->marks.grid_ns = now_ns - place * ring->how.quantum_ns;
 }
 
 /* The first end of a quantum at which somebody else is ready. */
 static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                              int64_t ready_ns) {
     int64_t quantum_ns = quantum_of(ring, member);
-    int64_t first_ns = ring->quantum_start_ns + quantum_ns;
+    int64_t first_ns = ring->marks.quantum_start_ns + quantum_ns;
     if (ready_ns <= first_ns || ready_ns == GSIM_NEVER)
         return ready_ns == GSIM_NEVER ? GSIM_NEVER : first_ns;
-    int64_t n = (ready_ns - ring->quantum_start_ns + quantum_ns - 1) / quantum_ns;
-    return ring->quantum_start_ns + n * quantum_ns;
+    int64_t n = (ready_ns - ring->marks.quantum_start_ns + quantum_ns - 1) / quantum_ns;
+    return ring->marks.quantum_start_ns + n * quantum_ns;
 }
 
 /* When the running one gives up the lane by itself. */
 static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
-    int64_t from_ns = ring->since_ns + member->stall_ns;
+    int64_t from_ns = ring->times.since_ns + member->state.stall_ns;
     if (member->stop_at != GSIM_EXIT_NEVER)
-        return gsim_context_boundary_ns(context, from_ns, ring->rate_q32,
+        return gsim_context_boundary_ns(context, from_ns, ring->state.rate_q32,
                                         member->stop_at == GSIM_EXIT_ITERATION);
-    return gsim_context_idle_ns(context, from_ns, ring->rate_q32);
+    return gsim_context_idle_ns(context, from_ns, ring->state.rate_q32);
 }
 
 static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, uint64_t rate_q32) {
@@ -119,13 +146,13 @@ static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, ui
     gsim_work left = member->watch_done - member->context.done;
     if (left <= 0)
         return since_ns;
-    return since_ns + member->stall_ns + gsim_work_time(left, rate_q32);
+    return since_ns + member->state.stall_ns + gsim_work_time(left, rate_q32);
 }
 
 static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64_t time_ns) {
-    if (time_ns >= ring->next_ns)
+    if (time_ns >= ring->marks.next_ns)
         return; /* ties: what was considered first */
-    ring->next_ns = time_ns > ring->since_ns ? time_ns : ring->since_ns;
+    ring->marks.next_ns = time_ns > ring->times.since_ns ? time_ns : ring->times.since_ns;
     ring->change = (uint8_t)change;
 }
 
@@ -145,24 +172,23 @@ static bool is_worth_padding(const struct gsim_rotation *rotation, const struct 
 
 /* Before anything of the running one, which it does not touch. */
 static void plan_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
-    struct gsim_padding *padding = &ring->padding;
-    if (padding->member == GSIM_NO_MEMBER)
+    if (ring->state.padding == GSIM_NO_MEMBER)
         return;
-    const struct gsim_member *member = &rotation->members[padding->member];
-    int64_t kernel_ns =
-        gsim_context_boundary_ns(&member->context, padding->since_ns, padding->rate_q32, false);
-    padding->ends_ns = kernel_ns < padding->until_ns ? kernel_ns : padding->until_ns;
-    consider(ring, GSIM_CHANGE_PADDED, padding->ends_ns);
+    const struct gsim_member *member = &rotation->members[ring->state.padding];
+    int64_t since_ns = ring->times.padding_since_ns, until_ns = ring->times.padding_until_ns;
+    uint64_t rate_q32 = ring->state.padding_rate_q32;
+    int64_t kernel_ns = gsim_context_boundary_ns(&member->context, since_ns, rate_q32, false);
+    ring->marks.padding_ends_ns = kernel_ns < until_ns ? kernel_ns : until_ns;
+    consider(ring, GSIM_CHANGE_PADDED, ring->marks.padding_ends_ns);
     if (member->watch_iterations >= 0)
-        consider(ring, GSIM_CHANGE_PADDED,
-                 watched_ns(member, padding->since_ns, padding->rate_q32));
-    consider(ring, GSIM_CHANGE_PADDED, gsim_context_refill_ns(&member->context, padding->since_ns));
+        consider(ring, GSIM_CHANGE_PADDED, watched_ns(member, since_ns, rate_q32));
+    consider(ring, GSIM_CHANGE_PADDED, gsim_context_refill_ns(&member->context, since_ns));
 }
 
 /* Where a kernel of the running one begins: the first of those less urgent that fits joins it. */
 static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    const struct gsim_member *running = member_at(rotation, ring, ring->at);
-    if (ring->padding.member != GSIM_NO_MEMBER || !is_worth_padding(rotation, ring, running) ||
+    const struct gsim_member *running = member_at(rotation, ring, ring->state.at);
+    if (ring->state.padding != GSIM_NO_MEMBER || !is_worth_padding(rotation, ring, running) ||
         !gsim_context_is_between_kernels(&running->context))
         return;
     for (uint16_t place = 0; place < ring->n; place++) {
@@ -174,42 +200,41 @@ static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
         if (time_ns == 0)
             continue;
         gsim_context_resume(&member->context, now_ns);
-        ring->padding = (struct gsim_padding){.member = ring->member[place],
-                                              .since_ns = now_ns,
-                                              .until_ns = now_ns + time_ns,
-                                              .rate_q32 = GSIM_RATE_ONE};
+        ring->state.padding = ring->member[place];
+        ring->state.padding_rate_q32 = GSIM_RATE_ONE;
+        ring->times.padding_since_ns = now_ns;
+        ring->times.padding_until_ns = now_ns + time_ns;
         return;
     }
-}
-
-static void stop_padding(struct gsim_ring *ring) {
-    ring->padding.member = GSIM_NO_MEMBER;
 }
 
 /* --- the next change -------------------------------------------------------------------------- */
 
 static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    ring->next_ns = GSIM_NEVER;
-    if (ring->is_halting) {
-        consider(ring, GSIM_CHANGE_HALTED, ring->halted_ns);
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    ring->marks.next_ns = GSIM_NEVER;
+    if (ring->state.is_halting) {
+        consider(ring, GSIM_CHANGE_HALTED, ring->times.halted_ns);
         return;
     }
     plan_padding(rotation, ring);
     consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member));
     if (member->watch_iterations >= 0)
-        consider(ring, GSIM_CHANGE_WATCHED, watched_ns(member, ring->since_ns, ring->rate_q32));
-    consider(ring, GSIM_CHANGE_REFILLED, gsim_context_refill_ns(&member->context, ring->since_ns));
+        consider(ring, GSIM_CHANGE_WATCHED,
+                 watched_ns(member, ring->times.since_ns, ring->state.rate_q32));
+    consider(ring, GSIM_CHANGE_REFILLED,
+             gsim_context_refill_ns(&member->context, ring->times.since_ns));
     if (gsim_ring_is_strict(ring)) {
         struct gsim_grid grid = gsim_ring_grid(ring);
         if (grid.n > 1)
-            consider(ring, GSIM_CHANGE_QUANTUM, gsim_grid_end_ns(&grid, ring->at, ring->since_ns));
+            consider(ring, GSIM_CHANGE_QUANTUM,
+                     gsim_grid_end_ns(&grid, ring->state.at, ring->times.since_ns));
         return;
     }
     if (gsim_ring_is_whole(ring) || (!gsim_ring_is_by_priority(ring) && ring->how.ends_at_boundary))
         return;
     if (!gsim_ring_is_by_priority(ring)) {
-        int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
+        int64_t ready_ns = ready_but_ns(rotation, ring, ring->state.at);
         consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
         return;
     }
@@ -219,12 +244,13 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->how.priority, false)));
     if (is_worth_padding(rotation, ring, member))
         consider(ring, GSIM_CHANGE_KERNEL,
-                 gsim_context_boundary_ns(&member->context, ring->since_ns + member->stall_ns,
-                                          ring->rate_q32, false));
+                 gsim_context_boundary_ns(&member->context,
+                                          ring->times.since_ns + member->state.stall_ns,
+                                          ring->state.rate_q32, false));
 }
 
 static gsim_i128 weighted_ns(const struct gsim_member *member) {
-    return (gsim_i128)(member->busy_ns - member->spec.counted_ns) * member->how.weight;
+    return (gsim_i128)(member->sums.busy_ns - member->spec.counted_ns) * member->how.weight;
 }
 
 static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *one,
@@ -237,11 +263,11 @@ static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *
 /* Between its iterations the first of a lane keeps it, until somebody is ready who is as good; within
  * one, whatever happens. */
 static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
-    const struct gsim_member *first = member_at(rotation, ring, ring->at);
+    const struct gsim_member *first = member_at(rotation, ring, ring->state.at);
     int64_t ready_ns = GSIM_NEVER;
     for (uint16_t place = 0; first->context.done == 0 && place < ring->n; place++) {
         const struct gsim_member *one = member_at(rotation, ring, place);
-        if (place != ring->at && one->context.times.ready_ns < ready_ns &&
+        if (place != ring->state.at && one->context.times.ready_ns < ready_ns &&
             !goes_before(ring, first, one))
             ready_ns = one->context.times.ready_ns;
     }
@@ -250,9 +276,9 @@ static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct 
 
 /* The end of its quantum while a rival is ready, or at once where that one is more urgent. */
 static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     if (!gsim_ring_is_by_priority(ring))
-        return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->at));
+        return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
     int64_t urgent_ns = ready_rivals_ns(rotation, ring, member->how.priority, true);
     int64_t quantum_ns =
         preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->how.priority, false));
@@ -262,37 +288,38 @@ static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct g
 /* The end of its turn, or of the time for which a context that has nothing to run may keep the lane
  * from others that are ready. */
 static int64_t released_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
-    int64_t ready_ns = ready_but_ns(rotation, ring, ring->at);
-    int64_t released = ready_ns > ring->release_ns ? ready_ns : ring->release_ns;
+    int64_t ready_ns = ready_but_ns(rotation, ring, ring->state.at);
+    int64_t released = ready_ns > ring->times.release_ns ? ready_ns : ring->times.release_ns;
     int64_t turn_ns = turn_ends_ns(rotation, ring);
     return turn_ns < released ? turn_ns : released;
 }
 
 static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                       int64_t now_ns) {
-    ring->since_ns = now_ns;
-    ring->next_ns = GSIM_NEVER;
+    ring->times.since_ns = now_ns;
+    ring->marks.next_ns = GSIM_NEVER;
     consider(ring, GSIM_CHANGE_RELEASED,
              gsim_ring_is_whole(ring) ? challenged_ns(rotation, ring)
                                       : released_ns(rotation, ring));
-    consider(ring, GSIM_CHANGE_YIELD, member_at(rotation, ring, ring->at)->context.times.ready_ns);
+    consider(ring, GSIM_CHANGE_YIELD,
+             member_at(rotation, ring, ring->state.at)->context.times.ready_ns);
 }
 
 void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    if (ring->phase == GSIM_LANE_SWITCHING)
+    if (ring->state.phase == GSIM_LANE_SWITCHING)
         return; /* until next_ns, whatever happens meanwhile */
-    if (ring->phase == GSIM_LANE_RUNNING) {
+    if (ring->state.phase == GSIM_LANE_RUNNING) {
         plan_running(rotation, ring);
         return;
     }
-    if (ring->phase == GSIM_LANE_KEPT) {
+    if (ring->state.phase == GSIM_LANE_KEPT) {
         plan_kept(rotation, ring, now_ns);
         return;
     }
-    ring->next_ns = gsim_ring_is_strict(ring) ? first_turn_ns(rotation, ring, now_ns)
-                                              : ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
-    if (ring->next_ns < now_ns)
-        ring->next_ns = now_ns;
+    ring->marks.next_ns = gsim_ring_is_strict(ring) ? first_turn_ns(rotation, ring, now_ns)
+                                                    : ready_but_ns(rotation, ring, GSIM_NO_MEMBER);
+    if (ring->marks.next_ns < now_ns)
+        ring->marks.next_ns = now_ns;
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
@@ -320,25 +347,25 @@ static void tell_residency(const struct gsim_rotation *rotation, const struct gs
 
 /* An iteration begins, or goes on. */
 static void go_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    struct gsim_member *member = member_at(rotation, ring, ring->at);
-    ring->phase = GSIM_LANE_RUNNING;
-    ring->since_ns = now_ns;
-    bool was_swept = member->tenant.is_swept;
+    struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    enter(ring, GSIM_LANE_RUNNING);
+    ring->times.since_ns = now_ns;
+    bool was_swept = member->tenant.state.is_swept;
     int64_t stall_ns = gsim_store_sweep(rotation->store, &member->tenant);
     stall_ns = gsim_wings_sweep(rotation->wings, &member->tenant, was_swept, stall_ns);
     if (stall_ns > 0)
         tell_residency(rotation, ring, now_ns);
-    member->stall_ns += stall_ns;
+    member->state.stall_ns += stall_ns;
     gsim_context_resume(&member->context, now_ns);
     pad(rotation, ring, now_ns);
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
 static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    ring->last = ring->member[ring->at];
-    ring->is_used = true;
-    ring->quantum_start_ns = now_ns;
-    ring->n_slices++;
+    ring->state.last = ring->member[ring->state.at];
+    ring->state.is_used = true;
+    ring->marks.quantum_start_ns = now_ns;
+    ring->sums.n_slices++;
     go_on(rotation, ring, now_ns);
 }
 
@@ -346,15 +373,15 @@ static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
 static int64_t migrated_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
     struct gsim_next_turn turns[GSIM_RING_MAX];
-    uint16_t place = ring->at, n = 0;
+    uint16_t place = ring->state.at, n = 0;
     do {
         struct gsim_member *member = member_at(rotation, ring, place);
         turns[n++] = (struct gsim_next_turn){&member->tenant, quantum_of(ring, member),
                                              member->context.gpu_ns};
         place = after(ring, place);
-    } while (place != ring->at);
+    } while (place != ring->state.at);
     struct gsim_store_move move = gsim_store_switch(rotation->store, turns, n, now_ns);
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     if (move.bytes_out > 0)
         tell(rotation, GSIM_SPAN_COPY_OUT, member, move.begins_ns, move.ends_ns, move.bytes_out);
     if (move.bytes_in > 0)
@@ -366,27 +393,30 @@ static int64_t migrated_ns(const struct gsim_rotation *rotation, const struct gs
 static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t place,
                       int64_t cost_ns, int64_t now_ns) {
     struct gsim_member *member = member_at(rotation, ring, place);
-    ring->at = place;
-    ring->is_halting = false;
+    ring->state.at = place;
+    if (ring->state.is_halting)
+        stop_halting(ring);
     if (cost_ns > 0 && member->spec.is_cold)
         cost_ns += rotation->costs.cold_ns;
-    cost_ns += member->restore_ns;
-    member->restore_ns = 0;
-    ring->switch_ns += cost_ns;
-    ring->next_ns = now_ns + cost_ns;
-    if (gsim_store_is_proactive(rotation->store) && ring->member[place] != ring->last)
-        ring->next_ns = migrated_ns(rotation, ring, ring->next_ns);
-    if (ring->next_ns == now_ns)
+    cost_ns += member->state.restore_ns;
+    member->state.restore_ns = 0;
+    ring->sums.switch_ns += cost_ns;
+    ring->marks.next_ns = now_ns + cost_ns;
+    if (gsim_store_is_proactive(rotation->store) && ring->member[place] != ring->state.last)
+        ring->marks.next_ns = migrated_ns(rotation, ring, ring->marks.next_ns);
+    if (ring->marks.next_ns == now_ns) {
         run(rotation, ring, now_ns);
-    else
-        ring->phase = GSIM_LANE_SWITCHING;
+        return;
+    }
+    enter(ring, GSIM_LANE_SWITCHING);
+    ring->times.switched_ns = ring->marks.next_ns;
 }
 
 /* The next one that is ready, in ring order after the present one; the present one comes last. By
  * priority, the first of the most urgent ones; in a strict lane, whose turn it is. */
 static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
-    uint16_t place = ring->at, best = GSIM_NO_MEMBER;
+    uint16_t place = ring->state.at, best = GSIM_NO_MEMBER;
     for (uint16_t i = 0; i < ring->n; i++) {
         place = after(ring, place);
         const struct gsim_member *member = member_at(rotation, ring, place);
@@ -405,15 +435,15 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
 static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                            int64_t now_ns) {
     if (!gsim_ring_is_by_priority(ring) && !gsim_ring_is_strict(ring) &&
-        ring->last == ring->member[ring->at] &&
-        member_at(rotation, ring, ring->at)->context.times.ready_ns <= now_ns) {
+        ring->state.last == ring->member[ring->state.at] &&
+        member_at(rotation, ring, ring->state.at)->context.times.ready_ns <= now_ns) {
         run(rotation, ring, now_ns);
         return;
     }
     uint16_t place = next_ready(rotation, ring, now_ns);
     assert(place != GSIM_NO_MEMBER);
-    bool is_free =
-        gsim_ring_is_by_priority(ring) || !ring->is_used || ring->last == ring->member[place];
+    bool is_free = gsim_ring_is_by_priority(ring) || !ring->state.is_used ||
+                   ring->state.last == ring->member[place];
     switch_to(rotation, ring, place, is_free ? 0 : rotation->costs.idle_ns, now_ns);
 }
 
@@ -429,9 +459,9 @@ static void pass_on(const struct gsim_rotation *rotation, struct gsim_ring *ring
                     int64_t cost_ns, int64_t now_ns) {
     stop_padding(ring);
     if (place == GSIM_NO_MEMBER) {
-        ring->phase = GSIM_LANE_IDLE;
+        enter(ring, GSIM_LANE_IDLE);
         gsim_ring_plan(rotation, ring, now_ns);
-    } else if (place == ring->at) {
+    } else if (place == ring->state.at) {
         switch_to(rotation, ring, place, 0, now_ns); /* its host did not let it wait */
     } else {
         switch_to(rotation, ring, place, cost_ns, now_ns);
@@ -449,18 +479,19 @@ static void end_slice(const struct gsim_rotation *rotation, struct gsim_ring *ri
                       int64_t now_ns) {
     bool is_software = gsim_ring_is_by_priority(ring) || gsim_ring_is_strict(ring) ||
                        ring->how.idle_release_ns > 0 || ring->how.ends_at_boundary;
-    uint16_t place = ring->at;
+    uint16_t place = ring->state.at;
     if (!is_software)
         place = next_ready(rotation, ring, now_ns - rotation->costs.lookahead_ns);
-    if (place == ring->at || place == GSIM_NO_MEMBER)
+    if (place == ring->state.at || place == GSIM_NO_MEMBER)
         place = next_ready(rotation, ring, now_ns);
     pass_on(rotation, ring, place, cost_ns, now_ns);
 }
 
 /* Until when, of the time between these. */
 static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
-    int64_t waited_ns = to_ns - from_ns < member->stall_ns ? to_ns - from_ns : member->stall_ns;
-    member->stall_ns -= waited_ns;
+    int64_t waited_ns =
+        to_ns - from_ns < member->state.stall_ns ? to_ns - from_ns : member->state.stall_ns;
+    member->state.stall_ns -= waited_ns;
     return from_ns + waited_ns;
 }
 
@@ -473,47 +504,51 @@ static void run_on(struct gsim_member *member, int64_t from_ns, int64_t to_ns, u
 
 static void settle_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                            int64_t now_ns) {
-    struct gsim_padding *padding = &ring->padding;
-    if (padding->member == GSIM_NO_MEMBER || now_ns <= padding->since_ns)
+    int64_t since_ns = ring->times.padding_since_ns;
+    if (ring->state.padding == GSIM_NO_MEMBER || now_ns <= since_ns)
         return;
-    struct gsim_member *member = &rotation->members[padding->member];
-    member->busy_ns += now_ns - padding->since_ns;
-    tell(rotation, GSIM_SPAN_SLICE, member, padding->since_ns, now_ns, 0);
-    run_on(member, padding->since_ns, now_ns, padding->rate_q32);
-    padding->since_ns = now_ns;
+    struct gsim_member *member = &rotation->members[ring->state.padding];
+    member->sums.busy_ns += now_ns - since_ns;
+    tell(rotation, GSIM_SPAN_SLICE, member, since_ns, now_ns, 0);
+    run_on(member, since_ns, now_ns, ring->state.padding_rate_q32);
+    ring->times.padding_since_ns = now_ns;
 }
 
 void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                       int64_t now_ns) {
     settle_padding(rotation, ring, now_ns);
-    if (ring->phase != GSIM_LANE_RUNNING || now_ns <= ring->since_ns)
+    if (ring->state.phase != GSIM_LANE_RUNNING || now_ns <= ring->times.since_ns)
         return;
-    struct gsim_member *member = member_at(rotation, ring, ring->at);
-    member->busy_ns += now_ns - ring->since_ns;
-    int64_t begin_ns = wait_for_pages(member, ring->since_ns, now_ns);
-    tell(rotation, GSIM_SPAN_FAULT, member, ring->since_ns, begin_ns, 0);
+    struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    member->sums.busy_ns += now_ns - ring->times.since_ns;
+    int64_t begin_ns = wait_for_pages(member, ring->times.since_ns, now_ns);
+    tell(rotation, GSIM_SPAN_FAULT, member, ring->times.since_ns, begin_ns, 0);
     tell(rotation, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
-    if (!ring->is_halting && begin_ns < now_ns) /* what a halt leaves is known only at its end */
-        run_on(member, begin_ns, now_ns, ring->rate_q32);
-    ring->since_ns = now_ns;
+    if (!ring->state.is_halting &&
+        begin_ns < now_ns) /* what a halt leaves is known only at its end */
+        run_on(member, begin_ns, now_ns, ring->state.rate_q32);
+    ring->times.since_ns = now_ns;
 }
 
 static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                        int64_t now_ns) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
-    ring->outcome = gsim_halt(&ring->how, &rotation->costs.halt, &member->context, ring->rate_q32,
-                              now_ns, member->spec.block_ns, member->spec.is_idempotent);
-    ring->halted_ns = now_ns + ring->outcome.free_ns;
-    ring->is_halting = true;
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    struct gsim_halt_outcome outcome =
+        gsim_halt(&ring->how, &rotation->costs.halt, &member->context, ring->state.rate_q32, now_ns,
+                  member->spec.block_ns, member->spec.is_idempotent);
+    ring->state.halted_done = outcome.done;
+    ring->state.halted_restore_ns = outcome.restore_ns;
+    ring->times.halted_ns = now_ns + outcome.free_ns;
+    ring->state.is_halting = true;
     stop_padding(ring);
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
 static void end_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    struct gsim_member *member = member_at(rotation, ring, ring->at);
-    gsim_context_set(&member->context, ring->outcome.done, now_ns);
-    member->restore_ns = ring->outcome.restore_ns;
-    ring->is_halting = false;
+    struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    gsim_context_set(&member->context, ring->state.halted_done, now_ns);
+    member->state.restore_ns = ring->state.halted_restore_ns;
+    stop_halting(ring);
     give_up(rotation, ring, 0, now_ns);
 }
 
@@ -523,20 +558,22 @@ static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct 
 
 /* It has nothing to run: does the lane wait for it? */
 static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     if (gsim_ring_is_whole(ring))
         return member->stop_at == GSIM_EXIT_NEVER && !gsim_context_is_done(&member->context) &&
                challenged_ns(rotation, ring) > now_ns;
     if (ring->how.idle_release_ns == 0 || gsim_ring_is_strict(ring) ||
         member->stop_at != GSIM_EXIT_NEVER || gsim_context_is_done(&member->context))
         return false;
-    ring->release_ns = now_ns + ring->how.idle_release_ns;
+    ring->times.release_ns = now_ns + ring->how.idle_release_ns;
     return released_ns(rotation, ring) > now_ns;
 }
 
 static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    ring->phase = GSIM_LANE_KEPT;
-    if (member_at(rotation, ring, ring->at)->context.times.ready_ns <= now_ns)
+    int64_t release_ns = ring->times.release_ns;
+    enter(ring, GSIM_LANE_KEPT);
+    ring->times.release_ns = release_ns;
+    if (member_at(rotation, ring, ring->state.at)->context.times.ready_ns <= now_ns)
         go_on(rotation, ring, now_ns);
     else
         plan_kept(rotation, ring, now_ns);
@@ -546,7 +583,7 @@ static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, i
  * A loop that synchronises has nothing there for a moment, however short its gap is. */
 static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                     int64_t now_ns) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     const struct gsim_context *context = &member->context;
     if (member->stop_at != GSIM_EXIT_NEVER || gsim_ring_is_whole(ring) ||
         context->times.ready_ns > now_ns)
@@ -566,7 +603,7 @@ static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, 
 }
 
 static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    const struct gsim_member *member = member_at(rotation, ring, ring->at);
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     switch ((enum gsim_lane_change)ring->change) {
     case GSIM_CHANGE_YIELD:
         yield(rotation, ring, now_ns);
@@ -575,7 +612,7 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
-        ring->n_vain += ring->how.idle_release_ns > 0 && member->stall_ns > 0;
+        ring->sums.n_vain += ring->how.idle_release_ns > 0 && member->state.stall_ns > 0;
         end_slice(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
@@ -604,25 +641,25 @@ static uint16_t stopped(const struct gsim_rotation *rotation, uint16_t place) {
 /* The running one goes on from where it was, and what else is due for it now still is. */
 static uint16_t look_at_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                                 int64_t now_ns) {
-    uint16_t place = ring->padding.member;
+    uint16_t place = ring->state.padding;
     settle_padding(rotation, ring, now_ns);
-    if (now_ns >= ring->padding.ends_ns)
+    if (now_ns >= ring->marks.padding_ends_ns)
         stop_padding(ring);
     gsim_ring_plan(rotation, ring, now_ns);
     return stopped(rotation, place);
 }
 
 uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
-    int64_t now_ns = ring->next_ns;
-    if (ring->phase == GSIM_LANE_SWITCHING) {
+    int64_t now_ns = ring->marks.next_ns;
+    if (ring->state.phase == GSIM_LANE_SWITCHING) {
         run(rotation, ring, now_ns);
         return GSIM_NO_MEMBER;
     }
-    if (ring->phase == GSIM_LANE_IDLE) {
+    if (ring->state.phase == GSIM_LANE_IDLE) {
         leave_idleness(rotation, ring, now_ns);
         return GSIM_NO_MEMBER;
     }
-    if (ring->phase == GSIM_LANE_KEPT) {
+    if (ring->state.phase == GSIM_LANE_KEPT) {
         if (ring->change == GSIM_CHANGE_RELEASED)
             change(rotation, ring, now_ns);
         else
@@ -631,7 +668,7 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
     }
     if (ring->change == GSIM_CHANGE_PADDED)
         return look_at_padding(rotation, ring, now_ns);
-    uint16_t place = ring->member[ring->at];
+    uint16_t place = ring->member[ring->state.at];
     bool goes_on = ring->change == GSIM_CHANGE_KERNEL;
     gsim_ring_settle(rotation, ring, now_ns);
     change(rotation, ring, now_ns);
@@ -644,10 +681,10 @@ void gsim_ring_join(const struct gsim_rotation *rotation, struct gsim_ring *ring
                     int64_t now_ns) {
     assert(ring->n < GSIM_RING_MAX);
     ring->member[ring->n++] = member;
-    if (!ring->is_used)
-        ring->at = (uint16_t)(ring->n - 1); /* the first of the ring begins */
+    if (!ring->state.is_used)
+        ring->state.at = (uint16_t)(ring->n - 1); /* the first of the ring begins */
     if (ring->n == 1 || ring->n > least_turns(ring))
-        begin_round(ring, ring->is_used ? ring->at : 0, now_ns);
+        begin_round(ring, ring->state.is_used ? ring->state.at : 0, now_ns);
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
@@ -657,8 +694,8 @@ static void take_out(struct gsim_ring *ring, uint16_t place) {
     ring->n--;
     for (uint16_t i = place; i < ring->n; i++)
         ring->member[i] = ring->member[i + 1];
-    if (place <= ring->at && ring->n > 0)
-        ring->at = (uint16_t)(ring->at > 0 ? ring->at - 1 : ring->n - 1);
+    if (place <= ring->state.at && ring->n > 0)
+        ring->state.at = (uint16_t)(ring->state.at > 0 ? ring->state.at - 1 : ring->n - 1);
 }
 
 void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t member,
@@ -667,19 +704,22 @@ void gsim_ring_leave(const struct gsim_rotation *rotation, struct gsim_ring *rin
     while (ring->member[place] != member)
         place++;
     assert(place < ring->n);
-    bool had_lane = place == ring->at && ring->phase != GSIM_LANE_IDLE;
-    bool was_running = had_lane && ring->phase == GSIM_LANE_RUNNING;
-    if (had_lane && ring->phase == GSIM_LANE_SWITCHING && gsim_store_is_proactive(rotation->store))
-        rotation->members[member].stall_ns += ring->next_ns - now_ns; /* its memory is on its way */
-    if (ring->last == member)
-        ring->last = GSIM_NO_MEMBER;
+    bool had_lane = place == ring->state.at && ring->state.phase != GSIM_LANE_IDLE;
+    bool was_running = had_lane && ring->state.phase == GSIM_LANE_RUNNING;
+    if (had_lane && ring->state.phase == GSIM_LANE_SWITCHING &&
+        gsim_store_is_proactive(rotation->store))
+        rotation->members[member].state.stall_ns +=
+            ring->marks.next_ns - now_ns; /* its memory is on its way */
+    if (ring->state.last == member)
+        ring->state.last = GSIM_NO_MEMBER;
     take_out(ring, place);
-    begin_round(ring, had_lane ? ring->at + 1 : ring->at, now_ns);
+    begin_round(ring, had_lane ? ring->state.at + 1 : ring->state.at, now_ns);
     if (had_lane)
-        ring->phase = GSIM_LANE_IDLE;
-    if (had_lane || ring->padding.member == member)
+        enter(ring, GSIM_LANE_IDLE);
+    if (had_lane || ring->state.padding == member)
         stop_padding(ring);
-    ring->is_halting &= !had_lane;
+    if (had_lane)
+        stop_halting(ring);
     uint16_t next = was_running ? next_ready(rotation, ring, now_ns) : GSIM_NO_MEMBER;
     if (next != GSIM_NO_MEMBER)
         switch_to(rotation, ring, next, preempt_cost_ns(rotation, &rotation->members[member]),

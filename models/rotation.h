@@ -29,6 +29,8 @@
 #include "models/wings.h"
 #include "models/spans.h"
 
+#include <assert.h>
+
 #define GSIM_RING_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
 
@@ -68,9 +70,14 @@ struct gsim_member {
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: it leaves the lane there */
     uint8_t reports; /* what the owner has not been told yet */
-    int64_t restore_ns; /* to come back after what was saved */
-    int64_t stall_ns; /* left to wait for pages before it can run on */
-    int64_t busy_ns; /* time it had the lane, at any rate */
+    struct gsim_member_state {
+        int64_t restore_ns; /* to come back after what was saved */
+        int64_t stall_ns; /* left to wait for pages before it can run on */
+    } state;
+    struct gsim_member_sums {
+        int64_t busy_ns; /* time it had the lane, at any rate */
+    } sums;
+    /* What the owner asked for, in iterations and not in time, and is told once. */
     int64_t watch_iterations; /* report when so much is done; < 0: never */
     gsim_work watch_done;
     int64_t finish_ns; /* GSIM_NEVER until its last iteration is over */
@@ -99,29 +106,52 @@ enum gsim_lane_phase {
     GSIM_LANE_KEPT, /* by a context that has nothing to run */
 };
 
+/* Zeroed where it does not apply, and without a byte that no field owns. */
+struct gsim_ring_state {
+    gsim_work halted_done; /* while halting: of the iteration, when the SMs are free */
+    int64_t halted_restore_ns; /* and what coming back will cost */
+    uint64_t rate_q32; /* of the context that runs */
+    uint64_t padding_rate_q32; /* of the one that pads */
+    uint16_t at; /* place in the ring: whose turn it is, or was */
+    uint16_t last; /* the member whose state is on the lane; GSIM_NO_MEMBER: nobody's of the ring */
+    uint16_t padding; /* the member that pads; GSIM_NO_MEMBER: none */
+    uint8_t phase; /* enum gsim_lane_phase */
+    bool is_halting;
+    bool is_used; /* somebody was on the lane before, so that coming on costs a switch */
+    uint8_t unused[15];
+};
+static_assert(sizeof(struct gsim_ring_state) == 64, "a byte that no field owns is compared");
+
+/* GSIM_NEVER in phases in which they do not apply. */
+struct gsim_ring_times {
+    int64_t since_ns; /* running: up to when the context is brought forward */
+    int64_t switched_ns; /* switching: when it is over */
+    int64_t release_ns; /* kept: until when at most */
+    int64_t halted_ns; /* halting: when the SMs are free */
+    int64_t padding_since_ns; /* padding: up to when it is brought forward */
+    int64_t padding_until_ns; /* the end of its last wave */
+};
+
+/* roles.h says what each part is to fast-forward. */
 struct gsim_ring {
     struct gsim_lane how; /* as it was arranged; its quantum in nanoseconds */
     uint16_t space; /* that it shares with other lanes, where lanes run beside each other */
-    uint16_t member[GSIM_RING_MAX]; /* in ring order */
     uint16_t n;
-    uint16_t at; /* place in the ring: whose turn it is, or was */
-    uint16_t last; /* the member whose state is on the lane; GSIM_NO_MEMBER: nobody's of the ring */
-    bool is_used; /* somebody was on the lane before, so that coming on costs a switch */
-    uint8_t phase; /* enum gsim_lane_phase */
-    uint64_t rate_q32; /* of the context that runs */
-    int64_t grid_ns; /* strict: where the first one's turn began */
-    int64_t release_ns; /* kept: until when at most */
-    struct gsim_padding padding; /* while one runs */
-    bool is_halting;
-    struct gsim_halt_outcome outcome; /* while halting: what will be then */
-    int64_t halted_ns; /* and when */
-    int64_t since_ns; /* running: up to when the context is brought forward */
-    int64_t quantum_start_ns;
-    int64_t next_ns; /* of the next change */
-    uint8_t change; /* enum gsim_lane_change; while running, what it is */
-    int64_t switch_ns; /* time spent in switches */
-    int64_t n_slices; /* turns begun */
-    int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
+    uint16_t member[GSIM_RING_MAX]; /* in ring order */
+    struct gsim_ring_state state;
+    struct gsim_ring_times times;
+    struct gsim_ring_marks {
+        int64_t quantum_start_ns; /* running, kept: when the turn began */
+        int64_t grid_ns; /* strict: where the first one's turn began; how far a round is decides */
+        int64_t next_ns; /* of the next change: follows from all others, by gsim_ring_plan */
+        int64_t padding_ends_ns; /* the same: the last wave, or the end of its kernel */
+    } marks;
+    uint8_t change; /* enum gsim_lane_change: what comes at next_ns, while running */
+    struct gsim_ring_sums {
+        int64_t switch_ns; /* time spent in switches */
+        int64_t n_slices; /* turns begun */
+        int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
+    } sums;
 };
 
 static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
@@ -168,7 +198,7 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
 struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring);
 
 static inline uint16_t gsim_ring_running(const struct gsim_ring *ring) {
-    return ring->phase == GSIM_LANE_RUNNING ? ring->member[ring->at] : GSIM_NO_MEMBER;
+    return ring->state.phase == GSIM_LANE_RUNNING ? ring->member[ring->state.at] : GSIM_NO_MEMBER;
 }
 
 #endif

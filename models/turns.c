@@ -608,7 +608,7 @@ void gsim_turns_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memor
     if (keeps_memory) {
         turner->parked = gsim_arbiter_park(arbiter, turner->member, now_ns);
     } else {
-        turner->before.stall_ns -= member->stall_ns; /* for that it does not wait any more */
+        turner->before.stall_ns -= member->state.stall_ns; /* for that it does not wait any more */
         turner->sum = turner->before;
         gsim_arbiter_leave(arbiter, turner->member, now_ns);
     }

@@ -60,7 +60,7 @@ int64_t gsim_wings_sweep(struct gsim_wings *wings, struct gsim_tenant *lead, boo
                          int64_t stall_ns) {
     int64_t longest_ns = stall_ns;
     for (uint32_t i = 0; i < wings->n; i++) {
-        wings->wing[i].tenant.is_swept = was_swept;
+        wings->wing[i].tenant.state.is_swept = was_swept;
         int64_t one_ns = gsim_store_sweep(&wings->wing[i].store, &wings->wing[i].tenant);
         longest_ns = one_ns > longest_ns ? one_ns : longest_ns;
     }
@@ -91,8 +91,9 @@ void gsim_wings_subtract(struct gsim_wings *per, const struct gsim_wings *now,
                          const struct gsim_wings *then) {
     per->n = now->n;
     for (uint32_t i = 0; i < now->n; i++) {
-        per->wing[i].tenant.sum = now->wing[i].tenant.sum;
-        gsim_memory_use_add(&per->wing[i].tenant.sum, &then->wing[i].tenant.sum, -1);
+        gsim_sums_subtract(GSIM_ROLE(per->wing[i].tenant.sum),
+                           (const int64_t *)&now->wing[i].tenant.sum,
+                           (const int64_t *)&then->wing[i].tenant.sum);
     }
 }
 
@@ -100,7 +101,7 @@ void gsim_wings_skip(struct gsim_wings *wings, const struct gsim_wings *per, int
                      int64_t by_ns) {
     for (uint32_t i = 0; i < wings->n; i++) {
         gsim_memory_use_add(&wings->wing[i].tenant.sum, &per->wing[i].tenant.sum, n);
-        wings->wing[i].store.link_free_ns += by_ns;
+        gsim_store_skip(&wings->wing[i].store, by_ns);
     }
 }
 

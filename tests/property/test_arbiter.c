@@ -213,7 +213,7 @@ static void take_reports(struct gsim_arbiter *arbiter, struct outcome *outcome, 
         const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
         assert_int_equal(reports, GSIM_REPORT_WORKED);
         outcome->finish_ns[member->how.job] = member->finish_ns;
-        outcome->busy_ns[member->how.job] = member->busy_ns;
+        outcome->busy_ns[member->how.job] = member->sums.busy_ns;
         outcome->taken_ns[member->how.job] = gsim_context_taken_ns(&member->context, now_ns);
         outcome->memory[member->how.job] = member->tenant.sum;
         gsim_arbiter_leave(arbiter, place, now_ns);
@@ -327,7 +327,8 @@ static double play_many(const char *stream, int n_cases,
         gsim_arena_free(arena);
     }
     gsl_rng_free(rng);
-    print_message("# %s: %lld of %lld ns were skipped\n", stream, (long long)skipped_ns, (long long)all_ns);
+    print_message("# %s: %lld of %lld ns were skipped\n", stream, (long long)skipped_ns,
+                  (long long)all_ns);
     return (double)skipped_ns / (double)all_ns;
 }
 
@@ -379,8 +380,9 @@ static void who_is_alone_is_walked_through_once(void **state) {
     enum { STEPS = 1000 };
     struct gsim_arena *arena = gsim_arena_new();
     struct script script = {.n = 1, .n_lanes = 1, .slice_budget = INT64_MAX};
-    script.lane[0].keep_ns = 1000000;
-    script.spec[0].context = (struct gsim_context){
+    script.lane[0].discipline = GSIM_DISCIPLINE_RR;
+    script.lane[0].idle_release_ns = 1000000;
+    script.member[0].context = (struct gsim_context){
         .iterations = 100000, .kernels = 3, .gpu_ns = 95001, .gap_ns = 1003, .queue = 8};
     struct outcome plain = play(&script, true, ASKS, arena);
     struct outcome fast = play(&script, false, ASKS, arena);
@@ -456,7 +458,8 @@ static void let_page(struct script *script, gsl_rng *rng, struct gsim_arena *are
     script->is_paging = true;
     script->look_ns = 900000000;
     for (uint16_t i = 0; i < script->n; i++)
-        script->spec[i].used_bytes = script->spec[i].allocated_bytes = pick(rng, 3, 7) * CHUNK;
+        script->member[i].tenant.spec.used_bytes = script->member[i].tenant.spec.allocated_bytes =
+            pick(rng, 3, 7) * CHUNK;
 }
 
 /* Where memory pages, rates drift as what is where does: a per cent. */
