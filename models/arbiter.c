@@ -288,6 +288,7 @@ static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, i
     while (committed->has_reports && committed->now_ns < now_ns) {
         has_late = true;
         committed->has_reports = false;
+        gsim_cycle_report(&arbiter->cycle);
         while (!run_some(arbiter, committed, now_ns))
             continue;
     }
@@ -328,6 +329,7 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
             continue;
         *reports = member->reports;
         member->reports = 0;
+        gsim_cycle_report(&arbiter->cycle);
         arbiter->is_ahead_valid = false;
         return place;
     }

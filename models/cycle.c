@@ -45,6 +45,12 @@ void gsim_cycle_forget(struct gsim_cycle *cycle) {
     cycle->phase = GSIM_CYCLE_NONE;
     cycle->n_turns = cycle->looks_at = 0;
     cycle->has_window = false;
+    gsim_cycle_report(cycle);
+}
+
+void gsim_cycle_report(struct gsim_cycle *cycle) {
+    cycle->is_asked = false;
+    cycle->spent_ns = GSIM_NEVER;
 }
 
 /* The turn from which on rates may be extrapolated. */
@@ -144,7 +150,7 @@ static bool is_same(struct gsim_cycle *cycle, const struct gsim_arbiter_options 
 }
 
 /* Requests come when they come, a member that is to stop does so once, and so does one that is alone in
- * its last long kernel. */
+ * its last long kernel. Nothing of that changes before the next report or disturbance. */
 static bool can_repeat(const struct gsim_lanes *lanes) {
     uint32_t n_present = 0, n_last = 0;
     for (uint16_t i = 0; i < lanes->capacity; i++) {
@@ -223,16 +229,18 @@ static int64_t most_periods(const struct gsim_member *member, const struct gsim_
     return most < INT64_MAX ? (int64_t)most : INT64_MAX;
 }
 
-static int64_t periods(const struct gsim_cycle *cycle, const struct gsim_lanes *lanes,
-                       int64_t limit_ns) {
-    int64_t least = (limit_ns - lanes->now_ns) / cycle->period_ns;
-    for (uint16_t i = 0; i < lanes->capacity && least > 0; i++) {
+/* Work that is left only becomes less, so that no later state has room for periods either. */
+static int64_t periods(struct gsim_cycle *cycle, const struct gsim_lanes *lanes, int64_t limit_ns) {
+    int64_t fit = (limit_ns - lanes->now_ns) / cycle->period_ns, least = INT64_MAX;
+    for (uint16_t i = 0; i < lanes->capacity && fit > 1 && least > 1; i++) {
         if (!lanes->members[i].is_present)
             continue;
         int64_t most = most_periods(&lanes->members[i], &cycle->per_period.members[i].context);
-        if (most < least)
-            least = most;
+        least = most < least ? most : least;
     }
+    if (least <= 1)
+        cycle->spent_ns = lanes->now_ns;
+    least = fit < least ? fit : least;
     return least - 1; /* the last one is walked through, so that its end is met as it comes */
 }
 
@@ -360,11 +368,15 @@ void gsim_cycle_turn(struct gsim_cycle *cycle, const struct gsim_arbiter_options
                      struct gsim_lanes *lanes, int64_t limit_ns) {
     if (options->is_plain || limit_ns == GSIM_NEVER)
         limit_ns = options->is_plain ? lanes->now_ns : GSIM_TIME_MAX;
-    if (options->is_plain || !can_repeat(lanes))
+    if (!cycle->is_asked)
+        cycle->can_repeat = can_repeat(lanes);
+    cycle->is_asked = true;
+    if (options->is_plain || !cycle->can_repeat)
         return;
     if (cycle->phase != GSIM_CYCLE_FOUND)
         search(cycle, options, lanes);
-    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns)
+    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns ||
+        lanes->now_ns >= cycle->spent_ns)
         return;
     int64_t n = periods(cycle, lanes, limit_ns);
     if (n > 0)

@@ -30,8 +30,10 @@ struct gsim_cycle {
     bool has_window; /* while searching: per_period is what the window before did */
     int64_t from_ns; /* found: from here on the lanes repeat themselves */
     int64_t period_ns;
-    struct gsim_lanes
-        per_period; /* what one period adds to every accumulator, or the window before */
+    int64_t spent_ns; /* found: from here on some member has less than two of them left */
+    bool is_asked, can_repeat; /* the second only where the first is set */
+    /* What one period adds to every accumulator; while searching, the window before. */
+    struct gsim_lanes per_period;
     bool is_approximate;
     struct gsim_store_scratch scratch;
 };
@@ -40,6 +42,8 @@ void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
 void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
 /* Something from outside happened. */
 void gsim_cycle_forget(struct gsim_cycle *cycle);
+/* A member has nothing left to do, or has reached what it was watched for. */
+void gsim_cycle_report(struct gsim_cycle *cycle);
 /* Whether anything is extrapolated, or may be within so many turns. */
 bool gsim_cycle_may_extrapolate(const struct gsim_cycle *cycle,
                                 const struct gsim_arbiter_options *options, int64_t n_turns);
