@@ -49,7 +49,8 @@ static inline int64_t gsim_work_time(gsim_work left, uint64_t rate_q32) {
 
 /* a * b / c with the product in 128 bits; a, b >= 0, c > 0. */
 static inline int64_t gsim_muldiv_floor(int64_t a, int64_t b, int64_t c) {
-    return (int64_t)((gsim_i128)a * b / c);
+    int64_t product; /* mostly fits, and a division in 128 bits is a call */
+    return __builtin_mul_overflow(a, b, &product) ? (int64_t)((gsim_i128)a * b / c) : product / c;
 }
 
 static inline int64_t gsim_muldiv_ceil(int64_t a, int64_t b, int64_t c) {
