@@ -101,22 +101,6 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
            gsim_eventq_reserve(&model->queue, capacity);
 }
 
-const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
-                                                const struct gsim_unit *units, uint32_t n_units) {
-    uint16_t type = n_units ? model->setup.type_of_gpu[units[0].gpu] : 0;
-    return model->setup.profiles[type];
-}
-
-const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_machine_profile(model, gsim_machine_info(model, slot)->units,
-                                gsim_machine_info(model, slot)->n_units);
-}
-
-int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
-    return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
-                          gsim_machine_info(model, slot)->index);
-}
-
 static void enter(struct gsim_model *model, gsim_slot slot) {
     struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
@@ -137,75 +121,6 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_turns_drop(model, slot, now_ns);
     gsim_traffic_forget(&model->traffic, slot);
     gsim_eventq_cancel(&model->queue, slot);
-}
-
-/* --- events ----------------------------------------------------------------------------------- */
-
-/* Phases of the engine's order: what completes comes before what reaches a boundary. */
-void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
-                         int64_t time_ns) {
-    uint64_t phase = ahead == ENDS ? 0 : 1;
-    model->jobs[slot].ahead = (uint8_t)ahead;
-    gsim_eventq_set(&model->queue, slot, time_ns,
-                    phase << 32 | gsim_machine_info(model, slot)->index);
-}
-
-static void expect_nothing(struct gsim_model *model, gsim_slot slot) {
-    model->jobs[slot].ahead = NOTHING;
-    gsim_eventq_cancel(&model->queue, slot);
-}
-
-static inline int64_t reached_at(const struct gsim_progress *progress, gsim_work work) {
-    if (work <= progress->done)
-        return progress->since_ns;
-    return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
-}
-
-/* Work at which the watch fires, or -1. */
-static gsim_work watched_work(const struct gsim_model *model, gsim_slot slot) {
-    const struct gsim_machine_job *job = &model->jobs[slot];
-    const struct gsim_progress *progress = &model->progress[slot];
-    gsim_work at = -1;
-    if (job->threshold_ns >= 0)
-        at = gsim_work_of_ns(job->threshold_ns);
-    if (job->is_boundary_watched) {
-        int64_t period = gsim_boundaries_ns(model, slot, job->watch_kind == GSIM_WATCH_ITERATION);
-        gsim_work boundary = gsim_boundaries_next(job, progress->done, period);
-        if (at < 0 || boundary < at)
-            at = boundary;
-    }
-    return at;
-}
-
-void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
-    const struct gsim_machine_job *job = &model->jobs[slot];
-    const struct gsim_progress *progress = &model->progress[slot];
-    if (gsim_rarely(job->phase == STOPPING && job->stop_at < job->need)) {
-        gsim_machine_expect(model, slot, STOPS, reached_at(progress, job->stop_at));
-        return;
-    }
-    int64_t end_ns = reached_at(progress, job->need);
-    gsim_work watched = job->phase == RUNNING ? watched_work(model, slot) : -1;
-    if (gsim_rarely(watched >= 0 && watched < job->need)) {
-        int64_t watch_ns = reached_at(progress, watched);
-        if (watch_ns < end_ns) {
-            gsim_machine_expect(model, slot, IS_WATCHED, watch_ns);
-            return;
-        }
-    }
-    gsim_machine_expect(model, slot, ENDS, end_ns);
-}
-
-/* Books what was done until now, and goes on at another rate. */
-void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
-                           int64_t now_ns) {
-    struct gsim_progress *progress = &model->progress[slot];
-    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
-    if (progress->done >
-        model->jobs[slot].need) /* the last nanosecond may hold more than was left */
-        progress->done = model->jobs[slot].need;
-    progress->since_ns = now_ns;
-    progress->rate_q32 = rate_q32;
 }
 
 /* --- how units share ---------------------------------------------------------------------------- */
@@ -432,7 +347,7 @@ static enum gsim_pace evict(struct gsim_model *model, gsim_slot slot, enum gsim_
         return GSIM_LATER;
     }
     job->phase = IDLE;
-    expect_nothing(model, slot);
+    gsim_machine_expect_nothing(model, slot);
     return GSIM_AT_ONCE;
 }
 
@@ -447,7 +362,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
         stand_still(model, slot, false, now_ns);
     gsim_turns_drop(model, slot, now_ns);
     gsim_traffic_forget(&model->traffic, slot);
-    expect_nothing(model, slot);
+    gsim_machine_expect_nothing(model, slot);
     int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
     int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
     model->progress[slot] =
@@ -559,7 +474,7 @@ static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
     if (job->phase == STOPPING)
         begin_saving(model, slot, now_ns);
     if (job->is_carried)
-        expect_nothing(model, slot);
+        gsim_machine_expect_nothing(model, slot);
     else
         gsim_machine_expect(model, slot, CLEARS, job->clear_ns);
     return report(model, events, slot, GSIM_EVENT_STOPPED, 0);
@@ -567,7 +482,7 @@ static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
 
 static bool serve_clear(struct gsim_model *model, gsim_slot slot, struct gsim_events *events) {
     model->jobs[slot].phase = IDLE;
-    expect_nothing(model, slot);
+    gsim_machine_expect_nothing(model, slot);
     return report(model, events, slot, GSIM_EVENT_CLEARED, 0);
 }
 
@@ -584,7 +499,7 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
         kind = job->watch_kind;
         job->is_boundary_watched = false;
     }
-    expect_nothing(model, slot);
+    gsim_machine_expect_nothing(model, slot);
     if (job->is_turning)
         gsim_turns_watch(model, slot, now_ns);
     else

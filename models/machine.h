@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the device model share, and nobody else sees: the jobs and GPUs of the whole
  * cluster, and the one queue of what is ahead of each job.
+ *   machine.c  where jobs are, how far they have come, what is next of each
  *   device.c   starting, stopping, the model's interface
  *   pace.c     how fast a job runs where it is
  *   boundaries.c where it can be stopped
@@ -108,6 +109,7 @@ int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot);
 /* The next event of a job; one at most. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
                          int64_t time_ns);
+void gsim_machine_expect_nothing(struct gsim_model *model, gsim_slot slot);
 /* The same, found from its progress and what it is watched for. */
 void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot);
 /* Books what was done until now, and goes on at another rate. */
