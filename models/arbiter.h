@@ -40,8 +40,8 @@ void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_spa
                              uint16_t n, int64_t now_ns);
 
 /* The number of lanes may grow and never shrinks; how a lane works is changed from its next turn
- * on. how: with time slices or by priority; a quantum of 0 is the arbiter's. space: where lanes share
- * spaces, which one. false: no memory. */
+ * on. how: with time slices or by priority; a quantum of 0 is the arbiter's. space: where lanes
+ * share spaces, which one. false: no memory. */
 bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
                            uint16_t space, int64_t now_ns);
 /* As it was set; with time slices where it never was. */
@@ -104,11 +104,11 @@ struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct g
 /* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
-/* From now on it stands as this entry says among the others of its lane, and its time counts anew. */
+/* From now on it stands as this entry says among the others of its lane; its time counts anew. */
 void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, const struct gsim_entry *how,
                        int64_t now_ns);
-/* It is taken off its lane as at the end of a turn, and joins another one, where an iteration has so
- * much GPU time. */
+/* It is taken off its lane as at the end of a turn, and joins another one, where an iteration has
+ * so much GPU time. */
 void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t member, uint16_t lane, int64_t gpu_ns,
                        int64_t now_ns);
 /* At most so many of its kernels begin in each period of refill_ns; refill_ns 0: no cap. */

@@ -339,8 +339,8 @@ static void settle_iterations(struct gsim_context *context) {
     context->done -= over * iteration;
 }
 
-/* A linear context is in its only iteration, which goes on and took what it has: its sums wait for the end
- * of it, and when it began stays. */
+/* A linear context is in its only iteration, which goes on and took what it has: its sums wait for
+ * the end of it, and when it began stays. */
 void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
                        int64_t by_ns, bool may_be_within) {
     if (gsim_context_is_done(context))

@@ -114,8 +114,9 @@ static inline bool gsim_context_is_linear(const struct gsim_context *context) {
     return context->iterations == 1 && is_one_launch;
 }
 
-/* Whether the future is the same, as far as the context decides it. back_ns: how far the past matters to
- * which context is next. can_be_cut: where it is within a kernel decides how it is halted. */
+/* Whether the future is the same, as far as the context decides it. back_ns: how far the past
+ * matters to which context is next. can_be_cut: where it is within a kernel decides how it is
+ * halted. */
 bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
                           const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
                           bool can_be_cut);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of the jobs and GPUs of a cluster, below all files of the device model that work on it: on
- * which device a job is, how far it has come, and which event of it is next. */
+/* The table of the jobs and GPUs of a cluster, below all files of the device model that work on it:
+ * on which device a job is, how far it has come, and which event of it is next. */
 #include "models/machine.h"
 
 #include "sim/base/hints.h"

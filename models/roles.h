@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What fast-forward does with a field of a lane's state goes by where the field stands. A struct that
- * is part of it is split into
+/* What fast-forward does with a field of a lane's state goes by where the field stands. A struct
+ * that is part of that state is split into
  *
- *   how, spec   what the owner sets. Never changes between disturbances: fast-forward passes it by
  *   state       decides the future. Two states are the same only where it is, byte by byte
- *   times       absolute times that decide the future, GSIM_NEVER where they do not. Compared as what
- *               is left of them; they move with the periods that are skipped
- *   marks       absolute times that decide nothing by themselves: they move, and are not compared
+ *   times       absolute times that decide the future, GSIM_NEVER where they do not apply. Compared
+ *               as what is left of them; they move with the periods that are skipped
+ *   marks       absolute times that are not compared: they follow from other fields, or only tell
+ *               since when something goes on. They move as well
  *   sums        accumulators: they grow by what a period adds
  *
- * The last three hold nothing but int64_t, and a `state` has no byte that no field owns, so that a new
- * field is right by where it stands. */
+ * What stands outside of these (how, spec) the owner sets: it changes at disturbances and reports
+ * only, so fast-forward passes it by.
+ *
+ * Times, marks and sums hold nothing but int64_t, and a `state` has no byte that no field owns, so
+ * that a new field is right by where it stands. */
 #ifndef GSIM_MODELS_ROLES_H
 #define GSIM_MODELS_ROLES_H
 

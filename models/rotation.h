@@ -51,7 +51,7 @@ static inline int64_t gsim_switch_most_ns(const struct gsim_switch_costs *costs)
     return (preempt_ns > costs->idle_ns ? preempt_ns : costs->idle_ns) + costs->cold_ns;
 }
 
-/* Never changes between disturbances. */
+/* What a job is by its row. */
 struct gsim_member_spec {
     int64_t counted_ns; /* in fair lanes: the busy_ns from which on its time counts */
     uint32_t state_ppm; /* share of the registers and shared memory that it uses */
@@ -106,7 +106,7 @@ enum gsim_lane_phase {
     GSIM_LANE_KEPT, /* by a context that has nothing to run */
 };
 
-/* Zeroed where it does not apply, and without a byte that no field owns. */
+/* Zero where it does not apply, but for rate_q32, which stays that of the last context. */
 struct gsim_ring_state {
     gsim_work halted_done; /* while halting: of the iteration, when the SMs are free */
     int64_t halted_restore_ns; /* and what coming back will cost */
@@ -117,7 +117,7 @@ struct gsim_ring_state {
     uint16_t padding; /* the member that pads; GSIM_NO_MEMBER: none */
     uint8_t phase; /* enum gsim_lane_phase */
     bool is_halting;
-    bool is_used; /* somebody was on the lane before, so that coming on costs a switch */
+    bool is_used; /* a context was on the lane before, so that coming on costs a switch */
     uint8_t unused[15];
 };
 static_assert(sizeof(struct gsim_ring_state) == 64, "a byte that no field owns is compared");

@@ -110,6 +110,8 @@ const char *gsim_turns_refuse(const struct gsim_model *model,
             return "a turn is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_turns_knows(arrangement->lanes[i].discipline))
             return "in lanes beside each other contexts take turns, or go by priority";
+        if (arrangement->lanes[i].turns && arrangement->memory == GSIM_MEMORY_PROACTIVE)
+            return "memory is not moved ahead of turns that pass before it is there";
         if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
             arrangement->memory != GSIM_MEMORY_RESIDENT)
             return "what pads other kernels has its memory resident";
@@ -203,8 +205,8 @@ static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
 }
 
 /* How long iterations are decides something as soon as there are others, or when a job cannot stay
- * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts another or
- * memory overflows. */
+ * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts
+ * another or memory overflows. */
 static void note_lengths(struct gsim_model *model, const struct gsim_turner *turner) {
     const struct gsim_arbiter *arbiter = model->turns.of_gpu[turner->gpu];
     const struct gsim_tenant *own = &gsim_arbiter_member(arbiter, turner->member)->tenant;
@@ -270,7 +272,8 @@ static void note_memory(struct gsim_model *model, const struct gsim_turner *turn
         apply_cap(model, turner, now_ns);
 }
 
-/* The last entry of a job is kept for when it joins. What a running one has from when it joined stays. */
+/* The last entry of a job is kept for when it joins. What a running one has from when it joined
+ * stays. */
 static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
     struct gsim_turner *turner = &model->turns.by_slot[entry->job];
     struct gsim_entry was = turner->how;
@@ -297,8 +300,9 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
     return true;
 }
 
-/* A job that runs here goes into the lane that its entry names; the kernels of what can be halted there
- * are as long as if it had left and come back. One that runs elsewhere does so when it comes. */
+/* A job that runs here goes into the lane that its entry names; the kernels of what can be halted
+ * there are as long as if it had left and come back. One that runs elsewhere enters it when it
+ * comes. */
 static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim_entry *entry,
                        int64_t now_ns) {
     const struct gsim_turner *turner = &model->turns.by_slot[entry->job];

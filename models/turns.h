@@ -70,8 +70,8 @@ struct gsim_turner *gsim_turner_describe(struct gsim_model *model, gsim_slot slo
 struct gsim_overflow gsim_turner_overflow(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 /* The lane that its instance is, or that its entry names; without either the first one. */
 uint16_t gsim_turner_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu);
-/* As it joins the arbiter of this GPU. What may be halted runs as it was built for that: in pieces, or
- * with checkpoints. */
+/* As it joins the arbiter of this GPU. What may be halted runs as it was built for that: in pieces,
+ * or with checkpoints. */
 struct gsim_member gsim_turner_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 
 /* Whether this job, placed where it is, takes turns. */

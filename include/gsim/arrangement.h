@@ -76,11 +76,12 @@ struct gsim_lane {
     bool caps_launches; /* entries may cap launches, so kernels count */
 };
 
-/* A job's place in an arrangement. */
+/* A job's place in an arrangement. A running job stands as its newest entry says, and goes into the
+ * lane that this names; but what it has from when it joined stays. */
 struct gsim_entry {
     gsim_slot job;
     uint16_t lane;
-    int64_t quantum_ns; /* from when it is placed on; 0: the lane's rule */
+    int64_t quantum_ns; /* from when it joins on; 0: the lane's rule */
     int32_t priority;
     int64_t weight; /* in fair lanes: of its time, which counts from the last such entry on */
     int64_t mem_cap_bytes; /* memory that overflows, in lanes with time slices; 0: none */

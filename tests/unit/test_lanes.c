@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lanes of one GPU that differ: each halts, ranks and charges its jobs by its own rule, whatever the
- * lane beside it does. Device ideal, where switching is free. */
+/* Lanes of one GPU that differ: each halts, ranks and charges its jobs by its own rule, whatever
+ * the lane beside it does. Device ideal, where switching is free. */
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
+
+#include <string.h>
 
 #include "tests/support/runner.h"
 
@@ -76,8 +78,8 @@ static void test_a_job_pays_for_the_rule_of_its_own_lane(void **state) {
     assert_int_equal(result.jobs.end_ns[0], 1100 * (int64_t)MS);
 }
 
-/* Both have 1 s to do. Where the second goes first it ends at 1.5 s; where the first becomes the more
- * urgent one, that ends at 1 s, and the second at 2 s: by turns neither would end before 1.5 s. */
+/* Both have 1 s to do. Where the second goes first it ends at 1.5 s; where the first becomes the
+ * more urgent one, that ends at 1 s, and the second at 2 s: by turns neither would end so soon. */
 static void test_a_rank_counts_in_a_lane_by_priority(void **state) {
     static const char rows[] = "a,0,100,10,10,batch\nb,0.5,100,10,10,batch\n";
     struct gsim_result last = run(*state, rows, decide_last_first, NULL);
@@ -88,8 +90,8 @@ static void test_a_rank_counts_in_a_lane_by_priority(void **state) {
     assert_int_equal(first.jobs.end_ns[1], 2000 * (int64_t)MS);
 }
 
-/* The job runs in lane 0, which has a tenth of the SMs; when the second comes it is named in lane 1, which
- * has all of them. */
+/* The job runs in lane 0, which has a tenth of the SMs; when the second comes it is named in lane
+ * 1, which has all of them. */
 static void decide_move(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     static const struct gsim_lane narrow_and_wide[] = {
         {.discipline = GSIM_DISCIPLINE_RR, .cap_ppm = GSIM_PPM / 10},
@@ -111,10 +113,10 @@ static void decide_move(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         assert_true(place(plan, view->changes.arrived[i]));
 }
 
-/* 1 s of work at a tenth of the rate until 0.5 s: 0.95 s are left. The second has 10 ms of work on a tenth
- * of the SMs beside one that fills all of them: there are 1.1 SMs' worth of blocks for each SM, so it
- * gets an eleventh of them and the first one ten, for the 0.11 s that this takes. Rates are rounded
- * down, by less than 100 ns in all. */
+/* 1 s of work at a tenth of the rate until 0.5 s: 0.95 s are left. The second has 10 ms of work on
+ * a tenth of the SMs beside one that fills all of them: there are 1.1 SMs' worth of blocks for each
+ * SM, so it gets an eleventh of them and the first one ten, for the 0.11 s that this takes. Rates
+ * are rounded down, by less than 100 ns in all. */
 static void test_a_running_job_goes_into_another_lane(void **state) {
     static const char rows[] = "a,0,100,10,10,batch\nb,0.5,1,10,10,batch\n";
     struct gsim_result result = run(*state, rows, decide_move, NULL);
@@ -122,11 +124,33 @@ static void test_a_running_job_goes_into_another_lane(void **state) {
     assert_in_range(result.jobs.end_ns[0], 1460 * (int64_t)MS, 1460 * (int64_t)MS + 100);
 }
 
+/* Turns that pass whether they are used or not, and memory that may take longer than one to move:
+ * no job would ever run. */
+static void decide_in_vain(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    static const struct gsim_lane strict = {.discipline = GSIM_DISCIPLINE_RR,
+                                            .turns = GSIM_TURNS_EQUAL};
+    struct gsim_unit gpu = {0};
+    struct gsim_arrangement how = {.lanes = &strict, .n_lanes = 1, .memory = GSIM_MEMORY_PROACTIVE};
+    if (ctx->view->changes.n_arrived > 0)
+        assert_false(gsim_plan_arrange(plan, &gpu, 1, &how));
+}
+
+static void test_turns_do_not_pass_before_memory_is_there(void **state) {
+    struct fixture *f = *state;
+    struct gsim_policy policy = {.name = "lanes", .shares_gpus = true, .decide = decide_in_vain};
+    assert_int_equal(read_text(f, "job_id,submit_s,duration_s,mem_gib\na,0,1,1\n"), GSIM_OK);
+    struct test_run one = {.trace = &f->trace, .policy = "lanes", .custom = &policy};
+    struct gsim_result result;
+    assert_int_equal(test_try(&one, f->arena, &result, &f->log), GSIM_FAILED);
+    assert_non_null(strstr(f->log.errors[0].text, "turns that pass before it is there"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_job_pays_for_the_rule_of_its_own_lane),
         TEST(test_a_rank_counts_in_a_lane_by_priority),
         TEST(test_a_running_job_goes_into_another_lane),
+        TEST(test_turns_do_not_pass_before_memory_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
