@@ -15,6 +15,27 @@
 #include "models/roles.h"
 #include "gsim/units.h"
 
+GSIM_ROLES_BEGIN
+struct gsim_context_state {
+    int64_t held_ns; /* for which the cap holds the next kernel back */
+};
+
+struct gsim_context_times {
+    int64_t launch_ns; /* when the host began to launch it, or will */
+    int64_t ready_ns; /* when the next kernel to run is launched; GSIM_NEVER when all is done */
+};
+
+struct gsim_context_marks {
+    int64_t began_ns; /* when the host turned to the present iteration, or will */
+    int64_t counted_ns; /* when the last kernel began that counts in `begun` */
+};
+
+struct gsim_context_sums {
+    int64_t done_iterations;
+    int64_t taken_ns; /* by these: from when each began to where the next one could follow */
+};
+GSIM_ROLES_END
+
 struct gsim_context {
     /* What it does: `iterations` times. */
     int64_t iterations;
@@ -37,21 +58,10 @@ struct gsim_context {
     /* Where it is (models/roles.h). Two numbers have rules of their own. */
     gsim_work done; /* of the present iteration, GPU time at the full rate: state, and a sum */
     int64_t begun; /* kernels, in the period of the cap in which the last one did */
-    struct gsim_context_state {
-        int64_t held_ns; /* for which the cap holds the next kernel back */
-    } state;
-    struct gsim_context_times {
-        int64_t launch_ns; /* when the host began to launch it, or will */
-        int64_t ready_ns; /* when the next kernel to run is launched; GSIM_NEVER when all is done */
-    } times;
-    struct gsim_context_marks {
-        int64_t began_ns; /* when the host turned to the present iteration, or will */
-        int64_t counted_ns; /* when the last kernel began that counts in `begun` */
-    } marks;
-    struct gsim_context_sums {
-        int64_t done_iterations;
-        int64_t taken_ns; /* by these: from when each began to where the next one could follow */
-    } sums;
+    struct gsim_context_state state;
+    struct gsim_context_times times;
+    struct gsim_context_marks marks;
+    struct gsim_context_sums sums;
 };
 
 /* A process that begins to launch at now_ns. */

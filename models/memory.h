@@ -62,11 +62,13 @@ struct gsim_pager_shares {
 struct gsim_pager_shares gsim_pager_whole(void);
 void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares);
 
+GSIM_ROLES_BEGIN
 /* What moving memory has done for a context. */
 struct gsim_memory_use {
     int64_t faults, bytes_in, bytes_out;
     int64_t stall_ns; /* that its lane waited, or is going to */
 };
+GSIM_ROLES_END
 void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n);
 
 /* What of a context's iteration lies on the host, and the time that its kernels wait for it. */
@@ -81,24 +83,32 @@ struct gsim_tenant_spec {
     struct gsim_overflow overflow; /* of each iteration; its context has the time of it */
 };
 
+GSIM_ROLES_BEGIN
+struct gsim_tenant_state {
+    bool is_swept; /* the iteration under way has found what it misses */
+};
+GSIM_ROLES_END
+
 /* A context's memory: what it touches in an iteration, and what else it has allocated. */
 struct gsim_tenant {
     struct gsim_tenant_spec spec;
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
-    struct gsim_tenant_state {
-        bool is_swept; /* the iteration under way has found what it misses */
-    } state;
+    struct gsim_tenant_state state;
     struct gsim_memory_use sum;
     struct gsim_memory_use last; /* what the last wait for pages was for */
 };
+
+GSIM_ROLES_BEGIN
+struct gsim_store_times {
+    int64_t link_free_ns; /* proactive: the last migration ends */
+};
+GSIM_ROLES_END
 
 /* The state of one GPU's memory. */
 struct gsim_store {
     struct gsim_pager *pager; /* NULL: everything is resident */
     struct gsim_residency residency;
-    struct gsim_store_times {
-        int64_t link_free_ns; /* proactive: the last migration ends */
-    } times;
+    struct gsim_store_times times;
     int64_t last_ns, last_in, last_out; /* how long it took, and what it moved */
     uint64_t stamp; /* copies with the same one hold the same */
 };

@@ -24,6 +24,10 @@
 
 #include "gsim/units.h"
 
+/* Around the structs of roles: a field that leaves bytes without an owner is an error. */
+#define GSIM_ROLES_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wpadded\"")
+#define GSIM_ROLES_END _Pragma("GCC diagnostic pop")
+
 /* A role as a row of numbers. */
 #define GSIM_ROLE(role) (int64_t *)&(role), sizeof(role) / sizeof(int64_t)
 #define GSIM_ROLE_CONST(role) (const int64_t *)&(role), sizeof(role) / sizeof(int64_t)

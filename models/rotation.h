@@ -29,8 +29,6 @@
 #include "models/wings.h"
 #include "models/spans.h"
 
-#include <assert.h>
-
 #define GSIM_RING_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
 #define GSIM_NO_MEMBER UINT16_MAX
 
@@ -61,6 +59,17 @@ struct gsim_member_spec {
     struct gsim_demand demand; /* where lanes run beside each other */
 };
 
+GSIM_ROLES_BEGIN
+struct gsim_member_state {
+    int64_t restore_ns; /* to come back after what was saved */
+    int64_t stall_ns; /* left to wait for pages before it can run on */
+};
+
+struct gsim_member_sums {
+    int64_t busy_ns; /* time it had the lane, at any rate */
+};
+GSIM_ROLES_END
+
 /* A context and what the lane must know of it. */
 struct gsim_member {
     struct gsim_entry how; /* as it was entered into the arrangement */
@@ -70,13 +79,8 @@ struct gsim_member {
     bool is_present; /* this place of the table is in use */
     uint8_t stop_at; /* enum gsim_exit: it leaves the lane there */
     uint8_t reports; /* what the owner has not been told yet */
-    struct gsim_member_state {
-        int64_t restore_ns; /* to come back after what was saved */
-        int64_t stall_ns; /* left to wait for pages before it can run on */
-    } state;
-    struct gsim_member_sums {
-        int64_t busy_ns; /* time it had the lane, at any rate */
-    } sums;
+    struct gsim_member_state state;
+    struct gsim_member_sums sums;
     /* What the owner asked for, in iterations and not in time, and is told once. */
     int64_t watch_iterations; /* report when so much is done; < 0: never */
     gsim_work watch_done;
@@ -106,6 +110,7 @@ enum gsim_lane_phase {
     GSIM_LANE_KEPT, /* by a context that has nothing to run */
 };
 
+GSIM_ROLES_BEGIN
 /* Zero where it does not apply, but for rate_q32, which stays that of the last context. */
 struct gsim_ring_state {
     gsim_work halted_done; /* while halting: of the iteration, when the SMs are free */
@@ -120,7 +125,6 @@ struct gsim_ring_state {
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
     uint8_t unused[15];
 };
-static_assert(sizeof(struct gsim_ring_state) == 64, "a byte that no field owns is compared");
 
 /* GSIM_NEVER in phases in which they do not apply. */
 struct gsim_ring_times {
@@ -132,6 +136,20 @@ struct gsim_ring_times {
     int64_t padding_until_ns; /* the end of its last wave */
 };
 
+struct gsim_ring_marks {
+    int64_t quantum_start_ns; /* running, kept: when the turn began */
+    int64_t grid_ns; /* strict: where the first one's turn began; how far a round is decides */
+    int64_t next_ns; /* of the next change: follows from all others, by gsim_ring_plan */
+    int64_t padding_ends_ns; /* the same: the last wave, or the end of its kernel */
+};
+
+struct gsim_ring_sums {
+    int64_t switch_ns; /* time spent in switches */
+    int64_t n_slices; /* turns begun */
+    int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
+};
+GSIM_ROLES_END
+
 /* roles.h says what each part is to fast-forward. */
 struct gsim_ring {
     struct gsim_lane how; /* as it was arranged; its quantum in nanoseconds */
@@ -140,18 +158,9 @@ struct gsim_ring {
     uint16_t member[GSIM_RING_MAX]; /* in ring order */
     struct gsim_ring_state state;
     struct gsim_ring_times times;
-    struct gsim_ring_marks {
-        int64_t quantum_start_ns; /* running, kept: when the turn began */
-        int64_t grid_ns; /* strict: where the first one's turn began; how far a round is decides */
-        int64_t next_ns; /* of the next change: follows from all others, by gsim_ring_plan */
-        int64_t padding_ends_ns; /* the same: the last wave, or the end of its kernel */
-    } marks;
+    struct gsim_ring_marks marks;
     uint8_t change; /* enum gsim_lane_change: what comes at next_ns, while running */
-    struct gsim_ring_sums {
-        int64_t switch_ns; /* time spent in switches */
-        int64_t n_slices; /* turns begun */
-        int64_t n_vain; /* of a lane that is kept: turns that ended before their pages were there */
-    } sums;
+    struct gsim_ring_sums sums;
 };
 
 static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
