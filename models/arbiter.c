@@ -154,7 +154,7 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
 static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
                       uint16_t stopped) {
     return stopped == GSIM_NO_MEMBER || (ring->state.phase == GSIM_LANE_RUNNING &&
-                                         ring->times.quantum_start_ns == lanes->now_ns);
+                                         ring->marks.quantum_start_ns == lanes->now_ns);
 }
 
 /* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
@@ -288,6 +288,7 @@ static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, i
     while (committed->has_reports && committed->now_ns < now_ns) {
         has_late = true;
         committed->has_reports = false;
+        gsim_cycle_report(&arbiter->cycle);
         while (!run_some(arbiter, committed, now_ns))
             continue;
     }

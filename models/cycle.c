@@ -77,22 +77,25 @@ static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const str
            gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
 }
 
-/* A context alone in its lane may renew its quantum for ever; when that began decides nothing until
+/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until
  * another one joins, and then it is when it was. */
 static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
     return ring->n == 1 && moved_ns == 0;
 }
 
+static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                            int64_t b_now_ns) {
+    int64_t moved_ns = b->marks.quantum_start_ns - a->marks.quantum_start_ns;
+    bool has_owner = a->state.phase == GSIM_LANE_RUNNING || a->state.phase == GSIM_LANE_KEPT;
+    return !has_owner || moved_ns == b_now_ns - a_now_ns || keeps_quantum(a, moved_ns);
+}
+
 static bool is_same_ring(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
                          int64_t b_now_ns) {
-    struct gsim_ring_times times = b->times;
-    if (keeps_quantum(a, times.quantum_start_ns - a->times.quantum_start_ns) &&
-        times.quantum_start_ns != GSIM_NEVER)
-        times.quantum_start_ns += b_now_ns - a_now_ns;
     return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
-           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&times,
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
                                b_now_ns, GSIM_NEVER) &&
-           is_same_round(a, a_now_ns, b, b_now_ns);
+           is_same_quantum(a, a_now_ns, b, b_now_ns) && is_same_round(a, a_now_ns, b, b_now_ns);
 }
 
 static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
@@ -169,7 +172,7 @@ static void subtract_ring(struct gsim_ring *per, const struct gsim_ring *now,
                           const struct gsim_ring *then) {
     gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
                        (const int64_t *)&then->sums);
-    per->times.quantum_start_ns = now->times.quantum_start_ns - then->times.quantum_start_ns;
+    per->marks.quantum_start_ns = now->marks.quantum_start_ns - then->marks.quantum_start_ns;
 }
 
 static void subtract_member(struct gsim_member *per, const struct gsim_member *now, int64_t now_ns,
@@ -253,11 +256,11 @@ static void skip_member(struct gsim_member *member, const struct gsim_member *pe
 static void skip_ring(struct gsim_ring *ring, const struct gsim_ring *per, int64_t n,
                       int64_t by_ns) {
     gsim_sums_add(GSIM_ROLE(ring->sums), (const int64_t *)&per->sums, n);
-    int64_t quantum_start_ns = ring->times.quantum_start_ns;
+    int64_t quantum_start_ns = ring->marks.quantum_start_ns;
     gsim_times_shift(GSIM_ROLE(ring->times), by_ns);
     gsim_times_shift(GSIM_ROLE(ring->marks), by_ns);
-    if (keeps_quantum(ring, per->times.quantum_start_ns))
-        ring->times.quantum_start_ns = quantum_start_ns;
+    if (keeps_quantum(ring, per->marks.quantum_start_ns))
+        ring->marks.quantum_start_ns = quantum_start_ns;
 }
 
 static void skip(const struct gsim_cycle *cycle, struct gsim_lanes *lanes, int64_t n) {

@@ -32,7 +32,7 @@ struct gsim_cycle {
     int64_t period_ns;
     int64_t spent_ns; /* found: from here on some member has less than two of them left */
     bool is_asked, can_repeat; /* the second only where the first is set */
-    /* By how much one period, or the window before, adds to every accumulator. */
+    /* What one period adds to every accumulator; while searching, the window before. */
     struct gsim_lanes per_period;
     bool is_approximate;
     struct gsim_store_scratch scratch;

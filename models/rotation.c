@@ -28,7 +28,7 @@ static void enter(struct gsim_ring *ring, enum gsim_lane_phase phase) {
     ring->state.phase = (uint8_t)phase;
     ring->times.switched_ns = ring->times.release_ns = GSIM_NEVER;
     if (phase == GSIM_LANE_IDLE || phase == GSIM_LANE_SWITCHING)
-        ring->times.since_ns = ring->times.quantum_start_ns = GSIM_NEVER;
+        ring->times.since_ns = GSIM_NEVER;
 }
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
@@ -123,11 +123,11 @@ static void begin_round(struct gsim_ring *ring, int64_t place, int64_t now_ns) {
 static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                              int64_t ready_ns) {
     int64_t quantum_ns = quantum_of(ring, member);
-    int64_t first_ns = ring->times.quantum_start_ns + quantum_ns;
+    int64_t first_ns = ring->marks.quantum_start_ns + quantum_ns;
     if (ready_ns <= first_ns || ready_ns == GSIM_NEVER)
         return ready_ns == GSIM_NEVER ? GSIM_NEVER : first_ns;
-    int64_t n = (ready_ns - ring->times.quantum_start_ns + quantum_ns - 1) / quantum_ns;
-    return ring->times.quantum_start_ns + n * quantum_ns;
+    int64_t n = (ready_ns - ring->marks.quantum_start_ns + quantum_ns - 1) / quantum_ns;
+    return ring->marks.quantum_start_ns + n * quantum_ns;
 }
 
 /* When the running one gives up the lane by itself. */
@@ -364,7 +364,7 @@ static void go_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, 
 static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     ring->state.last = ring->member[ring->state.at];
     ring->state.is_used = true;
-    ring->times.quantum_start_ns = now_ns;
+    ring->marks.quantum_start_ns = now_ns;
     ring->sums.n_slices++;
     go_on(rotation, ring, now_ns);
 }

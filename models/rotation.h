@@ -129,7 +129,6 @@ struct gsim_ring_state {
 /* GSIM_NEVER in phases in which they do not apply. */
 struct gsim_ring_times {
     int64_t since_ns; /* running: up to when the context is brought forward */
-    int64_t quantum_start_ns; /* running, kept */
     int64_t switched_ns; /* switching: when it is over */
     int64_t release_ns; /* kept: until when at most */
     int64_t halted_ns; /* halting: when the SMs are free */
@@ -138,6 +137,7 @@ struct gsim_ring_times {
 };
 
 struct gsim_ring_marks {
+    int64_t quantum_start_ns; /* running, kept: when the turn began */
     int64_t grid_ns; /* strict: where the first one's turn began; how far a round is decides */
     int64_t next_ns; /* of the next change: follows from all others, by gsim_ring_plan */
     int64_t padding_ends_ns; /* the same: the last wave, or the end of its kernel */

@@ -27,6 +27,8 @@ struct script {
     struct gsim_member member[MOST]; /* as they join */
     int64_t joins_ns[MOST]; /* rising */
     struct gsim_overflow overflow[MOST]; /* of the member before, from when this one joins */
+    bool has_moves;
+    uint16_t moves_to[MOST]; /* the lane of the member before, from when this one joins */
     bool is_paging;
     struct gsim_pager pager;
     int64_t slice_budget, lookahead_ns;
@@ -248,6 +250,16 @@ static void overflow_before(const struct script *script, struct gsim_arbiter *ar
     }
 }
 
+static void move_before(const struct script *script, struct gsim_arbiter *arbiter, uint16_t joined,
+                        int64_t now_ns) {
+    for (uint16_t place = 0; place < gsim_arbiter_members(arbiter); place++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, place);
+        if (script->has_moves && member->is_present && member->how.job + 1 == joined)
+            gsim_arbiter_move(arbiter, place, script->moves_to[joined], member->context.gpu_ns,
+                              now_ns);
+    }
+}
+
 static struct outcome play(const struct script *script, bool is_plain, enum driver driver,
                            struct gsim_arena *arena) {
     struct gsim_arbiter *arbiter = open_arbiter(script, is_plain, arena);
@@ -266,6 +278,7 @@ static struct outcome play(const struct script *script, bool is_plain, enum driv
             assert_true(gsim_arbiter_join(arbiter, &script->member[joined], now_ns) !=
                         GSIM_NO_MEMBER);
             overflow_before(script, arbiter, joined, now_ns);
+            move_before(script, arbiter, joined, now_ns);
         }
         if (now_ns == look_ns)
             look_ns += script->look_ns;
@@ -297,6 +310,18 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
         script.member[i].spec.demand.fill_ppm =
             (uint32_t)pick(rng, 1, 8) * (pick(rng, 0, 1) ? 60000 : 125000);
     }
+    return script;
+}
+
+/* Members go into another lane while they run. No turn passes before memory is there, which would
+ * do so for ever (gsim_turns_refuse). */
+static struct script draw_moving(gsl_rng *rng, struct gsim_arena *arena) {
+    struct script script = draw(rng, arena);
+    script.has_moves = true;
+    for (uint16_t i = 0; i < script.n; i++)
+        script.moves_to[i] = (uint16_t)pick(rng, 0, script.n_lanes - 1);
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
+        script.lane[lane].turns = GSIM_TURNS_USED;
     return script;
 }
 
@@ -342,6 +367,11 @@ static void so_it_does_where_kernels_are_padded(void **state) {
     assert_true(play_many("padding", CASES / 5, draw_padded) > 0.05);
 }
 
+static void so_it_does_where_members_change_lanes(void **state) {
+    (void)state;
+    assert_true(play_many("moves", CASES / 5, draw_moving) > 0.05);
+}
+
 /* An urgent member and another that draws nothing from memory: padded, the first has the device
  * exactly as long as if it were not, and the other one often ends sooner. */
 static void who_is_padded_is_not_slower(void **state) {
@@ -380,6 +410,7 @@ static void who_is_alone_is_walked_through_once(void **state) {
     enum { STEPS = 1000 };
     struct gsim_arena *arena = gsim_arena_new();
     struct script script = {.n = 1, .n_lanes = 1, .slice_budget = INT64_MAX};
+    script.lane[0].discipline = GSIM_DISCIPLINE_RR;
     script.lane[0].idle_release_ns = 1000000;
     script.member[0].context = (struct gsim_context){
         .iterations = 100000, .kernels = 3, .gpu_ns = 95001, .gap_ns = 1003, .queue = 8};
@@ -457,7 +488,8 @@ static void let_page(struct script *script, gsl_rng *rng, struct gsim_arena *are
     script->is_paging = true;
     script->look_ns = 900000000;
     for (uint16_t i = 0; i < script->n; i++)
-        script->member[i].tenant.spec.used_bytes = script->member[i].tenant.spec.allocated_bytes = pick(rng, 3, 7) * CHUNK;
+        script->member[i].tenant.spec.used_bytes = script->member[i].tenant.spec.allocated_bytes =
+            pick(rng, 3, 7) * CHUNK;
 }
 
 /* Where memory pages, rates drift as what is where does: a per cent. */
@@ -502,6 +534,7 @@ int main(void) {
         cmocka_unit_test(the_shortcut_equals_the_plain_engine),
         cmocka_unit_test(who_is_alone_is_walked_through_once),
         cmocka_unit_test(so_it_does_where_kernels_are_padded),
+        cmocka_unit_test(so_it_does_where_members_change_lanes),
         cmocka_unit_test(who_is_padded_is_not_slower),
         cmocka_unit_test(who_leaves_at_a_kernel_does_so_at_any_rate)};
     return cmocka_run_group_tests_name("the shortcut of rotations", tests, NULL, NULL);
