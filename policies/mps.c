@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* NVIDIA's multi-process service: processes on a GPU run at the same time, as clients of one
  * server. The hardware divides the GPU between them: SMs by the blocks that clients have on them,
- * memory bandwidth by SMs (models/space.h). A client may be limited to a percentage of the SMs,
+ * memory bandwidth by SMs (models/gpu/space.h). A client may be limited to a percentage of the SMs,
  * which is a cap and no reservation, so caps may sum past 100 %; and to an amount of memory.
  * Nothing is ever moved out of the device's memory: a job that finds none waits, or the run ends as
  * the process would (oom=error). Jobs go to the GPU with the fewest jobs, in order of arrival;

@@ -17,7 +17,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
 # Of sim/app only what makes a run from its options: commands, figures and databases change no result.
-awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|models|traces)\/[^\/]*\.(c|h|def)$/ {
+awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
         room = $0
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0

@@ -55,7 +55,7 @@ struct gsim_job {
     bool keeps_rate; /* as its shape says */
 };
 
-/* Facts about the hardware, by device type; see models/profile.h for the keys. */
+/* Facts about the hardware, by device type; see models/hardware/profile.h for the keys. */
 struct gsim_profile;
 
 /* How GPUs are connected. A NULL column limits nothing, and INT64_MAX is no limit. */
@@ -88,7 +88,7 @@ struct gsim_model_setup {
 
 /* Whether an action takes time, or is over already (zero cost). An action that is over already is
  * not reported later. */
-enum gsim_pace { GSIM_AT_ONCE, GSIM_LATER };
+enum gsim_when { GSIM_AT_ONCE, GSIM_LATER };
 
 /* How the result was reached. */
 struct gsim_model_stats {
@@ -111,12 +111,12 @@ struct gsim_model_ops {
     void (*leave)(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
     /* Starts or resumes on job.units, which are clear. from: QUEUED, PAUSED or HELD; keep says
      * where the state lies. AT_ONCE: the job runs now. LATER: a RUNNING event follows. */
-    enum gsim_pace (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+    enum gsim_when (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns);
     /* Begins to stop a job; bound_ns applies to GSIM_STOP_CHEAPEST only. AT_ONCE: stopped and
      * cleared now. LATER: STOPPED, then CLEARED follow; a job that reaches its end first reports
      * COMPLETED instead. */
-    enum gsim_pace (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+    enum gsim_when (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                             int64_t bound_ns, enum gsim_keep keep, int64_t now_ns);
     /* How units share from now on; arrange is called only with an arrangement that is not
      * refused. */

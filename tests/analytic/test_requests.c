@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "tests/support/runner.h"
 
 #define COLUMNS                                                                                    \

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/arbiter.h"
+#include "models/gpu/arbiter.h"
 #include "sim/base/rng.h"
 #include "gsim/units.h"
 #include "tests/support/runner.h"
@@ -314,7 +314,7 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
 }
 
 /* Members go into another lane while they run. No turn passes before memory is there, which would
- * do so for ever (gsim_turns_refuse). */
+ * do so for ever (gsim_shared_refuse). */
 static struct script draw_moving(gsl_rng *rng, struct gsim_arena *arena) {
     struct script script = draw(rng, arena);
     script.has_moves = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs that page below one root (models/crowding.h), against a plain walk in which each copy of each
+/* GPUs that page below one root (models/jobs/link_shares.h), against a plain walk in which each copy of each
  * wait for pages has its fair share of the root at every instant. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/base/rng.h"
 #include "sim/base/sort.h"
 #include "tests/support/runner.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 
 /* The runs below reach that many keys; fewer, and they have lost sight of some mechanism. */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "models/residency.h"
+#include "models/memory/residency.h"
 #include "sim/base/rng.h"
 
 enum { MOST_BUFFERS = 7, MOST_CHUNKS = 24, MOST_CAPACITY = 60, STATE = 4096 };

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "tests/support/runner.h"
 
 static struct gsim_result run_mig(struct fixture *f, const char *device, const char *text,

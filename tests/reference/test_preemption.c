@@ -4,7 +4,7 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
-#include "models/halting.h"
+#include "models/gpu/kernel_stop.h"
 #include "tests/support/runner.h"
 
 /* A real-time job of small kernels at random instants beside one of long kernels, launched far
@@ -51,7 +51,7 @@ static void test_mechanisms_are_in_the_published_order(void **state) {
  * killed in 3 us, so it never is; without flush it is whenever blocks are long. */
 static void test_chimera_keeps_its_bound_where_it_can(void **state) {
     (void)state;
-    struct gsim_halt_costs costs = {
+    struct gsim_kernel_stop_costs costs = {
         .save_ns = 40000, .restore_ns = 40000, .reset_ns = 3100, .sms = 108};
     struct gsim_lane rule = {
         .stop = GSIM_STOP_CHEAPEST, .in_flight = 1, .pieces = 1, .bound_ns = 15000};
@@ -60,10 +60,10 @@ static void test_chimera_keeps_its_bound_where_it_can(void **state) {
         for (int64_t at = 1; at < 100; at++, n++) {
             struct gsim_context context = {.iterations = 1, .kernels = 1, .gpu_ns = 20 * block_ns};
             context.done = gsim_work_of_ns(context.gpu_ns * at / 100);
-            struct gsim_halt_outcome with =
-                gsim_halt(&rule, &costs, &context, GSIM_RATE_ONE, 0, block_ns, true);
-            struct gsim_halt_outcome without =
-                gsim_halt(&rule, &costs, &context, GSIM_RATE_ONE, 0, block_ns, false);
+            struct gsim_kernel_stop_outcome with =
+                gsim_kernel_stop(&rule, &costs, &context, GSIM_RATE_ONE, 0, block_ns, true);
+            struct gsim_kernel_stop_outcome without =
+                gsim_kernel_stop(&rule, &costs, &context, GSIM_RATE_ONE, 0, block_ns, false);
             missed += with.free_ns > rule.bound_ns;
             missed_without_flush += !without.is_within_bound;
             assert_true(with.is_within_bound == (with.free_ns <= rule.bound_ns));

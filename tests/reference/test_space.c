@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sharing in space: what the rules of models/space.h come to. What was measured of it on an H200 is
+/* Sharing in space: what the rules of models/gpu/space.h come to. What was measured of it on an H200 is
  * in the suite h200 of `gsim validate`. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/space.h"
+#include "models/gpu/space.h"
 #include "tests/support/runner.h"
 
 enum { PPM = 1000000 };

@@ -16,6 +16,10 @@ check() {
         policies/registry.*) may='gsim/ sim/base/ policies/' ;;
         policies/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;
         traces/*) may='gsim/ sim/base/ sim/api/ traces/' ;;
+        models/hardware/*) may='gsim/ sim/base/ sim/api/ models/hardware/' ;;
+        models/links/*) may='gsim/ sim/base/ sim/api/ models/hardware/ models/links/' ;;
+        models/memory/*) may='gsim/ sim/base/ sim/api/ models/hardware/ models/links/ models/memory/ models/roles.h' ;;
+        models/gpu/*) may='gsim/ sim/base/ sim/api/ models/hardware/ models/links/ models/memory/ models/gpu/ models/roles.h' ;;
         models/*) may='gsim/ sim/base/ sim/api/ models/' ;;
         *) may='gsim/ sim/ policies/list.def policies/registry.h traces/ models/' ;;
         esac
@@ -48,7 +52,7 @@ if [ -z "$breaches" ]; then echo "ok includes go down only"; else printf 'not ok
 # the rule can fail, each way once
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 breach() { # file, what it includes
-    mkdir -p "$tmp/include/gsim" "$tmp/sim/base" "$tmp/sim/core" "$tmp/sim/app" "$tmp/policies/lib" "$tmp/policies/tgs" "$tmp/traces" "$tmp/models"
+    mkdir -p "$tmp/include/gsim" "$tmp/sim/base" "$tmp/sim/core" "$tmp/sim/app" "$tmp/policies/lib" "$tmp/policies/tgs" "$tmp/traces" "$tmp/models/gpu" "$tmp/models/links"
     echo "#include $2" >"$tmp/$1"
     found=$(check "$tmp")
     case $found in
@@ -60,8 +64,10 @@ breach() { # file, what it includes
 missed=$(
     breach policies/bad.c '"sim/core/core.h"'
     breach policies/bad.c '"policies/fifo.h"'
-    breach traces/bad.c '"models/profile.h"'
+    breach traces/bad.c '"models/hardware/profile.h"'
     breach models/bad.c '"traces/read.h"'
+    breach models/gpu/bad.c '"models/jobs/machine.h"'
+    breach models/links/bad.c '"models/memory/pager.h"'
     breach sim/base/bad.c '"gsim/job.h"'
     breach include/gsim/bad.h '"sim/base/text.h"'
     breach sim/core/bad.c '"policies/lib/queue.h"'

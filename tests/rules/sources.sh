@@ -7,7 +7,7 @@ build=$1
 LC_ALL=C
 export LC_ALL
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/app/*/*.[ch] sim/app/*/*.def models/*.[ch] models/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
+files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
 say() { # name, status
     if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
 }
@@ -40,7 +40,7 @@ say "each policy's sums have every file that is linked for it" $?
 grep -v "^las policies/lib/service.c$" "$tmp/listed" >"$tmp/short"
 [ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
 say "and a file that is left out is found" $?
-for file in sim/core/engine.c sim/base/rng.c models/turns.c traces/generate.c sim/app/setup/setup.c include/gsim/policy.h; do
+for file in sim/core/engine.c sim/base/rng.c models/jobs/shared_gpus.c traces/generate.c sim/app/setup/setup.c include/gsim/policy.h; do
     grep -q " $file\$" "$tmp/parts" || echo "$file"
 done >"$tmp/out"
 [ ! -s "$tmp/out" ]

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 
 struct fixture {
     struct gsim_arena *arena;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "gsim/device.h"
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "traces/read.h"
 
 #define GSIM_POLICY(symbol) extern const struct gsim_policy gsim_policy_##symbol;

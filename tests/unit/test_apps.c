@@ -4,7 +4,7 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
-#include "models/vgpu.h"
+#include "models/gpu/vgpu.h"
 #include "sim/app/setup/apps.h"
 #include "sim/base/text.h"
 #include "traces/apps.h"
@@ -119,7 +119,8 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
     refuse_app(f, HEAD "buffer,w,,,1,\nkernel,k,1,1,1,w:9%-5%\n", "3: touches: 'w:9%-5%' is not");
     refuse_app(f, HEAD "buffer,w,,,1,\nbuffer,w,,,1,\n", "3: buffer 'w' stands twice");
     refuse_app(f, HEAD "buffer,w,,,,\n", "2: bytes: '' is not the size of a buffer");
-    refuse_app(f, "kind,name,time_us\nkernel,k,5\n", "2: a kernel's time_us is its time on one device");
+    refuse_app(f, "kind,name,time_us\nkernel,k,5\n",
+               "2: a kernel's time_us is its time on one device");
     refuse_app(f, "kind,name,bytes,efficiency\nkernel,k,5,0%\n",
                "2: efficiency: '0%' is not a share");
     refuse_app(f, "kind,name,bytes,precision\nkernel,k,5,fp8\n",

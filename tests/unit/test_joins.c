@@ -351,7 +351,8 @@ static void test_pai_tables_that_do_not_do(void **state) {
         assert_int_equal(read_pai(f, cases[i].tasks, cases[i].jobs), GSIM_BAD_INPUT);
         expect_text(f, cases[i].expected);
     }
-    refuse(f, "b,w,1,Failed,95,96,400,1,100,T4\n", " pai_task_table has neither the user nor the time");
+    refuse(f, "b,w,1,Failed,95,96,400,1,100,T4\n",
+           " pai_task_table has neither the user nor the time");
     assert_int_equal(read_pai(f, "job_id,submit_s,duration_s\na,0,1\n", pai_jobs), GSIM_USAGE);
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/link.h"
+#include "models/links/link.h"
 #include "sim/base/rng.h"
 
 /* 1 B/ns each way, 1.5 B/ns together; 10 and 20 ns a copy, 40 a pair, 100 for a synchronous one. */

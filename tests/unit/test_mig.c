@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "models/mig.h"
-#include "models/profile.h"
+#include "models/hardware/mig.h"
+#include "models/hardware/profile.h"
 #include "sim/base/ini.h"
 #include "gsim/units.h"
 

@@ -4,7 +4,7 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
-#include "models/context.h"
+#include "models/gpu/context.h"
 #include "sim/base/rng.h"
 #include "tests/support/runner.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/memory.h"
+#include "models/memory/pager.h"
 #include "sim/base/rng.h"
 
 enum { MOST_TASKS = 8, CHUNK = 1000 };

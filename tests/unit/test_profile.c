@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/derived.h"
+#include "models/hardware/derived.h"
 #include "sim/base/units.h"
 #include "tests/support/profile_fixture.h"
 
@@ -113,7 +113,7 @@ static void the_unit_is_in_the_key(void **state) {
     (void)state;
     static const char *const kinds[][2] = {
 #define GSIM_KEY(symbol, name, kind, help) {name, #kind},
-#include "models/keys.def"
+#include "models/hardware/keys.def"
 #undef GSIM_KEY
     };
     for (int k = 0; k < GSIM_KEY_COUNT; k++) {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/traffic.h"
+#include "models/links/transfers.h"
 #include "sim/base/rng.h"
 #include "sim/core/cluster.h"
 
@@ -56,7 +56,7 @@ static struct gsim_node_group nodes(uint32_t count, uint32_t gpus, uint32_t belo
 }
 
 /* A cargo of which nothing is on the nodes where it goes, or all. */
-static struct gsim_cargo cargo(enum gsim_carriage carriage, const struct gsim_unit *units,
+static struct gsim_cargo cargo(enum gsim_job_copies carriage, const struct gsim_unit *units,
                                int64_t bytes, bool is_from_elsewhere) {
     return (struct gsim_cargo){.carriage = carriage,
                                .bytes = bytes,
@@ -64,14 +64,14 @@ static struct gsim_cargo cargo(enum gsim_carriage carriage, const struct gsim_un
                                .home = is_from_elsewhere ? units : NULL};
 }
 
-static int64_t quote(const struct fixture *f, enum gsim_carriage carriage,
+static int64_t quote(const struct fixture *f, enum gsim_job_copies carriage,
                      const struct gsim_unit *units, uint32_t n, int64_t bytes,
                      bool is_from_elsewhere) {
     struct gsim_cargo one = cargo(carriage, units, bytes, is_from_elsewhere);
     return gsim_traffic_ns(&f->traffic, &one, units, n);
 }
 
-static void begin(struct fixture *f, gsim_slot slot, enum gsim_carriage carriage,
+static void begin(struct fixture *f, gsim_slot slot, enum gsim_job_copies carriage,
                   const struct gsim_unit *units, uint32_t n, int64_t bytes, bool is_from_elsewhere,
                   int64_t now_ns) {
     struct gsim_cargo one = cargo(carriage, units, bytes, is_from_elsewhere);
@@ -290,7 +290,7 @@ static void test_a_quote_is_what_idle_links_charge(void **state) {
             for (uint32_t gpu = 0; gpu < 3 * gpus; gpu++)
                 if (gsl_rng_uniform_int(rng, 2) || gpu == 0)
                     units[n++] = (struct gsim_unit){gpu, 0};
-            enum gsim_carriage carriage = (enum gsim_carriage)gsl_rng_uniform_int(rng, 3);
+            enum gsim_job_copies carriage = (enum gsim_job_copies)gsl_rng_uniform_int(rng, 3);
             int64_t bytes = (int64_t)gsl_rng_uniform_int(rng, 100000);
             bool is_from_elsewhere = carriage != GSIM_CARRY_OUT && gsl_rng_uniform_int(rng, 2);
             int64_t now_ns = i * GSIM_NS_PER_S * 1000000;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "models/uvm.h"
+#include "models/memory/uvm.h"
 
 enum { CHUNK = 2 << 20, LEAF = 64 << 10, PAGE = 4096 };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/validated.h"
+#include "models/hardware/validated.h"
 #include "tests/support/profile_fixture.h"
 
 static void set(struct fixture *f, const char *key, const char *text) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "gsim/device.h"
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "gsim/run.h"
 
 #define S GSIM_NS_PER_S

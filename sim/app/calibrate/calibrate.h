@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/calibrate/cuda.h"
 
 /* A number of such a GPU is disturbed: by the host, by neighbours on it, by where pinned memory

@@ -4,7 +4,7 @@
  * and source. `gsim calibrate turns` is what it starts to see two processes share the GPU. */
 #include <string.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/calibrate/calibrate.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
 #include "sim/app/cli/output.h"

@@ -2,9 +2,9 @@
 /* gsim list: policies, devices, applications, formats, and what each of them is made of. */
 #include <string.h>
 
-#include "models/mig.h"
-#include "models/profile.h"
-#include "models/validated.h"
+#include "models/hardware/mig.h"
+#include "models/hardware/profile.h"
+#include "models/hardware/validated.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/results/db_schema.h"

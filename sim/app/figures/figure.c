@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/results/db_private.h"
 #include "sim/base/text.h"

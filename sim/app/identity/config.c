@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "models/mig.h"
+#include "models/hardware/mig.h"
 #include "sim/app/identity/program.h"
 #include "sim/base/units.h"
 

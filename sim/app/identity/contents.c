@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 
 struct entry {
     struct entry *next;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "gsim/trace.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/results/db_schema.h"

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/manual/page_table.h"
 #include "sim/base/text.h"
 

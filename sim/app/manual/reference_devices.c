@@ -2,8 +2,8 @@
 /* Writes the reference of devices: what each is, how its numbers are known, what was validated. */
 #include <string.h>
 
-#include "models/profile.h"
-#include "models/validated.h"
+#include "models/hardware/profile.h"
+#include "models/hardware/validated.h"
 #include "sim/app/manual/reference_pages.h"
 
 enum { MAX_DEVICES = 256 };

@@ -3,7 +3,7 @@
 #ifndef GSIM_APP_APPS_H
 #define GSIM_APP_APPS_H
 
-#include "models/roofline.h"
+#include "models/gpu/roofline.h"
 #include "gsim/trace.h"
 #include "gsim/run.h"
 

@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_DEVICES_H
 #define GSIM_APP_DEVICES_H
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 
 struct gsim_devices;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "models/derived.h"
+#include "models/hardware/derived.h"
 #include "gsim/device.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/setup/devices.h"

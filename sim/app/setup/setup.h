@@ -4,7 +4,7 @@
 #ifndef GSIM_APP_SETUP_H
 #define GSIM_APP_SETUP_H
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/domains.h"
-#include "models/memory.h"
-#include "models/proactive.h"
-#include "models/space.h"
-#include "models/suspend.h"
-#include "models/uvm.h"
+#include "models/links/host_memory.h"
+#include "models/memory/pager.h"
+#include "models/memory/proactive.h"
+#include "models/gpu/space.h"
+#include "models/jobs/suspension.h"
+#include "models/memory/uvm.h"
 #include "sim/app/validate/validate.h"
 #include "sim/core/cluster.h"
 #include "sim/base/text.h"
@@ -234,7 +234,7 @@ static bool migrate_gb_per_s(const struct quoting *q, double *out) {
 /* Copies of 1 GiB on each GPU of a host at once, in the ways that are set (a bit each); ns until the
  * last is over. 0: no memory. */
 static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, unsigned ways) {
-    struct gsim_domains domains;
+    struct gsim_host_memory domains;
     struct gsim_link link;
     struct gsim_transfer_done done = {0};
     struct gsim_copy_rates rates = gsim_copy_rates_pinned(q->profile, false);
@@ -246,7 +246,7 @@ static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, u
         .type_of_gpu = gsim_arena_array(q->arena, n_gpus, sizeof(uint16_t)),
         .wiring = {.node_of_gpu = gsim_arena_array(q->arena, n_gpus, sizeof(uint32_t)),
                    .n_nodes = 1}};
-    if (!setup.type_of_gpu || !setup.wiring.node_of_gpu || !gsim_domains_init(&domains, &setup) ||
+    if (!setup.type_of_gpu || !setup.wiring.node_of_gpu || !gsim_host_memory_init(&domains, &setup) ||
         !gsim_link_init(&link, n_gpus, NULL, NULL, q->arena) ||
         (domains.is_bottleneck && !gsim_link_share_hosts(&link, &domains.hosts, domains.is_given)))
         return 0;

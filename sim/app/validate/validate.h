@@ -22,7 +22,7 @@
 #ifndef GSIM_APP_VALIDATE_H
 #define GSIM_APP_VALIDATE_H
 
-#include "models/profile.h"
+#include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/sweep/expression.h"
 #include "sim/app/figures/folder.h"

@@ -1,0 +1,751 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/arbiter.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "models/gpu/side_by_side.h"
+#include "gsim/units.h"
+
+enum {
+    STEPS_AT_ONCE = 1 << 22,
+    STEPS_PAST_HORIZON = 16, /* what is looked at in vain when something comes between */
+};
+
+struct gsim_arbiter {
+    struct gsim_arbiter_options options;
+    struct gsim_arena *arena;
+    struct gsim_space spaces[GSIM_SPACES_MAX];
+    uint16_t n_spaces;
+    struct gsim_lanes committed, ahead;
+    bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
+    bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
+    struct gsim_fast_forward cycle;
+    struct gsim_pager pager;
+    struct gsim_pager_shares shares; /* of its rates */
+    struct gsim_memory_use gone; /* bytes moved for contexts that have left */
+    uint16_t n_present; /* members */
+    int64_t n_steps; /* that were simulated, those of a state ahead included */
+    struct gsim_slice_log spans[2],
+        taken; /* of the committed state and the one ahead, as they swap */
+};
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
+                                      struct gsim_arena *arena) {
+    struct gsim_arbiter *arbiter = gsim_arena_alloc(arena, sizeof *arbiter);
+    if (!arbiter)
+        return NULL;
+    arbiter->options = *options;
+    arbiter->arena = arena;
+    arbiter->shares = gsim_pager_whole();
+    for (int i = 0; i < 2; i++)
+        arbiter->spans[i] = (struct gsim_slice_log){
+            .arena = arena, .from_ns = options->watch_from_ns, .until_ns = options->watch_until_ns};
+    if (options->watch_until_ns > 0) {
+        arbiter->committed.spans = &arbiter->spans[0];
+        arbiter->ahead.spans = &arbiter->spans[1];
+    }
+    return arbiter;
+}
+
+static bool grow_members(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
+                         uint16_t capacity) {
+    struct gsim_member *members =
+        gsim_arena_grow(arbiter->arena, lanes->members, lanes->capacity * sizeof *members,
+                        capacity * sizeof *members);
+    if (!members)
+        return false;
+    lanes->members = members;
+    lanes->capacity = capacity;
+    return true;
+}
+
+static bool grow_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, uint16_t n) {
+    struct gsim_ring *rings = gsim_arena_grow(arbiter->arena, lanes->rings,
+                                              lanes->n_rings * sizeof *rings, n * sizeof *rings);
+    if (!rings)
+        return false;
+    lanes->rings = rings;
+    for (uint16_t i = lanes->n_rings; i < n; i++)
+        gsim_ring_init(&rings[i], arbiter->options.quantum_ns);
+    lanes->n_rings = n;
+    return true;
+}
+
+/* The copies that look ahead and that remember a cycle are as large as the committed state. */
+static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rings) {
+    struct gsim_lanes *all[] = {&arbiter->committed, &arbiter->ahead, &arbiter->cycle.seen,
+                                &arbiter->cycle.per_period};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (members > all[i]->capacity && !grow_members(arbiter, all[i], members))
+            return false;
+        if (rings > all[i]->n_rings && !grow_rings(arbiter, all[i], rings))
+            return false;
+    }
+    return true;
+}
+
+/* --- the plain engine ------------------------------------------------------------------------- */
+
+static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
+                                        struct gsim_lanes *lanes) {
+    return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
+                                  &lanes->gang, lanes->spans};
+}
+
+static uint16_t earliest(const struct gsim_lanes *lanes) {
+    uint16_t first = 0;
+    for (uint16_t i = 1; i < lanes->n_rings; i++)
+        if (lanes->rings[i].marks.next_ns < lanes->rings[first].marks.next_ns)
+            first = i;
+    return first;
+}
+
+static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
+    lanes->members[place].reports |= (uint8_t)report;
+    lanes->has_reports = true;
+}
+
+/* Others run in this lane, or nobody does. */
+static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
+                    const struct gsim_ring *ring) {
+    if (arbiter->n_spaces > 0)
+        lanes->unsolved |= 1u << ring->space;
+}
+
+/* A member has just stopped running: is there anything to say of it? */
+static void inspect(struct gsim_lanes *lanes, uint16_t place) {
+    struct gsim_member *member = &lanes->members[place];
+    const struct gsim_context *context = &member->context;
+    if (gsim_context_is_done(context)) {
+        note(lanes, place, GSIM_REPORT_WORKED);
+        return;
+    }
+    bool is_between = context->done == 0;
+    if (member->stop_at == GSIM_EXIT_ITERATION && is_between)
+        note(lanes, place, GSIM_REPORT_LEFT);
+    if (member->stop_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context))
+        note(lanes, place, GSIM_REPORT_LEFT);
+    if (member->watch_iterations >= 0 &&
+        (context->sums.done_iterations > member->watch_iterations ||
+         (context->sums.done_iterations == member->watch_iterations &&
+          context->done >= member->watch_done))) {
+        member->watch_iterations = -1;
+        note(lanes, place, GSIM_REPORT_WATCHED);
+    }
+}
+
+/* While somebody watches, every slice is walked. */
+static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
+                            int64_t limit_ns) {
+    const struct gsim_arbiter_options *options = &arbiter->options;
+    bool is_to_come = lanes->now_ns < options->watch_until_ns &&
+                      !(lanes->spans && lanes->spans->n == GSIM_SPANS_MOST);
+    if (is_to_come && lanes->now_ns >= options->watch_from_ns)
+        return;
+    if (is_to_come && options->watch_from_ns < limit_ns)
+        limit_ns = options->watch_from_ns;
+    gsim_fast_forward_turn(&arbiter->cycle, options, lanes, limit_ns);
+}
+
+/* Whether the step was into a turn, and not to the end of one: where switching costs nothing it may be
+ * both. */
+static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
+                      uint16_t stopped) {
+    return stopped == GSIM_NO_MEMBER || (ring->state.phase == GSIM_LANE_RUNNING &&
+                                         ring->marks.quantum_start_ns == lanes->now_ns);
+}
+
+/* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
+ * false: it is not there yet. */
+static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
+                      int64_t n_steps) {
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    for (int64_t n = 0; lanes->n_rings > 0; n++) {
+        if (n == n_steps)
+            return false;
+        arbiter->n_steps++;
+        uint16_t lane = earliest(lanes);
+        if (lanes->unsolved && lanes->rings[lane].marks.next_ns > lanes->now_ns) {
+            gsim_side_by_side_solve(&rotation, arbiter->spaces, lanes);
+            lane = earliest(lanes);
+        }
+        struct gsim_ring *ring = &lanes->rings[lane];
+        if (ring->marks.next_ns == GSIM_NEVER || ring->marks.next_ns > limit_ns ||
+            (lanes->has_reports && ring->marks.next_ns > lanes->now_ns))
+            break;
+        lanes->now_ns = ring->marks.next_ns;
+        uint16_t stopped = gsim_ring_step(&rotation, ring);
+        unsolve(arbiter, lanes, ring);
+        if (stopped != GSIM_NO_MEMBER)
+            inspect(lanes, stopped);
+        if (lane == lanes->anchor && !lanes->has_reports && has_begun(lanes, ring, stopped))
+            look_for_cycles(arbiter, lanes, limit_ns);
+    }
+    if (!lanes->has_reports && limit_ns > lanes->now_ns && limit_ns != GSIM_NEVER)
+        lanes->now_ns = limit_ns;
+    return true;
+}
+
+/* The steps at once are limited so that whoever simulates can be interrupted. */
+static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
+    return run_steps(arbiter, lanes, limit_ns, STEPS_AT_ONCE);
+}
+
+static void settle_rings(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes) {
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        gsim_ring_settle(&rotation, &lanes->rings[i], lanes->now_ns);
+}
+
+/* --- the two states --------------------------------------------------------------------------- */
+
+int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
+    if (!arbiter->is_ahead_valid) {
+        gsim_lanes_copy(&arbiter->ahead, &arbiter->committed);
+        if (arbiter->ahead.spans)
+            arbiter->ahead.spans->n = 0;
+        arbiter->is_ahead_valid = true;
+        arbiter->is_ahead_event = arbiter->ahead.has_reports;
+    }
+    bool is_there = true;
+    if (!arbiter->is_ahead_event && arbiter->ahead.now_ns < horizon_ns) {
+        is_there = run_some(arbiter, &arbiter->ahead, horizon_ns);
+        arbiter->is_ahead_event = arbiter->ahead.has_reports;
+    }
+    if ((arbiter->is_ahead_event || !is_there) && arbiter->ahead.now_ns <= horizon_ns)
+        return arbiter->ahead.now_ns;
+    return horizon_ns;
+}
+
+bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
+    return arbiter->committed.spans || arbiter->committed.is_approximate ||
+           gsim_fast_forward_may_extrapolate(&arbiter->cycle, &arbiter->options,
+                                             STEPS_PAST_HORIZON);
+}
+
+/* Before rates are solved, when the next change is is not known. */
+static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
+    int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].marks.next_ns : GSIM_NEVER;
+    if (lanes->unsolved)
+        return lanes->now_ns - 1;
+    return next_ns == GSIM_NEVER ? GSIM_NEVER : next_ns - 1;
+}
+
+struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns) {
+    struct gsim_lanes *ahead = &arbiter->ahead;
+    int64_t next_ns = gsim_arbiter_next_ns(arbiter, horizon_ns);
+    if (!arbiter->is_ahead_event && next_ns < horizon_ns)
+        return (struct gsim_foresight){next_ns, false};
+    if (!arbiter->is_ahead_event && !gsim_arbiter_is_close(arbiter)) {
+        (void)run_steps(arbiter, ahead, GSIM_NEVER, STEPS_PAST_HORIZON);
+        arbiter->is_ahead_event = ahead->has_reports;
+        if (!ahead->has_reports)
+            return (struct gsim_foresight){quiet_until_ns(ahead), false};
+    }
+    return (struct gsim_foresight){arbiter->is_ahead_event ? ahead->now_ns : horizon_ns,
+                                   arbiter->is_ahead_event};
+}
+
+/* What was told of the state that was ahead has come true. Told before and not taken comes first. */
+static void keep_spans(struct gsim_arbiter *arbiter, struct gsim_slice_log *now_true) {
+    struct gsim_slice_log *before = arbiter->committed.spans;
+    if (!before || before->n == 0)
+        return;
+    for (uint32_t i = 0; i < now_true->n; i++)
+        gsim_slice_log_add(before, &now_true->list[i]);
+    struct gsim_slice_log swap = *before;
+    *before = *now_true;
+    *now_true = swap;
+}
+
+/* The state ahead becomes the committed one, and a new one has to be copied from it. A context alone
+ * that has nothing to report is brought forward instead, which is less than a copy; but observers
+ * hear of a slice from one state only. */
+static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
+    bool is_alone = arbiter->n_present == 1 && !arbiter->committed.spans;
+    return arbiter->is_ahead_valid && arbiter->ahead.now_ns == now_ns &&
+           (arbiter->is_ahead_event || !is_alone);
+}
+
+/* Where rates are extrapolated, how far they are in one go depends on where the run is looked at:
+ * what the state ahead did not report by now may have happened on the way. It is reported now. */
+static void report_late(const struct gsim_fast_forward *cycle, struct gsim_lanes *committed,
+                        int64_t now_ns) {
+    committed->is_approximate |= cycle->phase == GSIM_CYCLE_FOUND && cycle->is_approximate;
+    assert(committed->is_approximate);
+    for (uint16_t place = 0; place < committed->capacity; place++) {
+        struct gsim_member *member = &committed->members[place];
+        if (member->is_present && member->reports != 0 && member->finish_ns < now_ns)
+            member->finish_ns = now_ns;
+    }
+}
+
+static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, int64_t now_ns) {
+    bool has_late = false;
+    while (!run_some(arbiter, committed, now_ns))
+        continue;
+    while (committed->has_reports && committed->now_ns < now_ns) {
+        has_late = true;
+        committed->has_reports = false;
+        gsim_fast_forward_report(&arbiter->cycle);
+        while (!run_some(arbiter, committed, now_ns))
+            continue;
+    }
+    committed->has_reports |= has_late;
+    if (has_late)
+        report_late(&arbiter->cycle, committed, now_ns);
+}
+
+bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    struct gsim_lanes *committed = &arbiter->committed;
+    if (takes_ahead(arbiter, now_ns)) {
+        struct gsim_lanes swap = arbiter->ahead; /* the other one is made from it when needed */
+        keep_spans(arbiter, swap.spans);
+        arbiter->ahead = *committed;
+        *committed = swap;
+        arbiter->is_ahead_valid = false;
+    } else if (committed->now_ns < now_ns) {
+        run_to(arbiter, committed, now_ns);
+        if (committed->is_approximate) /* it may have skipped elsewhere than the one ahead */
+            arbiter->is_ahead_valid = false;
+    }
+    committed->now_ns = now_ns;
+    settle_rings(arbiter, committed);
+    return committed->has_reports;
+}
+
+static void disturb(struct gsim_arbiter *arbiter, int64_t now_ns) {
+    (void)gsim_arbiter_settle(arbiter, now_ns);
+    arbiter->is_ahead_valid = false;
+    gsim_fast_forward_forget(&arbiter->cycle);
+}
+
+uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    for (uint16_t place = 0; lanes->has_reports && place < lanes->capacity; place++) {
+        struct gsim_member *member = &lanes->members[place];
+        if (!member->is_present || member->reports == 0)
+            continue;
+        *reports = member->reports;
+        member->reports = 0;
+        gsim_fast_forward_report(&arbiter->cycle);
+        arbiter->is_ahead_valid = false;
+        return place;
+    }
+    lanes->has_reports = false;
+    return GSIM_NO_MEMBER;
+}
+
+/* --- what the owner changes ------------------------------------------------------------------- */
+
+bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
+                           uint16_t space, int64_t now_ns) {
+    assert(how->discipline != GSIM_DISCIPLINE_PADDING || arbiter->n_spaces > 0);
+    disturb(arbiter, now_ns);
+    if (lane >= arbiter->committed.n_rings && !reserve(arbiter, 0, (uint16_t)(lane + 1)))
+        return false;
+    struct gsim_ring *ring = &arbiter->committed.rings[lane];
+    ring->how = *how;
+    if (how->quantum_ns == 0)
+        ring->how.quantum_ns = arbiter->options.quantum_ns;
+    ring->space = space;
+    unsolve(arbiter, &arbiter->committed, ring);
+    return true;
+}
+
+struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    if (lane < arbiter->committed.n_rings)
+        return arbiter->committed.rings[lane].how;
+    return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+}
+
+uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane) {
+    return lane < arbiter->committed.n_rings ? arbiter->committed.rings[lane].n : 0;
+}
+
+void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
+                             uint16_t n, int64_t now_ns) {
+    assert(n <= GSIM_SPACES_MAX);
+    disturb(arbiter, now_ns);
+    for (uint16_t i = 0; i < n; i++)
+        arbiter->spaces[i] = spaces[i];
+    arbiter->n_spaces = n;
+    arbiter->committed.unsolved = 0;
+    for (uint16_t i = 0; i < arbiter->committed.n_rings; i++) {
+        assert(arbiter->committed.rings[i].n == 0);
+        arbiter->committed.rings[i].state.rate_q32 = GSIM_RATE_ONE;
+        arbiter->committed.rings[i].state.is_used = false;
+    }
+}
+
+void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pager *pager) {
+    struct gsim_store *store = &arbiter->committed.store;
+    enum gsim_memory before = store->pager ? store->pager->manager : GSIM_MEMORY_RESIDENT;
+    struct gsim_uvm uvm = arbiter->pager.uvm;
+    uint64_t stamp = arbiter->pager.stamp;
+    if (pager)
+        arbiter->pager = *pager;
+    arbiter->pager.stamp = stamp;
+    if (pager && before == pager->manager)
+        arbiter->pager.uvm = uvm; /* it has its scratch space already */
+    if (pager)
+        gsim_pager_share(&arbiter->pager, &arbiter->shares);
+    if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
+        gsim_store_init(store, pager ? &arbiter->pager : NULL, arbiter->arena);
+}
+
+const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter) {
+    return &arbiter->pager;
+}
+
+void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
+                             const struct gsim_pager_shares *shares, int64_t now_ns) {
+    struct gsim_lanes *lanes = &keeper->committed;
+    int64_t was_bytes_per_s = arbiter->pager.uvm.copy_bytes_per_s;
+    disturb(keeper, now_ns);
+    arbiter->shares = *shares;
+    gsim_pager_share(&arbiter->pager, shares);
+    if (keeper != arbiter) /* a gang waits for another one's pages, or hardly for these */
+        return;
+    for (uint16_t place = 0; place < lanes->capacity; place++) {
+        struct gsim_member *member = &lanes->members[place];
+        if (member->is_present)
+            member->state.stall_ns =
+                gsim_tenant_repace(&member->tenant, member->state.stall_ns, was_bytes_per_s,
+                                   arbiter->pager.uvm.copy_bytes_per_s);
+    }
+    struct gsim_rotation rotation = rotation_of(keeper, lanes);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        gsim_ring_plan(&rotation, &lanes->rings[i], now_ns);
+}
+
+/* What has arrived for the members; of a gang's gang, while the gang waits for so long. */
+static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_gang_part *part,
+                        struct gsim_memory_use *to) {
+    for (uint16_t place = 0; place < lanes->capacity; place++) {
+        const struct gsim_member *member = &lanes->members[place];
+        if (!member->is_present)
+            continue;
+        const struct gsim_tenant *tenant = part ? &part->tenant : &member->tenant;
+        struct gsim_memory_use coming = gsim_tenant_coming(tenant, member->state.stall_ns);
+        gsim_memory_use_add(to, &tenant->sum, 1);
+        gsim_memory_use_add(to, &coming, -1);
+    }
+}
+
+/* Where the keeper has the memory of another GPU; NULL: that is where it always is. */
+static const struct gsim_gang_part *part_of(const struct gsim_arbiter *arbiter,
+                                            const struct gsim_arbiter *keeper, uint32_t gpu) {
+    const struct gsim_gang_memory *gang = &keeper->committed.gang;
+    for (uint32_t i = 0; keeper != arbiter && i < gang->n; i++)
+        if (gang->part[i].gpu == gpu)
+            return &gang->part[i];
+    return NULL;
+}
+
+struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
+                                     const struct gsim_arbiter *keeper, uint32_t gpu) {
+    const struct gsim_lanes *lanes = &keeper->committed;
+    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
+    struct gsim_memory_use use = arbiter->gone;
+    if (keeper == arbiter || part)
+        add_arrived(lanes, part, &use);
+    struct gsim_memory_use coming =
+        gsim_store_coming(part ? &part->store : &arbiter->committed.store, lanes->now_ns);
+    gsim_memory_use_add(&use, &coming, -1);
+    return (struct gsim_paged){use.bytes_in, use.bytes_out};
+}
+
+bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
+                              uint32_t gpu) {
+    const struct gsim_gang_part *part = part_of(arbiter, keeper, gpu);
+    return gsim_store_is_too_much(part ? &part->store : &arbiter->committed.store);
+}
+
+uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter) {
+    uint16_t lane = 0;
+    while (lane < arbiter->committed.n_rings && arbiter->committed.rings[lane].n > 0)
+        lane++;
+    return lane;
+}
+
+static uint16_t free_place(struct gsim_arbiter *arbiter) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    for (uint16_t place = 0; place < lanes->capacity; place++)
+        if (!lanes->members[place].is_present)
+            return place;
+    uint16_t old = lanes->capacity, capacity = (uint16_t)(old ? old * 2 : 4);
+    if (capacity > GSIM_RING_MAX || !reserve(arbiter, capacity, 0))
+        return GSIM_NO_MEMBER;
+    return old;
+}
+
+/* is_filled: the gang' memory was carried there. */
+static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_spec *spec,
+                        struct gsim_parked *memory, bool is_filled) {
+    memory->stall_ns = 0;
+    return gsim_store_open(&arbiter->committed.store, &memory->tenant, spec) &&
+           gsim_gang_memory_open(&arbiter->committed.gang, spec, is_filled);
+}
+
+static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
+                      const struct gsim_context *context, const struct gsim_parked *memory) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_tenant tenant = {.spec = memory->tenant.spec, /* it is there as it was opened */
+                                 .used = memory->tenant.used,
+                                 .unused = memory->tenant.unused};
+    tenant.spec.overflow = newcomer->tenant.spec.overflow;
+    uint16_t place = free_place(arbiter);
+    if (place == GSIM_NO_MEMBER) {
+        gsim_store_close(&lanes->store, &tenant);
+        return GSIM_NO_MEMBER;
+    }
+    lanes->members[place] = (struct gsim_member){.how = newcomer->how,
+                                                 .spec = newcomer->spec,
+                                                 .context = *context,
+                                                 .tenant = tenant,
+                                                 .state.stall_ns = memory->stall_ns,
+                                                 .is_present = true,
+                                                 .watch_iterations = -1,
+                                                 .finish_ns = GSIM_NEVER};
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_join(&rotation, &lanes->rings[newcomer->how.lane], place, lanes->now_ns);
+    gsim_lanes_choose_anchor(lanes);
+    arbiter->n_present++;
+    return place;
+}
+
+uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
+                           int64_t now_ns) {
+    struct gsim_context context = newcomer->context;
+    struct gsim_parked memory;
+    disturb(arbiter, now_ns);
+    gsim_context_start(&context, now_ns);
+    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, false))
+        return GSIM_NO_MEMBER;
+    return enrol(arbiter, newcomer, &context, &memory);
+}
+
+uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
+                             const struct gsim_context *left, int64_t left_ns, int64_t now_ns) {
+    struct gsim_context context = *left;
+    struct gsim_parked memory;
+    disturb(arbiter, now_ns);
+    gsim_context_restart(&context, left_ns, now_ns);
+    if (!open_tenant(arbiter, &newcomer->tenant.spec, &memory, true))
+        return GSIM_NO_MEMBER;
+    gsim_store_fill(&arbiter->committed.store, &memory.tenant);
+    return enrol(arbiter, newcomer, &context, &memory);
+}
+
+uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
+                           const struct gsim_context *left, int64_t left_ns,
+                           const struct gsim_parked *parked, int64_t now_ns) {
+    struct gsim_context context = *left;
+    disturb(arbiter, now_ns);
+    gsim_context_restart(&context, left_ns, now_ns);
+    return enrol(arbiter, newcomer, &context, parked);
+}
+
+static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    struct gsim_ring *ring = &lanes->rings[lanes->members[member].how.lane];
+    gsim_ring_leave(&rotation, ring, member, now_ns);
+    if (arbiter->n_spaces > 0 && ring->n == 0)
+        ring->state.is_used = false; /* contexts side by side: there is none left to switch from */
+    unsolve(arbiter, lanes, ring);
+}
+
+static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    leave_lane(arbiter, member, now_ns);
+    lanes->members[member].is_present = false;
+    gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
+    arbiter->n_present--;
+    lanes->members[member].reports = 0;
+    gsim_lanes_choose_anchor(lanes);
+}
+
+void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns) {
+    step_out(arbiter, member, now_ns);
+    gsim_store_close(&arbiter->committed.store, &arbiter->committed.members[member].tenant);
+    gsim_gang_memory_close(&arbiter->committed.gang);
+}
+
+struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member,
+                                     int64_t now_ns) {
+    step_out(arbiter, member, now_ns);
+    const struct gsim_member *left = &arbiter->committed.members[member];
+    return (struct gsim_parked){left->tenant, left->state.stall_ns};
+}
+
+void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
+                       int64_t now_ns) {
+    struct gsim_store *store = &arbiter->committed.store;
+    disturb(arbiter, now_ns);
+    for (uint32_t i = 0; i < arbiter->committed.gang.n; i++)
+        if (arbiter->committed.gang.part[i].gpu == gpu)
+            store = &arbiter->committed.gang.part[i].store;
+    gsim_store_close(store, parked);
+}
+
+bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *other, uint32_t gpu,
+                          const struct gsim_tenant *parked, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    uint32_t n = lanes->gang.n;
+    assert(arbiter->n_present == 0 && other->n_present == 0);
+    disturb(arbiter, now_ns);
+    disturb(other, now_ns);
+    if (!gsim_gang_memory_reserve(&lanes->gang, n + 1, arbiter->arena) ||
+        !gsim_gang_memory_reserve(&arbiter->ahead.gang, n + 1, arbiter->arena) ||
+        !gsim_gang_memory_reserve(&arbiter->cycle.seen.gang, n + 1, arbiter->arena) ||
+        !gsim_gang_memory_reserve(&arbiter->cycle.per_period.gang, n + 1, arbiter->arena))
+        return false;
+    struct gsim_gang_part *part = &lanes->gang.part[lanes->gang.n++];
+    struct gsim_store unused = part->store;
+    *part = (struct gsim_gang_part){.gpu = gpu, .is_open = parked, .store = other->committed.store};
+    if (parked) /* what it has moved is counted anew */
+        part->tenant = (struct gsim_tenant){
+            .spec = parked->spec, .used = parked->used, .unused = parked->unused};
+    other->committed.store = unused;
+    return true;
+}
+
+struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct gsim_arbiter *other,
+                                          int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    assert(arbiter->n_present == 0 && lanes->gang.n > 0);
+    disturb(arbiter, now_ns);
+    disturb(other, now_ns);
+    struct gsim_gang_part *part = &lanes->gang.part[--lanes->gang.n];
+    gsim_memory_use_add(&other->gone, &part->tenant.sum, 1);
+    struct gsim_store unused = other->committed.store;
+    other->committed.store = part->store;
+    part->store = unused;
+    return part->tenant;
+}
+
+bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t place, enum gsim_exit exit_at,
+                       int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    const struct gsim_context *context = &member->context;
+    if (context->done == 0 ||
+        (exit_at == GSIM_EXIT_KERNEL && gsim_context_is_between_kernels(context)))
+        return true;
+    member->stop_at = (uint8_t)exit_at;
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
+    return false;
+}
+
+void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t place, const struct gsim_entry *how,
+                       int64_t now_ns) {
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &arbiter->committed.members[place];
+    member->how.priority = how->priority;
+    member->how.weight = how->weight;
+    member->spec.counted_ns = member->sums.busy_ns;
+}
+
+void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t place, uint16_t lane, int64_t gpu_ns,
+                       int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    assert(lane < lanes->n_rings);
+    disturb(arbiter, now_ns);
+    leave_lane(arbiter, place, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    member->how.lane = lane;
+    gsim_context_stretch(&member->context, gpu_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_join(&rotation, &lanes->rings[lane], place, now_ns);
+    gsim_lanes_choose_anchor(lanes);
+}
+
+void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t place, int64_t cap, int64_t refill_ns,
+                      int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    gsim_context_cap(&member->context, cap, refill_ns, now_ns);
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
+}
+
+void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t place,
+                           struct gsim_overflow overflow, int64_t now_ns) {
+    struct gsim_lanes *lanes = &arbiter->committed;
+    disturb(arbiter, now_ns);
+    struct gsim_member *member = &lanes->members[place];
+    gsim_context_stretch(&member->context,
+                         member->context.gpu_ns + overflow.ns - member->tenant.spec.overflow.ns);
+    member->tenant.spec.overflow = overflow;
+    struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+    gsim_ring_plan(&rotation, &lanes->rings[member->how.lane], now_ns);
+}
+
+void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
+                        gsim_work done, int64_t now_ns) {
+    disturb(arbiter, now_ns);
+    arbiter->committed.members[member].watch_iterations = iterations;
+    arbiter->committed.members[member].watch_done = done;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+const struct gsim_slice_log *gsim_arbiter_take_spans(struct gsim_arbiter *arbiter) {
+    struct gsim_slice_log *spans = arbiter->committed.spans;
+    if (!spans)
+        return NULL;
+    arbiter->taken = *spans;
+    spans->n = 0;
+    return &arbiter->taken;
+}
+
+bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter) {
+    return gsim_store_has_failed(&arbiter->committed.store) ||
+           gsim_gang_memory_have_failed(&arbiter->committed.gang) ||
+           (arbiter->is_ahead_valid && (gsim_store_has_failed(&arbiter->ahead.store) ||
+                                        gsim_gang_memory_have_failed(&arbiter->ahead.gang)));
+}
+
+struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint16_t place,
+                                        uint32_t n_gpus) {
+    const struct gsim_memory_use *one = &arbiter->committed.members[place].tenant.sum;
+    struct gsim_memory_use use = {0};
+    gsim_memory_use_add(&use, one, n_gpus - arbiter->committed.gang.n);
+    gsim_gang_memory_add_use(&arbiter->committed.gang, &use);
+    use.stall_ns = one->stall_ns;
+    return use;
+}
+
+const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member) {
+    return &arbiter->committed.members[member];
+}
+
+uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter) {
+    return arbiter->committed.capacity;
+}
+
+uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter) {
+    return arbiter->n_present;
+}
+
+struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter) {
+    const struct gsim_lanes *lanes = &arbiter->committed;
+    struct gsim_arbiter_stats stats = {.skipped_ns = lanes->skipped_ns,
+                                       .steps = arbiter->n_steps,
+                                       .is_approximate = lanes->is_approximate};
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        stats.slices += lanes->rings[i].sums.n_slices;
+        stats.switch_ns += lanes->rings[i].sums.switch_ns;
+        stats.vain_slices += lanes->rings[i].sums.n_vain;
+    }
+    return stats;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/context.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "gsim/units.h"
+
+GSIM_ROLE_ASSERT(struct gsim_context_times);
+GSIM_ROLE_ASSERT(struct gsim_context_marks);
+GSIM_ROLE_ASSERT(struct gsim_context_sums);
+
+/* Kernels m = 0, 1, ... of an iteration: when it is launched, and the work that is done when it
+ * ends. Both are floors of even parts, so that the parts add up to the whole. */
+static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
+    if (context->host_ns == 0 || kernel == 0)
+        return context->times.launch_ns;
+    return context->times.launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
+}
+
+static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
+    if (kernel + 1 == context->kernels)
+        return context->gpu_ns;
+    return gsim_muldiv_floor(context->gpu_ns, kernel + 1, context->kernels);
+}
+
+/* The first kernel that is not done. */
+static int64_t present_kernel(const struct gsim_context *context) {
+    if (context->kernels == 1 || context->done == 0 || context->gpu_ns == 0)
+        return 0;
+    int64_t done_ns = gsim_work_to_ns(context->done);
+    int64_t kernel = gsim_muldiv_floor(done_ns, context->kernels, context->gpu_ns);
+    if (kernel > 0)
+        kernel--; /* the floors above may put it one too far */
+    while (kernel + 1 < context->kernels && work_after(context, kernel) <= done_ns)
+        kernel++;
+    return kernel;
+}
+
+static int64_t end_of(const struct gsim_context *context, int64_t kernel, int64_t from_ns,
+                      uint64_t rate_q32) {
+    gsim_work left = gsim_work_of_ns(work_after(context, kernel)) - context->done;
+    return left <= 0 ? from_ns : from_ns + gsim_work_time(left, rate_q32);
+}
+
+/* Whether the queue is empty after this kernel: the next one is launched later than it ends. */
+static bool starves_after(const struct gsim_context *context, int64_t kernel, int64_t from_ns,
+                          uint64_t rate_q32) {
+    return launched_ns(context, kernel + 1) > end_of(context, kernel, from_ns, rate_q32);
+}
+
+/* The kernel after which nothing is left to run. Where the GPU is the slower one it is the last;
+ * where the host is, it falls behind the GPU once and for all, so it can be bisected. */
+static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
+                                uint64_t rate_q32) {
+    int64_t low = present_kernel(context), high = context->kernels - 1;
+    if (low == high ||
+        gsim_work_done(rate_q32, context->host_ns) <= gsim_work_of_ns(context->gpu_ns))
+        return high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (starves_after(context, middle, from_ns, rate_q32))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* --- the cap on launches ---------------------------------------------------------------------- */
+
+/* Kernels that have begun when so much is done, to the nanosecond: one that is about to has not. */
+static int64_t begun_at(const struct gsim_context *context, gsim_work done) {
+    struct gsim_context then = *context;
+    then.done = done;
+    int64_t kernel = present_kernel(&then), done_ns = gsim_work_to_ns(done);
+    int64_t start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    return done_ns > start_ns ? kernel + 1 : kernel;
+}
+
+/* It has run, within one period, to here. */
+static void count_begun(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    if (context->refill_ns == 0)
+        return;
+    gsim_work end = gsim_work_of_ns(context->gpu_ns);
+    int64_t n = begun_at(context, done < end ? done : end) - begun_at(context, context->done);
+    if (n <= 0)
+        return;
+    context->begun = gsim_context_begun(context, now_ns - 1) + n;
+    context->marks.counted_ns = now_ns - 1;
+}
+
+/* At the start of a kernel that the cap does not let begin in this period, the host waits for the
+ * next one. */
+static void hold_back(struct gsim_context *context, int64_t now_ns) {
+    if (context->refill_ns == 0 || gsim_context_is_done(context) ||
+        gsim_context_begun(context, now_ns) < context->cap)
+        return;
+    int64_t kernel = present_kernel(context);
+    if (begun_at(context, context->done) > kernel)
+        return;
+    int64_t opens_ns = gsim_context_refill_ns(context, now_ns);
+    int64_t early_ns = opens_ns - launched_ns(context, kernel);
+    if (early_ns > 0) {
+        context->times.launch_ns += early_ns;
+        context->state.held_ns = early_ns;
+    }
+    context->times.ready_ns = launched_ns(context, kernel);
+}
+
+int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
+    if (context->refill_ns == 0)
+        return GSIM_NEVER;
+    int64_t n = now_ns / context->refill_ns; /* periods as long as the clock end with it */
+    return n < GSIM_NEVER / context->refill_ns ? (n + 1) * context->refill_ns : GSIM_NEVER;
+}
+
+void gsim_context_cap(struct gsim_context *context, int64_t cap, int64_t refill_ns,
+                      int64_t now_ns) {
+    if (refill_ns != context->refill_ns)
+        context->begun = context->marks.counted_ns = 0;
+    context->cap = cap;
+    context->refill_ns = refill_ns;
+    int64_t left_ns = context->times.ready_ns > now_ns ? context->times.ready_ns - now_ns : 0;
+    int64_t early_ns = left_ns < context->state.held_ns ? left_ns : context->state.held_ns;
+    if (early_ns > 0) { /* the old cap holds nothing back any more */
+        context->times.launch_ns -= early_ns;
+        context->times.ready_ns -= early_ns;
+    }
+    context->state.held_ns = 0;
+    hold_back(context, now_ns);
+}
+
+/* The last kernel that may begin before the next period does. */
+static int64_t last_before_cap(const struct gsim_context *context, int64_t now_ns) {
+    int64_t left = context->cap - gsim_context_begun(context, now_ns);
+    return begun_at(context, context->done) + (left > 0 ? left : 0) - 1;
+}
+
+/* --- iterations ------------------------------------------------------------------------------- */
+
+/* The next iteration can begin from now_ns on, and does when there is one to do. A server launches a
+ * request when it arrives, or once its host is there: it does not wait for the GPU to be done with the
+ * requests before, so that one which waits follows at once. */
+static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t host_ns) {
+    context->times.launch_ns = now_ns;
+    if (context->arrival_ns && !gsim_context_is_done(context)) {
+        int64_t arrival_ns = context->arrival_ns[context->sums.done_iterations];
+        int64_t launched_ns =
+            (arrival_ns > host_ns ? arrival_ns : host_ns) + context->launch_lag_ns;
+        context->times.launch_ns = launched_ns > now_ns ? launched_ns : now_ns;
+    }
+    context->marks.began_ns = context->times.launch_ns;
+    context->times.ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->times.launch_ns;
+}
+
+static int64_t under_way_ns(const struct gsim_context *context, int64_t now_ns) {
+    if (gsim_context_is_done(context) || now_ns <= context->marks.began_ns)
+        return 0;
+    return now_ns - context->marks.began_ns +
+           gsim_muldiv_floor(context->gap_ns, gsim_work_to_ns(context->done), context->gpu_ns);
+}
+
+int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns) {
+    return context->sums.taken_ns + under_way_ns(context, now_ns);
+}
+
+void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
+    assert(context->iterations > 0 && context->kernels > 0 && context->kernels <= context->gpu_ns);
+    launch_next(context, now_ns, now_ns);
+}
+
+/* Of the host's time between two iterations, at this moment. */
+static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
+    int64_t left_ns = context->times.launch_ns - context->state.held_ns - at_ns;
+    if (context->arrival_ns || left_ns < 0)
+        return 0;
+    return left_ns < context->gap_ns ? left_ns : context->gap_ns;
+}
+
+void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns) {
+    int64_t lost_ns = now_ns - context->times.launch_ns;
+    if (context->marks.began_ns < left_ns)
+        context->sums.taken_ns += left_ns - context->marks.began_ns;
+    context->marks.began_ns = now_ns;
+    if (context->done == 0) {
+        launch_next(context, now_ns + gap_left_ns(context, left_ns), now_ns);
+        context->state.held_ns = 0;
+        return;
+    }
+    /* Everything that was launched is lost with the queue, and launched again from here on. */
+    int64_t before_ns = launched_ns(context, present_kernel(context)) - context->times.launch_ns;
+    context->times.launch_ns += lost_ns - before_ns;
+    context->times.ready_ns = now_ns;
+}
+
+bool gsim_context_is_between_kernels(const struct gsim_context *context) {
+    if (context->done == 0)
+        return true;
+    int64_t kernel = present_kernel(context);
+    return kernel > 0 && work_after(context, kernel - 1) == gsim_work_to_ns(context->done);
+}
+
+int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,
+                             uint64_t rate_q32) {
+    int64_t last = last_before_idle(context, from_ns, rate_q32);
+    int64_t idle_ns = end_of(context, last, from_ns, rate_q32);
+    if (context->refill_ns == 0)
+        return idle_ns;
+    int64_t capped = last_before_cap(context, from_ns);
+    if (capped >= last)
+        return idle_ns;
+    int64_t capped_ns = capped < 0 ? from_ns : end_of(context, capped, from_ns, rate_q32);
+    return capped_ns < gsim_context_refill_ns(context, from_ns) ? capped_ns : idle_ns;
+}
+
+int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
+                                 uint64_t rate_q32, bool is_iteration) {
+    int64_t idle_ns = gsim_context_idle_ns(context, from_ns, rate_q32);
+    if (is_iteration)
+        return idle_ns;
+    int64_t end_ns = end_of(context, present_kernel(context), from_ns, rate_q32);
+    return end_ns < idle_ns ? end_ns : idle_ns;
+}
+
+static void end_iteration(struct gsim_context *context, int64_t now_ns) {
+    int64_t launched = context->times.launch_ns + context->host_ns;
+    int64_t end_ns = now_ns > launched ? now_ns : launched;
+    context->sums.taken_ns += end_ns - context->marks.began_ns + context->gap_ns;
+    if (context->latency_ns)
+        context->latency_ns[context->sums.done_iterations] =
+            end_ns - context->arrival_ns[context->sums.done_iterations];
+    context->sums.done_iterations++;
+    context->done = 0;
+    launch_next(context, end_ns + context->gap_ns, 0);
+    hold_back(context, now_ns);
+}
+
+void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
+                      uint64_t rate_q32) {
+    gsim_context_set(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
+}
+
+void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    count_begun(context, done, now_ns);
+    context->state.held_ns = 0;
+    context->done = done;
+    if (done >= gsim_work_of_ns(context->gpu_ns)) { /* the last nanosecond may hold more */
+        end_iteration(context, now_ns);
+        return;
+    }
+    if (context->host_ns > 0)
+        context->times.ready_ns = launched_ns(context, present_kernel(context));
+    hold_back(context, now_ns);
+}
+
+struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
+                                            int64_t now_ns) {
+    int64_t kernel = present_kernel(context), last = kernel;
+    while (last + 1 < context->kernels && last + 1 < kernel + n &&
+           launched_ns(context, last + 1) <= now_ns)
+        last++;
+    return (struct gsim_kernel_span){
+        .start = kernel > 0 ? gsim_work_of_ns(work_after(context, kernel - 1)) : 0,
+        .end = gsim_work_of_ns(work_after(context, kernel)),
+        .last_end = gsim_work_of_ns(work_after(context, last)),
+        .n_behind = last - kernel};
+}
+
+void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
+    if (context->done == 0 || context->gpu_ns == gpu_ns) {
+        context->gpu_ns = gpu_ns;
+        return;
+    }
+    int64_t kernel = present_kernel(context);
+    int64_t start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    int64_t before_ns = work_after(context, kernel) - start_ns;
+    int64_t done_ns = gsim_work_to_ns(context->done) - start_ns;
+    context->gpu_ns = gpu_ns;
+    start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
+    int64_t after_ns = work_after(context, kernel) - start_ns;
+    context->done = gsim_work_of_ns(start_ns + gsim_muldiv_floor(done_ns, after_ns, before_ns));
+}
+
+/* The host stopped launching when the queue was full: what it has launched by now is at most that
+ * much ahead. */
+void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
+    if (context->host_ns == 0 || context->kernels <= context->queue)
+        return;
+    int64_t last = present_kernel(context) + context->queue - 1;
+    if (last >= context->kernels || launched_ns(context, last) >= now_ns)
+        return;
+    context->times.launch_ns = now_ns - gsim_muldiv_floor(context->host_ns, last, context->kernels);
+}
+
+/* --- fast-forward ----------------------------------------------------------------------------- */
+
+/* The place in a sweep over several iterations, and in a period of the cap. */
+static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
+                           const struct gsim_context *b, int64_t b_now_ns) {
+    int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
+    if (a->per_sweep > 1 && iterations % a->per_sweep != 0)
+        return false;
+    return a->refill_ns == 0 ||
+           (a_now_ns % a->refill_ns == b_now_ns % b->refill_ns &&
+            gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
+}
+
+/* A launch matters as long as the host is at it. */
+bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
+                          const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
+                          bool can_be_cut) {
+    bool is_done = gsim_context_is_done(a);
+    if (is_done != gsim_context_is_done(b) || !is_same_within(a, a_now_ns, b, b_now_ns))
+        return false;
+    if (is_done)
+        return true;
+    if (!can_be_cut && gsim_context_is_linear(a) && a->times.ready_ns <= a_now_ns - back_ns)
+        return b->times.ready_ns <= b_now_ns - back_ns;
+    return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                               b_now_ns, a->host_ns + back_ns);
+}
+
+void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
+                           const struct gsim_context *then, int64_t then_ns) {
+    per->done = now->done - then->done;
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->sums.taken_ns += under_way_ns(now, now_ns) - under_way_ns(then, then_ns);
+}
+
+static void settle_iterations(struct gsim_context *context) {
+    gsim_work iteration = gsim_work_of_ns(context->gpu_ns);
+    gsim_work over = context->done >= iteration ? context->done / iteration : 0;
+    if (context->done < 0 && context->sums.done_iterations > 0)
+        over = -((-context->done + iteration - 1) / iteration);
+    context->sums.done_iterations += (int64_t)over;
+    context->done -= over * iteration;
+}
+
+/* A linear context is in its only iteration, which goes on and took what it has: its sums wait for
+ * the end of it, and when it began stays. */
+void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
+                       int64_t by_ns, bool may_be_within) {
+    if (gsim_context_is_done(context))
+        return;
+    int64_t began_ns = context->marks.began_ns;
+    context->done += n * per->done;
+    gsim_times_shift(GSIM_ROLE(context->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(context->marks), by_ns);
+    if (gsim_context_is_linear(context))
+        context->marks.began_ns = began_ns;
+    else
+        gsim_sums_add(GSIM_ROLE(context->sums), (const int64_t *)&per->sums, n);
+    if (may_be_within)
+        settle_iterations(context);
+}

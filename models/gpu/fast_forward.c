@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/fast_forward.h"
+
+#include <string.h>
+
+#include "gsim/units.h"
+
+enum {
+    STEADY = 200, /* rates that are extrapolated are steady to a part of this: half a per cent */
+    WINDOW_PARTS = 8, /* of a window, the least that rates are read from */
+};
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
+    struct gsim_member *members = to->members;
+    struct gsim_ring *rings = to->rings;
+    uint16_t capacity = to->capacity, n_rings = to->n_rings;
+    struct gsim_store store = to->store;
+    struct gsim_gang_memory gang = to->gang;
+    struct gsim_slice_log *spans = to->spans;
+    *to = *from;
+    to->spans = spans;
+    to->store = store;
+    gsim_store_copy(&to->store, &from->store);
+    to->gang = gang;
+    gsim_gang_memory_copy(&to->gang, &from->gang);
+    to->members = members;
+    to->rings = rings;
+    to->capacity = capacity;
+    to->n_rings = n_rings;
+    if (from->capacity > 0)
+        memcpy(members, from->members, from->capacity * sizeof *members);
+    if (from->n_rings > 0)
+        memcpy(rings, from->rings, from->n_rings * sizeof *rings);
+}
+
+void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {
+    lanes->anchor = 0;
+    while (lanes->anchor + 1 < lanes->n_rings && lanes->rings[lanes->anchor].n == 0)
+        lanes->anchor++;
+}
+
+void gsim_fast_forward_forget(struct gsim_fast_forward *cycle) {
+    cycle->phase = GSIM_CYCLE_NONE;
+    cycle->n_turns = cycle->looks_at = 0;
+    cycle->has_window = false;
+    gsim_fast_forward_report(cycle);
+}
+
+void gsim_fast_forward_report(struct gsim_fast_forward *cycle) {
+    cycle->is_asked = false;
+    cycle->spent_ns = GSIM_NEVER;
+}
+
+/* The turn from which on rates may be extrapolated. */
+static int64_t looks_at(const struct gsim_fast_forward *cycle,
+                        const struct gsim_arbiter_options *options) {
+    return cycle->looks_at > options->slice_budget ? cycle->looks_at : options->slice_budget;
+}
+
+bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
+                                       const struct gsim_arbiter_options *options,
+                                       int64_t n_turns) {
+    if (cycle->phase == GSIM_CYCLE_FOUND)
+        return cycle->is_approximate;
+    return !options->is_exact && !options->is_plain &&
+           cycle->n_turns + n_turns >= looks_at(cycle, options);
+}
+
+/* --- the canonical state ---------------------------------------------------------------------- */
+
+/* How far a round is, where turns pass whether they are used or not. */
+static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                          int64_t b_now_ns) {
+    struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
+    return !gsim_ring_is_strict(a) || a->n == 0 ||
+           gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
+}
+
+/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until
+ * another one joins, and then it is when it was. */
+static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
+    return ring->n == 1 && moved_ns == 0;
+}
+
+static bool is_same_quantum(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                            int64_t b_now_ns) {
+    int64_t moved_ns = b->marks.quantum_start_ns - a->marks.quantum_start_ns;
+    bool has_owner = a->state.phase == GSIM_LANE_RUNNING || a->state.phase == GSIM_LANE_KEPT;
+    return !has_owner || moved_ns == b_now_ns - a_now_ns || keeps_quantum(a, moved_ns);
+}
+
+static bool is_same_ring(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
+                         int64_t b_now_ns) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                               b_now_ns, GSIM_NEVER) &&
+           is_same_quantum(a, a_now_ns, b, b_now_ns) && is_same_round(a, a_now_ns, b, b_now_ns);
+}
+
+static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
+                           const struct gsim_member *b, int64_t b_now_ns, int64_t back_ns,
+                           bool can_be_cut) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
+           gsim_tenant_is_same(&a->tenant, &b->tenant) &&
+           gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
+}
+
+/* Whether where it is within a kernel decides how it is halted, or how long it pads: somebody may
+ * have to halt it. */
+static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
+    const struct gsim_ring *ring = &lanes->rings[member->how.lane];
+    bool is_outranked = false, outranks = false;
+    for (uint16_t i = 0; gsim_ring_is_by_priority(ring) && i < ring->n; i++) {
+        is_outranked |= lanes->members[ring->member[i]].how.priority > member->how.priority;
+        outranks |= lanes->members[ring->member[i]].how.priority < member->how.priority;
+    }
+    return (is_outranked && (gsim_ring_is_padded(ring) || ring->how.stop != GSIM_STOP_SAVE)) ||
+           (outranks && gsim_ring_is_padded(ring) &&
+            member->context.kernels > 1); /* whose ends let others pad */
+}
+
+/* What decides who is next is who had how much more than the others. */
+static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
+                             uint16_t place) {
+    const struct gsim_ring *ring = &a->rings[a->members[place].how.lane];
+    if (!ring->how.is_fair)
+        return true;
+    uint16_t first = ring->member[0];
+    gsim_i128 here = (gsim_i128)(b->members[place].sums.busy_ns - a->members[place].sums.busy_ns) *
+                     a->members[place].how.weight;
+    return here == (gsim_i128)(b->members[first].sums.busy_ns - a->members[first].sums.busy_ns) *
+                       a->members[first].how.weight;
+}
+
+static bool is_same(struct gsim_fast_forward *cycle, const struct gsim_arbiter_options *options,
+                    const struct gsim_lanes *b) {
+    const struct gsim_lanes *a = &cycle->seen;
+    for (uint16_t i = 0; i < a->n_rings; i++)
+        if (!is_same_ring(&a->rings[i], a->now_ns, &b->rings[i], b->now_ns))
+            return false;
+    for (uint16_t i = 0; i < a->capacity; i++)
+        if (a->members[i].is_present &&
+            !(is_same_standing(a, b, i) &&
+              is_same_member(&a->members[i], a->now_ns, &b->members[i], b->now_ns,
+                             options->costs.lookahead_ns, can_be_cut(a, &a->members[i]))))
+            return false;
+    return gsim_store_is_same(&a->store, a->now_ns, &b->store, b->now_ns, &cycle->scratch) &&
+           gsim_gang_memory_are_same(&a->gang, a->now_ns, &b->gang, b->now_ns, &cycle->scratch);
+}
+
+/* Requests come when they come, a member that is to stop does so once, and so does one that is alone in
+ * its last long kernel. Nothing of that changes before the next report or disturbance. */
+static bool can_repeat(const struct gsim_lanes *lanes) {
+    uint32_t n_present = 0, n_last = 0;
+    for (uint16_t i = 0; i < lanes->capacity; i++) {
+        const struct gsim_member *member = &lanes->members[i];
+        if (member->is_present &&
+            (member->stop_at != GSIM_EXIT_NEVER ||
+             (member->context.arrival_ns && !gsim_context_is_done(&member->context))))
+            return false;
+        n_present += member->is_present;
+        n_last += member->is_present && gsim_context_is_linear(&member->context) &&
+                  member->context.sums.done_iterations + 1 >= member->context.iterations;
+    }
+    return n_present != 1 || n_last != 1;
+}
+
+/* --- one period ------------------------------------------------------------------------------- */
+
+static void subtract_ring(struct gsim_ring *per, const struct gsim_ring *now,
+                          const struct gsim_ring *then) {
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    per->marks.quantum_start_ns = now->marks.quantum_start_ns - then->marks.quantum_start_ns;
+}
+
+static void subtract_member(struct gsim_member *per, const struct gsim_member *now, int64_t now_ns,
+                            const struct gsim_member *then, int64_t then_ns) {
+    gsim_context_subtract(&per->context, &now->context, now_ns, &then->context, then_ns);
+    gsim_sums_subtract(GSIM_ROLE(per->sums), (const int64_t *)&now->sums,
+                       (const int64_t *)&then->sums);
+    gsim_sums_subtract(GSIM_ROLE(per->tenant.sum), (const int64_t *)&now->tenant.sum,
+                       (const int64_t *)&then->tenant.sum);
+}
+
+/* What has been done since the state that was seen. */
+static void measure(struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
+    const struct gsim_lanes *then = &cycle->seen;
+    struct gsim_lanes *per = &cycle->per_period;
+    cycle->period_ns = now->now_ns - then->now_ns;
+    for (uint16_t i = 0; i < now->capacity; i++)
+        subtract_member(&per->members[i], &now->members[i], now->now_ns, &then->members[i],
+                        then->now_ns);
+    for (uint16_t i = 0; i < now->n_rings; i++)
+        subtract_ring(&per->rings[i], &now->rings[i], &then->rings[i]);
+    gsim_gang_memory_subtract(&per->gang, &now->gang, &then->gang);
+}
+
+static void find(struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
+                 bool is_approximate) {
+    measure(cycle, now);
+    cycle->phase = GSIM_CYCLE_FOUND;
+    cycle->from_ns = cycle->seen.now_ns;
+    cycle->is_approximate = is_approximate;
+}
+
+/* All that is done, or is to be: extrapolated periods are no whole number of iterations. */
+static gsim_work total(const struct gsim_context *context, int64_t iterations, gsim_work done) {
+    return gsim_work_of_ns(context->gpu_ns) * iterations + done;
+}
+
+static gsim_work per_period(const struct gsim_context *context, const struct gsim_context *per) {
+    return total(context, per->sums.done_iterations, per->done);
+}
+
+/* How many periods this member can repeat without anything to report of it. */
+static int64_t most_periods(const struct gsim_member *member, const struct gsim_context *per) {
+    const struct gsim_context *context = &member->context;
+    gsim_work one = per_period(context, per);
+    if (one <= 0)
+        return INT64_MAX;
+    gsim_work end = total(context, context->iterations, 0);
+    if (member->watch_iterations >= 0) {
+        gsim_work watched = total(context, member->watch_iterations, member->watch_done);
+        end = watched < end ? watched : end;
+    }
+    gsim_work left = end - total(context, context->sums.done_iterations, context->done) - 1;
+    gsim_work most = left > 0 ? left / one : 0;
+    return most < INT64_MAX ? (int64_t)most : INT64_MAX;
+}
+
+/* Work that is left only becomes less, so that no later state has room for periods either. */
+static int64_t periods(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes,
+                       int64_t limit_ns) {
+    int64_t fit = (limit_ns - lanes->now_ns) / cycle->period_ns, least = INT64_MAX;
+    for (uint16_t i = 0; i < lanes->capacity && fit > 1 && least > 1; i++) {
+        if (!lanes->members[i].is_present)
+            continue;
+        int64_t most = most_periods(&lanes->members[i], &cycle->per_period.members[i].context);
+        least = most < least ? most : least;
+    }
+    if (least <= 1)
+        cycle->spent_ns = lanes->now_ns;
+    least = fit < least ? fit : least;
+    return least - 1; /* the last one is walked through, so that its end is met as it comes */
+}
+
+static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
+                        int64_t by_ns, bool may_be_within) {
+    if (gsim_context_is_done(&member->context))
+        return;
+    gsim_context_skip(&member->context, &per->context, n, by_ns, may_be_within);
+    gsim_sums_add(GSIM_ROLE(member->sums), (const int64_t *)&per->sums, n);
+    gsim_memory_use_add(&member->tenant.sum, &per->tenant.sum, n);
+}
+
+static void skip_ring(struct gsim_ring *ring, const struct gsim_ring *per, int64_t n,
+                      int64_t by_ns) {
+    gsim_sums_add(GSIM_ROLE(ring->sums), (const int64_t *)&per->sums, n);
+    int64_t quantum_start_ns = ring->marks.quantum_start_ns;
+    gsim_times_shift(GSIM_ROLE(ring->times), by_ns);
+    gsim_times_shift(GSIM_ROLE(ring->marks), by_ns);
+    if (keeps_quantum(ring, per->marks.quantum_start_ns))
+        ring->marks.quantum_start_ns = quantum_start_ns;
+}
+
+static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes, int64_t n) {
+    const struct gsim_lanes *per = &cycle->per_period;
+    int64_t by_ns = n * cycle->period_ns;
+    lanes->now_ns += by_ns;
+    lanes->skipped_ns += by_ns;
+    lanes->is_approximate |= cycle->is_approximate;
+    gsim_store_skip(&lanes->store, by_ns);
+    gsim_gang_memory_skip(&lanes->gang, &per->gang, n, by_ns);
+    for (uint16_t i = 0; i < lanes->capacity; i++)
+        if (lanes->members[i].is_present)
+            skip_member(&lanes->members[i], &per->members[i], n, by_ns, cycle->is_approximate);
+    for (uint16_t i = 0; i < lanes->n_rings; i++)
+        skip_ring(&lanes->rings[i], &per->rings[i], n, by_ns);
+}
+
+/* --- looking for it --------------------------------------------------------------------------- */
+
+/* Work in so much time, in parts of 10^9; exact enough to tell rates apart that differ by a part
+ * of STEADY. */
+static int64_t rate_ppb(gsim_work done, int64_t time_ns) {
+    return time_ns > 0 ? (int64_t)(gsim_work_to_ns(done) * (gsim_i128)GSIM_NS_PER_S / time_ns) : 0;
+}
+
+/* In both windows it did as much, and not nothing: what has not had its turn yet is no rate. */
+static bool is_steady_member(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
+                             uint16_t place) {
+    const struct gsim_context *then = &cycle->seen.members[place].context;
+    const struct gsim_context *context = &now->members[place].context;
+    gsim_work done = total(context, context->sums.done_iterations - then->sums.done_iterations,
+                           context->done - then->done);
+    gsim_work before = per_period(context, &cycle->per_period.members[place].context);
+    int64_t is = rate_ppb(done, now->now_ns - cycle->seen.now_ns);
+    int64_t was = rate_ppb(before, cycle->period_ns);
+    int64_t by = is > was ? is - was : was - is;
+    return gsim_context_is_done(context) || (is > 0 && was > 0 && by <= was / STEADY);
+}
+
+/* Whether everybody did as much since the state that was seen as in the window before it. */
+static bool is_steady(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
+    for (uint16_t i = 0; i < now->capacity; i++)
+        if (now->members[i].is_present && !is_steady_member(cycle, now, i))
+            return false;
+    return cycle->has_window;
+}
+
+/* The window that ends here is the one before, and a new one begins, of twice as many turns. */
+static void begin_window(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
+    measure(cycle, lanes);
+    cycle->has_window = true;
+    cycle->power *= 2;
+    cycle->n_since = 0;
+    gsim_lanes_copy(&cycle->seen, lanes);
+}
+
+/* Of a window, so that a turn more or less of each member is half of what is told apart. */
+static int64_t least_turns(const struct gsim_lanes *lanes) {
+    int64_t n_present = 0;
+    for (uint16_t i = 0; i < lanes->capacity; i++)
+        n_present += lanes->members[i].is_present;
+    return 2 * STEADY * n_present;
+}
+
+/* Past the budget: rates go on if they have been steady, else they are looked at again at the
+ * window's end. One that has just begun says nothing. */
+static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
+    int64_t least = least_turns(lanes);
+    bool is_wide = cycle->power / 2 >= least; /* both windows are */
+    if (is_wide && cycle->power / WINDOW_PARTS > least)
+        least = cycle->power / WINDOW_PARTS;
+    if (is_wide && cycle->n_since < least)
+        cycle->looks_at = cycle->n_turns + least - cycle->n_since;
+    else if (is_wide && is_steady(cycle, lanes))
+        find(cycle, lanes, true);
+    else
+        cycle->looks_at = cycle->n_turns + cycle->power - cycle->n_since +
+                          (cycle->n_since == cycle->power ? 2 * cycle->power : 0);
+}
+
+static void search(struct gsim_fast_forward *cycle, const struct gsim_arbiter_options *options,
+                   const struct gsim_lanes *lanes) {
+    if (lanes->now_ns <= cycle->seen.now_ns && cycle->phase == GSIM_CYCLE_SEARCHING)
+        return; /* the committed state follows the one ahead, which has looked here already */
+    if (cycle->phase == GSIM_CYCLE_NONE) {
+        cycle->phase = GSIM_CYCLE_SEARCHING;
+        cycle->power = 1;
+        cycle->n_since = 0;
+        gsim_lanes_copy(&cycle->seen, lanes);
+        return;
+    }
+    cycle->n_turns++;
+    cycle->n_since++;
+    if (is_same(cycle, options, lanes)) {
+        find(cycle, lanes, false);
+        return;
+    }
+    if (!options->is_exact && cycle->n_turns >= looks_at(cycle, options))
+        look_at_rates(cycle, lanes);
+    if (cycle->phase == GSIM_CYCLE_SEARCHING && cycle->n_since == cycle->power)
+        begin_window(cycle, lanes);
+}
+
+void gsim_fast_forward_turn(struct gsim_fast_forward *cycle,
+                            const struct gsim_arbiter_options *options, struct gsim_lanes *lanes,
+                            int64_t limit_ns) {
+    if (options->is_plain || limit_ns == GSIM_NEVER)
+        limit_ns = options->is_plain ? lanes->now_ns : GSIM_TIME_MAX;
+    if (!cycle->is_asked)
+        cycle->can_repeat = can_repeat(lanes);
+    cycle->is_asked = true;
+    if (options->is_plain || !cycle->can_repeat)
+        return;
+    if (cycle->phase != GSIM_CYCLE_FOUND)
+        search(cycle, options, lanes);
+    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns ||
+        lanes->now_ns >= cycle->spent_ns)
+        return;
+    int64_t n = periods(cycle, lanes, limit_ns);
+    if (n > 0)
+        skip(cycle, lanes, n);
+}

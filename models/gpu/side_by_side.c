@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/side_by_side.h"
+
+#include <assert.h>
+
+enum { RUNNERS_MAX = 2 * GSIM_RING_MAX }; /* a lane may have one that pads beside its own */
+
+/* What runs in a space: its holders, and the lanes they are in. */
+struct runners {
+    struct gsim_holder holder[RUNNERS_MAX];
+    uint16_t lane[RUNNERS_MAX];
+    bool is_padding[RUNNERS_MAX]; /* beside the one whose lane it is */
+    uint32_t n;
+};
+
+static struct gsim_holder holder_of(const struct gsim_lane *how, uint32_t cap_ppm,
+                                    const struct gsim_demand *demand) {
+    return (struct gsim_holder){.first_sm = how->first_sm,
+                                .n_sms = how->n_sms,
+                                .cap_ppm = cap_ppm > 0 ? cap_ppm : (uint32_t)GSIM_PPM,
+                                .fill_ppm = demand->fill_ppm,
+                                .memory_ppm = demand->memory_ppm,
+                                .hbm_bytes_per_s = demand->hbm_bytes_per_s};
+}
+
+static void add(struct runners *out, uint16_t lane, bool is_padding,
+                const struct gsim_holder *holder) {
+    assert(out->n < RUNNERS_MAX);
+    out->holder[out->n] = *holder;
+    out->lane[out->n] = lane;
+    out->is_padding[out->n++] = is_padding;
+}
+
+static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runners *out) {
+    out->n = 0;
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        const struct gsim_ring *ring = &lanes->rings[i];
+        uint16_t running = gsim_ring_running(ring);
+        if (running == GSIM_NO_MEMBER || ring->space != space)
+            continue;
+        const struct gsim_demand *demand = &lanes->members[running].spec.demand;
+        struct gsim_holder holder = holder_of(&ring->how, ring->how.cap_ppm, demand);
+        add(out, i, false, &holder);
+        if (ring->state.padding == GSIM_NO_MEMBER)
+            continue;
+        uint32_t left_ppm = gsim_padding_left_ppm(&ring->how, demand);
+        holder = holder_of(&ring->how, left_ppm, &lanes->members[ring->state.padding].spec.demand);
+        add(out, i, true, &holder);
+    }
+}
+
+/* A halt that has begun takes what it was to take. */
+static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring, bool is_padding,
+                     uint64_t rate_q32, int64_t now_ns) {
+    uint64_t *rate = is_padding ? &ring->state.padding_rate_q32 : &ring->state.rate_q32;
+    if (*rate == rate_q32 || ring->state.is_halting)
+        return;
+    gsim_ring_settle(rotation, ring, now_ns);
+    *rate = rate_q32;
+    gsim_ring_plan(rotation, ring, now_ns);
+}
+
+void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct gsim_space *spaces,
+                             struct gsim_lanes *lanes) {
+    struct runners runners;
+    for (uint16_t space = 0; lanes->unsolved >> space; space++) {
+        if (!(lanes->unsolved >> space & 1))
+            continue;
+        collect(lanes, space, &runners);
+        gsim_space_solve(&spaces[space], runners.holder, runners.n);
+        for (uint32_t i = 0; i < runners.n; i++)
+            set_rate(rotation, &lanes->rings[runners.lane[i]], runners.is_padding[i],
+                     runners.holder[i].rate_q32, lanes->now_ns);
+    }
+    lanes->unsolved = 0;
+}

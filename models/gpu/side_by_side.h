@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lanes that run at the same time on one GPU. Whenever another set of contexts runs, the rates of
+ * all who share SMs and bandwidth are solved anew (models/gpu/space.h); nothing else makes a lane
+ * different from one that is alone. Lanes of different spaces (instances) never meet. */
+#ifndef GSIM_MODELS_GPU_SIDE_BY_SIDE_H
+#define GSIM_MODELS_GPU_SIDE_BY_SIDE_H
+
+#include "models/gpu/fast_forward.h"
+
+/* Gives every running context of the spaces marked in lanes->unsolved its rate from lanes->now_ns
+ * on. Nothing else is due at that instant. */
+void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct gsim_space *spaces,
+                             struct gsim_lanes *lanes);
+
+#endif

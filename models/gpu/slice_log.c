@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/slice_log.h"
+
+static bool reserve(struct gsim_slice_log *spans) {
+    if (spans->n < spans->capacity)
+        return true;
+    uint32_t capacity = spans->capacity ? 2 * spans->capacity : 256;
+    struct gsim_span *list = gsim_arena_grow(
+        spans->arena, spans->list, spans->capacity * sizeof *list, capacity * sizeof *list);
+    spans->has_failed |= !list;
+    if (!list)
+        return false;
+    spans->list = list;
+    spans->capacity = capacity;
+    return true;
+}
+
+void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span) {
+    bool is_level = span->kind == GSIM_SPAN_RESIDENT;
+    if ((span->end_ns <= span->begin_ns && !is_level) || span->end_ns < spans->from_ns ||
+        span->begin_ns >= spans->until_ns || spans->n == GSIM_SPANS_MOST)
+        return;
+    struct gsim_span *last = spans->n > 0 ? &spans->list[spans->n - 1] : NULL;
+    if (last && !is_level && last->kind == span->kind && last->job == span->job &&
+        last->end_ns == span->begin_ns) {
+        last->end_ns = span->end_ns;
+        last->bytes += span->bytes;
+    } else if (reserve(spans)) {
+        spans->list[spans->n++] = *span;
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a rotation did, for whoever watches: kept until it is certain to happen. */
+#ifndef GSIM_MODELS_GPU_SLICE_LOG_H
+#define GSIM_MODELS_GPU_SLICE_LOG_H
+
+#include "gsim/observe.h"
+#include "gsim/arena.h"
+
+/* As many as viewers can show; whatever would come after is left out. */
+enum { GSIM_SPANS_MOST = 1 << 20 };
+
+struct gsim_slice_log {
+    struct gsim_arena *arena;
+    struct gsim_span *list; /* `job` is the member's owner, `gpu` is not set */
+    uint32_t n, capacity;
+    int64_t from_ns, until_ns;
+    bool has_failed;
+};
+
+/* One that continues the last one, lengthens it. */
+void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span);
+
+#endif

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads device profiles: built-in ones by name, the user's by path; fills the gaps from
+ * assumed.ini; applies --set. */
+#include "models/hardware/profile.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/hardware/derived.h"
+#include "models/hardware/mig.h"
+#include "models/hardware/validated.h"
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "gsim/units.h"
+
+enum kind { KIND_INT, KIND_PPM, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
+
+struct key_def {
+    const char *name;
+    enum kind kind;
+    const char *help;
+};
+
+static const struct key_def keys[GSIM_KEY_COUNT] = {
+#define GSIM_KEY(symbol, name, kind, help) [GSIM_KEY_##symbol] = {name, KIND_##kind, help},
+#include "models/hardware/keys.def"
+#undef GSIM_KEY
+};
+
+static const char *const forms[] = {
+    [KIND_INT] = "a whole number",
+    [KIND_PPM] = "parts per million, a whole number, or a share such as 50%",
+    [KIND_BYTES] = "a number of bytes, such as 16e9 or 16GB",
+    [KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
+    [KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
+    [KIND_BOOL] = "on or off",
+    [KIND_CURVE] = "a curve x:y,x:y,... with rising x (plain, or all as shares: 3%:8%,...)",
+};
+
+const char *gsim_key_name(enum gsim_key key) {
+    return keys[key].name;
+}
+
+const char *gsim_key_help(enum gsim_key key) {
+    return keys[key].help;
+}
+
+enum gsim_key gsim_key_called(const char *name, size_t length) {
+    int k = 0;
+    while (k < GSIM_KEY_COUNT &&
+           (strlen(keys[k].name) != length || strncmp(keys[k].name, name, length) != 0))
+        k++;
+    return (enum gsim_key)k;
+}
+
+const char *gsim_tag_name(enum gsim_tag tag) {
+    static const char *const names[GSIM_TAG_COUNT] = {"measured", "published", "fitted", "assumed",
+                                                      "given"};
+    return names[tag];
+}
+
+int gsim_profile_find_key(const char *name) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        if (strcmp(keys[k].name, name) == 0)
+            return k;
+    return -1;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static bool parse_rate(const char *text, int64_t *out) {
+    if (strcmp(text, "unlimited") == 0) {
+        *out = INT64_MAX;
+        return true;
+    }
+    return gsim_parse_rate(text, out) == GSIM_PARSE_OK && *out > 0;
+}
+
+/* Of anything that is counted on a device; far above any hardware. */
+static const int64_t most_count = 1000000000;
+
+static bool is_share(const char *text) {
+    return strchr(text, '%') != NULL;
+}
+
+/* One side of a point; of a share, ppm. */
+static bool parse_side(const char *text, size_t length, bool share, int64_t *out) {
+    static const char unlimited[] = "unlimited";
+    if (length == sizeof unlimited - 1 && strncmp(text, unlimited, length) == 0) {
+        *out = INT64_MAX;
+        return !share;
+    }
+    if (share && (length == 0 || text[--length] != '%'))
+        return false;
+    return gsim_parse_decimal(text, length, share ? GSIM_PPM / 100 : 1, out) == GSIM_PARSE_OK &&
+           *out > 0;
+}
+
+/* "4:300.2e9,8:577.7e9": the x must rise. */
+static bool parse_curve(const char *text, struct gsim_arena *arena,
+                        const struct gsim_curve_point **curve, int64_t *n_points) {
+    int64_t n = 1, i = 0;
+    bool share = is_share(text);
+    for (const char *p = text; *p; p++)
+        n += *p == ',';
+    struct gsim_curve_point *points = gsim_arena_array(arena, (size_t)n, sizeof *points);
+    for (const char *p = text; points && i < n; i++) {
+        p += strspn(p, " ");
+        size_t x = strcspn(p, ":,"), y = p[x] == ':' ? strcspn(p + x + 1, ", ") : 0;
+        if (y == 0 || !parse_side(p, x, share, &points[i].x) ||
+            !parse_side(p + x + 1, y, share, &points[i].y))
+            return false;
+        if (points[i].x > most_count || (i > 0 && points[i].x <= points[i - 1].x))
+            return false;
+        p += x + 1 + y;
+        p += strspn(p, " ");
+        if (*p && *p++ != ',')
+            return false;
+    }
+    *curve = points;
+    *n_points = n;
+    return points != NULL;
+}
+
+/* "88% of KEY", KEY being another key of the same kind. */
+static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
+    static const char of[] = "% of ";
+    const char *at = strstr(text, of);
+    if (!at || keys[key].kind == KIND_BOOL)
+        return false;
+    *base = gsim_profile_find_key(at + sizeof of - 1);
+    return *base >= 0 && *base != key && keys[*base].kind == keys[key].kind &&
+           gsim_parse_decimal(text, (size_t)(at - text), GSIM_PPM / 100, ppm) == GSIM_PARSE_OK &&
+           *ppm >= 0;
+}
+
+/* "sm state over 90% of KEY", of a time. */
+static bool parse_state(int key, const char *text, struct gsim_state_rule *rule) {
+    return keys[key].kind == KIND_NS && gsim_state_rule_parse(text, rule) &&
+           keys[rule->rate].kind == KIND_RATE;
+}
+
+static bool parse_plain(struct gsim_profile *profile, int key, const char *text,
+                        struct gsim_arena *arena) {
+    int64_t *out = &profile->value[key];
+    switch (keys[key].kind) {
+    case KIND_INT:
+    case KIND_PPM:
+        return gsim_parse_int(text, out) == GSIM_PARSE_OK;
+    case KIND_BYTES:
+        return gsim_parse_bytes(text, out) == GSIM_PARSE_OK;
+    case KIND_RATE:
+        return parse_rate(text, out);
+    case KIND_NS:
+        return gsim_parse_time(text, 1, out) == GSIM_PARSE_OK;
+    case KIND_BOOL:
+        *out = gsim_text_choice(text, "off|on|false|true|no|yes|0|1");
+        *out = *out < 0 ? -1 : *out & 1;
+        return *out >= 0;
+    case KIND_CURVE:
+        return parse_curve(text, arena, &profile->curve[key], out);
+    }
+    return false;
+}
+
+/* A share gets its value when all keys are known (see derive_all). */
+static bool parse_value(struct gsim_profile *profile, int key, const char *text,
+                        struct gsim_arena *arena) {
+    int64_t ppm;
+    int base;
+    profile->rule[key] = is_share(text) ? text : NULL;
+    if (is_share(text) && gsim_state_rule_is(text))
+        return parse_state(key, text, &(struct gsim_state_rule){0});
+    if (keys[key].kind == KIND_PPM && is_share(text) && !strstr(text, "% of ")) {
+        profile->rule[key] = NULL;
+        return gsim_parse_ppm(text, &profile->value[key]) == GSIM_PARSE_OK;
+    }
+    if (is_share(text) && keys[key].kind != KIND_CURVE)
+        return parse_share(key, text, &ppm, &base);
+    return parse_plain(profile, key, text, arena);
+}
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+/* Nothing runs on a device without SMs or memory, and a slice of no length never ends. */
+static int64_t least(int key) {
+    switch (key) {
+    case GSIM_KEY_HBM_BYTES:
+    case GSIM_KEY_UVM_CHUNK_BYTES:
+    case GSIM_KEY_UVM_BIG_PAGE_BYTES:
+    case GSIM_KEY_SLICE_QUANTUM_NS:
+    case GSIM_KEY_SLICE_SHORT_NS:
+    case GSIM_KEY_SLICE_LONG_NS:
+    case GSIM_KEY_VGPU_SLICE_FEW_NS:
+    case GSIM_KEY_VGPU_SLICE_MANY_NS:
+    case GSIM_KEY_UVM_DENSITY_PPM:
+    case GSIM_KEY_GANG_NODES_PPM:
+    case GSIM_KEY_GANG_NODES_SKEWED_PPM:
+    case GSIM_KEY_GANG_SWITCHES_PPM:
+    case GSIM_KEY_GANG_SWITCHES_SKEWED_PPM:
+        return 1;
+    default:
+        return keys[key].kind == KIND_INT || keys[key].kind == KIND_RATE;
+    }
+}
+
+/* Far above any hardware, and low enough that costs computed from them stay on the clock. */
+static int64_t most(int key) {
+    switch (keys[key].kind) {
+    case KIND_INT:
+        return most_count;
+    case KIND_PPM:
+        return GSIM_PPM;
+    case KIND_BYTES:
+        return INT64_C(1) << 56;
+    case KIND_NS:
+        return INT64_C(1000000) * GSIM_NS_PER_S;
+    case KIND_RATE:
+    case KIND_BOOL:
+    case KIND_CURVE:
+        break;
+    }
+    return INT64_MAX;
+}
+
+static bool is_in_range(const struct gsim_profile *profile, int key) {
+    return profile->value[key] >= least(key) && profile->value[key] <= most(key);
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+enum { LONGEST_CHAIN = 4 };
+
+static int64_t share_of(int64_t base, int64_t ppm) {
+    if (base == INT64_MAX) /* unlimited */
+        return base;
+    gsim_i128 share = ((gsim_i128)base * ppm + GSIM_PPM / 2) / GSIM_PPM;
+    return share > INT64_MAX ? INT64_MAX : (int64_t)share;
+}
+
+/* Points given as ppm of the SMs and of the bandwidth. Where few SMs make two points meet, the
+ * later one stands. */
+static bool derive_curve(struct gsim_profile *profile, int key, struct gsim_arena *arena) {
+    const struct gsim_curve_point *ppm;
+    int64_t n_ppm, n = 0;
+    if (!parse_curve(profile->rule[key], arena, &ppm, &n_ppm))
+        return false;
+    struct gsim_curve_point *points = gsim_arena_array(arena, (size_t)n_ppm, sizeof *points);
+    for (int64_t i = 0; points && i < n_ppm; i++) {
+        int64_t x = share_of(profile->value[GSIM_KEY_SMS], ppm[i].x);
+        n -= n > 0 && points[n - 1].x >= x;
+        points[n].x = x > 0 ? x : 1;
+        points[n++].y = share_of(profile->value[GSIM_KEY_HBM_BYTES_PER_S], ppm[i].y);
+    }
+    profile->curve[key] = points;
+    profile->value[key] = n;
+    profile->text[key] = profile->rule[key];
+    return points != NULL;
+}
+
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena);
+
+static bool derive_state(struct gsim_profile *profile, int key, int depth,
+                         struct gsim_arena *arena) {
+    struct gsim_state_rule rule;
+    if (!parse_state(key, profile->rule[key], &rule) || !derive(profile, rule.rate, depth, arena) ||
+        !derive(profile, GSIM_KEY_SMS, depth, arena) ||
+        !derive(profile, GSIM_KEY_SM_REGISTER_BYTES, depth, arena) ||
+        !derive(profile, GSIM_KEY_SM_SHARED_BYTES, depth, arena))
+        return false;
+    profile->value[key] = gsim_state_rule_ns(&rule, profile);
+    return true;
+}
+
+static bool derive_share(struct gsim_profile *profile, int key, int depth,
+                         struct gsim_arena *arena) {
+    int64_t ppm;
+    int base;
+    if (!parse_share(key, profile->rule[key], &ppm, &base) || !derive(profile, base, depth, arena))
+        return false;
+    profile->value[key] = share_of(profile->value[base], ppm);
+    return true;
+}
+
+/* false: a chain of shares that does not end. */
+static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
+    if (!profile->rule[key])
+        return true;
+    if (depth == 0)
+        return false;
+    if (keys[key].kind == KIND_CURVE)
+        return derive(profile, GSIM_KEY_SMS, depth - 1, arena) &&
+               derive(profile, GSIM_KEY_HBM_BYTES_PER_S, depth - 1, arena) &&
+               derive_curve(profile, key, arena);
+    bool is_state = gsim_state_rule_is(profile->rule[key]);
+    if (!(is_state ? derive_state : derive_share)(profile, key, depth - 1, arena))
+        return false;
+    profile->text[key] = profile->value[key] == INT64_MAX
+                             ? "unlimited"
+                             : gsim_arena_printf(arena, "%lld", (long long)profile->value[key]);
+    return profile->text[key] != NULL;
+}
+
+static enum gsim_status derive_all(struct gsim_profile *profile, const char *path,
+                                   enum gsim_status bad, struct gsim_arena *arena,
+                                   struct gsim_log *log) {
+    for (int k = 0; k < GSIM_KEY_COUNT; k++) {
+        if (!profile->rule[k])
+            continue;
+        if (!derive(profile, k, LONGEST_CHAIN, arena))
+            return gsim_fail(log, bad, path, 0,
+                             "key '%s': '%s' comes back to itself or goes through more than %d "
+                             "shares; give a number for one of the keys on the way",
+                             keys[k].name, profile->rule[k], LONGEST_CHAIN);
+        if (!is_in_range(profile, k))
+            return gsim_fail(log, bad, path, 0,
+                             "key '%s': '%s' comes to %lld; accepted: %lld to %lld", keys[k].name,
+                             profile->rule[k], (long long)profile->value[k], (long long)least(k),
+                             (long long)most(k));
+    }
+    return GSIM_OK;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+struct loading {
+    struct gsim_profile *profile;
+    const char *path;
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    bool is_set[GSIM_KEY_COUNT];
+};
+
+bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena *arena) {
+    for (int i = 0; i < 3; i++) {
+        const char *bar = i < 2 ? strchr(text, '|') : text + strlen(text);
+        if (!bar)
+            return false;
+        const char *end = bar;
+        while (text < end && *text == ' ')
+            text++;
+        while (end > text && end[-1] == ' ')
+            end--;
+        part[i] = gsim_arena_strndup(arena, text, (size_t)(end - text));
+        if (!part[i] || !*part[i])
+            return false;
+        text = bar + 1;
+    }
+    return true;
+}
+
+static enum gsim_status unknown_key(struct loading *l, int64_t line, const char *name) {
+    const char *names[GSIM_KEY_COUNT];
+    for (int k = 0; k < GSIM_KEY_COUNT; k++)
+        names[k] = keys[k].name;
+    int close = gsim_text_suggest(name, names, GSIM_KEY_COUNT);
+    return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, line, "a device has no key '%s'%s%s%s", name,
+                     close >= 0 ? "; did you mean '" : "; 'gsim list devices h200' shows them",
+                     close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
+}
+
+static enum gsim_status take_key(struct loading *l, int key, const struct gsim_ini_entry *entry) {
+    const char *part[3];
+    struct gsim_profile *profile = l->profile;
+    if (l->is_set[key])
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s' stands twice",
+                         keys[key].name);
+    if (!gsim_profile_split(entry->value, part, l->arena))
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': expected 'value | tag | source', each not empty",
+                         keys[key].name);
+    int tag = gsim_text_choice(part[1], "measured|published|fitted|assumed");
+    if (tag < 0)
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': '%s' is not a tag (measured, published, fitted, assumed)",
+                         keys[key].name, part[1]);
+    if (!parse_value(profile, key, part[0], l->arena))
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s': '%s' is not %s",
+                         keys[key].name, part[0], forms[keys[key].kind]);
+    if (!profile->rule[key] && !is_in_range(profile, key))
+        return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
+                         "key '%s': %s is out of range; accepted: %lld to %lld", keys[key].name,
+                         part[0], (long long)least(key), (long long)most(key));
+    l->is_set[key] = true;
+    profile->tag[key] = (uint8_t)tag;
+    profile->text[key] = part[0];
+    profile->source[key] = part[2];
+    return GSIM_OK;
+}
+
+static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entry *entry) {
+    bool is_device = strcmp(entry->section, "device") == 0;
+    if (strcmp(entry->section, "mig") == 0 || strcmp(entry->section, "validated") == 0)
+        return GSIM_OK; /* read by gsim_mig_read, gsim_validated_read */
+    if (is_device && strcmp(entry->key, "title") == 0) {
+        if (!l->profile->title)
+            l->profile->title = entry->value;
+        return GSIM_OK;
+    }
+    if (is_device && strcmp(entry->key, "products") == 0) {
+        l->profile->products = entry->value;
+        return GSIM_OK;
+    }
+    const char *name =
+        is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
+    if (!name)
+        return gsim_no_memory(l->log, "reading a device profile");
+    int key = gsim_profile_find_key(name);
+    return key < 0 ? unknown_key(l, entry->line, name) : take_key(l, key, entry);
+}
+
+static const struct gsim_embedded *embedded(const char *name) {
+    char path[96];
+    if ((size_t)snprintf(path, sizeof path, "models/devices/%s.ini", name) >= sizeof path)
+        return NULL;
+    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++)
+        if (strcmp(file->name, path) == 0)
+            return file;
+    return NULL;
+}
+
+static enum gsim_status read_embedded(struct loading *l, const struct gsim_embedded *file,
+                                      struct gsim_ini *ini) {
+    l->path = file->name;
+    return gsim_ini_read_text(file->name, (const char *)file->bytes, file->size, l->arena, ini,
+                              l->log);
+}
+
+static enum gsim_status take_all(struct loading *l, const struct gsim_ini *ini) {
+    enum gsim_status worst = GSIM_OK;
+    for (int i = 0; i < ini->n; i++) {
+        enum gsim_status status = take_entry(l, &ini->entries[i]);
+        if (status != GSIM_OK)
+            worst = status;
+    }
+    return worst;
+}
+
+static enum gsim_status fill_gaps(struct loading *l) {
+    struct gsim_profile defaults = {.name = "assumed"};
+    struct loading from = {.profile = &defaults, .arena = l->arena, .log = l->log};
+    const struct gsim_embedded *file = embedded("assumed");
+    struct gsim_ini ini;
+    assert(file);
+    enum gsim_status status = read_embedded(&from, file, &ini);
+    if (status == GSIM_OK)
+        status = take_all(&from, &ini);
+    for (int k = 0; status == GSIM_OK && k < GSIM_KEY_COUNT; k++) {
+        if (l->is_set[k])
+            continue;
+        if (!from.is_set[k])
+            return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, 0,
+                             "the key '%s' (%s) is missing, and nothing is assumed for it",
+                             keys[k].name, keys[k].help);
+        l->profile->value[k] = defaults.value[k];
+        l->profile->curve[k] = defaults.curve[k];
+        l->profile->text[k] = defaults.text[k];
+        l->profile->rule[k] = defaults.rule[k];
+        l->profile->source[k] = defaults.source[k];
+        l->profile->tag[k] = GSIM_TAG_ASSUMED;
+    }
+    return status;
+}
+
+/* Another number is another device, however close its name: b300 is no typo of b200. So only a name
+ * that was begun, or written in capitals, is suggested, and else all of them are listed. */
+static enum gsim_status unknown_device(const char *name, struct gsim_log *log) {
+    char names[128][48], listed[GSIM_LOG_TEXT - 128] = "", meant[GSIM_LOG_TEXT - 128] = "";
+    size_t n_listed = 0, n_meant = 0;
+    int n = gsim_profile_names(names, 128);
+    for (int i = 0; i < n; i++) {
+        if (n_listed < sizeof listed)
+            n_listed += (size_t)snprintf(listed + n_listed, sizeof listed - n_listed, "%s%s",
+                                         n_listed ? ", " : "", names[i]);
+        if (n_meant < sizeof meant && gsim_text_abbreviates(name, names[i]))
+            n_meant += (size_t)snprintf(meant + n_meant, sizeof meant - n_meant, "%s'%s'",
+                                        n_meant ? " or " : "", names[i]);
+    }
+    if (n_meant)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "no device is called '%s'; did you mean %s?",
+                         name, meant);
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "no device is called '%s'; listed are %s, and a file of your own ends in .ini",
+                     name, listed);
+}
+
+int gsim_profile_names(char (*out)[48], int most) {
+    static const char folder[] = "models/devices/";
+    const size_t skip = sizeof folder - 1;
+    int n = 0;
+    for (const struct gsim_embedded *file = gsim_embedded_files; file->name && n < most; file++) {
+        size_t length = strlen(file->name);
+        if (strncmp(file->name, folder, skip) != 0 || length < skip + 5)
+            continue;
+        (void)snprintf(out[n], 48, "%.*s", (int)(length - skip - 4), file->name + skip);
+        n += strcmp(out[n], "assumed") != 0;
+    }
+    return n;
+}
+
+bool gsim_profile_is_path(const char *name) {
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
+}
+
+enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *arena,
+                                   struct gsim_profile *out, struct gsim_log *log) {
+    *out = (struct gsim_profile){.name = gsim_arena_strdup(arena, name_or_path)};
+    struct loading l = {.profile = out, .path = name_or_path, .arena = arena, .log = log};
+    struct gsim_ini ini = {0};
+    enum gsim_status status;
+    const struct gsim_embedded *file =
+        gsim_profile_is_path(name_or_path) ? NULL : embedded(name_or_path);
+    if (file && strcmp(name_or_path, "assumed") != 0)
+        status = read_embedded(&l, file, &ini);
+    else if (gsim_profile_is_path(name_or_path))
+        status = gsim_ini_read_file(name_or_path, arena, &ini, log);
+    else
+        status = unknown_device(name_or_path, log);
+    if (status == GSIM_OK)
+        status = take_all(&l, &ini);
+    if (status == GSIM_OK)
+        status = gsim_mig_read(&ini, arena, &out->mig, log);
+    if (status == GSIM_OK)
+        status = fill_gaps(&l);
+    if (status == GSIM_OK)
+        status = derive_all(out, l.path, GSIM_BAD_INPUT, arena, log);
+    if (!out->title)
+        out->title = out->name;
+    return status == GSIM_OK ? gsim_validated_read(&ini, out, arena, log) : status;
+}
+
+/* How the same digits would be typed with a unit; NULL: keys of that kind have none. */
+static const char *with_units(int key, const char *text, struct gsim_arena *arena) {
+    switch (keys[key].kind) {
+    case KIND_BYTES:
+        return gsim_arena_printf(arena, "%sGiB or %sB", text, text);
+    case KIND_RATE:
+        return strstr(keys[key].name, "bytes")
+                   ? gsim_arena_printf(arena, "%sGB/s or %sB/s", text, text)
+                   : gsim_arena_printf(arena, "%se12, written out", text);
+    case KIND_NS:
+        return gsim_arena_printf(arena, "%sus, %sms or %sns", text, text, text);
+    case KIND_PPM:
+        return gsim_arena_printf(arena, "%s%%, or 100%% for all of it", text);
+    default:
+        return NULL;
+    }
+}
+
+/* Units of one kind are a thousand apart: a bare number that is so far below what the device has looks
+ * like one in another unit, 80 for 80 GiB or 1 for a ratio of 1. */
+static enum gsim_status refuse_bare(const struct gsim_profile *profile, int key, const char *text,
+                                    struct gsim_arena *arena, struct gsim_log *log) {
+    enum { FAR = 1000 };
+    int64_t value, before = profile->value[key];
+    const char *likely = with_units(key, text, arena);
+    if (!likely || !gsim_is_bare(text) || before == INT64_MAX ||
+        gsim_parse_decimal(text, strlen(text), 1, &value) != GSIM_PARSE_OK || value > before / FAR)
+        return GSIM_OK;
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "%s: '%s' has no unit and is far below the device's %s; say %s",
+                     keys[key].name, text, profile->text[key], likely);
+}
+
+bool gsim_key_is_shown_only(int key) {
+    static const enum gsim_key shown[] = {
+        GSIM_KEY_SM_THREADS,          GSIM_KEY_PCIE_H2D_COPY_NS, GSIM_KEY_PCIE_D2H_COPY_NS,
+        GSIM_KEY_PCIE_DUPLEX_COPY_NS, GSIM_KEY_PCIE_SYNC_NS,     GSIM_KEY_SUSPEND_PIN_NS_PER_GIB,
+        GSIM_KEY_CONTEXT_CREATE_NS};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if ((int)shown[i] == key)
+            return true;
+    return false;
+}
+
+enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
+                                  bool *known, struct gsim_arena *arena, struct gsim_log *log) {
+    int k = gsim_profile_find_key(key);
+    *known = k >= 0;
+    if (k < 0)
+        return GSIM_OK;
+    const char *own = gsim_arena_strdup(arena, text);
+    if (!own)
+        return gsim_no_memory(log, "setting a device key");
+    int64_t before = profile->value[k];
+    bool was_assumed = profile->tag[k] == GSIM_TAG_ASSUMED;
+    enum gsim_status status = refuse_bare(profile, k, own, arena, log);
+    if (status != GSIM_OK)
+        return status;
+    if (!parse_value(profile, k, own, arena))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
+                         forms[keys[k].kind]);
+    if (!profile->rule[k] && !is_in_range(profile, k))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: %s is out of range; accepted: %lld to %lld",
+                         key, text, (long long)least(k), (long long)most(k));
+    if (gsim_key_is_shown_only(k))
+        gsim_warn(log, NULL, 0,
+                  "--set %s: no run reads it; it is there for 'gsim list devices' and 'gsim "
+                  "validate', and results stay as they are",
+                  key);
+    profile->text[k] = own;
+    profile->source[k] = "--set";
+    profile->tag[k] = GSIM_TAG_GIVEN;
+    bool is_peak = k == GSIM_KEY_PCIE_PEAK && derive(profile, k, LONGEST_CHAIN, arena);
+    if (is_peak && profile->value[k] != before &&
+        !gsim_derived_follow_link(profile, before, was_assumed, arena))
+        return gsim_no_memory(log, "setting a device key");
+    return derive_all(profile, NULL, GSIM_USAGE, arena, log);
+}
+
+/* --- for programs that embed the library ------------------------------------------------------- */
+
+const struct gsim_profile *gsim_device_load(const char *name_or_path, struct gsim_arena *arena,
+                                            struct gsim_log *log) {
+    struct gsim_profile *profile = gsim_arena_alloc(arena, sizeof *profile);
+    if (!profile) {
+        gsim_log_error(log, GSIM_FAILED, NULL, 0, "out of memory while reading a device");
+        return NULL;
+    }
+    return gsim_profile_load(name_or_path, arena, profile, log) == GSIM_OK ? profile : NULL;
+}
+
+int64_t gsim_device_memory(const struct gsim_profile *profile) {
+    return profile->value[GSIM_KEY_HBM_BYTES];
+}

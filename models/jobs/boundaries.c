@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where a job can be stopped: the ends of its iterations and kernels. They come from the trace's
+ * columns: one iteration is an even part of the job's service; a kernel is given, or an even part of
+ * the iteration. What the columns do not say is assumed by the device's profile, and noted as soon as a
+ * stop waits for it. A job that takes turns as one long kernel has no such places; one that runs as a
+ * stream of kernels has the ends of these. */
+#include "models/jobs/machine.h"
+#include "sim/base/hints.h"
+
+void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_trace *trace = model->setup.trace;
+    struct gsim_machine_job *job = &model->jobs[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    int64_t iterations = gsim_trace_get(trace, GSIM_COL_ITERATIONS, index);
+    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, index);
+    int64_t kernel_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
+    job->iteration_ns = iterations > 0 ? trace->service_ns[index] / iterations : 0;
+    if (kernel_ns > 0)
+        job->kernel_ns = kernel_ns;
+    else
+        job->kernel_ns = kernels > 0 ? job->iteration_ns / kernels : 0;
+}
+
+/* --- what is assumed -------------------------------------------------------------------------- */
+
+struct period {
+    int64_t ns;
+    enum gsim_key length_key; /* GSIM_KEY_COUNT: the trace says how long an iteration is */
+    bool has_assumed_kernels;
+};
+
+static bool is_one_kernel(const struct gsim_model *model, gsim_slot slot) {
+    return model->jobs[slot].is_turning && model->shared.by_slot[slot].process.iterations == 0;
+}
+
+static struct period assumed_iteration(const struct gsim_model *model, gsim_slot slot) {
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    struct gsim_assumed_iterations assumed = {.key = GSIM_KEY_COUNT};
+    if (!is_one_kernel(model, slot) && !gsim_shared_job_is_open_loop(model, slot))
+        assumed =
+            gsim_process_assume(model->setup.trace, index, gsim_machine_profile_of(model, slot));
+    return (struct period){.ns = assumed.n > 0 ? model->setup.trace->service_ns[index] / assumed.n
+                                               : 0,
+                           .length_key = assumed.key};
+}
+
+GSIM_APART static struct period assumed_period(const struct gsim_model *model, gsim_slot slot,
+                                               bool is_iteration) {
+    struct period period = {.ns = model->jobs[slot].iteration_ns, .length_key = GSIM_KEY_COUNT};
+    if (period.ns == 0)
+        period = assumed_iteration(model, slot);
+    if (is_iteration || period.ns == 0)
+        return period;
+    int64_t kernels =
+        gsim_trace_get(model->setup.trace, GSIM_COL_KERNELS, gsim_machine_info(model, slot)->index);
+    if (kernels <= 0) {
+        kernels = gsim_process_kernels(gsim_machine_profile_of(model, slot));
+        period.has_assumed_kernels = true;
+    }
+    period.ns = period.ns > kernels ? period.ns / kernels : 1;
+    return period;
+}
+
+void gsim_boundaries_note(struct gsim_model *model, gsim_slot slot, bool is_iteration) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    if ((is_iteration ? job->iteration_ns : job->kernel_ns) > 0)
+        return;
+    struct period period = assumed_period(model, slot, is_iteration);
+    if (period.length_key != GSIM_KEY_COUNT)
+        model->has_key[period.length_key] = true;
+    model->has_key[GSIM_KEY_JOB_KERNELS] |= period.has_assumed_kernels;
+}
+
+/* --- where they are --------------------------------------------------------------------------- */
+
+int64_t gsim_boundaries_ns(const struct gsim_model *model, gsim_slot slot, bool is_iteration) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    int64_t period_ns = is_iteration ? job->iteration_ns : job->kernel_ns;
+    return period_ns > 0 ? period_ns : assumed_period(model, slot, is_iteration).ns;
+}
+
+bool gsim_boundaries_are_iterations(const struct gsim_model *model, gsim_slot slot,
+                                    enum gsim_stop stop) {
+    bool is_stream = model->jobs[slot].is_turning && model->shared.by_slot[slot].process.is_stream;
+    return stop == GSIM_STOP_ITERATION && !is_stream;
+}
+
+gsim_work gsim_boundaries_next(const struct gsim_machine_job *job, gsim_work done,
+                               int64_t period_ns) {
+    if (period_ns <= 0)
+        return done;
+    int64_t passed = gsim_work_to_ns(done) / period_ns;
+    gsim_work boundary = gsim_work_of_ns((passed + 1) * period_ns);
+    return boundary < job->need ? boundary : job->need;
+}
+
+gsim_work gsim_boundaries_stop(const struct gsim_model *model, gsim_slot slot, gsim_work done,
+                               enum gsim_stop stop) {
+    if (stop == GSIM_STOP_SAVE)
+        return done;
+    int64_t period_ns =
+        gsim_boundaries_ns(model, slot, gsim_boundaries_are_iterations(model, slot, stop));
+    if (period_ns > 0 && gsim_work_of_ns(gsim_work_to_ns(done) / period_ns * period_ns) == done)
+        return done; /* on a boundary already */
+    return gsim_boundaries_next(&model->jobs[slot], done, period_ns);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a result says about itself: the assumed constants that it was computed from, and whether it
+ * lies outside what was held against measurements. */
+#include "models/jobs/machine.h"
+
+#include <string.h>
+
+#include "models/hardware/mig.h"
+#include "models/jobs/process.h"
+#include "models/jobs/suspension.h"
+#include "models/hardware/validated.h"
+
+/* Keys that moving memory was computed from. */
+static const enum gsim_key migration_keys[] = {
+    GSIM_KEY_MIGRATE_OUT,     GSIM_KEY_MIGRATE_IN,        GSIM_KEY_MIGRATE_BOTH,
+    GSIM_KEY_MIGRATE_PLAN_NS, GSIM_KEY_PCIE_ALTERNATE_NS, GSIM_KEY_MIGRATE_TASK_PLAN_NS,
+};
+/* What an application's iteration was computed from. */
+static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HBM_BY_SMS,
+                                          GSIM_KEY_LAUNCH_NS,        GSIM_KEY_FP32_FLOPS_PER_S,
+                                          GSIM_KEY_TF32_FLOPS_PER_S, GSIM_KEY_FP16_FLOPS_PER_S,
+                                          GSIM_KEY_INT8_OPS_PER_S};
+
+static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
+                                          GSIM_KEY_HOST_NUMA_GPUS};
+
+static bool has_faulted(const struct gsim_model *model) {
+    return model->shared.has_managed[GSIM_MEMORY_UVM] || model->shared.has_managed[GSIM_MEMORY_LRU];
+}
+
+/* Locks that are held for so short a time that most of it goes into paging. */
+static bool is_thrashing(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->shared.n_active; i++) {
+        struct gsim_arbiter_stats stats =
+            gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]);
+        if (2 * stats.vain_slices > stats.slices)
+            return true;
+    }
+    return false;
+}
+
+/* Some GPU went from one context to another: also where each of them was alone there. */
+static bool has_switched(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).switch_ns > 0)
+            return true;
+    return false;
+}
+
+/* Stops that cost something and keep the memory there. */
+static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
+    bool is_charged = false;
+    for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
+        is_charged |= model->is_charged[stop][keep];
+    return is_charged;
+}
+
+/* Whether the result rests on a mechanism; *n_at_once: of how many contexts, where that matters. */
+static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
+                     int64_t *n_at_once) {
+    const struct gsim_shared *shared = &model->shared;
+    *n_at_once = 0;
+    switch (mechanism) {
+    case GSIM_MECHANISM_SLICES:
+        *n_at_once = shared->most_members;
+        return shared->most_members > 1 || has_switched(model) ||
+               has_kept(model, GSIM_KEEP_RESIDENT) || has_kept(model, GSIM_KEEP_PAGEABLE);
+    case GSIM_MECHANISM_SETTINGS:
+        return shared->has_key[GSIM_KEY_SLICE_SHORT_NS] || shared->has_key[GSIM_KEY_SLICE_LONG_NS];
+    case GSIM_MECHANISM_VGPUS:
+        return shared->has_vgpus;
+    case GSIM_MECHANISM_PREEMPTION:
+        return shared->has_halted;
+    case GSIM_MECHANISM_SHARING:
+        *n_at_once = shared->most_beside;
+        return shared->most_beside > 1;
+    case GSIM_MECHANISM_INSTANCES:
+        return model->has_cut;
+    case GSIM_MECHANISM_FAULTS: /* of what was not predicted, too */
+        return has_faulted(model) || shared->has_managed[GSIM_MEMORY_PROACTIVE];
+    case GSIM_MECHANISM_EVICTION:
+        return has_faulted(model);
+    case GSIM_MECHANISM_MIGRATION:
+    case GSIM_MECHANISM_PLANNING:
+        return shared->has_managed[GSIM_MEMORY_PROACTIVE];
+    case GSIM_MECHANISM_OVERFLOW:
+        return shared->has_overflown;
+    case GSIM_MECHANISM_LOADING:
+        return model->has_loaded;
+    case GSIM_MECHANISM_SUSPENSION:
+        return has_kept(model, GSIM_KEEP_HOST) || has_kept(model, GSIM_KEEP_SPILT);
+    case GSIM_MECHANISM_UNKNOWN:
+        return model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS];
+    case GSIM_MECHANISM_HOSTS:
+        return model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited;
+    case GSIM_MECHANISM_STORAGE:
+        return has_kept(model, GSIM_KEEP_SPILT) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
+    case GSIM_MECHANISM_IMAGES:
+        return has_kept(model, GSIM_KEEP_IMAGE) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
+    case GSIM_MECHANISM_RESTARTS:
+        return has_kept(model, GSIM_KEEP_STORAGE);
+    case GSIM_MECHANISM_ENDING:
+        return has_kept(model, GSIM_KEEP_DISCARD);
+    case GSIM_MECHANISM_PS:
+        return model->has_shared;
+    case GSIM_MECHANISM_COUNT:
+        break;
+    }
+    return false;
+}
+
+static const char *add_reason(const struct gsim_model *model, const char *so_far,
+                              const char *reason) {
+    if (!reason)
+        return so_far;
+    return so_far ? gsim_arena_printf(model->setup.arena, "%s; %s", so_far, reason) : reason;
+}
+
+const char *gsim_claims_outside_validated(const struct gsim_model *model) {
+    const char *all = NULL;
+    if (is_thrashing(model))
+        all = "thrashing: most quanta end before their pages are there, and with a quantum no "
+              "longer than paging in, real processes may make no progress at all";
+    for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
+        int64_t n_at_once;
+        if (!rests_on(model, (enum gsim_mechanism)m, &n_at_once))
+            continue;
+        all =
+            add_reason(model, all,
+                       gsim_validated_doubt(model->setup.profiles, model->setup.n_profiles,
+                                            (enum gsim_mechanism)m, n_at_once, model->setup.arena));
+    }
+    return all;
+}
+
+static void mark_all(const enum gsim_key *keys, size_t n, bool *is_used) {
+    for (size_t i = 0; i < n; i++)
+        is_used[keys[i]] = true;
+}
+
+/* Keys of the stops that were charged, or by whose cost a policy may have chosen. */
+static void mark_stops(const struct gsim_model *model, bool *is_used) {
+    for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
+        for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++) {
+            if (!model->is_charged[stop][keep] && !model->is_asked[stop][keep])
+                continue;
+            const enum gsim_key *key =
+                gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
+            for (; *key != GSIM_KEY_COUNT; key++)
+                is_used[*key] = true;
+        }
+}
+
+static void mark_mechanism(enum gsim_mechanism mechanism, bool *is_used) {
+    for (const enum gsim_key *key = gsim_mechanism_keys(mechanism); *key != GSIM_KEY_COUNT; key++)
+        is_used[*key] = true;
+}
+
+static void mark_memory(const struct gsim_model *model, bool *is_used) {
+    bool has_migrated = model->shared.has_managed[GSIM_MEMORY_PROACTIVE];
+    if (has_faulted(model) || has_migrated)
+        mark_mechanism(GSIM_MECHANISM_FAULTS, is_used);
+    if (has_faulted(model))
+        mark_mechanism(GSIM_MECHANISM_EVICTION, is_used);
+    if (has_migrated)
+        mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
+}
+
+/* What iterations that a row describes take from the device, alone as well: what of them is GPU
+ * time. */
+static void mark_rows(const struct gsim_model *model, const struct gsim_profile *profile,
+                      bool *is_used) {
+    const struct gsim_trace *trace = model->setup.trace;
+    is_used[GSIM_KEY_LAUNCH_GAP_NS] |=
+        is_used[GSIM_KEY_JOB_ITERATION_NS] || is_used[GSIM_KEY_JOB_ITERATION_NS_PER_GIB];
+    bool is_known = profile->tag[GSIM_KEY_LAUNCH_GAP_NS] != GSIM_TAG_ASSUMED &&
+                    profile->tag[GSIM_KEY_LAUNCH_BETWEEN_NS] != GSIM_TAG_ASSUMED &&
+                    profile->tag[GSIM_KEY_LAUNCH_NS] != GSIM_TAG_ASSUMED;
+    bool is_plain = !trace->column[GSIM_COL_ITERATIONS] && !trace->column[GSIM_COL_REQUESTS];
+    if (is_known || (is_plain && !model->has_turners)) /* rows are many: nothing is to be found */
+        return;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        unsigned keys = gsim_process_keys(trace, job, profile);
+        is_used[GSIM_KEY_LAUNCH_GAP_NS] |= (keys & GSIM_PROCESS_HAS_GAP) != 0;
+        is_used[GSIM_KEY_LAUNCH_BETWEEN_NS] |= (keys & GSIM_PROCESS_HAS_BETWEEN) != 0;
+        is_used[GSIM_KEY_LAUNCH_NS] |= model->has_turners && keys & GSIM_PROCESS_HAS_LAUNCHES;
+    }
+}
+
+/* Marks the keys that the run was computed from. */
+static void mark_used(const struct gsim_model *model, const struct gsim_profile *profile,
+                      bool *is_used) {
+    mark_stops(model, is_used);
+    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+        is_used[key] |= model->shared.has_key[key] || model->has_key[key];
+    mark_memory(model, is_used);
+    mark_rows(model, profile, is_used);
+    if (has_switched(model))
+        is_used[GSIM_KEY_SWITCH_IDLE_NS] = is_used[GSIM_KEY_SWITCH_COLD_NS] = true;
+    if (model->setup.trace->column[GSIM_COL_APP])
+        mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
+    bool is_beside = model->shared.most_members > 1 || model->shared.most_beside > 1;
+    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
+        is_beside &= !model->shared.has_managed[memory];
+    is_used[GSIM_KEY_CONTEXT_BYTES] |= model->setup.context_bytes > 0 && is_beside;
+    if (model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited)
+        mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
+    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->traffic.has_crossed;
+    is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
+}
+
+/* Instances whose size nobody has published, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
+static uint32_t add_instances(const struct gsim_model *model, const struct gsim_profile *profile,
+                              const char **list, uint32_t n) {
+    for (int p = 0; model->has_cut && profile->mig && p < profile->mig->n; p++) {
+        char text[128];
+        if (!profile->mig->profile[p].is_assumed)
+            continue;
+        (void)gsim_mig_format(&profile->mig->profile[p], text, sizeof text);
+        list[n++] = gsim_arena_printf(model->setup.arena, "mig.%s=%s (%s)",
+                                      profile->mig->profile[p].name, text, profile->name);
+    }
+    return n;
+}
+
+/* Jobs whose memory is unknown share GPUs as if they had none. On an ideal device memory never binds. */
+static bool shares_unknown_memory(const struct gsim_model *model) {
+    const int64_t *const *column = model->setup.trace->column;
+    bool binds = false;
+    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+        binds |= model->setup.profiles[type]->value[GSIM_KEY_PCIE_D2H] != INT64_MAX;
+    return binds && !column[GSIM_COL_MEM_BYTES] && !column[GSIM_COL_WORKING_SET_BYTES] &&
+           !column[GSIM_COL_APP] &&
+           (model->shared.most_members > 1 || model->shared.most_beside > 1 || model->has_cut);
+}
+
+/* Keys with that tag, as "key=value (device)". */
+static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profile *profile,
+                         const bool *is_used, enum gsim_tag tag, const char **list, uint32_t n) {
+    for (int key = 0; key < GSIM_KEY_COUNT; key++)
+        if (is_used[key] && profile->tag[key] == tag)
+            list[n++] = gsim_arena_printf(model->setup.arena, "%s=%s (%s)",
+                                          gsim_key_name((enum gsim_key)key), profile->text[key],
+                                          profile->name);
+    return n;
+}
+
+/* Some row names host_ms and no kernels, where kernels decide something: the host waits for each,
+ * or an urgent job cuts them short. */
+static bool guesses_kernels(const struct gsim_model *model) {
+    const struct gsim_trace *trace = model->setup.trace;
+    bool may_guess = model->has_turners && trace->column[GSIM_COL_HOST_NS];
+    for (uint32_t job = 0; may_guess && job < trace->n_jobs; job++) {
+        unsigned keys = gsim_process_keys(trace, job, model->setup.profiles[0]);
+        if (keys & GSIM_PROCESS_HAS_GUESS &&
+            (keys & GSIM_PROCESS_HAS_SYNCS || model->shared.has_halted))
+            return true;
+    }
+    return false;
+}
+
+const char *const *gsim_claims_assumed(const struct gsim_model *model) {
+    uint32_t n = 0,
+             most =
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 3;
+    const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
+    for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
+        const struct gsim_profile *profile = model->setup.profiles[type];
+        bool is_used[GSIM_KEY_COUNT] = {false};
+        mark_used(model, profile, is_used);
+        is_used[GSIM_KEY_SPEED_MILLI] &= type > 0; /* the first device is the one of reference */
+        n = add_keys(model, profile, is_used, GSIM_TAG_ASSUMED, list, n);
+        n = add_instances(model, profile, list, n);
+    }
+    if (list && guesses_kernels(model))
+        list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not say how many)";
+    if (list && shares_unknown_memory(model))
+        list[n++] = "mem_gib=0 (no row says how much memory its job has)";
+    return list;
+}
+
+/* All of them, whether or not the run came by: a key that is named needlessly does no harm. */
+const char *const *gsim_claims_given(const struct gsim_model *model) {
+    uint32_t n = 0, most = (uint32_t)model->setup.n_profiles * GSIM_KEY_COUNT + 1;
+    const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
+    bool is_any[GSIM_KEY_COUNT];
+    memset(is_any, true, sizeof is_any);
+    for (uint16_t type = 0; list && type < model->setup.n_profiles; type++)
+        n = add_keys(model, model->setup.profiles[type], is_any, GSIM_TAG_GIVEN, list, n);
+    return list;
+}

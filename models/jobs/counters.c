@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a policy may ask of a job: what it has done so far, what that took, and what sharing cost it. */
+#include "models/jobs/machine.h"
+
+/* Service of an iteration, or of a request; 0: unknown. */
+static int64_t iteration_ns_of(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_shared_job_is_open_loop(model, slot) ? gsim_shared_request_ns(model, slot)
+                                                     : model->jobs[slot].iteration_ns;
+}
+
+static int64_t launched_kernels(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    int64_t iteration_ns = iteration_ns_of(model, slot);
+    int64_t kernels =
+        gsim_trace_get(model->setup.trace, GSIM_COL_KERNELS, gsim_machine_info(model, slot)->index);
+    if (kernels > 0 && iteration_ns > 0)
+        return gsim_muldiv_floor(work_ns, kernels, iteration_ns);
+    return job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1;
+}
+
+/* The part of its service that kernels run. */
+static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    int64_t iteration_ns = model->jobs[slot].iteration_ns;
+    int64_t gpu_ns =
+        gsim_trace_get(model->setup.trace, GSIM_COL_GPU_NS, gsim_machine_info(model, slot)->index);
+    if (gpu_ns <= 0 || gpu_ns >= iteration_ns || gsim_shared_job_is_open_loop(model, slot))
+        return work_ns;
+    return gsim_muldiv_floor(work_ns, gpu_ns, iteration_ns);
+}
+
+struct gsim_costs gsim_counters_costs(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    struct gsim_memory_use memory = gsim_shared_memory_use(model, slot);
+    return (struct gsim_costs){.bytes_in = job->bytes_in + memory.bytes_in,
+                               .bytes_out = job->bytes_out + memory.bytes_out,
+                               .faults = memory.faults,
+                               .stall_ns = memory.stall_ns};
+}
+
+void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                      struct gsim_counters *out) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
+    bool is_bounded = !gsim_shared_job_is_open_loop(model, slot); /* whose service a trace gives */
+    if (is_bounded && gsim_work_of_ns(work_ns) > job->need)
+        work_ns = gsim_work_to_ns(job->need);
+    int64_t taken_ns = gsim_shared_taken_ns(model, slot);
+    int64_t iteration_ns = iteration_ns_of(model, slot);
+    int64_t kernels = launched_kernels(model, slot, work_ns);
+    int64_t blocks =
+        gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS, gsim_machine_info(model, slot)->index);
+    *out = (struct gsim_counters){
+        .work_ns = work_ns,
+        .kernels = kernels,
+        .blocks = blocks > 0 && kernels >= 0 ? kernels * blocks : -1,
+        .iterations = iteration_ns > 0 ? work_ns / iteration_ns : -1,
+        .last_iteration_ns = iteration_ns,
+        .busy_ns = on_device(model, slot, work_ns),
+        .taken_ns = taken_ns >= 0 ? taken_ns : work_ns,
+        .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,
+        .costs = gsim_counters_costs(model, slot),
+    };
+}

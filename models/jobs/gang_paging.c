@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gangs on GPUs whose memory is managed: the arbiter of the first GPU takes the memory of the others in
+ * (models/memory/gang_memory.h) while the gang is there. */
+#include <assert.h>
+
+#include "models/jobs/machine.h"
+
+static struct gsim_tenant *left_on(struct gsim_shared_job *sharer, uint32_t gpu) {
+    for (uint16_t i = 0; sharer->is_parked && i < sharer->n_parts_left; i++)
+        if (sharer->parts_left[i].gpu == gpu)
+            return &sharer->parts_left[i].tenant;
+    return NULL;
+}
+
+static bool reserve(struct gsim_model *model, struct gsim_shared_job *sharer, uint32_t n) {
+    if (n <= sharer->parts_capacity)
+        return true;
+    struct gsim_gang_part_left *grown =
+        gsim_arena_grow(model->setup.arena, sharer->parts_left,
+                        sharer->parts_capacity * sizeof *grown, n * sizeof *grown);
+    if (!grown)
+        return false;
+    sharer->parts_left = grown;
+    sharer->parts_capacity = (uint16_t)n;
+    return true;
+}
+
+bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_shared *shared = &model->shared;
+    struct gsim_shared_job *sharer = &shared->by_slot[slot];
+    uint32_t first = about->units[0].gpu;
+    sharer->n_gpus = (uint16_t)about->n_units;
+    assert(shared->taken_by[first] == 0);
+    if (about->n_units == 1 || about->share_ppm < GSIM_PPM ||
+        !gsim_shared_pages((enum gsim_memory)model->gpus[first].memory))
+        return true;
+    for (uint32_t u = 1; u < about->n_units; u++) {
+        uint32_t gpu = about->units[u].gpu;
+        struct gsim_arbiter *other = gsim_shared_arbiter(model, gpu);
+        if (!other || !reserve(model, sharer, about->n_units) ||
+            !gsim_arbiter_take_in(shared->of_gpu[first], other, gpu, left_on(sharer, gpu), now_ns))
+            return false;
+        shared->taken_by[gpu] = first + 1;
+    }
+    return true;
+}
+
+void gsim_gangs_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_shared *shared = &model->shared;
+    struct gsim_shared_job *sharer = &shared->by_slot[slot];
+    sharer->n_parts_left = 0;
+    for (uint32_t u = about->n_units; u-- > 1;) {
+        uint32_t gpu = about->units[u].gpu;
+        if (shared->taken_by[gpu] == 0)
+            continue;
+        assert(shared->taken_by[gpu] == sharer->gpu + 1);
+        struct gsim_tenant left =
+            gsim_arbiter_give_back(shared->of_gpu[sharer->gpu], shared->of_gpu[gpu], now_ns);
+        shared->taken_by[gpu] = 0;
+        if (sharer->is_parked)
+            sharer->parts_left[sharer->n_parts_left++] = (struct gsim_gang_part_left){gpu, left};
+    }
+}
+
+void gsim_gangs_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
+                     int64_t now_ns) {
+    struct gsim_shared *shared = &model->shared;
+    uint32_t keeper = shared->taken_by[gpu] ? shared->taken_by[gpu] - 1 : gpu;
+    gsim_arbiter_drop(shared->of_gpu[keeper], parked, gpu, now_ns);
+    gsim_next_report_anew(shared, keeper, now_ns);
+}
+
+void gsim_gangs_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    for (uint16_t i = 0; i < sharer->n_parts_left; i++)
+        gsim_gangs_free(model, &sharer->parts_left[i].tenant, sharer->parts_left[i].gpu, now_ns);
+    sharer->n_parts_left = 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPUs that are cut into instances (MIG): each is a lane in a space of its own (models/gpu/side_by_side.h),
+ * with its own SMs, memory and part of the bandwidth. */
+#include "models/jobs/machine.h"
+
+#include <assert.h>
+
+static struct gsim_instance describe(const struct gsim_mig *mig, int profile) {
+    const struct gsim_mig_profile *p = &mig->profile[profile];
+    return (struct gsim_instance){.name = p->name,
+                                  .mem_bytes = p->mem_bytes,
+                                  .part_ppm = (uint32_t)gsim_mig_part(mig, p, GSIM_PPM)};
+}
+
+enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,
+                                     const char *layout, struct gsim_partition *out,
+                                     struct gsim_log *log) {
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    struct gsim_mig_layout parsed;
+    if (!profile->mig)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "a %s cannot be cut into instances: its profile has no section [mig]",
+                         profile->name);
+    *out = (struct gsim_partition){0};
+    for (int p = 0; !layout && p < profile->mig->n; p++)
+        out->instance[out->n++] = describe(profile->mig, p);
+    if (!layout)
+        return GSIM_OK;
+    enum gsim_status status = gsim_mig_parse(profile->mig, layout, &parsed, log);
+    for (int i = 0; status == GSIM_OK && i < parsed.n; i++)
+        out->instance[out->n++] = describe(profile->mig, parsed.instance[i].profile);
+    return status;
+}
+
+/* What was found cut so when the run began took no time; what was cut in it, for good. */
+static void charge(struct gsim_model *model, struct gsim_machine_gpu *gpu,
+                   const struct gsim_profile *profile, int64_t now_ns) {
+    if (gpu->was_cut) {
+        gpu->cut_until_ns = now_ns + profile->value[GSIM_KEY_INSTANCES_NS];
+        model->has_recut = model->has_key[GSIM_KEY_INSTANCES_NS] = true;
+    }
+    gpu->was_cut = model->has_cut = true;
+}
+
+static uint16_t read_spaces(const struct gsim_profile *profile, const char *layout,
+                            struct gsim_space *spaces) {
+    struct gsim_mig_layout parsed;
+    struct gsim_log log = {0};
+    enum gsim_status status = gsim_mig_parse(profile->mig, layout, &parsed, &log);
+    assert(status == GSIM_OK); /* the plan has read it before */
+    for (int i = 0; i < parsed.n; i++)
+        spaces[i] =
+            gsim_space_of_instance(profile, &profile->mig->profile[parsed.instance[i].profile]);
+    return (uint16_t)parsed.n;
+}
+
+void gsim_instances_cut(struct gsim_model *model, uint32_t gpu, const char *layout,
+                        int64_t now_ns) {
+    struct gsim_machine_gpu *cut = &model->gpus[gpu];
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    struct gsim_space spaces[GSIM_SPACES_MAX];
+    charge(model, cut, profile, now_ns);
+    cut->is_cut = cut->is_rotating = *layout != '\0';
+    model->has_turners |= cut->is_rotating;
+    cut->is_shared = false;
+    if (!cut->is_cut)
+        gsim_shared_disband(model, gpu, now_ns);
+    else if (!gsim_shared_cut(model, gpu, spaces, read_spaces(profile, layout, spaces), now_ns))
+        model->is_out_of_memory = true;
+}
+
+int64_t gsim_instances_wait_ns(const struct gsim_model *model, const struct gsim_unit *units,
+                               uint32_t n_units, int64_t now_ns) {
+    int64_t until_ns = now_ns;
+    for (uint32_t u = 0; model->has_recut && u < n_units; u++)
+        if (model->gpus[units[u].gpu].cut_until_ns > until_ns)
+            until_ns = model->gpus[units[u].gpu].cut_until_ns;
+    return until_ns - now_ns;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The memory of whole jobs that are loaded, suspended and brought back: which copies that takes, and
+ * what a job does when they are over. */
+#include "models/jobs/machine.h"
+
+#include "models/jobs/suspension.h"
+
+/* Where a job is, or was while what it has lies there. */
+static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **home) {
+    bool is_there = about->n_left_units == 0;
+    *home = is_there ? about->units : about->left_units;
+    return is_there ? about->n_units : about->n_left_units;
+}
+
+/* What a suspended job costs when it comes back. The way out of a paused job that is moved is not
+ * queued for: nobody knows any more which links it takes. */
+struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
+                                         const struct gsim_suspend_cost *cost,
+                                         const struct gsim_unit *units, uint32_t n_units) {
+    struct gsim_loading loading = {.cargo = {.way = GSIM_CARRY_IN_REUSED,
+                                             .bytes = cost->bytes_in,
+                                             .kept_bytes = cost->kept_bytes,
+                                             .stored_bytes = cost->stored_bytes},
+                                   .after_ns = cost->resume_ns};
+    loading.cargo.n_home = home_of(gsim_machine_info(model, slot), &loading.cargo.home);
+    if (cost->is_out_late) {
+        struct gsim_cargo out = {.way = GSIM_CARRY_OUT, .bytes = cost->bytes_out};
+        loading.after_ns += gsim_traffic_ns(&model->traffic, &out, units, n_units);
+    }
+    return loading;
+}
+
+bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_unit *home;
+    if (home_of(gsim_machine_info(model, slot), &home) == 0)
+        return false;
+    struct gsim_suspend_cost cost =
+        gsim_suspend_cost(gsim_machine_profile(model, home, 1), job->stop, job->keep,
+                          gsim_machine_mem_bytes(model, slot), true);
+    return cost.kept_bytes > 0 &&
+           gsim_traffic_is_slow(&model->traffic, model->setup.wiring.node_of_gpu[home->gpu]);
+}
+
+int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,
+                           const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_cargo *cargo = &loading->cargo;
+    if (cargo->bytes == 0 && cargo->kept_bytes == 0)
+        return 0;
+    return gsim_traffic_ns(&model->traffic, cargo, units, n_units);
+}
+
+struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
+                                       enum gsim_state from) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (from == GSIM_QUEUED) {
+        int64_t bytes = gsim_trace_get(model->setup.trace, GSIM_COL_LOAD_BYTES, about->index);
+        model->has_loaded |= bytes > 0;
+        job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
+        return (struct gsim_loading){
+            .cargo = {.way = GSIM_CARRY_IN_FRESH, .bytes = bytes > 0 ? bytes : 0}};
+    }
+    struct gsim_suspend_cost cost =
+        gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
+                          gsim_machine_mem_bytes(model, slot), about->is_moved);
+    job->bytes_in += cost.bytes_in * gsim_machine_held(about);
+    if (cost.is_out_late)
+        job->bytes_out += cost.bytes_out * gsim_machine_held(about);
+    return gsim_job_copies_back(model, slot, &cost, about->units, about->n_units);
+}
+
+/* Sends a job's memory on its way, when that takes time. A pool has no links to queue on. */
+void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
+                           const struct gsim_loading *loading, int64_t takes_ns, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    job->is_carried = takes_ns > 0 && about->n_units > 0;
+    job->after_ns = loading->after_ns;
+    job->carried_since_ns = now_ns;
+    job->carried_bytes = loading->cargo.bytes;
+    if (job->is_carried && !gsim_traffic_begin(&model->traffic, slot, &loading->cargo, about->units,
+                                               about->n_units, now_ns))
+        model->is_out_of_memory = true;
+}
+
+/* A copy as observers see it: from when it was asked for, with what it waited for its links. */
+static void report(const struct gsim_model *model, gsim_slot slot, int64_t end_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_span span = {.kind = job->phase == SAVING ? GSIM_SPAN_COPY_OUT : GSIM_SPAN_COPY_IN,
+                             .job = about->index,
+                             .begin_ns = job->carried_since_ns,
+                             .end_ns = end_ns,
+                             .bytes = job->carried_bytes};
+    for (uint32_t u = 0; u < about->n_units; u++) {
+        span.gpu = about->units[u].gpu;
+        gsim_observe_span(model->setup.observer, &span);
+    }
+}
+
+/* Jobs whose memory has arrived go on with what is left to do. */
+bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns) {
+    gsim_slot slot;
+    int64_t end_ns;
+    bool has_failed;
+    while (gsim_traffic_pop(&model->traffic, now_ns, &slot, &end_ns, &has_failed)) {
+        struct gsim_machine_job *job = &model->jobs[slot];
+        job->is_carried = false;
+        if (model->setup.observer)
+            report(model, slot, end_ns);
+        gsim_machine_expect(model, slot, job->phase == SAVING ? CLEARS : RUNS,
+                            end_ns + job->after_ns);
+    }
+    return !has_failed;
+}

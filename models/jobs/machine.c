@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of the jobs and GPUs of a cluster, below all files of the device model that work on it:
+ * on which device a job is, how far it has come, and which event of it is next. */
+#include "models/jobs/machine.h"
+
+#include "sim/base/hints.h"
+
+/* --- where a job is --------------------------------------------------------------------------- */
+
+const struct gsim_profile *gsim_machine_profile(const struct gsim_model *model,
+                                                const struct gsim_unit *units, uint32_t n_units) {
+    uint16_t type = n_units ? model->setup.type_of_gpu[units[0].gpu] : 0;
+    return model->setup.profiles[type];
+}
+
+const struct gsim_profile *gsim_machine_profile_of(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_machine_profile(model, gsim_machine_info(model, slot)->units,
+                                gsim_machine_info(model, slot)->n_units);
+}
+
+int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_trace_get(model->setup.trace, GSIM_COL_MEM_BYTES,
+                          gsim_machine_info(model, slot)->index);
+}
+
+/* --- what is ahead of a job ------------------------------------------------------------------- */
+
+/* Phases of the engine's order: what completes comes before what reaches a boundary. */
+void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
+                         int64_t time_ns) {
+    uint64_t phase = ahead == ENDS ? 0 : 1;
+    model->jobs[slot].ahead = (uint8_t)ahead;
+    gsim_eventq_set(&model->queue, slot, time_ns,
+                    phase << 32 | gsim_machine_info(model, slot)->index);
+}
+
+void gsim_machine_expect_nothing(struct gsim_model *model, gsim_slot slot) {
+    model->jobs[slot].ahead = NOTHING;
+    gsim_eventq_cancel(&model->queue, slot);
+}
+
+static inline int64_t reached_at(const struct gsim_progress *progress, gsim_work work) {
+    if (work <= progress->done)
+        return progress->since_ns;
+    return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
+}
+
+/* Work at which the watch fires, or -1. */
+static gsim_work watched_work(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_progress *progress = &model->progress[slot];
+    gsim_work at = -1;
+    if (job->threshold_ns >= 0)
+        at = gsim_work_of_ns(job->threshold_ns);
+    if (job->is_boundary_watched) {
+        int64_t period = gsim_boundaries_ns(model, slot, job->watch_kind == GSIM_WATCH_ITERATION);
+        gsim_work boundary = gsim_boundaries_next(job, progress->done, period);
+        if (at < 0 || boundary < at)
+            at = boundary;
+    }
+    return at;
+}
+
+void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_progress *progress = &model->progress[slot];
+    if (gsim_rarely(job->phase == STOPPING && job->stop_at < job->need)) {
+        gsim_machine_expect(model, slot, STOPS, reached_at(progress, job->stop_at));
+        return;
+    }
+    int64_t end_ns = reached_at(progress, job->need);
+    gsim_work watched = job->phase == RUNNING ? watched_work(model, slot) : -1;
+    if (gsim_rarely(watched >= 0 && watched < job->need)) {
+        int64_t watch_ns = reached_at(progress, watched);
+        if (watch_ns < end_ns) {
+            gsim_machine_expect(model, slot, IS_WATCHED, watch_ns);
+            return;
+        }
+    }
+    gsim_machine_expect(model, slot, ENDS, end_ns);
+}
+
+/* Books what was done until now, and goes on at another rate. */
+void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
+                           int64_t now_ns) {
+    struct gsim_progress *progress = &model->progress[slot];
+    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
+    if (progress->done >
+        model->jobs[slot].need) /* the last nanosecond may hold more than was left */
+        progress->done = model->jobs[slot].need;
+    progress->since_ns = now_ns;
+    progress->rate_q32 = rate_q32;
+}

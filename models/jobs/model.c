@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The devices of a cluster: exclusive execution, ideal processor sharing, and the transitions of
+ * jobs (load, stop at a boundary, save, restore). Each active job has at most one event ahead, in
+ * one indexed queue; a job that runs undisturbed costs one event however long it runs.
+ *
+ * Copies of jobs share the cluster's links (traffic.c), but for the way out of a paused job that is
+ * moved. Approximations: processor sharing is the limit of small slices at no switching cost, its rates are rounded down to 2^-32 (a job of 100 s
+ * ends some 25 ns late per sharer); a job without iteration columns that takes turns as one long kernel
+ * reaches a boundary at once. */
+#include "gsim/device.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "models/jobs/machine.h"
+#include "models/jobs/requests.h"
+#include "models/jobs/suspension.h"
+#include "sim/base/hints.h"
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
+                                   struct gsim_log *log, const char *column, const char *why) {
+    return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                     "column '%s': job '%s' %s", column, gsim_trace_id(trace, job), why);
+}
+
+/* What an open-loop job must say. */
+static enum gsim_status check_requests(const struct gsim_trace *trace, uint32_t job,
+                                       struct gsim_log *log) {
+    struct gsim_request_law law;
+    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, job);
+    int64_t kernels = gsim_trace_get(trace, GSIM_COL_KERNELS, job);
+    int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
+    if (gpu_ns <= 0)
+        return refuse_row(trace, job, log, "gpu_ms",
+                          "has requests: it needs the GPU time of a "
+                          "kernel, above 0");
+    if (gpu_ns > GSIM_TIME_MAX / 2 / (kernels > 0 ? kernels : 1))
+        return refuse_row(trace, job, log, "kernels", "has requests past the end of the clock");
+    if (gsim_trace_get(trace, GSIM_COL_PERIOD_NS, job) <= 0)
+        return refuse_row(trace, job, log, "period_ms",
+                          "has requests: it needs the mean time "
+                          "between two, above 0");
+    if (name >= 0 && !gsim_request_law_parse(trace->names[GSIM_COL_ARRIVAL].name[name], &law))
+        return refuse_row(trace, job, log, "arrival",
+                          "has neither periodic, poisson nor "
+                          "uniform:LO:HI with LO <= HI <= 1000");
+    return GSIM_OK;
+}
+
+static enum gsim_status check_supported(const struct gsim_trace *trace, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    const int64_t *requests = trace->column[GSIM_COL_REQUESTS], *app = trace->column[GSIM_COL_APP];
+    for (uint32_t job = 0; (requests || app) && job < trace->n_jobs; job++) {
+        if (requests && requests[job] > 0 && check_requests(trace, job, log) != GSIM_OK)
+            status = GSIM_BAD_INPUT;
+        if (app && app[job] >= 0 && gsim_trace_get(trace, GSIM_COL_GPU_NS, job) < 0)
+            status = refuse_row(trace, job, log, "app",
+                                "names a profile that nobody has looked up (gsim_apps_resolve)");
+    }
+    return status;
+}
+
+static enum gsim_status open_device(const struct gsim_model_setup *setup, struct gsim_model **out,
+                                    struct gsim_log *log) {
+    enum gsim_status status = check_supported(setup->trace, log);
+    if (status != GSIM_OK)
+        return status;
+    struct gsim_model *model = gsim_arena_alloc(setup->arena, sizeof *model);
+    if (!model)
+        return gsim_no_memory(log, "opening the device model");
+    model->setup = *setup;
+    model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
+    model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
+    if (!model->gpus || !model->is_asked || !gsim_traffic_init(&model->traffic, setup) ||
+        !gsim_link_shares_init(model))
+        return gsim_no_memory(log, "opening the device model");
+    model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
+    gsim_speed_init(model);
+    gsim_eventq_init(&model->queue, setup->arena);
+    *out = model;
+    return GSIM_OK;
+}
+
+static bool reserve(struct gsim_model *model, uint32_t capacity) {
+    struct gsim_arena *arena = model->setup.arena;
+    struct gsim_machine_job *jobs = gsim_arena_grow(
+        arena, model->jobs, model->capacity * sizeof *jobs, capacity * sizeof *jobs);
+    if (!jobs)
+        return false;
+    model->jobs = jobs;
+    struct gsim_progress *progress = gsim_arena_grow(
+        arena, model->progress, model->capacity * sizeof *progress, capacity * sizeof *progress);
+    if (!progress)
+        return false;
+    model->progress = progress;
+    model->capacity = capacity;
+    return gsim_traffic_reserve(&model->traffic, capacity) &&
+           gsim_eventq_reserve(&model->queue, capacity);
+}
+
+static void enter(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    memset(job, 0, offsetof(struct gsim_machine_job, stop_at));
+    job->need = gsim_work_of_ns(about->service_ns);
+    job->threshold_ns = -1;
+    job->sharing_gpu = UINT32_MAX;
+    model->progress[slot] = (struct gsim_progress){0};
+    gsim_shared_forget(model, slot);
+    if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] ||
+                    model->setup.trace->column[GSIM_COL_KERNEL_NS]))
+        gsim_boundaries_fill(model, slot);
+}
+
+static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    if (model->jobs[slot].is_turning)
+        gsim_shared_leave(model, slot, false, now_ns);
+    gsim_shared_drop(model, slot, now_ns);
+    gsim_traffic_forget(&model->traffic, slot);
+    gsim_eventq_cancel(&model->queue, slot);
+}
+
+/* --- how units share ---------------------------------------------------------------------------- */
+
+static const char *refuses_arrangement(const struct gsim_model *model,
+                                       const struct gsim_arrangement *arrangement) {
+    const char *why = gsim_shared_refuse(model, arrangement);
+    if (why)
+        return why;
+    enum gsim_discipline discipline = arrangement->lanes[0].discipline;
+    if (arrangement->memory != GSIM_MEMORY_RESIDENT && discipline == GSIM_DISCIPLINE_PS)
+        return "memory is not managed under processor sharing";
+    if (discipline != GSIM_DISCIPLINE_EXCLUSIVE && discipline != GSIM_DISCIPLINE_PS &&
+        !gsim_shared_knows(discipline))
+        return "this model knows the disciplines exclusive, processor sharing, time slices and "
+               "priority";
+    return NULL;
+}
+
+static void arrange(struct gsim_model *model, const struct gsim_unit *units, uint32_t n_units,
+                    const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    const struct gsim_lane *lane = &arrangement->lanes[0];
+    for (uint32_t u = 0; u < n_units; u++) {
+        struct gsim_machine_gpu *gpu = &model->gpus[units[u].gpu];
+        assert(gpu->n_sharers == 0);
+        gpu->is_shared = lane->discipline == GSIM_DISCIPLINE_PS;
+        gpu->is_rotating = gsim_shared_knows(lane->discipline);
+        model->has_shared |= gpu->is_shared;
+        if (!gpu->is_rotating)
+            gsim_shared_disband(model, units[u].gpu, now_ns);
+        bool is_done = true;
+        if (gpu->is_rotating)
+            is_done = gsim_shared_arrange(model, units[u].gpu, arrangement, now_ns);
+        else if (gsim_shared_pages(arrangement->memory))
+            is_done = gsim_shared_manage(model, units[u].gpu, arrangement);
+        model->is_out_of_memory |= !is_done;
+        model->has_turners |= gpu->is_rotating || gsim_shared_pages(arrangement->memory);
+    }
+}
+
+/* Ideal processor sharing is nobody's hardware, and has no limit. Of processes that take turns none is
+ * documented; what there is here is how many a lane can hold. */
+static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
+                             const struct gsim_arrangement *arrangement) {
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    if (arrangement->lanes[0].discipline == GSIM_DISCIPLINE_PS)
+        return UINT32_MAX;
+    int64_t limit = arrangement->is_served ? profile->value[GSIM_KEY_MAX_CLIENTS] : GSIM_RING_MAX;
+    if (arrangement->max_clients > 0 && arrangement->max_clients < limit)
+        limit = arrangement->max_clients;
+    return limit < GSIM_RING_MAX ? (uint32_t)limit : GSIM_RING_MAX;
+}
+
+/* --- starting and stopping -------------------------------------------------------------------- */
+
+static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    model->jobs[slot].phase = RUNNING;
+    if (gsim_rarely(gsim_shared_takes(model, slot))) {
+        gsim_shared_join(model, slot, now_ns);
+        return;
+    }
+    if (gsim_rarely(model->has_shared && about->n_units == 1 &&
+                    model->gpus[about->units[0].gpu].is_shared)) {
+        gsim_processor_sharing_join(model, slot, about->units[0].gpu, now_ns);
+        return;
+    }
+    model->progress[slot].since_ns = now_ns;
+    model->progress[slot].rate_q32 = gsim_speed_q32(model, slot);
+    gsim_machine_expect_progress(model, slot);
+}
+
+GSIM_APART static enum gsim_when load(struct gsim_model *model, gsim_slot slot,
+                                      enum gsim_state from, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_loading loading = gsim_job_copies_in(model, slot, from);
+    int64_t takes_ns = gsim_job_copies_ns(model, &loading, about->units, about->n_units);
+    loading.after_ns += gsim_instances_wait_ns(model, about->units, about->n_units, now_ns);
+    if (takes_ns + loading.after_ns == 0) {
+        run_now(model, slot, now_ns);
+        return GSIM_AT_ONCE;
+    }
+    job->phase = LOADING;
+    gsim_job_copies_begin(model, slot, &loading, takes_ns, now_ns);
+    if (!job->is_carried)
+        gsim_machine_expect(model, slot, RUNS, now_ns + takes_ns + loading.after_ns);
+    return GSIM_LATER;
+}
+
+static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
+                            enum gsim_keep keep, int64_t now_ns) {
+    (void)keep;
+    bool brings_nothing = from == GSIM_QUEUED && !model->setup.trace->column[GSIM_COL_LOAD_BYTES];
+    if (gsim_rarely(!brings_nothing || model->has_recut))
+        return load(model, slot, from, now_ns);
+    run_now(model, slot, now_ns);
+    return GSIM_AT_ONCE;
+}
+
+/* The cost goes by the job's memory, and the trace does not give it. */
+static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
+    const int64_t *value = gsim_machine_profile_of(model, slot)->value;
+    bool is_image = keep == GSIM_KEEP_IMAGE || keep == GSIM_KEEP_IMAGE_SPILT;
+    return is_image && gsim_machine_mem_bytes(model, slot) < 0 &&
+           value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] != 0;
+}
+
+/* Where memory is managed a pause leaves it to the manager: nothing keeps others from pushing it
+ * out. */
+static bool keeps_memory(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    return (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE) && about->n_units > 0 &&
+           gsim_shared_pages((enum gsim_memory)model->gpus[about->units[0].gpu].memory);
+}
+
+static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                                enum gsim_keep keep) {
+    if (stop != GSIM_STOP_KERNEL && stop != GSIM_STOP_ITERATION && stop != GSIM_STOP_SAVE)
+        return "this model stops at a kernel, at an iteration, or saves at once";
+    if (keep == GSIM_KEEP_PAGEABLE && !keeps_memory(model, slot, keep))
+        return "memory is left to paging only where memory=uvm, lru or proactive manages it";
+    if (lacks_size(model, slot, keep))
+        return "a driver's checkpoint goes by the job's memory, and the trace has no column "
+               "'mem_gib'; give it with --assume mem_gib=SIZE, or choose preempt=restart";
+    return NULL;
+}
+
+/* Off the SMs. */
+static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused, int64_t now_ns) {
+    if (model->jobs[slot].is_turning) {
+        gsim_shared_leave(model, slot, is_paused, now_ns);
+        return;
+    }
+    if (gsim_machine_is_sharing(model, slot))
+        gsim_processor_sharing_leave(model, slot, now_ns);
+    gsim_machine_set_rate(model, slot, 0, now_ns);
+}
+
+/* Processor sharing switches for nothing, and a rotation charges its switches itself. */
+static bool switches_by_itself(const struct gsim_model *model, gsim_slot slot) {
+    return model->jobs[slot].is_turning || gsim_machine_is_sharing(model, slot);
+}
+
+/* Where a rotation charges the switch, or nobody does. */
+static bool is_free_pause(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
+    return keeps_memory(model, slot, keep) ||
+           (keep == GSIM_KEEP_RESIDENT && switches_by_itself(model, slot));
+}
+
+/* Whether it is at the boundary where it is to stop. */
+static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                             int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    bool is_iteration = gsim_boundaries_are_iterations(model, slot, stop);
+    if (job->is_turning) { /* as one long kernel it stops at once */
+        if (stop == GSIM_STOP_SAVE || gsim_boundaries_ns(model, slot, is_iteration) == 0)
+            return true;
+        gsim_boundaries_note(model, slot, is_iteration);
+        return gsim_shared_exit(model, slot, is_iteration ? GSIM_STOP_ITERATION : GSIM_STOP_KERNEL,
+                                now_ns);
+    }
+    gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    if (gsim_shared_has_worked(model, slot))
+        return true;
+    job->stop_at = gsim_boundaries_stop(model, slot, model->progress[slot].done, stop);
+    if (job->stop_at <= model->progress[slot].done && job->stop_at < job->need)
+        return true;
+    gsim_boundaries_note(model, slot, is_iteration);
+    job->phase = STOPPING;
+    gsim_machine_expect_progress(model, slot);
+    return false;
+}
+
+/* The copies on its way out, and what it takes besides. */
+static struct gsim_loading leaving_with(const struct gsim_suspend_cost *cost) {
+    return (struct gsim_loading){.cargo = {.way = GSIM_CARRY_OUT,
+                                           .bytes = cost->is_out_late ? 0 : cost->bytes_out,
+                                           .kept_bytes = cost->kept_bytes,
+                                           .stored_bytes = cost->stored_bytes},
+                                 .after_ns = cost->save_ns};
+}
+
+static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    bool is_free = is_free_pause(model, slot, job->keep);
+    stand_still(model, slot, keeps_memory(model, slot, job->keep), now_ns);
+    if (job->keep == GSIM_KEEP_DISCARD)
+        model->progress[slot].done = 0;
+    struct gsim_suspend_cost cost = {0};
+    if (!is_free)
+        cost = gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
+                                 gsim_machine_mem_bytes(model, slot), false);
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    struct gsim_loading leaving = leaving_with(&cost);
+    int64_t takes_ns = gsim_job_copies_ns(model, &leaving, about->units, about->n_units);
+    bool is_charged = takes_ns + cost.save_ns + cost.resume_ns > 0;
+    if (job->keep == GSIM_KEEP_HOST && gsim_machine_mem_bytes(model, slot) < 0)
+        model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS] |= is_charged;
+    else
+        model->is_charged[job->stop][job->keep] |= is_charged;
+    job->bytes_out += cost.bytes_out * gsim_machine_held(about);
+    job->clear_ns = now_ns + takes_ns + cost.save_ns;
+    job->phase = SAVING;
+    gsim_job_copies_begin(model, slot, &leaving, takes_ns, now_ns);
+}
+
+static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                            int64_t bound_ns, enum gsim_keep keep, int64_t now_ns) {
+    (void)bound_ns; /* GSIM_STOP_CHEAPEST is refused */
+    struct gsim_machine_job *job = &model->jobs[slot];
+    assert(job->phase == RUNNING);
+    job->stop = (uint8_t)stop;
+    job->keep = (uint8_t)keep;
+    job->threshold_ns = -1;
+    job->is_boundary_watched = false;
+    if (!reaches_boundary(model, slot, stop, now_ns)) {
+        job->phase = STOPPING;
+        return GSIM_LATER;
+    }
+    begin_saving(model, slot, now_ns);
+    if (job->clear_ns > now_ns) {
+        gsim_machine_expect(model, slot, STOPS, now_ns);
+        return GSIM_LATER;
+    }
+    job->phase = IDLE;
+    gsim_machine_expect_nothing(model, slot);
+    return GSIM_AT_ONCE;
+}
+
+/* Requests are served anew: they are not work that a checkpoint holds. */
+static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint_ns,
+                    int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    bool keeps =
+        checkpoint_ns > 0 && gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS, index) <= 0;
+    if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
+        stand_still(model, slot, false, now_ns);
+    gsim_shared_drop(model, slot, now_ns);
+    gsim_traffic_forget(&model->traffic, slot);
+    gsim_machine_expect_nothing(model, slot);
+    int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
+    int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
+    model->progress[slot] =
+        (struct gsim_progress){.done = gsim_work_of_ns(kept_ns), .since_ns = now_ns};
+    gsim_shared_lose(model, slot);
+    job->phase = IDLE;
+    job->is_carried = false;
+    job->stop = GSIM_STOP_SAVE;
+    job->keep = GSIM_KEEP_STORAGE;
+    job->threshold_ns = -1;
+    job->is_boundary_watched = false;
+    return done_ns - kept_ns;
+}
+
+static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) {
+    const struct gsim_machine_job *from = &model->jobs[failed];
+    struct gsim_machine_job *job = &model->jobs[slot];
+    model->progress[slot] = model->progress[failed];
+    job->stop = from->stop;
+    job->keep = from->keep;
+    job->bytes_in = from->bytes_in;
+    job->bytes_out = from->bytes_out;
+    gsim_shared_inherit(model, slot, failed);
+}
+
+static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
+                  int64_t threshold, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    if (kind == GSIM_WATCH_ATTAINED) {
+        job->threshold_ns = threshold;
+    } else {
+        job->is_boundary_watched = threshold >= 0;
+        job->watch_kind = (uint8_t)kind;
+    }
+    if (job->phase != RUNNING)
+        return;
+    if (job->is_turning) {
+        gsim_shared_watch(model, slot, now_ns);
+        return;
+    }
+    gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    gsim_machine_expect_progress(model, slot);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* Where jobs take turns, or GPUs page. */
+GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t next_ns,
+                                        int64_t horizon_ns) {
+    if (model->link_shares.is_on) {
+        int64_t window_ns = gsim_link_shares_next_ns(model);
+        next_ns = window_ns < next_ns ? window_ns : next_ns;
+    }
+    return gsim_shared_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
+}
+
+static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
+    int64_t next_ns = gsim_eventq_next(&model->queue);
+    int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
+    next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
+    return gsim_mostly(model->shared.n_active == 0) ? next_ns
+                                                    : next_of_turns(model, next_ns, horizon_ns);
+}
+
+GSIM_COLD static bool grow_events(struct gsim_model *model, struct gsim_events *events) {
+    uint32_t capacity = events->capacity ? events->capacity * 2 : 64;
+    struct gsim_event *list = gsim_arena_grow(
+        model->setup.arena, events->list, events->capacity * sizeof *list, capacity * sizeof *list);
+    if (!list)
+        return false;
+    events->list = list;
+    events->capacity = capacity;
+    return true;
+}
+
+static inline bool report(struct gsim_model *model, struct gsim_events *events, gsim_slot slot,
+                          enum gsim_event_kind kind, enum gsim_watch_kind watched) {
+    if (gsim_rarely(events->n == events->capacity) && !grow_events(model, events))
+        return false;
+    events->list[events->n++] = (struct gsim_event){.kind = kind, .slot = slot, .watch = watched};
+    return true;
+}
+
+static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                             struct gsim_events *events) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    if (gsim_rarely(switches_by_itself(model, slot))) {
+        stand_still(model, slot, false, now_ns);
+        gsim_eventq_cancel(&model->queue, slot);
+    }
+    assert(!gsim_eventq_has(&model->queue, slot)); /* it is what was served */
+    gsim_shared_drop(model, slot, now_ns);
+    struct gsim_progress *progress = &model->progress[slot];
+    progress->done = job->need; /* what its host did last is service too */
+    progress->since_ns = now_ns;
+    progress->rate_q32 = 0;
+    job->ahead = NOTHING;
+    job->phase = IDLE;
+    if (!report(model, events, slot, GSIM_EVENT_COMPLETED, 0))
+        return false;
+    events->list[events->n - 1].has_costs =
+        (job->bytes_in | job->bytes_out) != 0 || gsim_shared_knows_of(model, slot);
+    return true;
+}
+
+static bool serve_stop(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                       struct gsim_events *events) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    if (job->phase == STOPPING)
+        begin_saving(model, slot, now_ns);
+    if (job->is_carried)
+        gsim_machine_expect_nothing(model, slot);
+    else
+        gsim_machine_expect(model, slot, CLEARS, job->clear_ns);
+    return report(model, events, slot, GSIM_EVENT_STOPPED, 0);
+}
+
+static bool serve_clear(struct gsim_model *model, gsim_slot slot, struct gsim_events *events) {
+    model->jobs[slot].phase = IDLE;
+    gsim_machine_expect_nothing(model, slot);
+    return report(model, events, slot, GSIM_EVENT_CLEARED, 0);
+}
+
+static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                        struct gsim_events *events) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    enum gsim_watch_kind kind = GSIM_WATCH_ATTAINED;
+    if (!job->is_turning)
+        gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
+    if (job->threshold_ns >= 0 &&
+        model->progress[slot].done >= gsim_work_of_ns(job->threshold_ns)) {
+        job->threshold_ns = -1;
+    } else {
+        kind = job->watch_kind;
+        job->is_boundary_watched = false;
+    }
+    gsim_machine_expect_nothing(model, slot);
+    if (job->is_turning)
+        gsim_shared_watch(model, slot, now_ns);
+    else
+        gsim_machine_expect_progress(model, slot);
+    return report(model, events, slot, GSIM_EVENT_WATCH, kind);
+}
+
+/* Everything but ends. */
+GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                                   struct gsim_events *events) {
+    switch ((enum ahead)model->jobs[slot].ahead) {
+    case STOPS:
+        return serve_stop(model, slot, now_ns, events);
+    case CLEARS:
+        return serve_clear(model, slot, events);
+    case RUNS:
+        run_now(model, slot, now_ns);
+        return report(model, events, slot, GSIM_EVENT_RUNNING, 0);
+    case IS_WATCHED:
+        return serve_watch(model, slot, now_ns, events);
+    case ENDS:
+    case NOTHING:
+        break;
+    }
+    assert(false); /* an event without a meaning */
+    return true;
+}
+
+static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
+                         struct gsim_events *events) {
+    return gsim_mostly(model->jobs[slot].ahead == ENDS) /* a jump that is predicted */
+               ? serve_end(model, slot, now_ns, events)
+               : serve_other(model, slot, now_ns, events);
+}
+
+static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
+    if (gsim_rarely(model->shared.n_active > 0))
+        gsim_shared_settle(model, now_ns);
+    if (gsim_rarely(model->link_shares.is_on))
+        gsim_link_shares_serve(model, now_ns);
+    if (gsim_rarely(gsim_traffic_next_time(&model->traffic) <= now_ns) &&
+        !gsim_job_copies_serve(model, now_ns))
+        return false;
+    /* What an event causes at the same instant (a job with no work left after it starts) is served
+     * in the same call, in the queue's order. */
+    while (gsim_eventq_next(&model->queue) <= now_ns) {
+        struct gsim_event_key key;
+        gsim_slot slot = gsim_eventq_pop(&model->queue, &key);
+        assert(key.time_ns == now_ns);
+        if (!serve(model, slot, now_ns, events))
+            return false;
+    }
+    return !model->is_out_of_memory;
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static void tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    if (model->jobs[slot].is_turning && model->progress[slot].since_ns != now_ns)
+        gsim_shared_tell(model, slot, now_ns);
+}
+
+static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                               enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
+                               int64_t now_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    struct gsim_progress progress = model->progress[slot];
+    gsim_work done = progress.done + gsim_work_done(progress.rate_q32, now_ns - progress.since_ns);
+    if (refuses_stop(model, slot, stop, keep))
+        return (struct gsim_quote){.missing = lacks_size(model, slot, keep) ? "mem_gib" : NULL};
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    const struct gsim_unit *there = units ? units : about->units;
+    uint32_t n_there = units ? n_units : about->n_units;
+    bool is_moved = units && (about->n_units != n_units || about->units[0].gpu != units[0].gpu);
+    struct gsim_suspend_cost cost =
+        gsim_suspend_cost(gsim_machine_profile(model, there, n_there), stop, keep,
+                          gsim_machine_mem_bytes(model, slot), is_moved);
+    struct gsim_loading away = leaving_with(&cost);
+    if (is_free_pause(model, slot, keep))
+        away.after_ns = 0;
+    struct gsim_loading back = gsim_job_copies_back(model, slot, &cost, there, n_there);
+    struct gsim_quote answer = {
+        .save_ns = gsim_job_copies_ns(model, &away, about->units, about->n_units) + away.after_ns,
+        .resume_ns = gsim_job_copies_ns(model, &back, there, n_there) + back.after_ns,
+        .bytes_out = cost.bytes_out,
+        .bytes_in = cost.bytes_in,
+        .is_possible = true};
+    gsim_work boundary = gsim_boundaries_stop(model, slot, done, stop);
+    uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* on its own */
+    if (rate_q32 > 0 && boundary > done)
+        answer.stop_ns = gsim_work_time(boundary - done, rate_q32);
+    if (keep == GSIM_KEEP_DISCARD)
+        answer.lost_ns = gsim_work_to_ns(boundary);
+    model->is_asked[stop][keep] |= answer.save_ns + answer.resume_ns > 0;
+    return answer;
+}
+
+static const struct gsim_progress *progress_column(const struct gsim_model *model) {
+    return model->progress;
+}
+
+static int64_t gap_ns(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
+    struct gsim_process process =
+        gsim_process_of(model->setup.trace, gsim_machine_info(model, slot)->index,
+                        model->setup.profiles[0], /* the device of reference, as work is */
+                        0); /* as the row says: assumed iterations have no gaps */
+    return work_ns - gsim_process_gpu_ns(&process, work_ns);
+}
+
+static const struct gsim_request_log *requests(const struct gsim_model *model, uint32_t *n) {
+    *n = model->shared.n_logs;
+    return model->shared.logs;
+}
+
+static void stats(const struct gsim_model *model, struct gsim_model_stats *out) {
+    gsim_shared_stats(&model->shared, out);
+}
+
+const struct gsim_model_ops gsim_model_device = {
+    .name = "device",
+    .open = open_device,
+    .reserve = reserve,
+    .enter = enter,
+    .leave = leave,
+    .admit = admit,
+    .evict = evict,
+    .refuses_arrangement = refuses_arrangement,
+    .arrange = arrange,
+    .read_layout = gsim_instances_read,
+    .partition = gsim_instances_cut,
+    .client_limit = client_limit,
+    .refuses_stop = refuses_stop,
+    .is_bound = gsim_job_copies_is_bound,
+    .fail = fail,
+    .inherit = inherit,
+    .watch = watch,
+    .next_time = next_time,
+    .advance = advance,
+    .tell = tell,
+    .quote = quote,
+    .pace = gsim_speed_q32,
+    .costs = gsim_counters_costs,
+    .counters = gsim_counters_of,
+    .progress = progress_column,
+    .gap_ns = gap_ns,
+    .requests = requests,
+    .stats = stats,
+    .outside_validated = gsim_claims_outside_validated,
+    .assumed = gsim_claims_assumed,
+    .given = gsim_claims_given,
+};

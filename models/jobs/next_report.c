@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* When which GPU has something to report: a queue of until when each is known to be quiet. An arbiter is
+ * asked again when its time comes, and brought along only when something of its own is due, so that an
+ * event costs its GPU, however many others there are. Those that are close (something is extrapolated,
+ * or somebody watches) are asked and brought along at every instant. */
+#include "models/jobs/machine.h"
+
+/* What is due comes before what is only to be looked at again. */
+static void foresee(struct gsim_shared *shared, uint32_t gpu, struct gsim_foresight sight) {
+    shared->is_due[gpu] = sight.is_due;
+    gsim_eventq_set(&shared->ahead, gpu, sight.until_ns, (uint64_t)!sight.is_due << 32 | gpu);
+}
+
+bool gsim_next_report_occupied(const struct gsim_shared *shared, uint32_t gpu) {
+    return gsim_arbiter_present(shared->of_gpu[gpu]) > 0;
+}
+
+void gsim_next_report_anew(struct gsim_shared *shared, uint32_t gpu, int64_t now_ns) {
+    if (shared->is_close[gpu])
+        return;
+    if (gsim_arbiter_is_close(shared->of_gpu[gpu])) {
+        shared->is_close[gpu] = true;
+        shared->close[shared->n_close++] = gpu;
+    }
+    if (shared->is_close[gpu] || !gsim_next_report_occupied(shared, gpu))
+        gsim_eventq_cancel(&shared->ahead, gpu);
+    else
+        foresee(shared, gpu, (struct gsim_foresight){now_ns - 1, false});
+}
+
+/* The next instant at which a GPU that is not close has something to report. */
+static int64_t next_due_ns(struct gsim_shared *shared, int64_t horizon_ns) {
+    while (gsim_eventq_next(&shared->ahead) < horizon_ns) {
+        uint32_t gpu = gsim_eventq_first(&shared->ahead);
+        struct gsim_arbiter *arbiter = shared->of_gpu[gpu];
+        if (shared->is_due[gpu])
+            return gsim_eventq_next(&shared->ahead);
+        struct gsim_foresight sight = gsim_arbiter_foresee(arbiter, horizon_ns);
+        if (gsim_arbiter_is_close(arbiter)) {
+            gsim_next_report_anew(shared, gpu, horizon_ns);
+            continue;
+        }
+        foresee(shared, gpu, sight);
+        if (!sight.is_due && sight.until_ns < horizon_ns)
+            horizon_ns = sight.until_ns;
+    }
+    return horizon_ns;
+}
+
+int64_t gsim_shared_next_ns(struct gsim_model *model, int64_t horizon_ns) {
+    struct gsim_shared *shared = &model->shared;
+    horizon_ns = next_due_ns(shared, horizon_ns);
+    for (uint32_t i = 0; i < shared->n_close; i++)
+        if (gsim_next_report_occupied(shared, shared->close[i]))
+            horizon_ns = gsim_arbiter_next_ns(shared->of_gpu[shared->close[i]], horizon_ns);
+    return horizon_ns;
+}

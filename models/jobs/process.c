@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/jobs/process.h"
+
+#include "gsim/units.h"
+
+/* How many kernels the host launches in an iteration when the row does not say: as many as a host
+ * can in that time, at the device's launch rate. Where launching costs nothing any number is as
+ * good, so long as one kernel is a small part of the whole. */
+enum { FINE = 1024 };
+
+static int64_t guess_kernels(const struct gsim_profile *profile, int64_t host_ns) {
+    int64_t launch_ns = profile->value[GSIM_KEY_LAUNCH_NS];
+    if (host_ns == 0)
+        return 1;
+    int64_t kernels = launch_ns > 0 ? host_ns / launch_ns : FINE;
+    return kernels > 0 ? kernels : 1;
+}
+
+static int64_t given(const struct gsim_trace *trace, enum gsim_column column, uint32_t index) {
+    int64_t value = gsim_trace_get(trace, column, index);
+    return value > 0 ? value : 0;
+}
+
+/* --- what a row does not say ------------------------------------------------------------------ */
+
+/* As long as by its memory, but no shorter than a kernel, or than its kernels take to be launched. */
+static int64_t assumed_length(const struct gsim_trace *trace, uint32_t index,
+                              const struct gsim_profile *profile, enum gsim_key *key) {
+    int64_t mem_bytes = given(trace, GSIM_COL_MEM_BYTES, index);
+    if (mem_bytes == 0)
+        mem_bytes = given(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    *key = mem_bytes > 0 ? GSIM_KEY_JOB_ITERATION_NS_PER_GIB : GSIM_KEY_JOB_ITERATION_NS;
+    if (profile->value[*key] == 0)
+        return 0;
+    int64_t length_ns = mem_bytes > 0 ? gsim_muldiv_ceil(profile->value[*key], mem_bytes, GSIM_GIB)
+                                      : profile->value[*key];
+    int64_t least_ns = given(trace, GSIM_COL_KERNEL_NS, index);
+    if (least_ns == 0)
+        least_ns = profile->value[GSIM_KEY_JOB_KERNELS] * profile->value[GSIM_KEY_LAUNCH_NS];
+    return length_ns > least_ns ? length_ns : least_ns;
+}
+
+static struct gsim_assumed_iterations as_long_as(int64_t length_ns, enum gsim_key key,
+                                                 const struct gsim_trace *trace, uint32_t index) {
+    int64_t busy_ns = trace->service_ns[index] - given(trace, GSIM_COL_HOST_TAIL_NS, index);
+    if (busy_ns <= 0 || length_ns <= 0)
+        return (struct gsim_assumed_iterations){.key = GSIM_KEY_COUNT};
+    int64_t n = busy_ns / length_ns + (busy_ns % length_ns >= length_ns - length_ns / 2);
+    return (struct gsim_assumed_iterations){n > 0 ? n : 1, key};
+}
+
+struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trace, uint32_t index,
+                                                   const struct gsim_profile *profile) {
+    enum gsim_key key;
+    int64_t length_ns = assumed_length(trace, index, profile, &key);
+    return as_long_as(length_ns, key, trace, index);
+}
+
+static struct gsim_assumed_iterations of_a_quantum(const struct gsim_trace *trace, uint32_t index,
+                                                   const struct gsim_profile *profile) {
+    enum { MOST = 10000 };
+    int64_t quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
+    int64_t least_ns = trace->service_ns[index] / MOST;
+    return as_long_as(quantum_ns > least_ns ? quantum_ns : least_ns, GSIM_KEY_COUNT, trace, index);
+}
+
+/* On a device without a length for them (ideal) nothing costs anything either: pages are there, and a
+ * job can stop anywhere. Only where turns end at iterations there have to be some: those of a quantum,
+ * but no more than ten thousand of a job. */
+static int64_t assume_iterations(struct gsim_process *process, const struct gsim_trace *trace,
+                                 uint32_t index, const struct gsim_profile *profile,
+                                 unsigned parts) {
+    struct gsim_assumed_iterations assumed = gsim_process_assume(trace, index, profile);
+    if (assumed.n == 0 && parts & GSIM_PARTS_TURNS)
+        assumed = of_a_quantum(trace, index, profile);
+    process->length_key = assumed.key;
+    return assumed.n;
+}
+
+int64_t gsim_process_kernels(const struct gsim_profile *profile) {
+    int64_t kernels = profile->value[GSIM_KEY_JOB_KERNELS];
+    return kernels > 0 ? kernels : 1;
+}
+
+/* Of an iteration with so much GPU time. */
+static int64_t assume_kernels(struct gsim_process *process, const struct gsim_trace *trace,
+                              uint32_t index, const struct gsim_profile *profile, int64_t gpu_ns) {
+    int64_t kernel_ns = given(trace, GSIM_COL_KERNEL_NS, index);
+    process->has_assumed_kernels = kernel_ns == 0;
+    if (kernel_ns == 0)
+        return gsim_process_kernels(profile);
+    return gpu_ns > kernel_ns ? (gpu_ns + kernel_ns - 1) / kernel_ns : 1;
+}
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+/* Where no column says how much it touches, a host that launches ahead (host_ms) is that of an
+ * application, of which none fits L2; kernels alone are taken for small. */
+static bool is_beyond_l2(const struct gsim_trace *trace, uint32_t index,
+                         const struct gsim_profile *profile) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    if (bytes < 0)
+        bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+    if (bytes < 0)
+        return given(trace, GSIM_COL_HOST_NS, index) > 0;
+    return bytes > profile->value[GSIM_KEY_L2_BYTES];
+}
+
+/* Splits the pace of one iteration into GPU, host and gap. */
+static void fill_iteration(struct gsim_context *context, int64_t pace_ns, int64_t gpu_ns,
+                           int64_t host_ns, int64_t gap_ns) {
+    int64_t least_gap_ns = gap_ns < pace_ns / 2 ? gap_ns : pace_ns / 2;
+    int64_t most_ns = pace_ns - least_gap_ns;
+    context->gpu_ns = gpu_ns > 0 && gpu_ns < most_ns ? gpu_ns : most_ns;
+    context->host_ns = host_ns < most_ns ? host_ns : most_ns;
+    int64_t longer_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+    context->gap_ns = pace_ns - longer_ns;
+    if (context->kernels > context->gpu_ns)
+        context->kernels = context->gpu_ns;
+}
+
+/* One that never waits for the GPU: its host launches the next iteration at once. */
+static void run_through(struct gsim_process *process) {
+    struct gsim_context *context = &process->context;
+    context->host_ns = context->host_ns > 0 ? context->host_ns + context->gap_ns : 0;
+    context->gap_ns = 0;
+    context->never_waits = true;
+    process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+}
+
+/* The same where iterations decide nothing: all of them are one long stream of launches. */
+static void unroll(struct gsim_process *process, int64_t n) {
+    struct gsim_context *context = &process->context;
+    context->host_ns = context->host_ns > 0 ? (context->host_ns + context->gap_ns) * n : 0;
+    context->gpu_ns *= n;
+    context->kernels *= n;
+    context->gap_ns = 0;
+    context->iterations = 1;
+    process->is_stream = true;
+    process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
+}
+
+static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t index,
+                                     const struct gsim_profile *profile) {
+    struct gsim_process process = {
+        .is_open_loop = true, .per_iteration = 1, .length_key = GSIM_KEY_COUNT};
+    int64_t kernels = given(trace, GSIM_COL_KERNELS, index);
+    kernels = kernels > 0 ? kernels : 1;
+    process.context = (struct gsim_context){
+        .iterations = given(trace, GSIM_COL_REQUESTS, index),
+        .gpu_ns = given(trace, GSIM_COL_GPU_NS, index) * kernels,
+        .kernels = kernels,
+        .queue = profile->value[GSIM_KEY_LAUNCH_QUEUE],
+        .launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS],
+    };
+    process.pace_ns = process.context.gpu_ns;
+    return process;
+}
+
+static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
+                                       const struct gsim_profile *profile, unsigned parts) {
+    struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
+    struct gsim_context *context = &process.context;
+    int64_t service_ns = trace->service_ns[index];
+    int64_t tail_ns = given(trace, GSIM_COL_HOST_TAIL_NS, index);
+    int64_t n = given(trace, GSIM_COL_ITERATIONS, index);
+    int64_t host_ns = given(trace, GSIM_COL_HOST_NS, index);
+    int64_t kernels = given(trace, GSIM_COL_KERNELS, index);
+    int64_t gpu_ns = given(trace, GSIM_COL_GPU_NS, index);
+    int64_t gap_ns = given(trace, GSIM_COL_HOST_GAP_NS, index);
+    int64_t sync = given(trace, GSIM_COL_SYNC, index);
+    if (n == 0 && parts) {
+        n = assume_iterations(&process, trace, index, profile, parts);
+        process.is_assumed = true;
+        if (!(parts & GSIM_PARTS_ITERATIONS) && sync != GSIM_SYNC_KERNEL)
+            sync = GSIM_SYNC_NONE;
+    }
+    bool is_structured = n > 0 && tail_ns < service_ns && (service_ns - tail_ns) / n > 0;
+    if (!is_structured) {
+        *context =
+            (struct gsim_context){.iterations = service_ns > 0, .gpu_ns = service_ns, .kernels = 1};
+        process.pace_ns = service_ns;
+        return process;
+    }
+    process.iterations = n;
+    context->kernels = kernels > 0 ? kernels : guess_kernels(profile, host_ns);
+    if (kernels == 0 && host_ns == 0 && parts & GSIM_PARTS_KERNELS)
+        context->kernels = assume_kernels(&process, trace, index, profile,
+                                          gpu_ns > 0 ? gpu_ns : (service_ns - tail_ns) / n);
+    if (sync == GSIM_SYNC_KERNEL && (service_ns - tail_ns) / n > 2 * context->kernels) {
+        process.per_iteration = context->per_sweep = context->kernels;
+        gpu_ns /= context->kernels;
+        gap_ns = (gap_ns + host_ns) / context->kernels;
+        host_ns = 0;
+        n *= context->kernels;
+        context->kernels = 1;
+    }
+    if (sync != GSIM_SYNC_NONE && gap_ns < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
+        gap_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
+    process.pace_ns = (service_ns - tail_ns) / n;
+    if (kernels > 0 && gpu_ns > 0) /* the context holds the GPU between its kernels too */
+        gpu_ns += (context->kernels - 1) * profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
+    context->iterations = n;
+    fill_iteration(context, process.pace_ns, gpu_ns, host_ns, gap_ns);
+    if (sync == GSIM_SYNC_NONE && parts & GSIM_PARTS_ITERATIONS)
+        run_through(&process);
+    else if (sync == GSIM_SYNC_NONE)
+        unroll(&process, n);
+    if (process.is_stream && process.is_assumed) /* to the nanosecond */
+        process.pace_ns = context->gpu_ns = service_ns - tail_ns;
+    process.tail_ns = service_ns - process.pace_ns * context->iterations;
+    return process;
+}
+
+struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
+                                    const struct gsim_profile *profile, unsigned parts) {
+    struct gsim_process process = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0
+                                      ? open_loop(trace, index, profile)
+                                      : closed_loop(trace, index, profile, parts);
+    process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    process.is_cold = is_beyond_l2(trace, index, profile);
+    return process;
+}
+
+/* Of a row without iterations: they are as long as the host takes to launch what they are assumed to
+ * have, where that is longer than the assumed length. */
+static bool is_launch_bound(const struct gsim_trace *trace, uint32_t index,
+                            const struct gsim_profile *profile) {
+    enum gsim_key key;
+    return given(trace, GSIM_COL_KERNEL_NS, index) == 0 &&
+           assumed_length(trace, index, profile, &key) ==
+               profile->value[GSIM_KEY_JOB_KERNELS] * profile->value[GSIM_KEY_LAUNCH_NS];
+}
+
+unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
+                           const struct gsim_profile *profile) {
+    if (gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0)
+        return GSIM_PROCESS_HAS_GAP;
+    bool is_waiting = given(trace, GSIM_COL_SYNC, index) == GSIM_SYNC_KERNEL;
+    unsigned keys = 0;
+    if (given(trace, GSIM_COL_KERNELS, index) == 0 && given(trace, GSIM_COL_HOST_NS, index) > 0)
+        keys |= GSIM_PROCESS_HAS_LAUNCHES | GSIM_PROCESS_HAS_GUESS |
+                (is_waiting ? GSIM_PROCESS_HAS_SYNCS : 0U);
+    if (given(trace, GSIM_COL_ITERATIONS, index) == 0)
+        return keys | (is_launch_bound(trace, index, profile) ? GSIM_PROCESS_HAS_LAUNCHES : 0U);
+    if (given(trace, GSIM_COL_SYNC, index) != GSIM_SYNC_NONE &&
+        given(trace, GSIM_COL_HOST_GAP_NS, index) < profile->value[GSIM_KEY_LAUNCH_GAP_NS])
+        keys |= GSIM_PROCESS_HAS_GAP;
+    if (given(trace, GSIM_COL_KERNELS, index) > 1 && given(trace, GSIM_COL_GPU_NS, index) > 0)
+        keys |= GSIM_PROCESS_HAS_BETWEEN;
+    return keys;
+}
+
+struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
+                                       const struct gsim_profile *profile) {
+    int64_t fill_ppm = gsim_trace_get(trace, GSIM_COL_SM_PPM, index);
+    int64_t share_ppm = gsim_trace_share(trace, index);
+    struct gsim_demand demand = {.hbm_bytes_per_s = given(trace, GSIM_COL_HBM_BYTES_PER_S, index)};
+    if (fill_ppm <= 0 || fill_ppm > share_ppm)
+        fill_ppm = share_ppm;
+    demand.fill_ppm = fill_ppm > 0 ? (uint32_t)fill_ppm : 1;
+    demand.memory_ppm = gsim_space_memory_ppm(profile, demand.fill_ppm, demand.hbm_bytes_per_s);
+    return demand;
+}
+
+gsim_work gsim_process_done(const struct gsim_process *process,
+                            const struct gsim_context *context) {
+    gsim_work whole = gsim_work_of_ns(process->pace_ns) * context->sums.done_iterations;
+    if (context->done == 0 || process->pace_ns == context->gpu_ns)
+        return whole + context->done;
+    /* within an iteration the GPU's part stands for the whole */
+    int64_t part_ns =
+        gsim_muldiv_floor(gsim_work_to_ns(context->done), process->pace_ns, context->gpu_ns);
+    return whole + gsim_work_of_ns(part_ns);
+}
+
+int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns) {
+    int64_t paced_ns = process->pace_ns * process->context.iterations; /* without the tail */
+    if (process->pace_ns <= 0)
+        return 0;
+    return gsim_muldiv_floor(service_ns < paced_ns ? service_ns : paced_ns, process->context.gpu_ns,
+                             process->pace_ns);
+}
+
+void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
+                         int64_t service_ns, int64_t *iterations, gsim_work *done) {
+    *iterations = service_ns / process->pace_ns;
+    *done = gsim_work_of_ns(
+        gsim_muldiv_ceil(service_ns % process->pace_ns, context->gpu_ns, process->pace_ns));
+}
+
+int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32) {
+    if (rate_q32 == GSIM_RATE_ONE)
+        return service_ns;
+    return gsim_muldiv_ceil(service_ns, (int64_t)GSIM_RATE_ONE, (int64_t)rate_q32);
+}
+
+void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
+    context->gpu_ns = gsim_process_time_ns(context->gpu_ns, rate_q32);
+    context->host_ns = gsim_process_time_ns(context->host_ns, rate_q32);
+    context->gap_ns = gsim_process_time_ns(context->gap_ns, rate_q32);
+    if (context->gpu_ns < context->kernels) /* of at least 1 ns each */
+        context->gpu_ns = context->kernels;
+}
+
+void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole) {
+    if (left->gpu_ns != whole->gpu_ns)
+        left->done = gsim_work_of_ns(
+            gsim_muldiv_floor(gsim_work_to_ns(left->done), whole->gpu_ns, left->gpu_ns));
+    left->gpu_ns = whole->gpu_ns;
+    left->host_ns = whole->host_ns;
+    left->gap_ns = whole->gap_ns;
+}
+
+void gsim_process_put(const struct gsim_process *process, gsim_work service,
+                      struct gsim_context *context) {
+    int64_t service_ns = gsim_work_to_ns(service);
+    int64_t iterations = process->pace_ns > 0 ? service_ns / process->pace_ns : 0;
+    bool is_within = iterations < context->iterations;
+    context->sums.done_iterations = is_within ? iterations : context->iterations;
+    context->done = 0;
+    if (is_within)
+        context->done = gsim_work_of_ns(
+            gsim_muldiv_floor(service_ns % process->pace_ns, context->gpu_ns, process->pace_ns));
+}

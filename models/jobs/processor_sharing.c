@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ideal processor sharing: everybody on the GPU runs at an equal rate, and switching costs nothing.
+ * The limit of small slices, and the theory's M/G/1 processor sharing. Rates are rounded down to
+ * 2^-32: a job of 100 s ends some 25 ns late per sharer. */
+#include "models/jobs/machine.h"
+
+static void share_again(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    const struct gsim_machine_gpu *shared = &model->gpus[gpu];
+    if (shared->n_sharers == 0)
+        return;
+    gsim_slot slot = shared->first_sharer;
+    for (uint32_t i = 0; i < shared->n_sharers; i++, slot = model->jobs[slot].next_sharer) {
+        gsim_machine_set_rate(model, slot, gsim_speed_q32(model, slot) / shared->n_sharers, now_ns);
+        gsim_machine_expect_progress(model, slot);
+    }
+}
+
+void gsim_processor_sharing_join(struct gsim_model *model, gsim_slot slot, uint32_t gpu,
+                                 int64_t now_ns) {
+    struct gsim_machine_gpu *shared = &model->gpus[gpu];
+    model->jobs[slot].sharing_gpu = gpu;
+    model->jobs[slot].next_sharer = shared->first_sharer;
+    shared->first_sharer = slot;
+    shared->n_sharers++;
+    model->progress[slot].since_ns = now_ns;
+    share_again(model, gpu, now_ns);
+}
+
+void gsim_processor_sharing_leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_machine_job *job = &model->jobs[slot];
+    struct gsim_machine_gpu *shared = &model->gpus[job->sharing_gpu];
+    uint32_t *link = &shared->first_sharer;
+    while (*link != slot)
+        link = &model->jobs[*link].next_sharer;
+    *link = job->next_sharer;
+    shared->n_sharers--;
+    uint32_t gpu = job->sharing_gpu;
+    job->sharing_gpu = UINT32_MAX;
+    share_again(model, gpu, now_ns);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* When the requests of open-loop jobs arrive: periodic, uniform around the period, or Poisson. Drawn
+ * by integer arithmetic only, from a stream of the job's own, so that every policy and machine sees
+ * the same instants. */
+#ifndef GSIM_MODELS_JOBS_REQUESTS_H
+#define GSIM_MODELS_JOBS_REQUESTS_H
+
+#include "gsim/trace.h"
+
+enum gsim_arrivals { GSIM_ARRIVALS_PERIODIC = 0, GSIM_ARRIVALS_POISSON, GSIM_ARRIVALS_UNIFORM };
+
+/* How the gap to the next request is drawn: a share of the period between low and high, in ppm. */
+struct gsim_request_law {
+    enum gsim_arrivals kind;
+    int64_t low_ppm, high_ppm;
+};
+
+/* "periodic", "poisson" or "uniform:LO:HI"; NULL is periodic. false: none of these. */
+bool gsim_request_law_parse(const char *text, struct gsim_request_law *out);
+/* arrival_ns[i], rising, from start_ns; the first comes after the first gap. false: no memory. */
+bool gsim_requests_draw(const struct gsim_request_law *law, int64_t period_ns, uint64_t seed,
+                        uint64_t replication, uint32_t job, int64_t start_ns, int64_t *arrival_ns,
+                        int64_t n);
+
+#endif

@@ -1,0 +1,764 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/jobs/shared_gpus.h"
+
+#include <assert.h>
+
+#include "models/jobs/machine.h"
+#include "sim/base/hints.h"
+
+/* A lane in which a context is alone, or takes turns of the length that the device has. */
+static const struct gsim_lane plain_lane = {.discipline = GSIM_DISCIPLINE_RR};
+
+/* --- arbiters --------------------------------------------------------------------------------- */
+
+static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
+                                       const struct gsim_profile *profile) {
+    static const enum gsim_vgpu_scheduler schedulers[] = {[GSIM_TURNS_USED] = GSIM_VGPU_BEST_EFFORT,
+                                                          [GSIM_TURNS_EQUAL] = GSIM_VGPU_EQUAL,
+                                                          [GSIM_TURNS_FIXED] = GSIM_VGPU_FIXED};
+    return gsim_vgpu_rule(profile, schedulers[lane->turns], 1, lane->most_vgpus,
+                          lane->quantum_ns > 0 ? lane->quantum_ns : 0);
+}
+
+static int64_t quantum_of(const struct gsim_lane *lane, const struct gsim_profile *profile) {
+    if (lane->most_vgpus > 0)
+        return vgpu_rule(lane, profile).quantum_ns;
+    if (lane->quantum_ns == GSIM_QUANTUM_SHORT)
+        return profile->value[GSIM_KEY_SLICE_SHORT_NS];
+    if (lane->quantum_ns == GSIM_QUANTUM_LONG)
+        return profile->value[GSIM_KEY_SLICE_LONG_NS];
+    return lane->quantum_ns > 0 ? lane->quantum_ns : profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
+}
+
+static bool open_table(struct gsim_model *model) {
+    struct gsim_shared *shared = &model->shared;
+    uint32_t n = model->setup.n_gpus;
+    if (shared->of_gpu)
+        return true;
+    shared->active = gsim_arena_array(model->setup.arena, n, sizeof *shared->active);
+    shared->of_gpu = gsim_arena_array(model->setup.arena, n, sizeof *shared->of_gpu);
+    shared->close = gsim_arena_array(model->setup.arena, n, sizeof *shared->close);
+    shared->is_close = gsim_arena_array(model->setup.arena, n, sizeof *shared->is_close);
+    shared->is_due = gsim_arena_array(model->setup.arena, n, sizeof *shared->is_due);
+    shared->taken_by = gsim_arena_array(model->setup.arena, n, sizeof *shared->taken_by);
+    gsim_eventq_init(&shared->ahead, model->setup.arena);
+    return shared->taken_by && shared->active && shared->of_gpu && shared->close &&
+           shared->is_close && shared->is_due && gsim_eventq_reserve(&shared->ahead, n);
+}
+
+static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile) {
+    return (struct gsim_switch_costs){.preempt_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_NS],
+                                      .preempt_full_ns =
+                                          profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
+                                      .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
+                                      .halt = gsim_kernel_stop_costs_of(profile),
+                                      .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS],
+                                      .lookahead_ns = profile->value[GSIM_KEY_SWITCH_LOOKAHEAD_NS]};
+}
+
+struct gsim_arbiter *gsim_shared_arbiter(struct gsim_model *model, uint32_t gpu) {
+    struct gsim_shared *shared = &model->shared;
+    if (!open_table(model))
+        return NULL;
+    if (shared->of_gpu[gpu])
+        return shared->of_gpu[gpu];
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    struct gsim_arbiter_options options = {.costs = switch_costs(profile),
+                                           .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
+                                           .slice_budget = model->setup.slice_budget,
+                                           .is_plain = model->setup.is_plain,
+                                           .is_exact = model->setup.is_exact};
+    (void)gsim_observe_slices(model->setup.observer, &options.watch_from_ns,
+                              &options.watch_until_ns);
+    shared->of_gpu[gpu] = gsim_arbiter_new(&options, model->setup.arena);
+    if (shared->of_gpu[gpu])
+        shared->active[shared->n_active++] = gpu;
+    return shared->of_gpu[gpu];
+}
+
+/* --- arranging -------------------------------------------------------------------------------- */
+
+static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane *lane) {
+    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+        if ((int64_t)lane->first_sm + lane->n_sms >
+            model->setup.profiles[type]->value[GSIM_KEY_SMS])
+            return false;
+    return lane->cap_ppm <= GSIM_PPM && (lane->n_sms > 0 || lane->first_sm == 0);
+}
+
+/* Turns that pass whether they are used or not leave something to use. */
+static bool is_worth_switching(const struct gsim_model *model, const struct gsim_lane *lane) {
+    for (uint16_t type = 0; lane->turns && type < model->setup.n_profiles; type++) {
+        const struct gsim_profile *profile = model->setup.profiles[type];
+        struct gsim_switch_costs costs = switch_costs(profile);
+        if (quantum_of(lane, profile) <= gsim_switch_most_ns(&costs))
+            return false;
+    }
+    return true;
+}
+
+const char *gsim_shared_refuse(const struct gsim_model *model,
+                               const struct gsim_arrangement *arrangement) {
+    if (arrangement->n_lanes == 0 || arrangement->n_lanes > GSIM_RING_MAX)
+        return "a device has 1 to 256 lanes";
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
+        if (!is_on_devices(model, &arrangement->lanes[i]))
+            return "a lane has more SMs than a device of the cluster";
+        if (arrangement->lanes[i].turns && arrangement->lanes[i].discipline != GSIM_DISCIPLINE_RR)
+            return "turns that pass unused are of lanes with time slices";
+        if (!is_worth_switching(model, &arrangement->lanes[i]))
+            return "a turn is no longer than the switch to it";
+        if (arrangement->n_lanes > 1 && !gsim_shared_knows(arrangement->lanes[i].discipline))
+            return "in lanes beside each other contexts take turns, or go by priority";
+        if (arrangement->lanes[i].turns && arrangement->memory == GSIM_MEMORY_PROACTIVE)
+            return "memory is not moved ahead of turns that pass before it is there";
+        if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
+            arrangement->memory != GSIM_MEMORY_RESIDENT)
+            return "what pads other kernels has its memory resident";
+    }
+    for (uint32_t i = 0; i < arrangement->n_entries; i++) {
+        const struct gsim_entry *entry = &arrangement->entries[i];
+        if (entry->lane >= arrangement->n_lanes)
+            return "an entry names a lane that the arrangement does not have";
+        if (entry->mem_cap_bytes > 0 &&
+            (arrangement->memory != GSIM_MEMORY_OVERFLOW ||
+             arrangement->lanes[entry->lane].discipline != GSIM_DISCIPLINE_RR))
+            return "memory is capped where it overflows, in lanes with time slices";
+        if (entry->launch_refill_ns > 0 && arrangement->lanes[entry->lane].turns)
+            return "launches are not capped where turns pass unused";
+    }
+    return NULL;
+}
+
+/* In kernels: one that has some of the blocks left begins. */
+static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
+    int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
+                                    gsim_machine_info(model, how->job)->index);
+    return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
+}
+
+/* A share of the time is so many kernels at once, in a period that is long enough for them: at least the
+ * one that is named. What a context makes of the time that others leave it is its own affair. */
+static void share_time(const struct gsim_entry *how, const struct gsim_context *context,
+                       int64_t *cap, int64_t *refill_ns) {
+    int64_t kernel_ns = (context->gpu_ns + context->kernels - 1) / context->kernels;
+    int64_t part_ns = gsim_muldiv_ceil(how->launch_refill_ns, how->launch_share_ppm, GSIM_PPM);
+    *cap = (part_ns + kernel_ns - 1) / kernel_ns;
+    *refill_ns = GSIM_TIME_MAX;
+    if (kernel_ns < GSIM_TIME_MAX / GSIM_PPM / *cap)
+        *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, how->launch_share_ppm);
+}
+
+/* What a job's row did not say has decided something. */
+static void note_assumptions(struct gsim_model *model, const struct gsim_shared_job *sharer) {
+    const struct gsim_process *process = &sharer->process;
+    if (process->length_key != GSIM_KEY_COUNT)
+        model->shared.has_key[process->length_key] = true;
+    model->shared.has_key[GSIM_KEY_JOB_KERNELS] |= process->has_assumed_kernels;
+}
+
+/* Alone in its lane a job does not switch, and the gap is part of what was measured. */
+static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
+    static const enum gsim_key switching[] = {
+        GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
+        GSIM_KEY_LAUNCH_GAP_NS,     GSIM_KEY_LAUNCH_BETWEEN_NS, GSIM_KEY_SWITCH_LOOKAHEAD_NS,
+        GSIM_KEY_SLICE_QUANTUM_NS};
+    struct gsim_shared *shared = &model->shared;
+    const struct gsim_arbiter *arbiter = shared->of_gpu[gpu];
+    uint16_t n_beside = gsim_arbiter_present(arbiter);
+    uint16_t n_members = gsim_arbiter_in_lane(arbiter, place);
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    if (model->gpus[gpu].is_spatial) {
+        if (!model->gpus[gpu].is_cut && n_beside > shared->most_beside)
+            shared->most_beside = n_beside;
+        shared->has_key[GSIM_KEY_SMS] = shared->has_key[GSIM_KEY_HBM_BYTES_PER_S] =
+            shared->has_key[GSIM_KEY_HBM_BY_SMS] = true;
+        if (lane.discipline != GSIM_DISCIPLINE_PADDING)
+            return;
+    }
+    if (n_members > shared->most_members)
+        shared->most_members = n_members;
+    if (n_members < 2)
+        return;
+    for (size_t i = 0; i < sizeof switching / sizeof *switching; i++)
+        shared->has_key[switching[i]] = true;
+    if (!gsim_lane_is_by_priority(&lane))
+        return;
+    shared->has_halted = true;
+    for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
+        shared->has_key[key] |= gsim_kernel_stop_uses(&lane, key);
+    shared->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_kernel_stop_uses(&lane, GSIM_KEY_LAUNCH_NS);
+}
+
+/* Whether any job of this lane would halt another. */
+static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    int32_t lowest = INT32_MAX, highest = INT32_MIN;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (!member->is_present || member->how.lane != place)
+            continue;
+        lowest = member->how.priority < lowest ? member->how.priority : lowest;
+        highest = member->how.priority > highest ? member->how.priority : highest;
+    }
+    return gsim_lane_is_by_priority(&lane) && lowest < highest;
+}
+
+/* How long iterations are decides something as soon as there are others, or when a job cannot stay
+ * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts
+ * another or memory overflows. */
+static void note_lengths(struct gsim_model *model, const struct gsim_shared_job *sharer) {
+    const struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
+    const struct gsim_tenant *own = &gsim_arbiter_member(arbiter, sharer->member)->tenant;
+    int64_t hbm_bytes = gsim_machine_profile_at(model, sharer->gpu)->value[GSIM_KEY_HBM_BYTES];
+    bool is_alone = gsim_arbiter_present(arbiter) < 2;
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        const struct gsim_shared_job *one = &model->shared.by_slot[member->how.job];
+        bool is_cut =
+            has_ranks(arbiter, member->how.lane) || member->tenant.spec.overflow.bytes > 0;
+        bool has_ends = !one->process.is_stream && one->process.is_assumed;
+        if (member->is_present &&
+            (is_cut || (has_ends && (!is_alone || own->spec.used_bytes > hbm_bytes))))
+            note_assumptions(model, one);
+    }
+}
+
+/* A job has come into its lane. */
+static void note_joined(struct gsim_model *model, const struct gsim_shared_job *sharer) {
+    const struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
+    note_keys(model, sharer->gpu, gsim_arbiter_member(arbiter, sharer->member)->how.lane);
+    if (model->gpus[sharer->gpu].parts)
+        note_lengths(model, sharer);
+}
+
+static void apply_cap(struct gsim_model *model, const struct gsim_shared_job *sharer,
+                      int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
+    const struct gsim_entry *how = &sharer->how;
+    int64_t cap = launch_cap(model, how), refill_ns = how->launch_refill_ns;
+    if (how->launch_share_ppm > 0 && refill_ns > 0)
+        share_time(how, &gsim_arbiter_member(arbiter, sharer->member)->context, &cap, &refill_ns);
+    gsim_arbiter_cap(arbiter, sharer->member, cap, refill_ns, now_ns);
+    if (refill_ns > 0)
+        note_assumptions(model, sharer);
+    gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
+}
+
+static void note_rank(struct gsim_model *model, const struct gsim_shared_job *sharer,
+                      int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
+    uint16_t place = gsim_arbiter_member(arbiter, sharer->member)->how.lane;
+    struct gsim_lane lane = gsim_arbiter_lane(arbiter, place);
+    if (!gsim_lane_is_by_priority(&lane))
+        return;
+    gsim_arbiter_rank(arbiter, sharer->member, &sharer->how, now_ns);
+    gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
+}
+
+static bool is_capped_alike(const struct gsim_model *model, const struct gsim_entry *was,
+                            const struct gsim_entry *is) {
+    return was->launch_refill_ns == is->launch_refill_ns &&
+           was->launch_share_ppm == is->launch_share_ppm &&
+           (was->launch_refill_ns == 0 || launch_cap(model, was) == launch_cap(model, is));
+}
+
+static void note_memory(struct gsim_model *model, const struct gsim_shared_job *sharer,
+                        int64_t now_ns) {
+    const struct gsim_entry *how = &sharer->how;
+    gsim_arbiter_overflow(model->shared.of_gpu[sharer->gpu], sharer->member,
+                          gsim_shared_job_overflow(model, how->job, sharer->gpu), now_ns);
+    gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
+    if (how->launch_refill_ns > 0 &&
+        how->launch_share_ppm > 0) /* its kernels are longer, or shorter */
+        apply_cap(model, sharer, now_ns);
+}
+
+/* The last entry of a job is kept for when it joins. What a running one has from when it joined
+ * stays. */
+static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[entry->job];
+    struct gsim_entry was = sharer->how;
+    was.job = entry->job;
+    sharer->how = *entry;
+    if (!model->jobs[entry->job].is_turning)
+        return;
+    sharer->how.quantum_ns = was.quantum_ns;
+    sharer->how.memory_yields = was.memory_yields;
+    note_rank(model, sharer, now_ns);
+    if (!is_capped_alike(model, &was, entry))
+        apply_cap(model, sharer, now_ns);
+    if (was.mem_cap_bytes != entry->mem_cap_bytes)
+        note_memory(model, sharer, now_ns);
+}
+
+static bool note_entries(struct gsim_model *model, const struct gsim_arrangement *arrangement,
+                         int64_t now_ns) {
+    for (uint32_t i = 0; i < arrangement->n_entries; i++) {
+        if (!gsim_shared_job_reserve(model, arrangement->entries[i].job))
+            return false;
+        note_entry(model, &arrangement->entries[i], now_ns);
+    }
+    return true;
+}
+
+/* A job that runs here goes into the lane that its entry names; the kernels of what can be halted
+ * there are as long as if it had left and come back. One that runs elsewhere enters it when it
+ * comes. */
+static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim_entry *entry,
+                       int64_t now_ns) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[entry->job];
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[gpu];
+    if (!model->jobs[entry->job].is_turning || sharer->gpu != gpu ||
+        gsim_arbiter_member(arbiter, sharer->member)->how.lane == entry->lane)
+        return;
+    struct gsim_member there = gsim_shared_job_member(model, entry->job, gpu);
+    gsim_arbiter_move(arbiter, sharer->member, entry->lane, there.context.gpu_ns, now_ns);
+    note_rank(model, sharer, now_ns);
+    if (sharer->how.launch_refill_ns > 0)
+        apply_cap(model, sharer, now_ns);
+    note_joined(model, sharer);
+}
+
+static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter,
+                           const struct gsim_arrangement *arrangement) {
+    struct gsim_pager pager;
+    bool is_paging = gsim_shared_pages(arrangement->memory);
+    model->shared.has_managed[arrangement->memory] = true;
+    if (is_paging)
+        gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
+                        model->setup.arena);
+    model->gpus[gpu].memory = (uint8_t)arrangement->memory;
+    gsim_arbiter_set_memory(arbiter, is_paging ? &pager : NULL);
+}
+
+static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
+                         const struct gsim_lane *lane, int64_t now_ns) {
+    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
+    struct gsim_lane here = *lane;
+    here.quantum_ns = quantum_of(lane, profile);
+    model->shared.has_vgpus |= lane->most_vgpus > 0;
+    if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
+        model->shared.has_key[gsim_vgpu_slice_key(profile, lane->most_vgpus)] = true;
+    else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
+        model->shared.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
+                                                                     : GSIM_KEY_SLICE_LONG_NS] =
+            true;
+    return gsim_arbiter_set_lane(model->shared.of_gpu[gpu], place, &here, 0, now_ns);
+}
+
+/* Lanes beside each other, or with a part of the SMs, share the device in space; so do those who
+ * are padded and those who pad. */
+static bool is_spatial(const struct gsim_arrangement *arrangement) {
+    const struct gsim_lane *lane = &arrangement->lanes[0];
+    return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0 ||
+           lane->discipline == GSIM_DISCIPLINE_PADDING;
+}
+
+static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_space space = gsim_space_of_device(gsim_machine_profile_at(model, gpu));
+    model->gpus[gpu].is_spatial = true;
+    gsim_arbiter_set_spaces(model->shared.of_gpu[gpu], &space, 1, now_ns);
+}
+
+bool gsim_shared_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_space *instances,
+                     uint16_t n, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    if (!arbiter)
+        return false;
+    bool is_done = true;
+    model->gpus[gpu].is_spatial = true;
+    gsim_arbiter_set_spaces(arbiter, instances, n, now_ns);
+    for (uint16_t i = 0; i < n; i++)
+        is_done &= gsim_arbiter_set_lane(arbiter, i, &plain_lane, i, now_ns);
+    gsim_next_report_anew(&model->shared, gpu, now_ns);
+    return is_done;
+}
+
+bool gsim_shared_manage(struct gsim_model *model, uint32_t gpu,
+                        const struct gsim_arrangement *arrangement) {
+    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    model->gpus[gpu].parts = GSIM_PARTS_ITERATIONS;
+    if (arbiter)
+        arrange_memory(model, gpu, arbiter, arrangement);
+    return arbiter != NULL;
+}
+
+void gsim_shared_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    model->gpus[gpu].memory = GSIM_MEMORY_RESIDENT;
+    model->gpus[gpu].parts = 0;
+    if (!model->gpus[gpu].is_spatial)
+        return;
+    model->gpus[gpu].is_spatial = false;
+    gsim_arbiter_set_spaces(model->shared.of_gpu[gpu], NULL, 0, now_ns);
+}
+
+/* Whether a lane halts the running job where a kernel or its blocks end, or kills what has to run again. */
+static bool halts_at_kernels(const struct gsim_lane *lane) {
+    if (lane->discipline == GSIM_DISCIPLINE_PADDING)
+        return true;
+    return lane->discipline == GSIM_DISCIPLINE_PRIORITY && lane->stop != GSIM_STOP_SAVE &&
+           lane->stop != GSIM_STOP_INCREMENTAL;
+}
+
+static uint8_t parts_of(const struct gsim_arrangement *arrangement) {
+    bool by_iteration = gsim_shared_pages(arrangement->memory);
+    bool by_kernel = arrangement->memory == GSIM_MEMORY_OVERFLOW, by_turn = false;
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
+        const struct gsim_lane *lane = &arrangement->lanes[i];
+        by_turn |= lane->ends_at_boundary || lane->discipline == GSIM_DISCIPLINE_BOUNDARY;
+        by_kernel |= lane->caps_launches || halts_at_kernels(lane);
+    }
+    return (uint8_t)((by_iteration || by_turn ? GSIM_PARTS_ITERATIONS : 0) |
+                     (by_turn ? GSIM_PARTS_TURNS : 0) | (by_kernel ? GSIM_PARTS_KERNELS : 0));
+}
+
+bool gsim_shared_arrange(struct gsim_model *model, uint32_t gpu,
+                         const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    model->gpus[gpu].parts = parts_of(arrangement);
+    model->gpus[gpu].n_lanes = arrangement->n_lanes;
+    if (!arbiter || !note_entries(model, arrangement, now_ns))
+        return false;
+    if (gsim_arbiter_present(arbiter) == 0)
+        arrange_memory(model, gpu, arbiter, arrangement);
+    if (is_spatial(arrangement) && !model->gpus[gpu].is_spatial)
+        become_spatial(model, gpu, now_ns);
+    bool is_done = true;
+    for (uint16_t i = 0; i < arrangement->n_lanes; i++)
+        is_done &= arrange_lane(model, gpu, i, &arrangement->lanes[i], now_ns);
+    for (uint32_t i = 0; is_done && i < arrangement->n_entries; i++)
+        move_entry(model, gpu, &arrangement->entries[i], now_ns);
+    gsim_next_report_anew(&model->shared, gpu, now_ns);
+    return is_done;
+}
+
+void gsim_shared_forget(struct gsim_model *model, gsim_slot slot) {
+    if (gsim_mostly(slot >= model->shared.capacity))
+        return;
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    *sharer = (struct gsim_shared_job){.parts_left = sharer->parts_left,
+                                       .parts_capacity = sharer->parts_capacity};
+}
+
+static void begin_with(struct gsim_model *model, gsim_slot slot, struct gsim_memory_use sum) {
+    if (slot < model->shared.capacity)
+        model->shared.by_slot[slot].sum = model->shared.by_slot[slot].before = sum;
+}
+
+void gsim_shared_lose(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_memory_use sum = gsim_shared_memory_use(model, slot);
+    gsim_shared_forget(model, slot);
+    begin_with(model, slot, sum);
+}
+
+void gsim_shared_inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) {
+    if (failed >= model->shared.capacity)
+        return;
+    if (gsim_shared_job_reserve(model, slot))
+        begin_with(model, slot, model->shared.by_slot[failed].sum);
+    else
+        model->is_out_of_memory = true;
+}
+
+bool gsim_shared_knows_of(const struct gsim_model *model, gsim_slot slot) {
+    return slot < model->shared.capacity;
+}
+
+/* --- joining and leaving ---------------------------------------------------------------------- */
+
+bool gsim_shared_takes(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (gsim_mostly(!model->has_turners || about->n_units == 0))
+        return false;
+    const struct gsim_machine_gpu *gpu = &model->gpus[about->units[0].gpu];
+    return (about->n_units == 1 && gpu->is_rotating) ||
+           gsim_shared_pages((enum gsim_memory)gpu->memory) ||
+           gsim_shared_job_is_open_loop(model, slot);
+}
+
+/* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
+static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
+                         gsim_slot slot, int64_t now_ns) {
+    if (model->gpus[gpu].is_rotating)
+        return gsim_shared_job_entered(model, slot, gpu);
+    uint16_t lane = gsim_arbiter_free_lane(arbiter);
+    if (!gsim_arbiter_set_lane(arbiter, lane, &plain_lane, 0, now_ns))
+        model->is_out_of_memory = true;
+    return lane;
+}
+
+/* It goes on where it left, unless it ran elsewhere meanwhile or lost what it had. */
+static void find_place(struct gsim_model *model, gsim_slot slot, const struct gsim_context *whole) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    gsim_work done = model->progress[slot].done;
+    bool is_there = sharer->has_left ? done == sharer->left_done : done == 0;
+    if (!is_there && !sharer->process.is_open_loop) {
+        int64_t taken_ns = sharer->left.sums.taken_ns;
+        sharer->left = *whole;
+        sharer->left.sums.taken_ns = taken_ns;
+        gsim_process_put(&sharer->process, done, &sharer->left);
+        sharer->left_ns = 0;
+        sharer->has_left = true;
+    }
+    if (sharer->has_left)
+        gsim_process_repace(&sharer->left, whole);
+    sharer->has_worked =
+        gsim_context_is_done(sharer->has_left ? &sharer->left : &sharer->process.context);
+}
+
+/* What is left to do needs no GPU. */
+static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    model->progress[slot].since_ns = now_ns;
+    model->progress[slot].rate_q32 = model->shared.by_slot[slot].rate_q32;
+    gsim_machine_expect_progress(model, slot);
+}
+
+static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    for (uint32_t u = 0; u < about->n_units; u++)
+        gsim_link_shares_disturb(model, about->units[u].gpu, now_ns);
+}
+
+static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
+                      const struct gsim_member *newcomer, int64_t now_ns) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    if (!sharer->has_left)
+        return gsim_arbiter_join(arbiter, newcomer, now_ns);
+    if (!sharer->is_parked)
+        return gsim_arbiter_rejoin(arbiter, newcomer, &sharer->left, sharer->left_ns, now_ns);
+    sharer->is_parked = false;
+    return gsim_arbiter_wake(arbiter, newcomer, &sharer->left, sharer->left_ns, &sharer->parked,
+                             now_ns);
+}
+
+void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
+    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    struct gsim_shared_job *sharer = arbiter ? gsim_shared_job_describe(model, slot, now_ns) : NULL;
+    if (!sharer) {
+        model->is_out_of_memory = true;
+        return;
+    }
+    struct gsim_machine_job *job = &model->jobs[slot];
+    sharer->how.job = slot;
+    sharer->rate_q32 = gsim_speed_q32(model, slot);
+    struct gsim_member newcomer = gsim_shared_job_member(model, slot, gpu);
+    find_place(model, slot, &newcomer.context);
+    if (sharer->has_worked) {
+        run_host(model, slot, now_ns);
+        return;
+    }
+    newcomer.how.lane = lane_for(model, arbiter, gpu, slot, now_ns);
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (sharer->gpu != gpu || (about->n_units > 1 && about->is_moved))
+        gsim_shared_drop(model, slot, now_ns); /* it was carried here */
+    sharer->gpu = gpu;
+    model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
+    sharer->member = admit(model, slot, arbiter, &newcomer, now_ns);
+    job->is_turning = sharer->member != GSIM_NO_MEMBER;
+    model->is_out_of_memory |= !job->is_turning;
+    if (job->is_turning && (sharer->how.launch_refill_ns > 0 || sharer->has_left))
+        apply_cap(model, sharer, now_ns);
+    if (job->is_turning)
+        note_joined(model, sharer);
+    disturb_all(model, slot, now_ns);
+    model->progress[slot].is_untold = job->is_turning;
+    gsim_next_report_anew(&model->shared, gpu, now_ns);
+    gsim_shared_watch(model, slot, now_ns);
+}
+
+static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_member *member,
+                 int64_t now_ns) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    const struct gsim_context *context = &member->context;
+    sharer->sum = sharer->before;
+    struct gsim_memory_use use =
+        gsim_arbiter_use(model->shared.of_gpu[sharer->gpu], sharer->member, sharer->n_gpus);
+    gsim_memory_use_add(&sharer->sum, &use, 1);
+    sharer->taken_ns = gsim_context_taken_ns(context, now_ns);
+    model->progress[slot] =
+        (struct gsim_progress){.done = gsim_process_done(&sharer->process, context),
+                               .since_ns = now_ns,
+                               .is_untold = model->jobs[slot].is_turning};
+    if (sharer->process.is_open_loop)
+        model->shared.logs[sharer->log].n_served = context->sums.done_iterations;
+}
+
+/* Tells observers what has happened on a GPU. */
+static void deliver(const struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter) {
+    const struct gsim_slice_log *spans =
+        model->setup.observer ? gsim_arbiter_take_spans(arbiter) : NULL;
+    for (uint32_t i = 0; spans && i < spans->n; i++) {
+        struct gsim_span span = spans->list[i];
+        span.gpu = gpu;
+        span.job = gsim_machine_info(model, span.job)->index;
+        gsim_observe_span(model->setup.observer, &span);
+    }
+}
+
+void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memory,
+                       int64_t now_ns) {
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
+    gsim_arbiter_settle(arbiter, now_ns);
+    deliver(model, sharer->gpu, arbiter);
+    const struct gsim_member *member = gsim_arbiter_member(arbiter, sharer->member);
+    sharer->left = member->context;
+    sharer->left_ns = now_ns;
+    sharer->has_left = true;
+    book(model, slot, member, now_ns);
+    if (sharer->has_worked)
+        model->progress[slot].done += (gsim_work)(now_ns - member->finish_ns) * sharer->rate_q32;
+    sharer->left_done = model->progress[slot].done;
+    sharer->before = sharer->sum;
+    sharer->is_parked = keeps_memory;
+    if (keeps_memory) {
+        sharer->parked = gsim_arbiter_park(arbiter, sharer->member, now_ns);
+    } else {
+        sharer->before.stall_ns -= member->state.stall_ns; /* for that it does not wait any more */
+        sharer->sum = sharer->before;
+        gsim_arbiter_leave(arbiter, sharer->member, now_ns);
+    }
+    gsim_gangs_scatter(model, slot, now_ns);
+    disturb_all(model, slot, now_ns);
+    model->jobs[slot].is_turning = false;
+    model->progress[slot].is_untold = false;
+    gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
+}
+
+void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_shared *shared = &model->shared;
+    if (gsim_mostly(slot >= shared->capacity || !shared->by_slot[slot].is_parked))
+        return;
+    struct gsim_shared_job *sharer = &shared->by_slot[slot];
+    sharer->before.stall_ns -= sharer->parked.stall_ns; /* it does not wait for that any more */
+    sharer->sum = sharer->before;
+    gsim_link_shares_disturb(model, sharer->gpu, now_ns);
+    gsim_gangs_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);
+    gsim_gangs_drop(model, slot, now_ns);
+    sharer->is_parked = false;
+}
+
+bool gsim_shared_exit(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
+                      int64_t now_ns) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    if (stop == GSIM_STOP_SAVE)
+        return true;
+    bool is_there = gsim_arbiter_exit(
+        model->shared.of_gpu[sharer->gpu], sharer->member,
+        stop == GSIM_STOP_ITERATION ? GSIM_EXIT_ITERATION : GSIM_EXIT_KERNEL, now_ns);
+    gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
+    return is_there;
+}
+
+bool gsim_shared_has_worked(const struct gsim_model *model, gsim_slot slot) {
+    return slot < model->shared.capacity && model->shared.by_slot[slot].has_worked;
+}
+
+/* A threshold of service, or the end of the iteration under way; whichever comes first. */
+void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    const struct gsim_machine_job *job = &model->jobs[slot];
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    if (!job->is_turning)
+        return;
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
+    (void)gsim_arbiter_settle(arbiter, now_ns);
+    const struct gsim_context *context = &gsim_arbiter_member(arbiter, sharer->member)->context;
+    int64_t iterations = -1;
+    gsim_work done = 0;
+    if (job->threshold_ns >= 0)
+        gsim_process_locate(&sharer->process, context, job->threshold_ns, &iterations, &done);
+    int64_t next = context->sums.done_iterations + 1;
+    if (job->is_boundary_watched && (iterations < 0 || next <= iterations)) {
+        iterations = next;
+        done = 0;
+    }
+    gsim_arbiter_watch(arbiter, sharer->member, iterations, done, now_ns);
+    gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static void report(struct gsim_model *model, const struct gsim_member *member, unsigned reports,
+                   int64_t now_ns) {
+    gsim_slot slot = member->how.job;
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    if (reports & GSIM_REPORT_WORKED) {
+        sharer->has_worked = true;
+        gsim_machine_expect(model, slot, ENDS,
+                            member->finish_ns +
+                                gsim_process_time_ns(sharer->process.tail_ns, sharer->rate_q32));
+    } else if (reports & GSIM_REPORT_LEFT) {
+        gsim_machine_expect(model, slot, STOPS, now_ns);
+    } else if (reports & GSIM_REPORT_WATCHED) {
+        gsim_machine_expect(model, slot, IS_WATCHED, now_ns);
+    }
+}
+
+static void book_all(struct gsim_model *model, const struct gsim_arbiter *arbiter, int64_t now_ns) {
+    for (uint16_t m = 0; m < gsim_arbiter_members(arbiter); m++) {
+        const struct gsim_member *member = gsim_arbiter_member(arbiter, m);
+        if (member->is_present)
+            book(model, member->how.job, member, now_ns);
+    }
+}
+
+static void settle_one(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[gpu];
+    unsigned reports;
+    uint16_t place;
+    model->is_out_of_memory |= gsim_arbiter_has_failed(arbiter);
+    if (gsim_arbiter_settle(arbiter, now_ns))
+        while ((place = gsim_arbiter_take(arbiter, &reports)) != GSIM_NO_MEMBER)
+            report(model, gsim_arbiter_member(arbiter, place), reports, now_ns);
+    deliver(model, gpu, arbiter);
+    book_all(model, arbiter, now_ns);
+}
+
+void gsim_shared_settle(struct gsim_model *model, int64_t now_ns) {
+    struct gsim_shared *shared = &model->shared;
+    while (gsim_eventq_next(&shared->ahead) <= now_ns &&
+           shared->is_due[gsim_eventq_first(&shared->ahead)]) {
+        uint32_t gpu = gsim_eventq_first(&shared->ahead);
+        settle_one(model, gpu, now_ns);
+        gsim_next_report_anew(shared, gpu, now_ns + 1);
+    }
+    for (uint32_t i = 0; i < shared->n_close; i++)
+        if (gsim_next_report_occupied(shared, shared->close[i]))
+            settle_one(model, shared->close[i], now_ns);
+}
+
+void gsim_shared_tell(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    struct gsim_arbiter *arbiter = model->shared.of_gpu[model->shared.by_slot[slot].gpu];
+    (void)gsim_arbiter_settle(arbiter, now_ns);
+    book_all(model, arbiter, now_ns);
+}
+
+struct gsim_memory_use gsim_shared_memory_use(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_shared *shared = &model->shared;
+    return slot < shared->capacity ? shared->by_slot[slot].sum : (struct gsim_memory_use){0};
+}
+
+int64_t gsim_shared_request_ns(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_shared *shared = &model->shared;
+    bool is_known = slot < shared->capacity && shared->by_slot[slot].is_described;
+    return is_known ? shared->by_slot[slot].process.pace_ns : 0;
+}
+
+int64_t gsim_shared_taken_ns(const struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_shared *shared = &model->shared;
+    bool takes_turns = slot < shared->capacity && shared->by_slot[slot].is_described;
+    return takes_turns ? shared->by_slot[slot].taken_ns : -1;
+}
+
+void gsim_shared_stats(const struct gsim_shared *shared, struct gsim_model_stats *out) {
+    for (uint32_t i = 0; i < shared->n_active; i++) {
+        struct gsim_arbiter_stats one = gsim_arbiter_stats(shared->of_gpu[shared->active[i]]);
+        out->slices += one.slices;
+        out->switch_ns += one.switch_ns;
+        out->skipped_ns += one.skipped_ns;
+        out->steps += one.steps;
+        out->is_approximate |= one.is_approximate;
+    }
+}

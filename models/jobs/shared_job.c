@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One of the jobs that take turns, as its row describes it: its process and when its requests arrive,
+ * what of its memory overflows, and what its arbiter is told when it joins. */
+#include <assert.h>
+
+#include "models/jobs/machine.h"
+#include "models/jobs/requests.h"
+
+bool gsim_shared_job_reserve(struct gsim_model *model, gsim_slot slot) {
+    struct gsim_shared *shared = &model->shared;
+    if (slot < shared->capacity)
+        return true;
+    struct gsim_shared_job *grown =
+        gsim_arena_grow(model->setup.arena, shared->by_slot, shared->capacity * sizeof *grown,
+                        model->capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    shared->by_slot = grown;
+    shared->capacity = model->capacity;
+    return true;
+}
+
+bool gsim_shared_job_is_open_loop(const struct gsim_model *model, gsim_slot slot) {
+    return gsim_trace_get(model->setup.trace, GSIM_COL_REQUESTS,
+                          gsim_machine_info(model, slot)->index) > 0;
+}
+
+static bool add_log(struct gsim_model *model, const struct gsim_request_log *log) {
+    struct gsim_shared *shared = &model->shared;
+    if (shared->n_logs == shared->logs_capacity) {
+        uint32_t capacity = shared->logs_capacity ? shared->logs_capacity * 2 : 16;
+        struct gsim_request_log *grown =
+            gsim_arena_grow(model->setup.arena, shared->logs, shared->logs_capacity * sizeof *grown,
+                            capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        shared->logs = grown;
+        shared->logs_capacity = capacity;
+    }
+    shared->logs[shared->n_logs++] = *log;
+    return true;
+}
+
+/* Draws when the requests of an open-loop job arrive, from the moment its process stands. */
+static bool draw_requests(struct gsim_model *model, struct gsim_process *process, uint32_t index,
+                          int64_t now_ns) {
+    const struct gsim_trace *trace = model->setup.trace;
+    struct gsim_request_law law;
+    size_t n = (size_t)process->context.iterations;
+    int64_t *arrival_ns = gsim_arena_array(model->setup.arena, n, sizeof *arrival_ns);
+    int64_t *latency_ns = gsim_arena_array(model->setup.arena, n, sizeof *latency_ns);
+    int64_t name = gsim_trace_get(trace, GSIM_COL_ARRIVAL, index);
+    const char *text = name >= 0 ? trace->names[GSIM_COL_ARRIVAL].name[name] : NULL;
+    bool is_law = gsim_request_law_parse(text, &law);
+    assert(is_law); /* checked when the model was opened */
+    process->context.arrival_ns = arrival_ns;
+    process->context.latency_ns = latency_ns;
+    return arrival_ns && latency_ns &&
+           gsim_requests_draw(&law, gsim_trace_get(trace, GSIM_COL_PERIOD_NS, index),
+                              model->setup.seed, model->setup.replication, index, now_ns,
+                              arrival_ns, (int64_t)n) &&
+           add_log(model, &(struct gsim_request_log){index, 0, arrival_ns, latency_ns});
+}
+
+struct gsim_shared_job *gsim_shared_job_describe(struct gsim_model *model, gsim_slot slot,
+                                                 int64_t now_ns) {
+    if (!gsim_shared_job_reserve(model, slot))
+        return NULL;
+    struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    if (sharer->is_described)
+        return sharer;
+    sharer->process = gsim_process_of(model->setup.trace, about->index,
+                                      gsim_machine_profile(model, about->units, about->n_units),
+                                      model->gpus[about->units[0].gpu].parts);
+    if (sharer->process.is_open_loop &&
+        !draw_requests(model, &sharer->process, about->index, now_ns))
+        return NULL;
+    sharer->log = model->shared.n_logs - 1; /* of an open-loop job */
+    sharer->is_described = true;
+    return sharer;
+}
+
+static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
+    int64_t bytes = gsim_trace_get(trace, GSIM_COL_WORKING_SET_BYTES, index);
+    return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
+}
+
+/* What it has and does not touch goes out first. An iteration of its context is several of the row's, or
+ * a part of one. */
+struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
+                                              uint32_t gpu) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    const struct gsim_process *process = &sharer->process;
+    int64_t beyond = working_set(model->setup.trace, index) - sharer->how.mem_cap_bytes;
+    if (sharer->how.mem_cap_bytes == 0 || beyond <= 0)
+        return (struct gsim_overflow){0};
+    if (process->iterations > 0)
+        beyond = gsim_muldiv_ceil(beyond, process->iterations, process->context.iterations);
+    model->shared.has_overflown = true;
+    model->shared.has_key[GSIM_KEY_PCIE_D2H] = model->shared.has_key[GSIM_KEY_PCIE_H2D] = true;
+    return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
+}
+
+uint16_t gsim_shared_job_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
+    uint16_t lane = model->shared.by_slot[slot].how.lane;
+    if (instance > 0)
+        return (uint16_t)(instance - 1);
+    return lane < model->gpus[gpu].n_lanes ? lane : 0;
+}
+
+/* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
+static struct gsim_lane lane_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    if (!model->gpus[gpu].is_rotating)
+        return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
+    return gsim_arbiter_lane(model->shared.of_gpu[gpu], gsim_shared_job_entered(model, slot, gpu));
+}
+
+static struct gsim_member_spec spec_of(const struct gsim_model *model, gsim_slot slot,
+                                       uint32_t gpu) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    int64_t block_ns = gsim_trace_get(trace, GSIM_COL_KERNEL_NS, index);
+    return (struct gsim_member_spec){
+        .is_cold = sharer->process.is_cold,
+        .is_idempotent = gsim_trace_get(trace, GSIM_COL_IDEMPOTENT, index) > 0,
+        .block_ns = block_ns > 0 ? gsim_process_time_ns(block_ns, sharer->rate_q32) : block_ns,
+        .demand = gsim_process_demand(trace, index, gsim_machine_profile_at(model, gpu))};
+}
+
+static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    const struct gsim_trace *trace = model->setup.trace;
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    return (struct gsim_tenant_spec){.owner = slot,
+                                     .used_bytes = working_set(trace, index),
+                                     .allocated_bytes =
+                                         gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index),
+                                     .yields = model->shared.by_slot[slot].how.memory_yields,
+                                     .overflow = gsim_shared_job_overflow(model, slot, gpu)};
+}
+
+/* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
+static struct gsim_context context_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu,
+                                      const struct gsim_lane *lane) {
+    const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
+    uint32_t index = gsim_machine_info(model, slot)->index;
+    struct gsim_context context = sharer->process.context;
+    gsim_process_pace(&context, sharer->rate_q32);
+    if (gsim_lane_is_by_priority(lane) &&
+        gsim_trace_get(model->setup.trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
+        struct gsim_kernel_stop_costs costs =
+            gsim_kernel_stop_costs_of(gsim_machine_profile_at(model, gpu));
+        context.gpu_ns = gsim_kernel_stop_overhead(lane, &costs, context.gpu_ns, context.kernels);
+    }
+    return context;
+}
+
+struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+    struct gsim_lane lane = lane_of(model, slot, gpu);
+    struct gsim_member member = {.how = model->shared.by_slot[slot].how,
+                                 .spec = spec_of(model, slot, gpu),
+                                 .context = context_of(model, slot, gpu, &lane),
+                                 .tenant.spec = tenant_of(model, slot, gpu)};
+    member.how.job = slot;
+    member.context.gpu_ns += member.tenant.spec.overflow.ns;
+    return member;
+}

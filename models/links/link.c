@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Links: first-come engines whose rates change when a neighbour begins or ends. Each engine's head
+ * has one event ahead. When a head begins or ends, the rates of the other engine of its GPU and, if
+ * the root is shared, of all engines below that root are computed again. */
+#include "models/links/link.h"
+
+#include <assert.h>
+
+struct gsim_link_job {
+    struct gsim_transfer asked;
+    struct gsim_progress progress; /* of the nanoseconds that it takes alone */
+    int64_t begin_ns;
+    int64_t alone_ns;
+    uint64_t both_q32; /* rate while the other engine is busy */
+    int64_t asks[2]; /* bytes per second that it could do on its own, and beside the other engine */
+    uint32_t next; /* on the engine, or among the unused */
+};
+
+/* --- costs ------------------------------------------------------------------------------------ */
+
+struct gsim_copy_rates gsim_copy_rates_pinned(const struct gsim_profile *profile, bool is_reused) {
+    enum gsim_key in = is_reused ? GSIM_KEY_PCIE_H2D_REUSED : GSIM_KEY_PCIE_H2D;
+    return (struct gsim_copy_rates){
+        .bytes_per_s = {profile->value[in], profile->value[GSIM_KEY_PCIE_D2H]},
+        .both_bytes_per_s = profile->value[GSIM_KEY_PCIE_DUPLEX],
+        .copy_ns = {profile->value[GSIM_KEY_PCIE_H2D_COPY_NS],
+                    profile->value[GSIM_KEY_PCIE_D2H_COPY_NS]},
+        .both_copy_ns = profile->value[GSIM_KEY_PCIE_DUPLEX_COPY_NS],
+        .sync_ns = profile->value[GSIM_KEY_PCIE_SYNC_NS]};
+}
+
+struct gsim_copy_rates gsim_copy_rates_migrate(const struct gsim_profile *profile) {
+    return (struct gsim_copy_rates){
+        .bytes_per_s = {profile->value[GSIM_KEY_MIGRATE_IN], profile->value[GSIM_KEY_MIGRATE_OUT]},
+        .both_bytes_per_s = profile->value[GSIM_KEY_MIGRATE_BOTH]};
+}
+
+struct gsim_copy_rates gsim_copy_rates_prefetch(const struct gsim_profile *profile) {
+    return (struct gsim_copy_rates){.bytes_per_s = {profile->value[GSIM_KEY_UVM_PREFETCH_IN],
+                                                    profile->value[GSIM_KEY_UVM_PREFETCH_OUT]},
+                                    .both_bytes_per_s = profile->value[GSIM_KEY_PCIE_DUPLEX]};
+}
+
+static int64_t bytes_ns(int64_t bytes, int64_t bytes_per_s) {
+    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
+}
+
+static int64_t n_copies(int64_t bytes, int64_t chunk_bytes) {
+    return chunk_bytes > 0 ? (bytes + chunk_bytes - 1) / chunk_bytes : 1;
+}
+
+int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
+                     int64_t bytes, int64_t chunk_bytes) {
+    if (bytes <= 0)
+        return 0;
+    return bytes_ns(bytes, rates->bytes_per_s[direction]) +
+           n_copies(bytes, chunk_bytes) * rates->copy_ns[direction];
+}
+
+/* What a direction gets of the ceiling: half, more where the other one cannot use its half. */
+static int64_t both_rate(const struct gsim_copy_rates *rates, enum gsim_direction direction) {
+    int64_t own = rates->bytes_per_s[direction];
+    int64_t other = rates->bytes_per_s[direction == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
+    int64_t ceiling = rates->both_bytes_per_s;
+    if (ceiling == INT64_MAX)
+        return own;
+    int64_t left = ceiling - (other < ceiling / 2 ? other : ceiling / 2);
+    return left > 0 && left < own ? left : own;
+}
+
+int64_t gsim_copy_both_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
+                          int64_t bytes, int64_t chunk_bytes) {
+    if (bytes <= 0)
+        return 0;
+    int64_t alone_ns = gsim_copy_ns(rates, direction, bytes, chunk_bytes);
+    int64_t both_ns = bytes_ns(bytes, both_rate(rates, direction)) +
+                      n_copies(bytes, chunk_bytes) * rates->both_copy_ns;
+    return both_ns > alone_ns ? both_ns : alone_ns;
+}
+
+static uint64_t ratio_q32(int64_t alone_ns, int64_t both_ns) {
+    if (alone_ns >= both_ns)
+        return GSIM_RATE_ONE;
+    uint64_t ratio = (uint64_t)(((gsim_u128)alone_ns << 32) / (gsim_u128)both_ns);
+    return ratio ? ratio : 1;
+}
+
+int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
+                            int64_t bytes_out, int64_t chunk_bytes) {
+    const int64_t bytes[] = {bytes_in, bytes_out};
+    gsim_work need[GSIM_DIRECTIONS];
+    uint64_t rate[GSIM_DIRECTIONS];
+    int64_t until[GSIM_DIRECTIONS]; /* the end, were the other one busy as long */
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        int64_t alone_ns = gsim_copy_ns(rates, d, bytes[d], chunk_bytes);
+        if (alone_ns == 0)
+            return gsim_copy_ns(rates, d == GSIM_H2D ? GSIM_D2H : GSIM_H2D,
+                                bytes[d == GSIM_H2D ? GSIM_D2H : GSIM_H2D], chunk_bytes);
+        need[d] = gsim_work_of_ns(alone_ns);
+        rate[d] = ratio_q32(alone_ns, gsim_copy_both_ns(rates, d, bytes[d], chunk_bytes));
+        until[d] = gsim_work_time(need[d], rate[d]);
+    }
+    enum gsim_direction last = until[GSIM_H2D] > until[GSIM_D2H] ? GSIM_H2D : GSIM_D2H;
+    int64_t first_ns = until[last == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
+    gsim_work left = need[last] - gsim_work_done(rate[last], first_ns);
+    return first_ns + (left > 0 ? gsim_work_time(left, GSIM_RATE_ONE) : 0);
+}
+
+int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
+                            int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns) {
+    int64_t alone_ns = gsim_copy_ns(rates, GSIM_H2D, bytes_in, chunk_bytes) +
+                       gsim_copy_ns(rates, GSIM_D2H, bytes_out, chunk_bytes);
+    if (bytes_in <= 0 || bytes_out <= 0) /* one direction alone never turns round */
+        return alone_ns;
+    int64_t turns = 2 * n_copies(bytes_in < bytes_out ? bytes_in : bytes_out, chunk_bytes);
+    return alone_ns + turns * alternate_ns;
+}
+
+/* --- engines ---------------------------------------------------------------------------------- */
+
+static uint32_t engine_of(uint32_t gpu, enum gsim_direction direction) {
+    return 2 * gpu + (uint32_t)direction;
+}
+
+/* Rings of the GPUs of each group, in one pass; the table of groups is scratch. */
+static bool make_rings(struct gsim_link *link, const uint32_t *group_of_gpu, uint32_t *next) {
+    uint32_t n_groups = 0;
+    for (uint32_t gpu = 0; gpu < link->n_gpus; gpu++)
+        n_groups = group_of_gpu[gpu] >= n_groups ? group_of_gpu[gpu] + 1 : n_groups;
+    uint32_t *last = gsim_arena_array(link->arena, n_groups, sizeof *last);
+    if (!last)
+        return false;
+    for (uint32_t group = 0; group < n_groups; group++)
+        last[group] = UINT32_MAX;
+    for (uint32_t gpu = 0; gpu < link->n_gpus; gpu++) {
+        uint32_t *before = &last[group_of_gpu[gpu]];
+        next[gpu] = gpu;
+        if (*before != UINT32_MAX) {
+            next[gpu] = next[*before];
+            next[*before] = gpu;
+        }
+        *before = gpu;
+    }
+    return true;
+}
+
+bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *root_of_gpu,
+                    const int64_t *root_bytes_per_s, struct gsim_arena *arena) {
+    *link = (struct gsim_link){.arena = arena,
+                               .n_gpus = n_gpus,
+                               .root_of_gpu = root_of_gpu,
+                               .root_bytes_per_s = root_bytes_per_s,
+                               .first_unused = GSIM_LINK_NONE};
+    link->engines = gsim_arena_array(arena, 2 * (size_t)n_gpus, sizeof *link->engines);
+    link->next_below = gsim_arena_array(arena, n_gpus, sizeof *link->next_below);
+    gsim_eventq_init(&link->queue, arena);
+    if (!link->engines || !link->next_below || !gsim_eventq_reserve(&link->queue, 2 * n_gpus))
+        return false;
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            link->engines[engine_of(gpu, d)] =
+                (struct gsim_link_engine){.head = GSIM_LINK_NONE, .tail = GSIM_LINK_NONE};
+        link->next_below[gpu] = gpu;
+    }
+    return !root_of_gpu || make_rings(link, root_of_gpu, link->next_below);
+}
+
+bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts *hosts,
+                           const bool *is_given) {
+    link->hosts = hosts;
+    link->is_host_given = is_given;
+    link->next_in_domain =
+        gsim_arena_array(link->arena, link->n_gpus, sizeof *link->next_in_domain);
+    link->next_in_host = gsim_arena_array(link->arena, link->n_gpus, sizeof *link->next_in_host);
+    return link->next_in_domain && link->next_in_host &&
+           make_rings(link, hosts->domain_of_gpu, link->next_in_domain) &&
+           make_rings(link, hosts->host_of_gpu, link->next_in_host);
+}
+
+static struct gsim_link_job *head_of(const struct gsim_link *link, uint32_t engine) {
+    uint32_t head = link->engines[engine].head;
+    return head == GSIM_LINK_NONE ? NULL : &link->jobs[head];
+}
+
+bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
+    return link->engines[engine_of(gpu, direction)].head != GSIM_LINK_NONE;
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+/* What an engine's head could do if the root carried anything; 0 for an idle engine. */
+static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
+    const struct gsim_link_job *job = head_of(link, engine);
+    if (!job)
+        return 0;
+    return head_of(link, engine ^ 1) ? job->both_q32 : GSIM_RATE_ONE;
+}
+
+/* Bytes per second at a rate; what takes no time asks for nothing. */
+static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
+    if (job->alone_ns == 0)
+        return 0;
+    gsim_i128 alone = (gsim_i128)job->asked.bytes * GSIM_NS_PER_S / job->alone_ns;
+    gsim_i128 bytes_per_s = alone * rate_q32 >> 32;
+    return bytes_per_s > INT64_MAX ? INT64_MAX : (int64_t)bytes_per_s;
+}
+
+/* Max-min fairness: the level at which all that want more than it share what the modest leave. */
+static int64_t fair_level(const struct gsim_link *link, uint32_t gpu,
+                          enum gsim_direction direction) {
+    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
+    int64_t level = 0;
+    for (;;) {
+        int64_t left = carried, n_above = 0;
+        uint32_t other = gpu;
+        do {
+            uint32_t engine = engine_of(other, direction);
+            if (head_of(link, engine)) {
+                int64_t wants = demand(head_of(link, engine), wanted_q32(link, engine));
+                if (wants > level)
+                    n_above++;
+                else
+                    left -= wants;
+            }
+            other = link->next_below[other];
+        } while (other != gpu);
+        if (n_above == 0)
+            return INT64_MAX;
+        int64_t next = left / n_above > 0 ? left / n_above : 1;
+        if (next <= level)
+            return level;
+        level = next;
+    }
+}
+
+static uint64_t rate_below(const struct gsim_link_job *job, uint64_t wanted, int64_t level) {
+    int64_t wants = demand(job, wanted);
+    if (wants <= level)
+        return wanted;
+    uint64_t rate = (uint64_t)((gsim_u128)wanted * (uint64_t)level / (uint64_t)wants);
+    return rate ? rate : 1;
+}
+
+static void set_rate(struct gsim_link *link, uint32_t engine, uint64_t rate_q32, int64_t now_ns) {
+    struct gsim_link_job *job = head_of(link, engine);
+    struct gsim_progress *progress = &job->progress;
+    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
+    progress->since_ns = now_ns;
+    progress->rate_q32 = rate_q32;
+    gsim_work left = gsim_work_of_ns(job->alone_ns) - progress->done;
+    int64_t takes_ns = left > 0 ? gsim_work_time(left, rate_q32) : 0;
+    gsim_eventq_set(&link->queue, engine, now_ns + takes_ns, engine);
+}
+
+static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
+    return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
+}
+
+/* demand() at a rate of one; most copies are short enough for one register. */
+static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
+    int64_t ns = job->alone_ns, bytes = job->asked.bytes;
+    if (ns == 0 || ns > INT64_MAX / GSIM_NS_PER_S || bytes / ns >= INT64_MAX / GSIM_NS_PER_S)
+        return demand(job, GSIM_RATE_ONE);
+    return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
+}
+
+/* --- rates where hosts are shared ---------------------------------------------------------------- */
+
+enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
+
+/* Engines of a ring get no more together than is carried, max-min fair. ways: a bit for each direction
+ * that counts. Whether any engine gets less. */
+static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
+                     int64_t carried) {
+    int64_t level = 0, sum = 0, n_above = 1;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            sum += ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
+        other = next[other];
+    } while (other != gpu);
+    if (sum <= carried)
+        return false;
+    while (n_above > 0) {
+        int64_t left = carried;
+        n_above = 0;
+        do {
+            for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+                int64_t gets = ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
+                n_above += gets > level;
+                left -= gets > level ? 0 : gets;
+            }
+            other = next[other];
+        } while (other != gpu);
+        int64_t raised = n_above > 0 && left / n_above > 0 ? left / n_above : 1;
+        if (raised <= level)
+            break;
+        level = raised;
+    }
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            if (ways >> d & 1 && link->engines[engine_of(other, d)].gets > level)
+                link->engines[engine_of(other, d)].gets = level;
+        other = next[other];
+    } while (other != gpu);
+    return true;
+}
+
+/* The ways in which the engines of a domain copy. */
+static unsigned ways_of(const struct gsim_link *link, uint32_t gpu) {
+    unsigned ways = 0;
+    uint32_t other = gpu;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            ways |= link->engines[engine_of(other, d)].gets > 0 ? 1u << d : 0;
+        other = link->next_in_domain[other];
+    } while (other != gpu);
+    return ways;
+}
+
+static void cap_domain(struct gsim_link *link, uint32_t gpu) {
+    uint32_t domain = link->hosts->domain_of_gpu[gpu];
+    const int64_t *carried = link->hosts->rates[domain].bytes_per_s;
+    bool is_limited = cap_ring(link, link->next_in_domain, gpu, WAY_IN, carried[GSIM_HOST_IN]);
+    is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
+    if (ways_of(link, gpu) == (WAY_IN | WAY_OUT))
+        is_limited |=
+            cap_ring(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
+    link->was_host_limited |= is_limited && !link->is_host_given[domain];
+}
+
+/* What each engine of a ring would get of an idle host; the sums of both ways. */
+static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
+    uint32_t other = gpu;
+    sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            uint32_t engine = engine_of(other, d);
+            const struct gsim_link_job *job = head_of(link, engine);
+            int64_t gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
+            link->engines[engine].gets = gets;
+            sum[d] = gets < INT64_MAX - sum[d] ? sum[d] + gets : INT64_MAX;
+        }
+        other = next[other];
+    } while (other != gpu);
+}
+
+/* First of its group among the GPUs of its host. */
+static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
+    return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
+}
+
+/* Roots first, then what the host's memory does for what they let through. */
+static void cap_host(struct gsim_link *link, uint32_t gpu) {
+    uint32_t other = gpu;
+    do {
+        if (is_lead(link->root_of_gpu, other)) {
+            int64_t carried = link->root_bytes_per_s[link->root_of_gpu[other]];
+            (void)cap_ring(link, link->next_below, other, WAY_IN, carried);
+            (void)cap_ring(link, link->next_below, other, WAY_OUT, carried);
+        }
+        other = link->next_in_host[other];
+    } while (other != gpu);
+    do {
+        if (is_lead(link->hosts->domain_of_gpu, other))
+            cap_domain(link, other);
+        other = link->next_in_host[other];
+    } while (other != gpu);
+}
+
+/* A head whose rate stays as it is keeps its event. */
+static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns) {
+    const struct gsim_link_job *job = head_of(link, engine);
+    struct gsim_link_engine *about = &link->engines[engine];
+    if (!job)
+        return;
+    uint64_t wanted = wanted_q32(link, engine);
+    bool is_as_before =
+        job->progress.rate_q32 > 0 && about->got == about->gets && about->wanted_q32 == wanted;
+    if (is_as_before)
+        return;
+    about->got = about->gets;
+    about->wanted_q32 = wanted;
+    set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
+}
+
+/* Mostly a domain has room for all. */
+static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
+    const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
+    int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
+    return in > carried[GSIM_HOST_IN] || out > carried[GSIM_HOST_OUT] ||
+           (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
+}
+
+static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    const uint32_t *next = link->root_of_gpu ? link->next_in_host : link->next_in_domain;
+    uint32_t other = gpu;
+    int64_t sum[GSIM_DIRECTIONS];
+    ask(link, next, gpu, sum);
+    if (link->root_of_gpu)
+        cap_host(link, gpu);
+    else if (is_too_much(link, gpu, sum))
+        cap_domain(link, gpu);
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
+            settle_rate(link, engine_of(other, d), now_ns);
+        other = next[other];
+    } while (other != gpu);
+}
+
+/* An engine of this GPU began or ended a transfer. A root's ring is walked for each direction, since
+ * the other engine's rate decides what is left for its neighbours. */
+static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    bool is_shared = is_root_shared(link, gpu);
+    if (link->hosts) {
+        rerate_host(link, gpu, now_ns);
+        return;
+    }
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        int64_t level = is_shared ? fair_level(link, gpu, d) : INT64_MAX;
+        uint32_t other = gpu;
+        do {
+            uint32_t engine = engine_of(other, d);
+            const struct gsim_link_job *job = head_of(link, engine);
+            if (job)
+                set_rate(link, engine, rate_below(job, wanted_q32(link, engine), level), now_ns);
+            other = link->next_below[other];
+        } while (is_shared && other != gpu);
+    }
+}
+
+/* --- transfers -------------------------------------------------------------------------------- */
+
+static bool grow(struct gsim_link *link) {
+    uint32_t capacity = link->capacity ? 2 * link->capacity : 64;
+    struct gsim_link_job *jobs = gsim_arena_grow(
+        link->arena, link->jobs, link->capacity * sizeof *jobs, capacity * sizeof *jobs);
+    if (!jobs)
+        return false;
+    for (uint32_t i = capacity; i > link->capacity; i--) {
+        jobs[i - 1].next = link->first_unused;
+        link->first_unused = i - 1;
+    }
+    link->jobs = jobs;
+    link->capacity = capacity;
+    return true;
+}
+
+static void begin(struct gsim_link *link, uint32_t handle, int64_t now_ns) {
+    struct gsim_link_job *job = &link->jobs[handle];
+    job->begin_ns = now_ns;
+    job->progress = (struct gsim_progress){.since_ns = now_ns};
+}
+
+uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
+                          int64_t now_ns) {
+    assert(transfer->gpu < link->n_gpus && transfer->bytes >= 0);
+    assert(gsim_link_next_time(link) >= now_ns);
+    if (link->first_unused == GSIM_LINK_NONE && !grow(link))
+        return GSIM_LINK_NONE;
+    uint32_t handle = link->first_unused;
+    struct gsim_link_job *job = &link->jobs[handle];
+    link->first_unused = job->next;
+    int64_t extra_ns = transfer->is_synchronous ? transfer->rates->sync_ns : 0;
+    int64_t alone_ns = extra_ns + gsim_copy_ns(transfer->rates, transfer->direction,
+                                               transfer->bytes, transfer->chunk_bytes);
+    int64_t both_ns = extra_ns + gsim_copy_both_ns(transfer->rates, transfer->direction,
+                                                   transfer->bytes, transfer->chunk_bytes);
+    *job = (struct gsim_link_job){.asked = *transfer,
+                                  .alone_ns = alone_ns,
+                                  .both_q32 = ratio_q32(alone_ns, both_ns),
+                                  .next = GSIM_LINK_NONE};
+    if (link->hosts) {
+        job->asks[0] = alone_bytes_per_s(job);
+        job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
+    }
+    struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
+    if (engine->head != GSIM_LINK_NONE) {
+        link->jobs[engine->tail].next = handle;
+        engine->tail = handle;
+        return handle;
+    }
+    engine->head = engine->tail = handle;
+    begin(link, handle, now_ns);
+    rerate(link, transfer->gpu, now_ns);
+    return handle;
+}
+
+int64_t gsim_link_next_time(const struct gsim_link *link) {
+    return gsim_eventq_next(&link->queue);
+}
+
+bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out) {
+    if (gsim_link_next_time(link) > now_ns)
+        return false;
+    struct gsim_event_key key;
+    uint32_t at = gsim_eventq_pop(&link->queue, &key);
+    struct gsim_link_engine *engine = &link->engines[at];
+    uint32_t handle = engine->head;
+    struct gsim_link_job *job = &link->jobs[handle];
+    *out = (struct gsim_transfer_done){.tag = job->asked.tag,
+                                       .begin_ns = job->begin_ns,
+                                       .end_ns = key.time_ns,
+                                       .bytes = job->asked.bytes,
+                                       .gpu = job->asked.gpu,
+                                       .direction = job->asked.direction};
+    engine->head = job->next;
+    job->next = link->first_unused;
+    link->first_unused = handle;
+    if (engine->head == GSIM_LINK_NONE)
+        engine->tail = GSIM_LINK_NONE;
+    else
+        begin(link, engine->head, key.time_ns);
+    rerate(link, out->gpu, key.time_ns);
+    return true;
+}
+
+int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
+                              uint32_t n_in_domain, const struct gsim_copy_rates *rates,
+                              enum gsim_direction direction, int64_t bytes) {
+    struct gsim_link_job job = {.asked = {.bytes = bytes},
+                                .alone_ns = gsim_copy_ns(rates, direction, bytes, 0)};
+    int64_t level = INT64_MAX;
+    if (job.alone_ns == 0)
+        return 0;
+    if (is_root_shared(link, gpu))
+        level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
+    if (link->hosts) {
+        const struct gsim_host_rates *host = &link->hosts->rates[link->hosts->domain_of_gpu[gpu]];
+        int64_t carried = host->bytes_per_s[direction == GSIM_H2D ? GSIM_HOST_IN : GSIM_HOST_OUT];
+        level = carried / n_in_domain < level ? carried / n_in_domain : level;
+    }
+    uint64_t rate_q32 = rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
+    return gsim_work_time(gsim_work_of_ns(job.alone_ns), rate_q32);
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {
+    gsim_work need = gsim_work_of_ns(job->alone_ns);
+    gsim_work done = job->progress.done +
+                     gsim_work_done(job->progress.rate_q32, now_ns - job->progress.since_ns);
+    return done < need ? done : need;
+}
+
+int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns) {
+    const struct gsim_link_job *job = &link->jobs[handle];
+    const struct gsim_link_engine *engine =
+        &link->engines[engine_of(job->asked.gpu, job->asked.direction)];
+    if (engine->head != handle)
+        return 0;
+    if (job->alone_ns == 0)
+        return job->asked.bytes;
+    return gsim_muldiv_floor(job->asked.bytes, gsim_work_to_ns(done_at(job, now_ns)),
+                             job->alone_ns);
+}
+
+static void put(int64_t value, int64_t *out, size_t room, size_t *n) {
+    if (*n < room)
+        out[*n] = value;
+    (*n)++;
+}
+
+size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_ns, int64_t *out,
+                       size_t room) {
+    size_t n = 0;
+    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+        const struct gsim_link_engine *engine = &link->engines[engine_of(gpu, d)];
+        for (uint32_t at = engine->head; at != GSIM_LINK_NONE; at = link->jobs[at].next) {
+            const struct gsim_link_job *job = &link->jobs[at];
+            gsim_work done = at == engine->head ? done_at(job, now_ns) : 0;
+            put((int64_t)job->asked.tag, out, room, &n);
+            put(job->asked.bytes, out, room, &n);
+            put(job->alone_ns, out, room, &n);
+            put((int64_t)job->both_q32, out, room, &n);
+            put(gsim_work_to_ns(done), out, room, &n);
+            put((int64_t)(done & UINT32_MAX), out, room, &n);
+        }
+        put(-1, out, room, &n); /* the end of an engine */
+    }
+    return n;
+}

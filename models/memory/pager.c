@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/memory/pager.h"
+
+#include <string.h>
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static enum gsim_eviction eviction_of(const struct gsim_arrangement *arrangement) {
+    if (arrangement->memory == GSIM_MEMORY_PROACTIVE)
+        return arrangement->evicts_lru ? GSIM_EVICT_LRU : GSIM_EVICT_BELADY;
+    return arrangement->memory == GSIM_MEMORY_LRU ? GSIM_EVICT_LRU : GSIM_EVICT_ALLOCATION;
+}
+
+void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *arrangement,
+                     const struct gsim_profile *profile, struct gsim_arena *arena) {
+    *pager = (struct gsim_pager){.manager = arrangement->memory,
+                                 .eviction = eviction_of(arrangement),
+                                 .proactive = gsim_proactive_default(profile)};
+    pager->proactive.is_pipelined = arrangement->pipeline;
+    pager->proactive.has_early_start = arrangement->early_start;
+    pager->proactive.predicts_allocations = !arrangement->predict_by_template;
+    pager->proactive.false_negative_ppm = arrangement->missed_ppm;
+    pager->proactive.false_positive_ppm = arrangement->spare_ppm;
+    pager->mapped_bytes_per_s = profile->value[GSIM_KEY_PCIE_H2D];
+    pager->prefetch_bytes_per_s = profile->value[GSIM_KEY_UVM_PREFETCH_IN];
+    pager->plan_ns = profile->value[GSIM_KEY_MIGRATE_PLAN_NS];
+    pager->plan_ns_per_task = profile->value[GSIM_KEY_MIGRATE_TASK_PLAN_NS];
+    gsim_uvm_init(&pager->uvm, profile, arena);
+    int64_t chunks = profile->value[GSIM_KEY_HBM_BYTES] / pager->uvm.chunk_bytes;
+    pager->capacity = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
+    pager->alone = (struct gsim_pager_rates){.migrate = pager->proactive.rates,
+                                             .copy_bytes_per_s = pager->uvm.copy_bytes_per_s,
+                                             .mapped_bytes_per_s = pager->mapped_bytes_per_s,
+                                             .prefetch_bytes_per_s = pager->prefetch_bytes_per_s};
+}
+
+static int64_t shared(int64_t bytes_per_s, uint64_t share_q32) {
+    if (bytes_per_s == INT64_MAX || share_q32 == GSIM_RATE_ONE)
+        return bytes_per_s;
+    int64_t left = (int64_t)((gsim_u128)bytes_per_s * share_q32 >> 32);
+    return left > 0 ? left : 1;
+}
+
+struct gsim_pager_shares gsim_pager_whole(void) {
+    return (struct gsim_pager_shares){{GSIM_RATE_ONE, GSIM_RATE_ONE, GSIM_RATE_ONE}};
+}
+
+void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares) {
+    const struct gsim_pager_rates *alone = &pager->alone;
+    struct gsim_copy_rates *migrate = &pager->proactive.rates;
+    uint64_t in = shares->q32[GSIM_HOST_IN], out = shares->q32[GSIM_HOST_OUT];
+    uint64_t least = in < out ? in : out;
+    migrate->bytes_per_s[GSIM_H2D] = shared(alone->migrate.bytes_per_s[GSIM_H2D], in);
+    migrate->bytes_per_s[GSIM_D2H] = shared(alone->migrate.bytes_per_s[GSIM_D2H], out);
+    migrate->both_bytes_per_s =
+        shared(alone->migrate.both_bytes_per_s, shares->q32[GSIM_HOST_BOTH]);
+    pager->uvm.copy_bytes_per_s = shared(alone->copy_bytes_per_s, least);
+    pager->mapped_bytes_per_s = shared(alone->mapped_bytes_per_s, least);
+    pager->prefetch_bytes_per_s = shared(alone->prefetch_bytes_per_s, least);
+}
+
+GSIM_ROLE_ASSERT(struct gsim_memory_use);
+GSIM_ROLE_ASSERT(struct gsim_store_times);
+
+void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n) {
+    gsim_sums_add(GSIM_ROLE(*to), (const int64_t *)one, n);
+}
+
+/* What is where is about to be another. */
+static void change(struct gsim_store *store) {
+    store->stamp = ++store->pager->stamp;
+}
+
+void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena) {
+    *store = (struct gsim_store){.pager = pager};
+    if (!pager)
+        return;
+    gsim_residency_init(&store->residency, pager->capacity, pager->eviction, arena);
+    change(store);
+}
+
+static uint32_t open_buffer(struct gsim_store *store, const struct gsim_tenant_spec *spec,
+                            uint32_t n_chunks) {
+    if (n_chunks == 0)
+        return GSIM_NO_BUFFER;
+    uint32_t buffer = gsim_residency_open(&store->residency, spec->owner, n_chunks);
+    if (buffer != GSIM_NO_BUFFER && spec->yields)
+        gsim_residency_yield(&store->residency, buffer);
+    return buffer;
+}
+
+bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
+                     const struct gsim_tenant_spec *spec) {
+    *tenant = (struct gsim_tenant){.spec = *spec, .used = GSIM_NO_BUFFER, .unused = GSIM_NO_BUFFER};
+    if (!store->pager)
+        return true;
+    change(store);
+    int64_t chunk_bytes = store->pager->uvm.chunk_bytes;
+    uint32_t n_used = gsim_chunks_of(spec->used_bytes, chunk_bytes);
+    uint32_t n_all = gsim_chunks_of(spec->allocated_bytes, chunk_bytes);
+    tenant->used = open_buffer(store, spec, n_used);
+    tenant->unused = open_buffer(store, spec, n_all > n_used ? n_all - n_used : 0);
+    return !store->residency.has_failed;
+}
+
+static void close_buffer(struct gsim_store *store, uint32_t *buffer) {
+    if (*buffer != GSIM_NO_BUFFER)
+        gsim_residency_close(&store->residency, *buffer);
+    *buffer = GSIM_NO_BUFFER;
+}
+
+void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant) {
+    if (!store->pager)
+        return;
+    change(store);
+    close_buffer(store, &tenant->used);
+    close_buffer(store, &tenant->unused);
+}
+
+void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant) {
+    if (!store->pager || tenant->used == GSIM_NO_BUFFER)
+        return;
+    change(store);
+    struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
+    if (store->pager->eviction == GSIM_EVICT_BELADY) /* it runs before all */
+        gsim_residency_set_next_use(&store->residency, tenant->used, INT64_MIN);
+    gsim_residency_write_host(&store->residency, all);
+    (void)gsim_residency_access(&store->residency, all, false);
+}
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+static uint32_t range_of(const struct gsim_residency *residency, uint32_t buffer,
+                         struct gsim_range *out) {
+    if (buffer == GSIM_NO_BUFFER)
+        return 0;
+    *out = gsim_range_whole(residency, buffer);
+    return 1;
+}
+
+struct gsim_store_move gsim_store_switch(struct gsim_store *store,
+                                         const struct gsim_next_turn *turns, uint32_t n_turns,
+                                         int64_t now_ns) {
+    if (n_turns > 1)
+        now_ns += store->pager->plan_ns + n_turns * store->pager->plan_ns_per_task;
+    change(store);
+    const struct gsim_residency *residency = &store->residency;
+    struct gsim_turn timeline[GSIM_STORE_TURNS_MAX];
+    struct gsim_range used[GSIM_STORE_TURNS_MAX], unused[GSIM_STORE_TURNS_MAX];
+    for (uint32_t i = 0; i < n_turns; i++)
+        timeline[i] =
+            (struct gsim_turn){.used = &used[i],
+                               .n_used = range_of(residency, turns[i].tenant->used, &used[i]),
+                               .unused = &unused[i],
+                               .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
+                               .run_ns = turns[i].run_ns,
+                               .sweep_ns = turns[i].sweep_ns};
+    struct gsim_migration moved =
+        gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
+    int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
+    int64_t starts_ns = moved.bytes_in + moved.bytes_out > 0 ? begins_ns + moved.start_ns : now_ns;
+    if (moved.bytes_in + moved.bytes_out > 0)
+        store->times.link_free_ns = begins_ns + moved.ns;
+    store->last_ns = moved.ns;
+    store->last_in = moved.bytes_in;
+    store->last_out = moved.bytes_out;
+    struct gsim_tenant *tenant = turns[0].tenant;
+    tenant->sum.bytes_in += moved.bytes_in;
+    tenant->sum.bytes_out += moved.bytes_out;
+    tenant->sum.stall_ns += starts_ns - now_ns;
+    return (struct gsim_store_move){.begins_ns = begins_ns,
+                                    .ends_ns = begins_ns + moved.ns,
+                                    .starts_ns = starts_ns,
+                                    .bytes_in = moved.bytes_in,
+                                    .bytes_out = moved.bytes_out};
+}
+
+/* Where everything is there and its age does not count, there is nothing to do. */
+static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
+    const struct gsim_buffer *about = &store->residency.buffers[buffer];
+    return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
+}
+
+/* Everything of a range that yields; what is on the host is prefetched while there is room for it and
+ * nobody who does not yield, or read where it is. */
+static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
+                            struct gsim_paging *paging) {
+    struct gsim_residency *residency = &store->residency;
+    const struct gsim_pager *pager = store->pager;
+    int64_t prefetched = 0, mapped = 0; /* chunks */
+    bool is_free = gsim_residency_all_yield(residency), is_fine = true;
+    while (left.n > 0 && is_fine) {
+        enum gsim_content content;
+        struct gsim_range part = left;
+        part.n = gsim_residency_alike(residency, left, &content);
+        uint32_t room = is_free ? gsim_residency_free(residency) : 0;
+        if (content == GSIM_ON_HOST && room > 0) {
+            part.n = part.n < room ? part.n : room;
+            prefetched += gsim_residency_populate(residency, part).in;
+        } else if (content == GSIM_ON_HOST) {
+            mapped += part.n;
+        } else {
+            is_fine = gsim_uvm_access(&store->pager->uvm, residency, part, (struct gsim_touches){0},
+                                      paging);
+        }
+        left.first += part.n;
+        left.n -= part.n;
+    }
+    residency->has_failed |= !is_fine;
+    int64_t chunk_bytes = pager->uvm.chunk_bytes, ns = gsim_uvm_ns(&pager->uvm, paging);
+    paging->bytes_in += (prefetched + mapped) * chunk_bytes;
+    return ns +
+           gsim_muldiv_ceil(prefetched * chunk_bytes, GSIM_NS_PER_S, pager->prefetch_bytes_per_s) +
+           gsim_muldiv_ceil(mapped * chunk_bytes, GSIM_NS_PER_S, pager->mapped_bytes_per_s);
+}
+
+static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
+                              struct gsim_paging *paging) {
+    struct gsim_uvm *uvm = &store->pager->uvm;
+    if (!gsim_uvm_access(uvm, &store->residency, range, (struct gsim_touches){0}, paging))
+        store->residency.has_failed = true;
+    return gsim_uvm_ns(uvm, paging);
+}
+
+int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
+    if (!store->pager || tenant->state.is_swept)
+        return 0;
+    tenant->state.is_swept = true;
+    if (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant->used))
+        return 0;
+    change(store);
+    struct gsim_paging paging = {0};
+    struct gsim_range range = gsim_range_whole(&store->residency, tenant->used);
+    bool is_mapped = tenant->spec.yields && !gsim_store_is_proactive(store);
+    int64_t stall_ns =
+        is_mapped ? sweep_mapped(store, range, &paging) : sweep_faulting(store, range, &paging);
+    struct gsim_memory_use use = {paging.faults, paging.bytes_in, paging.bytes_out, stall_ns};
+    gsim_memory_use_add(&tenant->sum, &use, 1);
+    tenant->last = use;
+    return stall_ns;
+}
+
+struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int64_t left_ns) {
+    const struct gsim_memory_use *last = &tenant->last;
+    int64_t ns = left_ns < last->stall_ns ? left_ns : last->stall_ns;
+    if (ns <= 0)
+        return (struct gsim_memory_use){0};
+    return (struct gsim_memory_use){
+        .bytes_in = gsim_muldiv_floor(last->bytes_in, ns, last->stall_ns),
+        .bytes_out = gsim_muldiv_floor(last->bytes_out, ns, last->stall_ns)};
+}
+
+int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
+                           int64_t bytes_per_s) {
+    struct gsim_memory_use *last = &tenant->last;
+    int64_t bytes = last->bytes_in + last->bytes_out;
+    if (left_ns <= 0 || left_ns > last->stall_ns || bytes == 0 || was_bytes_per_s == INT64_MAX)
+        return left_ns;
+    int64_t all_ns = last->stall_ns + gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s) -
+                     gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, was_bytes_per_s);
+    all_ns = all_ns > 0 ? all_ns : 1;
+    int64_t now_left_ns = gsim_muldiv_ceil(left_ns, all_ns, last->stall_ns);
+    tenant->sum.stall_ns += now_left_ns - left_ns;
+    last->stall_ns = all_ns;
+    return now_left_ns;
+}
+
+struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns) {
+    int64_t ns = store->times.link_free_ns - now_ns;
+    ns = ns < store->last_ns ? ns : store->last_ns;
+    if (!gsim_store_is_proactive(store) || ns <= 0)
+        return (struct gsim_memory_use){0};
+    return (struct gsim_memory_use){
+        .bytes_in = gsim_muldiv_floor(store->last_in, ns, store->last_ns),
+        .bytes_out = gsim_muldiv_floor(store->last_out, ns, store->last_ns)};
+}
+
+/* --- overflow --------------------------------------------------------------------------------- */
+
+static int64_t crossing_ns(int64_t bytes, int64_t bytes_per_s) {
+    return bytes_per_s == INT64_MAX ? 0 : gsim_muldiv_ceil(bytes, GSIM_NS_PER_S, bytes_per_s);
+}
+
+struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile) {
+    return (struct gsim_overflow){bytes, crossing_ns(bytes, profile->value[GSIM_KEY_PCIE_D2H]) +
+                                             crossing_ns(bytes, profile->value[GSIM_KEY_PCIE_H2D])};
+}
+
+void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
+    tenant->state.is_swept &= !is_swept;
+    tenant->sum.bytes_out += tenant->spec.overflow.bytes;
+    tenant->sum.bytes_in += tenant->spec.overflow.bytes;
+    tenant->sum.stall_ns += tenant->spec.overflow.ns;
+}
+
+/* --- states ----------------------------------------------------------------------------------- */
+
+static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t buffer) {
+    return buffer == GSIM_NO_BUFFER ? 0 : residency->buffers[buffer].n_resident;
+}
+
+bool gsim_store_is_too_much(const struct gsim_store *store) {
+    const struct gsim_residency *residency = &store->residency;
+    uint64_t n_chunks = 0;
+    for (uint32_t b = 0; store->pager && b < residency->n_buffers; b++)
+        n_chunks += residency->buffers[b].is_open ? residency->buffers[b].n_chunks : 0;
+    return store->pager && n_chunks > residency->capacity;
+}
+
+int64_t gsim_store_resident_bytes(const struct gsim_store *store,
+                                  const struct gsim_tenant *tenant) {
+    return store->pager->uvm.chunk_bytes * (resident_chunks(&store->residency, tenant->used) +
+                                            resident_chunks(&store->residency, tenant->unused));
+}
+
+void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from) {
+    struct gsim_residency residency = to->residency;
+    bool is_same = to->pager == from->pager && to->stamp == from->stamp;
+    if (from->pager && !is_same) {
+        if (!residency.arena)
+            residency.arena = from->residency.arena;
+        (void)gsim_residency_copy(&residency, &from->residency); /* a failure is noted there */
+    }
+    *to = *from;
+    to->residency = residency;
+}
+
+static bool has_same_uses(const struct gsim_residency *a, const struct gsim_residency *b) {
+    if (a->n_buffers != b->n_buffers)
+        return false;
+    for (uint32_t i = 0; i < a->n_buffers; i++)
+        if (a->buffers[i].is_open != b->buffers[i].is_open ||
+            (a->buffers[i].is_open && a->buffers[i].next_use != b->buffers[i].next_use))
+            return false;
+    return true;
+}
+
+static bool reserve(struct gsim_store_scratch *scratch, size_t n, struct gsim_arena *arena) {
+    if (n <= scratch->capacity)
+        return true;
+    int64_t *grown = gsim_arena_grow(arena, scratch->numbers, scratch->capacity * sizeof *grown,
+                                     2 * n * sizeof *grown);
+    if (!grown)
+        return false;
+    scratch->numbers = grown;
+    scratch->capacity = 2 * n;
+    return true;
+}
+
+bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
+                        int64_t b_now_ns, struct gsim_store_scratch *scratch) {
+    if (!a->pager || !b->pager)
+        return a->pager == b->pager;
+    if (!gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
+                             b_now_ns, 0) ||
+        !has_same_uses(&a->residency, &b->residency))
+        return false;
+    if (a->stamp == b->stamp)
+        return true;
+    size_t n = gsim_residency_state(&a->residency, NULL, 0);
+    if (n != gsim_residency_state(&b->residency, NULL, 0) ||
+        !reserve(scratch, 2 * n, a->residency.arena))
+        return false;
+    (void)gsim_residency_state(&a->residency, scratch->numbers, n);
+    (void)gsim_residency_state(&b->residency, scratch->numbers + n, n);
+    return memcmp(scratch->numbers, scratch->numbers + n, n * sizeof(int64_t)) == 0;
+}
+
+void gsim_store_skip(struct gsim_store *store, int64_t by_ns) {
+    gsim_times_shift(GSIM_ROLE(store->times), by_ns);
+}
+
+bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0;
+}

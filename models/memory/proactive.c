@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A switch: rank, evict for what is missing, populate in the order of the sweep. A quote is the same
+ * call on a copy of the residency. */
+#include "models/memory/proactive.h"
+
+struct gsim_proactive gsim_proactive_default(const struct gsim_profile *profile) {
+    return (struct gsim_proactive){.rates = gsim_copy_rates_migrate(profile),
+                                   .alternate_ns = profile->value[GSIM_KEY_PCIE_ALTERNATE_NS],
+                                   .chunk_bytes = profile->value[GSIM_KEY_UVM_CHUNK_BYTES],
+                                   .is_pipelined = true,
+                                   .has_early_start = true,
+                                   .copies_clean = profile->value[GSIM_KEY_UVM_CLEAN_COPY] != 0};
+}
+
+int64_t gsim_proactive_ns(const struct gsim_proactive *proactive, int64_t bytes_in,
+                          int64_t bytes_out) {
+    if (proactive->is_pipelined)
+        return gsim_copy_duplex_ns(&proactive->rates, bytes_in, bytes_out, proactive->chunk_bytes);
+    return gsim_copy_serial_ns(&proactive->rates, bytes_in, bytes_out, proactive->chunk_bytes,
+                               proactive->alternate_ns);
+}
+
+static void rank_ranges(struct gsim_residency *residency, const struct gsim_range *ranges,
+                        uint32_t n, int64_t key) {
+    for (uint32_t i = 0; i < n; i++)
+        if (ranges[i].n > 0)
+            gsim_residency_set_next_use(residency, ranges[i].buffer, key);
+}
+
+void gsim_proactive_rank(const struct gsim_proactive *proactive, struct gsim_residency *residency,
+                         const struct gsim_turn *turns, uint32_t n_turns) {
+    bool is_all = proactive->predicts_allocations || proactive->false_positive_ppm > 0;
+    int64_t begins_ns = 0;
+    for (uint32_t b = 0; b < residency->n_buffers; b++)
+        if (residency->buffers[b].is_open)
+            gsim_residency_set_next_use(residency, b, INT64_MAX);
+    for (uint32_t t = 1; t < n_turns; t++)
+        begins_ns += turns[t - 1].run_ns;
+    for (uint32_t t = n_turns; t > 0; t--) { /* backwards: the nearest use stands */
+        const struct gsim_turn *turn = &turns[t - 1];
+        int64_t key = t > 1 ? begins_ns : -1; /* who is about to run comes before all */
+        rank_ranges(residency, turn->unused, is_all ? turn->n_unused : 0, key);
+        rank_ranges(residency, turn->used, turn->n_used, key);
+        if (t > 1)
+            begins_ns -= turns[t - 2].run_ns;
+    }
+}
+
+/* --- prediction ------------------------------------------------------------------------------- */
+
+static int64_t total(const struct gsim_range *ranges, uint32_t n) {
+    int64_t chunks = 0;
+    for (uint32_t i = 0; i < n; i++)
+        chunks += ranges[i].n;
+    return chunks;
+}
+
+/* The first `most` chunks of some ranges. What is not predicted is the end of the working set. */
+struct predicted {
+    const struct gsim_range *ranges;
+    uint32_t n;
+    int64_t most;
+};
+
+struct prediction {
+    struct predicted part[2]; /* what is used, what is not */
+};
+
+static struct prediction predict(const struct gsim_proactive *proactive,
+                                 const struct gsim_turn *turn) {
+    int64_t used = total(turn->used, turn->n_used);
+    int64_t missed = used * proactive->false_negative_ppm / GSIM_PPM;
+    int64_t besides = used * proactive->false_positive_ppm / GSIM_PPM;
+    struct prediction prediction = {
+        {{turn->used, turn->n_used, used - missed}, {turn->unused, turn->n_unused, besides}}};
+    if (proactive->predicts_allocations) {
+        prediction.part[0].most = used;
+        prediction.part[1].most = total(turn->unused, turn->n_unused);
+    }
+    return prediction;
+}
+
+static struct gsim_range cut(struct gsim_range range, int64_t most) {
+    if (range.n > most)
+        range.n = most > 0 ? (uint32_t)most : 0;
+    return range;
+}
+
+/* --- eviction --------------------------------------------------------------------------------- */
+
+static struct gsim_moved missing(const struct gsim_residency *residency,
+                                 const struct predicted *part) {
+    struct gsim_moved sum = {0};
+    int64_t left = part->most;
+    for (uint32_t i = 0; i < part->n && left > 0; i++) {
+        struct gsim_range range = cut(part->ranges[i], left);
+        struct gsim_moved moved = gsim_residency_missing(residency, range);
+        sum.hits += moved.hits;
+        sum.in += moved.in;
+        sum.zeroed += moved.zeroed;
+        left -= range.n;
+    }
+    return sum;
+}
+
+static void use(struct gsim_residency *residency, const struct predicted *part) {
+    int64_t left = part->most;
+    for (uint32_t i = 0; i < part->n && left > 0; i++) {
+        struct gsim_range range = cut(part->ranges[i], left);
+        (void)gsim_residency_touch(residency, range, false);
+        left -= range.n;
+    }
+}
+
+/* Chunks that may go for the prediction: all but its own and the pinned ones. What is predicted and
+ * pinned is counted twice, which evicts less, never too much. */
+static int64_t evictable(const struct gsim_residency *residency, int64_t hits) {
+    int64_t n = (int64_t)residency->n_resident - hits;
+    for (uint32_t b = 0; b < residency->n_buffers; b++)
+        if (residency->buffers[b].is_open)
+            n -= residency->buffers[b].n_pinned;
+    return n > 0 ? n : 0;
+}
+
+static void make_room(struct gsim_residency *residency, const struct prediction *prediction,
+                      struct gsim_moved *moved) {
+    int64_t need = -(int64_t)gsim_residency_free(residency), hits = 0;
+    for (int p = 0; p < 2; p++) {
+        struct gsim_moved part = missing(residency, &prediction->part[p]);
+        need += part.in + part.zeroed;
+        hits += part.hits;
+    }
+    int64_t most = evictable(residency, hits);
+    need = need < most ? need : most;
+    if (need <= 0)
+        return;
+    struct gsim_moved out = gsim_residency_evict(residency, (uint32_t)need);
+    moved->out_dirty += out.out_dirty;
+    moved->out_clean += out.out_clean;
+}
+
+/* --- population ------------------------------------------------------------------------------- */
+
+/* A walk through a prediction in the order of the sweep: first to count what will come, then to
+ * bring it in and to see how late it is for a sweep that begins at once. */
+struct walk {
+    struct gsim_residency *residency;
+    const struct gsim_turn *turn;
+    struct gsim_moved moved; /* so far */
+    int64_t room;
+    int64_t passed, n_sweep; /* chunks of the sweep so far, and in all */
+    int64_t n_in, ns; /* what will come and how long that takes; 0 while counting */
+    int64_t late_ns; /* the worst so far */
+};
+
+/* The chunk that arrives as number `came` is touched after `passed` others. */
+static void is_touched(struct walk *walk, int64_t came, int64_t passed) {
+    int64_t arrives_ns = gsim_muldiv_ceil(walk->ns, came, walk->n_in);
+    int64_t needed_ns = gsim_muldiv_floor(walk->turn->sweep_ns, passed, walk->n_sweep);
+    if (arrives_ns - needed_ns > walk->late_ns)
+        walk->late_ns = arrives_ns - needed_ns;
+}
+
+/* n chunks of one kind that are missing and have room. Within them lateness is linear, so the first
+ * and the last decide. */
+static void bring(struct walk *walk, struct gsim_range range, enum gsim_content content) {
+    *(content == GSIM_ON_HOST ? &walk->moved.in : &walk->moved.zeroed) += range.n;
+    walk->room -= range.n;
+    if (walk->n_in == 0)
+        return;
+    (void)gsim_residency_populate(walk->residency, range);
+    if (content == GSIM_ON_HOST && walk->passed < walk->n_sweep) {
+        is_touched(walk, walk->moved.in - range.n + 1, walk->passed);
+        is_touched(walk, walk->moved.in, walk->passed + range.n - 1);
+    }
+}
+
+static void walk_range(struct walk *walk, struct gsim_range range) {
+    while (range.n > 0) {
+        enum gsim_content content;
+        struct gsim_range alike = range;
+        alike.n = gsim_residency_alike(walk->residency, range, &content);
+        if (content >= GSIM_CLEAN)
+            walk->moved.hits += alike.n;
+        else if (walk->room > 0)
+            bring(walk, alike = cut(alike, walk->room), content);
+        walk->passed += alike.n;
+        range.first += alike.n;
+        range.n -= alike.n;
+    }
+}
+
+static void walk_through(struct walk *walk, const struct prediction *prediction) {
+    for (int p = 0; p < 2; p++) {
+        const struct predicted *part = &prediction->part[p];
+        int64_t left = part->most;
+        for (uint32_t i = 0; i < part->n && left > 0; i++) {
+            struct gsim_range range = cut(part->ranges[i], left);
+            walk_range(walk, range);
+            left -= range.n;
+        }
+        walk->n_sweep = 0; /* what is predicted besides the working set is never late */
+    }
+}
+
+static struct walk begin_walk(struct gsim_residency *residency, const struct gsim_turn *turn) {
+    return (struct walk){.residency = residency,
+                         .turn = turn,
+                         .room = gsim_residency_free(residency),
+                         .n_sweep = total(turn->used, turn->n_used)};
+}
+
+/* Brings the prediction in, as far as there is room; fills what came and when. */
+static void populate(const struct gsim_proactive *proactive, struct gsim_residency *residency,
+                     const struct gsim_turn *turn, const struct prediction *prediction,
+                     struct gsim_migration *out) {
+    struct walk count = begin_walk(residency, turn);
+    walk_through(&count, prediction);
+    out->moved.hits = count.moved.hits;
+    out->moved.in = count.moved.in;
+    out->moved.zeroed = count.moved.zeroed;
+    out->bytes_in = count.moved.in * proactive->chunk_bytes;
+    out->ns = gsim_proactive_ns(proactive, out->bytes_in, out->bytes_out);
+    struct walk bring_in = begin_walk(residency, turn);
+    bring_in.n_in = count.moved.in > 0 ? count.moved.in : 1;
+    bring_in.ns = out->ns;
+    walk_through(&bring_in, prediction);
+    out->start_ns = proactive->has_early_start ? bring_in.late_ns : out->ns;
+}
+
+struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proactive,
+                                            struct gsim_residency *residency,
+                                            const struct gsim_turn *turns, uint32_t n_turns) {
+    struct gsim_migration out = {0};
+    struct prediction prediction = predict(proactive, &turns[0]);
+    struct predicted all = {turns[0].used, turns[0].n_used, total(turns[0].used, turns[0].n_used)};
+    gsim_proactive_rank(proactive, residency, turns, n_turns);
+    for (int p = 0; p < 2; p++)
+        use(residency, &prediction.part[p]); /* under LRU, what is needed is not the oldest */
+    make_room(residency, &prediction, &out.moved);
+    int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
+    out.bytes_out = copied * proactive->chunk_bytes;
+    populate(proactive, residency, &turns[0], &prediction, &out);
+    struct gsim_moved left = missing(residency, &all);
+    out.missed = left.in + left.zeroed;
+    return out;
+}
