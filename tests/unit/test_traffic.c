@@ -58,7 +58,7 @@ static struct gsim_node_group nodes(uint32_t count, uint32_t gpus, uint32_t belo
 /* A cargo of which nothing is on the nodes where it goes, or all. */
 static struct gsim_cargo cargo(enum gsim_job_copies carriage, const struct gsim_unit *units,
                                int64_t bytes, bool is_from_elsewhere) {
-    return (struct gsim_cargo){.carriage = carriage,
+    return (struct gsim_cargo){.way = carriage,
                                .bytes = bytes,
                                .kept_bytes = bytes,
                                .home = is_from_elsewhere ? units : NULL};
@@ -232,7 +232,7 @@ static void test_only_what_is_elsewhere_crosses(void **state) {
     struct gsim_node_group group = nodes(3, 4, 0, 0, 0);
     static const struct gsim_unit home[] = {{0, 0}, {1, 0}, {4, 0}},
                                   there[] = {{1, 0}, {2, 0}, {8, 0}};
-    struct gsim_cargo one = {.carriage = GSIM_CARRY_IN_FRESH,
+    struct gsim_cargo one = {.way = GSIM_CARRY_IN_FRESH,
                              .bytes = 600,
                              .kept_bytes = 600,
                              .home = home,
@@ -255,9 +255,9 @@ static void test_storage_comes_after_the_way_out(void **state) {
     struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}};
     struct gsim_cargo out = {
-        .carriage = GSIM_CARRY_OUT, .bytes = 200, .kept_bytes = 200, .stored_bytes = 200};
+        .way = GSIM_CARRY_OUT, .bytes = 200, .kept_bytes = 200, .stored_bytes = 200};
     struct gsim_cargo in = out;
-    in.carriage = GSIM_CARRY_IN_FRESH;
+    in.way = GSIM_CARRY_IN_FRESH;
     open_cluster(&f, &group, 1);
     assert_int_equal(gsim_traffic_ns(&f.traffic, &out, unit, 2), 200 + 1600);
     assert_int_equal(gsim_traffic_ns(&f.traffic, &in, &unit[2], 1), 800 + 200);
