@@ -107,9 +107,6 @@ struct gsim_arrangement {
     const struct gsim_entry *entries; /* jobs placed without an entry join lane 0 */
     uint32_t n_entries;
     enum gsim_memory memory;
-    bool coscheduled; /* units of the arrangement switch together; no model reads it yet */
-    /* members of a gang wait for each other at iteration ends; no model reads it yet */
-    bool is_gang_barrier;
     bool pipeline; /* eviction and population overlap */
     bool early_start;
     /* GSIM_MEMORY_PROACTIVE: LRU order; else the chunk with the last next use goes out */

@@ -77,8 +77,6 @@ enum gsim_watch_kind {
     GSIM_WATCH_ATTAINED = 0, /* threshold: attained service in ns */
     /* threshold: time the job has run, in ns; counted by the core, not by the model */
     GSIM_WATCH_RAN,
-    GSIM_WATCH_KERNEL, /* the next kernel boundary; threshold unused */
-    GSIM_WATCH_ITERATION, /* the next iteration boundary; threshold unused */
     GSIM_WATCH_COUNT
 };
 
@@ -146,7 +144,6 @@ struct gsim_counters {
     int64_t kernels; /* -1 where the trace does not say */
     int64_t blocks;
     int64_t iterations;
-    int64_t last_iteration_ns;
     int64_t busy_ns; /* time with kernels on the device */
     /* Time that the work took: of an iteration from its launch to the launch of the next, of a
      * request without the wait for the next request. The job's service where it does not take

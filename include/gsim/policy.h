@@ -100,10 +100,6 @@ bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct g
 /* Preempts a running job: it gives up its units. */
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep);
-/* Like gsim_plan_preempt, by the cheapest way that leaves the SMs within bound_ns
- * (GSIM_STOP_CHEAPEST). */
-bool gsim_plan_preempt_within(struct gsim_plan *plan, gsim_slot job, int64_t bound_ns,
-                              enum gsim_keep keep);
 /* Migrates a running job: it stops at an iteration, is transferred, and resumes on the new
  * units. */
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);

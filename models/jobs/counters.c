@@ -54,7 +54,6 @@ void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t no
         .kernels = kernels,
         .blocks = blocks > 0 && kernels >= 0 ? kernels * blocks : -1,
         .iterations = iteration_ns > 0 ? work_ns / iteration_ns : -1,
-        .last_iteration_ns = iteration_ns,
         .busy_ns = on_device(model, slot, work_ns),
         .taken_ns = taken_ns >= 0 ? taken_ns : work_ns,
         .gpu_time_ns = work_ns * gsim_machine_info(model, slot)->gpus,

@@ -45,22 +45,6 @@ static inline int64_t reached_at(const struct gsim_progress *progress, gsim_work
     return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
 }
 
-/* Work at which the watch fires, or -1. */
-static gsim_work watched_work(const struct gsim_model *model, gsim_slot slot) {
-    const struct gsim_machine_job *job = &model->jobs[slot];
-    const struct gsim_progress *progress = &model->progress[slot];
-    gsim_work at = -1;
-    if (job->threshold_ns >= 0)
-        at = gsim_work_of_ns(job->threshold_ns);
-    if (job->is_boundary_watched) {
-        int64_t period = gsim_boundaries_ns(model, slot, job->watch_kind == GSIM_WATCH_ITERATION);
-        gsim_work boundary = gsim_boundaries_next(job, progress->done, period);
-        if (at < 0 || boundary < at)
-            at = boundary;
-    }
-    return at;
-}
-
 void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
@@ -69,7 +53,8 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
         return;
     }
     int64_t end_ns = reached_at(progress, job->need);
-    gsim_work watched = job->phase == RUNNING ? watched_work(model, slot) : -1;
+    gsim_work watched =
+        job->phase == RUNNING && job->threshold_ns >= 0 ? gsim_work_of_ns(job->threshold_ns) : -1;
     if (gsim_rarely(watched >= 0 && watched < job->need)) {
         int64_t watch_ns = reached_at(progress, watched);
         if (watch_ns < end_ns) {

@@ -35,9 +35,8 @@ enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED };
 /* What most jobs use comes first. */
 struct gsim_machine_job {
     gsim_work need; /* total work */
-    uint8_t phase, ahead, stop, keep, watch_kind;
+    uint8_t phase, ahead, stop, keep;
     bool is_carried; /* its memory is under way */
-    bool is_boundary_watched;
     bool is_turning; /* has a context in the rotation of its GPU */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     uint32_t sharing_gpu; /* UINT32_MAX: not sharing */

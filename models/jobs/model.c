@@ -329,14 +329,12 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
 }
 
 static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                            int64_t bound_ns, enum gsim_keep keep, int64_t now_ns) {
-    (void)bound_ns; /* GSIM_STOP_CHEAPEST is refused */
+                            enum gsim_keep keep, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
     assert(job->phase == RUNNING);
     job->stop = (uint8_t)stop;
     job->keep = (uint8_t)keep;
     job->threshold_ns = -1;
-    job->is_boundary_watched = false;
     if (!reaches_boundary(model, slot, stop, now_ns)) {
         job->phase = STOPPING;
         return GSIM_LATER;
@@ -373,7 +371,6 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     job->stop = GSIM_STOP_SAVE;
     job->keep = GSIM_KEEP_STORAGE;
     job->threshold_ns = -1;
-    job->is_boundary_watched = false;
     return done_ns - kept_ns;
 }
 
@@ -391,12 +388,8 @@ static void inherit(struct gsim_model *model, gsim_slot slot, gsim_slot failed) 
 static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind kind,
                   int64_t threshold, int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    if (kind == GSIM_WATCH_ATTAINED) {
-        job->threshold_ns = threshold;
-    } else {
-        job->is_boundary_watched = threshold >= 0;
-        job->watch_kind = (uint8_t)kind;
-    }
+    assert(kind == GSIM_WATCH_ATTAINED); /* the core counts the time that a job has run */
+    job->threshold_ns = threshold;
     if (job->phase != RUNNING)
         return;
     if (job->is_turning) {
@@ -489,22 +482,15 @@ static bool serve_clear(struct gsim_model *model, gsim_slot slot, struct gsim_ev
 static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                         struct gsim_events *events) {
     struct gsim_machine_job *job = &model->jobs[slot];
-    enum gsim_watch_kind kind = GSIM_WATCH_ATTAINED;
     if (!job->is_turning)
         gsim_machine_set_rate(model, slot, model->progress[slot].rate_q32, now_ns);
-    if (job->threshold_ns >= 0 &&
-        model->progress[slot].done >= gsim_work_of_ns(job->threshold_ns)) {
-        job->threshold_ns = -1;
-    } else {
-        kind = job->watch_kind;
-        job->is_boundary_watched = false;
-    }
+    job->threshold_ns = -1;
     gsim_machine_expect_nothing(model, slot);
     if (job->is_turning)
         gsim_shared_watch(model, slot, now_ns);
     else
         gsim_machine_expect_progress(model, slot);
-    return report(model, events, slot, GSIM_EVENT_WATCH, kind);
+    return report(model, events, slot, GSIM_EVENT_WATCH, GSIM_WATCH_ATTAINED);
 }
 
 /* Everything but ends. */

@@ -656,7 +656,6 @@ bool gsim_shared_has_worked(const struct gsim_model *model, gsim_slot slot) {
     return slot < model->shared.capacity && model->shared.by_slot[slot].has_worked;
 }
 
-/* A threshold of service, or the end of the iteration under way; whichever comes first. */
 void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
@@ -669,11 +668,6 @@ void gsim_shared_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
     gsim_work done = 0;
     if (job->threshold_ns >= 0)
         gsim_process_locate(&sharer->process, context, job->threshold_ns, &iterations, &done);
-    int64_t next = context->sums.done_iterations + 1;
-    if (job->is_boundary_watched && (iterations < 0 || next <= iterations)) {
-        iterations = next;
-        done = 0;
-    }
     gsim_arbiter_watch(arbiter, sharer->member, iterations, done, now_ns);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
 }

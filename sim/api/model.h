@@ -113,11 +113,11 @@ struct gsim_model_ops {
      * where the state lies. AT_ONCE: the job runs now. LATER: a RUNNING event follows. */
     enum gsim_when (*admit)(struct gsim_model *model, gsim_slot slot, enum gsim_state from,
                             enum gsim_keep keep, int64_t now_ns);
-    /* Begins to stop a job; bound_ns applies to GSIM_STOP_CHEAPEST only. AT_ONCE: stopped and
+    /* Begins to stop a job. AT_ONCE: stopped and
      * cleared now. LATER: STOPPED, then CLEARED follow; a job that reaches its end first reports
      * COMPLETED instead. */
     enum gsim_when (*evict)(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
-                            int64_t bound_ns, enum gsim_keep keep, int64_t now_ns);
+                            enum gsim_keep keep, int64_t now_ns);
     /* How units share from now on; arrange is called only with an arrangement that is not
      * refused. */
     const char *(*refuses_arrangement)(const struct gsim_model *model,

@@ -292,7 +292,7 @@ void gsim_job_place(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_will_leave(struct gsim_core *core, const struct gsim_op *ops, uint32_t n);
 void gsim_job_leaves_now(struct gsim_core *core, const struct gsim_op *op);
 GSIM_APART void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
-                                 int64_t bound_ns, enum gsim_keep keep);
+                                 enum gsim_keep keep);
 /* Ends a running or waiting job, with the rest of its work undone. */
 void gsim_job_end(struct gsim_core *core, gsim_slot slot);
 /* A node that fails holds units or memory of the job, which falls back to its last checkpoint. A

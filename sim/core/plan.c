@@ -403,8 +403,8 @@ static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop 
     return true;
 }
 
-static bool preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop, int64_t bound_ns,
-                    enum gsim_keep keep) {
+bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
+                       enum gsim_keep keep) {
     const char *why = cannot_stop(plan, job, stop, keep);
     if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
         return false;
@@ -416,21 +416,10 @@ static bool preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop, 
     keep = gsim_hosts_keep(plan->core, job, keep);
     op->stop = (uint8_t)stop;
     op->keep = (uint8_t)keep;
-    op->value = bound_ns;
     plan->touched[job] = plan->n;
     release_for(plan->core, job, keep);
     gsim_plan_refresh_view(plan->core);
     return true;
-}
-
-bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
-                       enum gsim_keep keep) {
-    return preempt(plan, job, stop, 0, keep);
-}
-
-bool gsim_plan_preempt_within(struct gsim_plan *plan, gsim_slot job, int64_t bound_ns,
-                              enum gsim_keep keep) {
-    return preempt(plan, job, GSIM_STOP_CHEAPEST, bound_ns, keep);
 }
 
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
@@ -594,7 +583,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         break; /* handled in gsim_plan_apply */
     case GSIM_OP_PREEMPT:
         core->metrics.keeps |= 1u << op->keep;
-        gsim_job_preempt(core, op->slot, op->stop, op->value, op->keep);
+        gsim_job_preempt(core, op->slot, op->stop, op->keep);
         break;
     case GSIM_OP_MOVE:
         gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_keep)op->keep);

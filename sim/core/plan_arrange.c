@@ -2,7 +2,6 @@
 /* The verbs of a plan that change how GPUs are shared: arranging them, and cutting them into instances. */
 #include "sim/core/core.h"
 
-
 static bool is_exclusive(const struct gsim_arrangement *arrangement) {
     return arrangement->lanes[0].discipline == GSIM_DISCIPLINE_EXCLUSIVE;
 }

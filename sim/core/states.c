@@ -345,7 +345,7 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     core->has_changed = true; /* the policy may place the job again at this instant */
 }
 
-void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop, int64_t bound_ns,
+void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop stop,
                       enum gsim_keep keep) {
     core->jobs.core[slot].keep = (uint8_t)keep;
     core->metrics.preemptions[core->jobs.job[slot]]++;
@@ -353,8 +353,7 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
     if (gsim_rarely(keep == GSIM_KEEP_SPILT || keep == GSIM_KEEP_IMAGE_SPILT))
         core->metrics.n_bytes_stored +=
             core->jobs.core[slot].request.mem_bytes * core->jobs.info[slot].n_units;
-    if (core->ops->evict(core->model, slot, stop, bound_ns, keep, core->view.now_ns) ==
-        GSIM_AT_ONCE) {
+    if (core->ops->evict(core->model, slot, stop, keep, core->view.now_ns) == GSIM_AT_ONCE) {
         cleared(core, slot);
     } else {
         set_state(core, slot, GSIM_STOPPING);
@@ -366,7 +365,7 @@ void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *uni
                    uint32_t n_units, enum gsim_keep keep) {
     core->jobs.core[slot].next_units = units;
     core->jobs.core[slot].n_next_units = n_units;
-    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, 0, keep);
+    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, keep);
     core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
     core->metrics.n_preemptions--;
 }
@@ -502,7 +501,7 @@ void gsim_job_end(struct gsim_core *core, gsim_slot slot) {
         completed(core, slot, true);
         return;
     }
-    gsim_job_preempt(core, slot, GSIM_STOP_SAVE, 0, GSIM_KEEP_DISCARD);
+    gsim_job_preempt(core, slot, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
     core->metrics.preemptions[core->jobs.job[slot]]--; /* an end is not a preemption */
     core->metrics.n_preemptions--;
 }
