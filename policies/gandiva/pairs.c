@@ -119,8 +119,8 @@ static gsim_slot find_partner(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gs
     for (gsim_slot other = at->line.first; other != GSIM_NO_SLOT;
          other = gsim_turn_of(ctx, other)->after)
         consider(&search, ctx, &pairs->random, other);
-    for (uint32_t v = 0; v < servers->n_victims && pairs->is_introspective; v++)
-        consider(&search, ctx, &pairs->random, servers->victims[v].slot);
+    for (uint32_t v = 0; v < servers->eviction.n && pairs->is_introspective; v++)
+        consider(&search, ctx, &pairs->random, servers->eviction.victims[v].slot);
     return search.found;
 }
 

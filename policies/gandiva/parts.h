@@ -8,6 +8,7 @@
 
 #include "policies/lib/settings.h"
 #include "policies/lib/slices.h"
+#include "policies/lib/eviction.h"
 #include "policies/lib/taken.h"
 #include "sim/base/index.h"
 
@@ -86,8 +87,7 @@ struct gsim_servers {
     uint32_t n_failures, n_repairs; /* that it knows of */
     bool has_freed; /* a job has ended or a node has come back since the last balancing */
     uint32_t mark; /* where the plan stood before the last placement */
-    struct gsim_victim *victims;
-    uint32_t n_victims, victims_capacity;
+    struct gsim_eviction eviction;
     struct gsim_taken taken;
 };
 

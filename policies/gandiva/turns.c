@@ -100,30 +100,9 @@ static bool could_fit(const struct gsim_servers *servers, const struct gsim_ctx 
     return room >= part.gpus;
 }
 
-static bool add_victim(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot victim) {
-    if (servers->n_victims == servers->victims_capacity) {
-        uint32_t capacity = servers->victims_capacity ? servers->victims_capacity * 2 : 64;
-        struct gsim_victim *grown =
-            gsim_arena_grow_raw(ctx->arena, servers->victims, capacity * sizeof *grown);
-        if (!grown) {
-            gsim_common_no_memory(ctx);
-            return false;
-        }
-        servers->victims = grown;
-        servers->victims_capacity = capacity;
-    }
-    servers->victims[servers->n_victims++] = (struct gsim_victim){victim, servers->preemption};
-    return true;
-}
-
-static bool preempt(struct gsim_plan *plan, const struct gsim_victim *victim) {
-    return gsim_plan_preempt(plan, victim->slot, victim->way.stop, victim->way.keep);
-}
-
 static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot victim) {
-    return add_victim(servers, ctx, victim) &&
-           preempt(plan, &servers->victims[servers->n_victims - 1]);
+    return gsim_eviction_push_out(&servers->eviction, ctx, plan, victim, servers->preemption);
 }
 
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
@@ -135,8 +114,8 @@ void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx
 }
 
 static void victims_have_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx) {
-    for (uint32_t v = 0; v < servers->n_victims; v++)
-        gsim_servers_has_stopped(servers, ctx, servers->victims[v].slot);
+    for (uint32_t v = 0; v < servers->eviction.n; v++)
+        gsim_servers_has_stopped(servers, ctx, servers->eviction.victims[v].slot);
 }
 
 /* --- placing on one server --------------------------------------------------------------- */
@@ -165,7 +144,7 @@ static bool make_room(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     uint64_t room = gsim_servers_idle(servers, ctx->view, server);
     struct walk walk = walk_of(servers, ctx, server);
     gsim_slot victim;
-    servers->n_victims = 0;
+    gsim_eviction_begin(&servers->eviction);
     while ((victim = next_victim(servers, ctx, &walk, slot)) != GSIM_NO_SLOT) {
         if (!push_out(servers, ctx, plan, victim))
             return false;
@@ -176,25 +155,6 @@ static bool make_room(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     return false;
 }
 
-/* Victims whose units the job did not take after all are spared. */
-static void spare(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                  gsim_slot slot, uint32_t mark) {
-    struct gsim_taken *taken = &servers->taken;
-    uint32_t kept = 0;
-    if (servers->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
-        return;
-    gsim_plan_rollback(plan, mark);
-    for (uint32_t v = 0; v < servers->n_victims; v++) {
-        struct gsim_victim victim = servers->victims[v];
-        if (gsim_taken_overlaps(taken, plan, victim.slot) && preempt(plan, &victim))
-            servers->victims[kept++] = victim;
-    }
-    servers->n_victims = kept;
-    servers->mark = gsim_plan_mark(plan);
-    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
-    assert(is_placed);
-}
-
 static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
@@ -202,7 +162,7 @@ static bool force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsi
         gsim_plan_rollback(plan, mark);
         return false;
     }
-    spare(servers, ctx, plan, slot, mark);
+    gsim_eviction_spare(&servers->eviction, ctx, plan, slot, mark, &servers->mark);
     victims_have_stopped(servers, ctx);
     return true;
 }
@@ -307,7 +267,7 @@ static bool try_place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
                       const struct pass *pass, gsim_slot slot) {
     bool is_hopeless =
         pass->misfits.is_size_all && ctx->view->jobs.gpus[slot] >= pass->misfits.smallest;
-    servers->n_victims = 0;
+    gsim_eviction_begin(&servers->eviction);
     return !is_hopeless && place(servers, ctx, plan, slot);
 }
 
@@ -365,7 +325,7 @@ static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
                        gsim_slot slot) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_part *parts = gsim_turn_parts(turn);
-    servers->n_victims = 0;
+    gsim_eviction_begin(&servers->eviction);
     for (uint32_t p = 0; p < turn->n_parts; p++) {
         struct walk walk = walk_of(servers, ctx, parts[p].server);
         gsim_slot victim;
@@ -391,8 +351,8 @@ static bool try_force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx,
             return false;
     uint32_t mark = gsim_plan_mark(plan);
     bool is_placed = force_wide(servers, ctx, plan, slot);
-    for (uint32_t v = 0; v < servers->n_victims; v++)
-        gsim_turn_of(ctx, servers->victims[v].slot)->is_stopping = false;
+    for (uint32_t v = 0; v < servers->eviction.n; v++)
+        gsim_turn_of(ctx, servers->eviction.victims[v].slot)->is_stopping = false;
     if (is_placed)
         victims_have_stopped(servers, ctx);
     else

@@ -134,8 +134,6 @@ static void book_settled(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 
 /* --- ranks that change by themselves ---------------------------------------------------------- */
 
-static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot);
-
 /* Most jobs keep their place and get their new keys there. The others are taken out, into the list
  * of victims, and inserted again. */
 static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
@@ -143,7 +141,7 @@ static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     const uint32_t *job = ctx->view->jobs.index;
     gsim_slot slot = gsim_index_first(running), kept = GSIM_NO_SLOT, after;
     int64_t key = slot == GSIM_NO_ID ? 0 : ranked->value(ctx, slot), after_key = 0;
-    ranked->n_victims = 0;
+    gsim_eviction_begin(&ranked->eviction);
     for (; slot != GSIM_NO_ID; slot = after, key = after_key) {
         after = gsim_index_next(running, slot);
         after_key = after == GSIM_NO_ID ? INT64_MAX : ranked->value(ctx, after);
@@ -152,7 +150,7 @@ static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
         bool is_high = key > after_key && after_key > kept_key;
         bool is_out = is_low || is_high ||
                       (key == after_key && after != GSIM_NO_ID && job[slot] > job[after]);
-        if (is_out && !add_victim(ranked, ctx, slot))
+        if (is_out && !gsim_eviction_note(&ranked->eviction, ctx, slot, ranked->preemption))
             return;
         if (is_out) {
             gsim_index_remove(running, slot);
@@ -161,8 +159,8 @@ static void rerank_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
             kept = slot;
         }
     }
-    for (uint32_t v = 0; v < ranked->n_victims; v++)
-        book_running(ranked, ctx, ranked->victims[v]);
+    for (uint32_t v = 0; v < ranked->eviction.n; v++)
+        book_running(ranked, ctx, ranked->eviction.victims[v].slot);
 }
 
 /* A job that moves backwards is met twice, and stays. */
@@ -234,32 +232,15 @@ static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsi
     return is_later ? worst : GSIM_NO_SLOT;
 }
 
-static bool add_victim(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
-    if (ranked->n_victims == ranked->victims_capacity) {
-        uint32_t capacity = ranked->victims_capacity ? ranked->victims_capacity * 2 : 64;
-        gsim_slot *grown =
-            gsim_arena_grow(ctx->arena, ranked->victims, ranked->victims_capacity * sizeof *grown,
-                            capacity * sizeof *grown);
-        if (!grown) {
-            out_of_memory(ctx);
-            return false;
-        }
-        ranked->victims = grown;
-        ranked->victims_capacity = capacity;
-    }
-    ranked->victims[ranked->n_victims++] = slot;
-    return true;
-}
-
 /* Preempts worse jobs, worst first, until the waiting job fits. */
 static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, int64_t rank) {
     uint64_t room = ctx->view->cluster.n_idle_gpus;
-    ranked->n_victims = 0;
+    gsim_eviction_begin(&ranked->eviction);
     for (;;) {
         gsim_slot victim = worst_for(ranked, ctx, slot, rank);
-        if (victim == GSIM_NO_SLOT || !add_victim(ranked, ctx, victim) ||
-            !gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep))
+        if (victim == GSIM_NO_SLOT ||
+            !gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
             return false;
         forget_running(ranked, victim);
         room += ctx->view->jobs.gpus[victim];
@@ -269,38 +250,22 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
     }
 }
 
-/* Spares victims that held none of the units that the job took: makes the plan again with the other
- * victims only. In a pool there are no units, and all victims were needed. */
-static void spare(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                  gsim_slot slot, uint32_t mark) {
-    struct gsim_taken *taken = &ranked->taken;
-    if (ranked->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
-        return;
-    gsim_plan_rollback(plan, mark);
-    for (uint32_t v = 0; v < ranked->n_victims; v++) {
-        gsim_slot victim = ranked->victims[v];
-        if (gsim_taken_overlaps(taken, plan, victim))
-            (void)gsim_plan_preempt(plan, victim, ranked->preemption.stop, ranked->preemption.keep);
-        else
-            book_running(ranked, ctx, victim);
-    }
-    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
-    assert(is_placed);
-}
-
 static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                            gsim_slot slot, int64_t rank) {
     uint32_t mark = gsim_plan_mark(plan);
     if (push_out(ranked, ctx, plan, slot, rank)) {
-        spare(ranked, ctx, plan, slot, mark);
+        gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
+        for (uint32_t v = 0; v < ranked->eviction.n_spared; v++)
+            book_running(ranked, ctx, ranked->eviction.victims[ranked->eviction.n + v].slot);
         return true;
     }
     gsim_plan_rollback(plan, mark);
-    for (uint32_t v = 0; v < ranked->n_victims; v++)
-        if (!gsim_index_has(
-                &group_of(ranked, ctx, weight_of(ranked, ctx, ranked->victims[v]))->running,
-                ranked->victims[v]))
-            book_running(ranked, ctx, ranked->victims[v]);
+    for (uint32_t v = 0; v < ranked->eviction.n; v++) {
+        gsim_slot victim = ranked->eviction.victims[v].slot;
+        if (!gsim_index_has(&group_of(ranked, ctx, weight_of(ranked, ctx, victim))->running,
+                            victim))
+            book_running(ranked, ctx, victim);
+    }
     return false;
 }
 

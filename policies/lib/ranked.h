@@ -3,8 +3,8 @@
 #ifndef GSIM_POLICIES_LIB_RANKED_H
 #define GSIM_POLICIES_LIB_RANKED_H
 
+#include "policies/lib/eviction.h"
 #include "policies/lib/settings.h"
-#include "policies/lib/taken.h"
 #include "sim/base/index.h"
 
 /* A running job's rank moves with time: rank = (key + slope_sign * now) * weight. Jobs of one
@@ -34,9 +34,7 @@ struct gsim_ranked {
     bool needs_full_pass;
     int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot); /* rank / weight, now */
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 in most policies */
-    gsim_slot *victims;
-    uint32_t n_victims, victims_capacity;
-    struct gsim_taken taken;
+    struct gsim_eviction eviction;
 };
 
 /* Notes that the rank of a running or waiting job has changed by itself. */

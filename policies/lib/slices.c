@@ -110,66 +110,25 @@ static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *c
     return room >= need;
 }
 
-static bool add_victim(struct gsim_slices *slices, struct gsim_ctx *ctx,
-                       const struct gsim_plan *plan, gsim_slot victim, gsim_slot slot) {
-    if (slices->n_victims == slices->victims_capacity) {
-        uint32_t capacity = slices->victims_capacity ? slices->victims_capacity * 2 : 64;
-        struct gsim_victim *grown =
-            gsim_arena_grow_raw(ctx->arena, slices->victims, capacity * sizeof *grown);
-        if (!grown) {
-            gsim_common_no_memory(ctx);
-            return false;
-        }
-        slices->victims = grown;
-        slices->victims_capacity = capacity;
-    }
-    struct gsim_preemption way =
-        slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
-    slices->victims[slices->n_victims++] = (struct gsim_victim){victim, way};
-    return true;
-}
-
-static bool preempt(struct gsim_plan *plan, const struct gsim_victim *victim) {
-    return gsim_plan_preempt(plan, victim->slot, victim->way.stop, victim->way.keep);
-}
-
 /* Preempts who is due, longest slice first, until the job fits. */
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot) {
     uint64_t room = ctx->view->cluster.n_idle_gpus;
-    slices->n_victims = 0;
+    gsim_eviction_begin(&slices->eviction);
     gsim_slot victim = gsim_index_first(&slices->running);
     for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim);
          victim = gsim_index_next(&slices->running, victim)) {
         if (!yields(slices, ctx, plan, victim, slot))
             continue;
-        if (!add_victim(slices, ctx, plan, victim, slot) ||
-            !preempt(plan, &slices->victims[slices->n_victims - 1]))
+        struct gsim_preemption way =
+            slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
+        if (!gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way))
             return false;
         room += ctx->view->jobs.gpus[victim];
         if (room >= ctx->view->jobs.gpus[slot] && place(slices, ctx, plan, slot))
             return true;
     }
     return false;
-}
-
-/* Victims whose units the job did not take after all are spared. */
-static void spare(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
-                  gsim_slot slot, uint32_t mark) {
-    struct gsim_taken *taken = &slices->taken;
-    uint32_t kept = 0;
-    if (slices->n_victims < 2 || !gsim_taken_note(taken, ctx, plan, slot))
-        return;
-    gsim_plan_rollback(plan, mark);
-    for (uint32_t v = 0; v < slices->n_victims; v++) {
-        struct gsim_victim victim = slices->victims[v];
-        if (gsim_taken_overlaps(taken, plan, victim.slot) && preempt(plan, &victim))
-            slices->victims[kept++] = victim;
-    }
-    slices->n_victims = kept;
-    slices->mark = gsim_plan_mark(plan);
-    bool is_placed = gsim_plan_place_on(plan, slot, taken->units, taken->n);
-    assert(is_placed);
 }
 
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
@@ -179,9 +138,9 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
         gsim_plan_rollback(plan, mark);
         return false;
     }
-    spare(slices, ctx, plan, slot, mark);
-    for (uint32_t v = 0; v < slices->n_victims; v++)
-        gsim_index_remove(&slices->running, slices->victims[v].slot);
+    gsim_eviction_spare(&slices->eviction, ctx, plan, slot, mark, &slices->mark);
+    for (uint32_t v = 0; v < slices->eviction.n; v++)
+        gsim_index_remove(&slices->running, slices->eviction.victims[v].slot);
     return true;
 }
 

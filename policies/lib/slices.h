@@ -3,9 +3,9 @@
 #ifndef GSIM_POLICIES_LIB_SLICES_H
 #define GSIM_POLICIES_LIB_SLICES_H
 
+#include "policies/lib/eviction.h"
 #include "policies/lib/homes.h"
 #include "policies/lib/settings.h"
-#include "policies/lib/taken.h"
 #include "sim/base/index.h"
 
 #define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
@@ -14,11 +14,6 @@
         .help = "slices for which one that waits is passed by others that fit; then nobody "       \
                 "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
     }
-
-struct gsim_victim {
-    gsim_slot slot;
-    struct gsim_preemption way;
-};
 
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to jobs
  * that wait, longest slice first, and run on while none does. Jobs that wait are served in the order
@@ -55,9 +50,7 @@ struct gsim_slices {
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
     uint32_t mark; /* where the plan stood before the last placement */
-    struct gsim_victim *victims;
-    uint32_t n_victims, victims_capacity;
-    struct gsim_taken taken;
+    struct gsim_eviction eviction;
 };
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
