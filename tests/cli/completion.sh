@@ -4,11 +4,7 @@
 # $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
-}
+. tests/support/check.sh
 for shell in bash zsh fish; do
     "$gsim" completion $shell >"$tmp/$shell" 2>"$tmp/log"
     say "completion of $shell" $?

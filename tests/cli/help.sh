@@ -4,11 +4,7 @@
 # suggestion. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
-}
+. tests/support/check.sh
 topics() {
     for page in docs/*.md docs/models/*.md docs/reference/*.md; do
         [ -f "$page" ] && basename "$page" .md

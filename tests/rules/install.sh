@@ -3,11 +3,7 @@
 # What `make install` puts down is enough for another program: every header compiles on its own from
 # there, and a small program builds with nothing but gsim.pc and runs.
 set -u
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
-}
+. tests/support/check.sh
 make -s WERROR=1 install PREFIX=/opt/gsim DESTDIR="$tmp" >"$tmp/log" 2>&1
 say "make install" $?
 root=$tmp/opt/gsim

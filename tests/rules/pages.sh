@@ -5,11 +5,7 @@
 # every policy is there. $1 is a build.
 set -u
 build=$1 gsim=$1/gsim
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log" | head -40; fi
-}
+. tests/support/check.sh
 pages="docs/first-hour.md docs/one-gpu.md docs/embedding.md $(echo docs/models/*.md)"
 # shellcheck disable=SC2086
 sh tools/pages.sh "$gsim" "$tmp/pages" $pages 2>"$tmp/log"

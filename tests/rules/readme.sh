@@ -4,11 +4,7 @@
 # nothing silenced, intervals, and no line beyond 100 columns. $1 is a build.
 set -u
 gsim=$1/gsim
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
-}
+. tests/support/check.sh
 sh tools/readme.sh "$gsim" demo >"$tmp/README.md" 2>"$tmp/log" && diff README.md "$tmp/README.md" >"$tmp/log"
 say "README shows what make demo prints (make readme)" $?
 sh tools/demo.sh "$gsim" >"$tmp/out" 2>"$tmp/err" && ! grep -v "^gsim: assumed, not known: " "$tmp/err" >"$tmp/log"

@@ -5,11 +5,7 @@
 # $1 is a build.
 set -u
 gsim=$1/gsim
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/log"; fi
-}
+. tests/support/check.sh
 "$gsim" man >"$tmp/made" 2>&1 && diff man/gsim.1 "$tmp/made" >"$tmp/log"
 say "the man page (make man)" $?
 sh tools/tables.sh "$gsim" >"$tmp/made" 2>&1 && diff docs/sweeps.md "$tmp/made" >"$tmp/log"

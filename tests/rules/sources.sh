@@ -6,11 +6,8 @@ set -u
 build=$1
 LC_ALL=C
 export LC_ALL
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+. tests/support/check.sh
 files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
-}
 # --- what the linker takes: each file of policies/ that defines what another one lacks, and so on
 linked() { # folder of objects: "OWNER FILE.c"
     for object in "$1"/*.o "$1"/*/*.o; do
@@ -34,16 +31,16 @@ linked() { # folder of objects: "OWNER FILE.c"
 sh tools/sources.sh - $files >"$tmp/parts"
 linked "$build/policies" >"$tmp/linked"
 awk '$1 != "all" { print $1, $3 }' "$tmp/parts" | sort -u >"$tmp/listed"
-comm -13 "$tmp/listed" "$tmp/linked" >"$tmp/out"
-[ -s "$tmp/linked" ] && [ ! -s "$tmp/out" ]
+comm -13 "$tmp/listed" "$tmp/linked" >"$tmp/log"
+[ -s "$tmp/linked" ] && [ ! -s "$tmp/log" ]
 say "each policy's sums have every file that is linked for it" $?
 grep -v "^las policies/lib/service.c$" "$tmp/listed" >"$tmp/short"
 [ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
 say "and a file that is left out is found" $?
 for file in sim/core/engine.c sim/base/rng.c models/jobs/shared_gpus.c traces/generate.c sim/app/setup/setup.c include/gsim/policy.h; do
     grep -q " $file\$" "$tmp/parts" || echo "$file"
-done >"$tmp/out"
-[ ! -s "$tmp/out" ]
+done >"$tmp/log"
+[ ! -s "$tmp/log" ]
 say "the rooms that make a run are summed" $?
 
 # --- the edit-run loop, on a copy
@@ -64,7 +61,7 @@ edit() { # name, file, what changes
     got=$(changed)
     [ "$got" = "$3" ]
     status=$?
-    echo "changed: $got" >"$tmp/out"
+    echo "changed: $got" >"$tmp/log"
     say "$1" $status
 }
 edit "a policy of its own" policies/gang_rr/gang_rr.c "gang_rr policies/gang_rr/gang_rr.c;"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What tests of the command line begin with: `. tests/support/check.sh`, after gsim=$1. A folder in $tmp
-# that goes with the script, and one way to compare.
+# What scripts of tests begin with: `. tests/support/check.sh`. A folder in $tmp that goes with the script,
+# and two ways to judge: what came against what was expected, and a status, with $tmp/log shown where it is
+# bad.
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -11,5 +12,14 @@ check() { # name, expected, what came
         echo "not ok $1"
         echo "# expected: $2"
         echo "# got: $3"
+    fi
+}
+
+say() { # name, status
+    if [ "$2" -eq 0 ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        sed 's/^/# /' "$tmp/log" | head -40
     fi
 }

@@ -184,20 +184,10 @@ static enum gsim_status draw(struct gsim_cli *cli, struct plot *plot, struct gsi
 enum gsim_status gsim_command_plot(struct gsim_cli *cli) {
     struct plot plot;
     struct gsim_db *db = NULL;
-    struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
-                                    .x = cli->value[GSIM_OPT_X],
-                                    .y = cli->value[GSIM_OPT_Y],
-                                    .value = cli->value[GSIM_OPT_VALUE]};
     enum gsim_status status = read_request(cli, &plot);
     if (status != GSIM_OK)
         return status;
-    status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
-    if (status == GSIM_OK)
-        gsim_db_heed(db, cli->io->stop);
-    if (status == GSIM_OK)
-        status = gsim_db_choose(db, &choice, cli->log);
-    if (status == GSIM_OK)
-        status = gsim_figure_prepare(db, cli->arena, cli->log);
+    status = gsim_figure_open(cli, &db);
     if (status == GSIM_OK)
         status = draw(cli, &plot, db);
     gsim_db_close(db);

@@ -254,10 +254,6 @@ static enum gsim_status write_page(struct gsim_cli *cli, struct gsim_db *db) {
 
 enum gsim_status gsim_command_report(struct gsim_cli *cli) {
     struct gsim_db *db = NULL;
-    struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
-                                    .x = cli->value[GSIM_OPT_X],
-                                    .y = cli->value[GSIM_OPT_Y],
-                                    .value = cli->value[GSIM_OPT_VALUE]};
     static const char usage[] = "gsim report results.db -o report.html";
     enum gsim_status status = gsim_one_operand(cli, "database", usage);
     if (status != GSIM_OK)
@@ -272,13 +268,7 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
                          cli->value[GSIM_OPT_OUTPUT]);
     status = gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
     if (status == GSIM_OK)
-        status = gsim_db_open_existing(cli->operand[0], cli->arena, &db, cli->log);
-    if (status == GSIM_OK)
-        gsim_db_heed(db, cli->io->stop);
-    if (status == GSIM_OK)
-        status = gsim_db_choose(db, &choice, cli->log);
-    if (status == GSIM_OK)
-        status = gsim_figure_prepare(db, cli->arena, cli->log);
+        status = gsim_figure_open(cli, &db);
     if (status == GSIM_OK)
         status = write_page(cli, db);
     gsim_db_close(db);

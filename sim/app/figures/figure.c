@@ -393,13 +393,25 @@ static enum gsim_status check_runs(const struct gsim_figure *figure, struct gsim
     return status;
 }
 
-enum gsim_status gsim_figure_prepare(struct gsim_db *db, struct gsim_arena *arena,
-                                     struct gsim_log *log) {
-    const char *sql = gsim_figure_file("common.sql", arena);
-    enum gsim_status status = sql ? GSIM_OK : gsim_no_memory(log, "drawing");
+static enum gsim_status share_tables(struct gsim_db *db, struct gsim_cli *cli) {
+    const char *sql = gsim_figure_file("common.sql", cli->arena);
+    enum gsim_status status = sql ? GSIM_OK : gsim_no_memory(cli->log, "drawing");
     while (status == GSIM_OK && *sql)
-        status = gsim_db_query(db, &sql, NULL, NULL, log);
+        status = gsim_db_query(db, &sql, NULL, NULL, cli->log);
     return status;
+}
+
+enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db **db) {
+    struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
+                                    .x = cli->value[GSIM_OPT_X],
+                                    .y = cli->value[GSIM_OPT_Y],
+                                    .value = cli->value[GSIM_OPT_VALUE]};
+    enum gsim_status status = gsim_db_open_existing(cli->operand[0], cli->arena, db, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    gsim_db_heed(*db, cli->io->stop);
+    status = gsim_db_choose(*db, &choice, cli->log);
+    return status == GSIM_OK ? share_tables(*db, cli) : status;
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */

@@ -25,6 +25,7 @@
 
 #include <stdio.h>
 
+#include "sim/app/cli/cli.h"
 #include "sim/app/results/db_figure.h"
 
 enum gsim_figure_format {
@@ -57,9 +58,9 @@ bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out);
 /* By name; a usage error with a suggestion when there is none. */
 enum gsim_status gsim_figure_find(const char *name, struct gsim_arena *arena,
                                   struct gsim_figure *out, struct gsim_log *log);
-/* Once for a connection on which gsim_db_choose was called: the tables that figures share. */
-enum gsim_status gsim_figure_prepare(struct gsim_db *db, struct gsim_arena *arena,
-                                     struct gsim_log *log);
+/* Opens the database that the first operand names, for the runs that the options choose, with the tables
+ * that figures share. *db is to be closed whatever comes of it. */
+enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db **db);
 /* The script of one page, and how many there are. GSIM_USAGE when the chosen runs are too many for
  * it, GSIM_BAD_INPUT when they have nothing to show. */
 enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,
