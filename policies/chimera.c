@@ -33,12 +33,12 @@ static enum gsim_status open_chimera(struct gsim_ctx *ctx) {
     int64_t choice = gsim_param(ctx->params, "preempt");
     bool is_sliced = choice == SLICED || choice == SLICED_TOO;
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PRIORITY,
-                             .stop = stops[choice],
-                             .in_flight = stops[choice] == GSIM_STOP_KERNEL,
-                             .pieces = is_sliced ? gsim_param(ctx->params, "pieces") : 1,
-                             .bound_ns = gsim_param(ctx->params, "bound")};
+                             .urgent.stop = stops[choice],
+                             .urgent.in_flight = stops[choice] == GSIM_STOP_KERNEL,
+                             .urgent.pieces = is_sliced ? gsim_param(ctx->params, "pieces") : 1,
+                             .urgent.bound_ns = gsim_param(ctx->params, "bound")};
     gsim_sharing_init(ctx->state, ctx, &lane);
-    return lane.stop == GSIM_STOP_FLUSH ? check_idempotent(ctx) : GSIM_OK;
+    return lane.urgent.stop == GSIM_STOP_FLUSH ? check_idempotent(ctx) : GSIM_OK;
 }
 
 static const struct gsim_param_def params[] = {

@@ -27,21 +27,22 @@ static enum gsim_status open_msched(struct gsim_ctx *ctx) {
     bool is_by_priority = gsim_param(ctx->params, "order") == 1;
     struct gsim_lane lane = {.discipline =
                                  is_by_priority ? GSIM_DISCIPLINE_PRIORITY : GSIM_DISCIPLINE_RR,
-                             .stop = GSIM_STOP_SAVE,
                              .ends_at_boundary = true,
                              .idle_release_ns = gsim_param(ctx->params, "idle_release")};
+    if (is_by_priority)
+        lane.urgent.stop = GSIM_STOP_SAVE;
     int64_t slice_ns = gsim_param(ctx->params, "slice");
     state->slice_ns = slice_ns > 0 ? slice_ns : 0;
     state->period_ns = gsim_param(ctx->params, "period");
     gsim_sharing_init(&state->sharing, ctx, &lane);
     state->sharing.adapt = adapt;
     struct gsim_arrangement *how = &state->sharing.how;
-    how->pipeline = gsim_param(ctx->params, "pipeline") != 0;
-    how->evicts_lru = gsim_param(ctx->params, "eviction") == 1;
-    how->early_start = gsim_param(ctx->params, "early_start") != 0;
-    how->predict_by_template = gsim_param(ctx->params, "predictor") == 0;
-    how->missed_ppm = gsim_param(ctx->params, "missed");
-    how->spare_ppm = gsim_param(ctx->params, "spare");
+    how->migration.pipeline = gsim_param(ctx->params, "pipeline") != 0;
+    how->migration.evicts_lru = gsim_param(ctx->params, "eviction") == 1;
+    how->migration.early_start = gsim_param(ctx->params, "early_start") != 0;
+    how->migration.predict_by_template = gsim_param(ctx->params, "predictor") == 0;
+    how->migration.missed_ppm = gsim_param(ctx->params, "missed");
+    how->migration.spare_ppm = gsim_param(ctx->params, "spare");
     return gsim_sharing_set_memory(&state->sharing, ctx);
 }
 

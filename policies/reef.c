@@ -48,8 +48,8 @@ static enum gsim_status open_reef(struct gsim_ctx *ctx) {
     bool is_padded = gsim_param(ctx->params, "padding") != 0;
     struct gsim_lane lane = {.discipline =
                                  is_padded ? GSIM_DISCIPLINE_PADDING : GSIM_DISCIPLINE_PRIORITY,
-                             .stop = GSIM_STOP_FLUSH,
-                             .in_flight = gsim_param(ctx->params, "in_flight")};
+                             .urgent.stop = GSIM_STOP_FLUSH,
+                             .urgent.in_flight = gsim_param(ctx->params, "in_flight")};
     gsim_sharing_init(sharing, ctx, &lane);
     sharing->has_two_levels = true;
     warn_of_jobs_that_run_out(ctx);

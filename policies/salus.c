@@ -235,10 +235,11 @@ static enum gsim_status open_salus(struct gsim_ctx *ctx) {
     struct salus *salus = ctx->state;
     uint32_t n = ctx->view->cluster.n_gpus;
     /* the cap declares lanes that run beside each other, even while there is one */
-    gsim_sharing_init(&salus->sharing, ctx,
-                      &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY,
-                                          .cap_ppm = GSIM_PPM,
-                                          .is_fair = gsim_param(ctx->params, "order") == FAIR});
+    gsim_sharing_init(
+        &salus->sharing, ctx,
+        &(struct gsim_lane){.discipline = GSIM_DISCIPLINE_BOUNDARY,
+                            .cap_ppm = GSIM_PPM,
+                            .whole.is_fair = gsim_param(ctx->params, "order") == FAIR});
     salus->sharing.how.memory = GSIM_MEMORY_LANES;
     salus->sharing.accepts = accepts;
     salus->sharing.load = load;

@@ -35,8 +35,8 @@ static enum gsim_status open_vgpu(struct gsim_ctx *ctx) {
     int64_t slice = gsim_param(ctx->params, "slice"), most = gsim_param(ctx->params, "per_gpu");
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
                              .quantum_ns = slice > 0 ? slice : GSIM_QUANTUM_DEFAULT,
-                             .turns = rules[gsim_param(ctx->params, "scheduler")],
-                             .most_vgpus = (uint16_t)most};
+                             .slices.turns = rules[gsim_param(ctx->params, "scheduler")],
+                             .slices.most_vgpus = (uint16_t)most};
     gsim_sharing_init(sharing, ctx, &lane);
     sharing->how.max_clients = (uint16_t)most;
     return check_memory(ctx, most);

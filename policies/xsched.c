@@ -10,8 +10,9 @@
 static enum gsim_status open_xsched(struct gsim_ctx *ctx) {
     int64_t level = gsim_param(ctx->params, "level");
     struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_PRIORITY,
-                             .stop = level == 3 ? GSIM_STOP_SAVE : GSIM_STOP_KERNEL,
-                             .in_flight = level == 1 ? gsim_param(ctx->params, "threshold") : 1};
+                             .urgent.stop = level == 3 ? GSIM_STOP_SAVE : GSIM_STOP_KERNEL,
+                             .urgent.in_flight =
+                                 level == 1 ? gsim_param(ctx->params, "threshold") : 1};
     gsim_sharing_init(ctx->state, ctx, &lane);
     return GSIM_OK;
 }

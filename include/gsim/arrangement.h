@@ -60,24 +60,60 @@ enum gsim_turns_rule {
     GSIM_TURNS_FIXED, /* as EQUAL, with as many turns in a round as the device could have vGPUs */
 };
 
-/* A lane: a part of the SMs with a discipline of its own. */
+/* Lanes with time slices (GSIM_DISCIPLINE_RR): how turns are given. */
+struct gsim_lane_slices {
+    enum gsim_turns_rule turns;
+    uint16_t most_vgpus; /* vGPUs that the device could have; 0: the contexts are no vGPUs */
+};
+
+/* Lanes by priority and with padding: how the running job is halted when a more urgent job is ready. */
+struct gsim_lane_urgency {
+    enum gsim_stop stop;
+    int64_t in_flight; /* with stop = kernel or flush: kernels launched ahead */
+    int64_t pieces; /* with stop = kernel: pieces that a kernel is cut into */
+    int64_t bound_ns; /* with stop = cheapest: the bound */
+};
+
+/* Lanes of whole iterations (GSIM_DISCIPLINE_BOUNDARY). */
+struct gsim_lane_whole {
+    bool is_fair; /* the job with the least weighted time goes first, then by priority */
+};
+
+/* A lane: a part of the SMs with a discipline of its own, which says what of the union is read. */
 struct gsim_lane {
     enum gsim_discipline discipline;
     uint16_t first_sm, n_sms; /* a range; n_sms 0: no range */
     uint32_t cap_ppm; /* of the SMs; a cap, not a reservation */
     int64_t quantum_ns; /* length of a time slice, or GSIM_QUANTUM_... */
-    enum gsim_turns_rule turns;
-    uint16_t most_vgpus; /* vGPUs that the device could have; 0: the contexts are no vGPUs */
-    /* By priority: how the running job is halted when a more urgent job is ready. */
-    enum gsim_stop stop;
-    int64_t in_flight; /* with stop = kernel or flush: kernels launched ahead */
-    int64_t pieces; /* with stop = kernel: pieces that a kernel is cut into */
-    int64_t bound_ns; /* with stop = cheapest: the bound */
     int64_t idle_release_ns; /* how long an idle context keeps the lane from other contexts */
-    bool is_fair; /* boundary: the job with the least weighted time goes first, then by priority */
     bool ends_at_boundary; /* a turn ends at the first end of an iteration past the quantum */
     bool caps_launches; /* entries may cap launches, so kernels are counted */
+    union {
+        struct gsim_lane_slices slices;
+        struct gsim_lane_urgency urgent;
+        struct gsim_lane_whole whole;
+    };
 };
+
+static inline enum gsim_turns_rule gsim_lane_turns(const struct gsim_lane *lane) {
+    return lane->discipline == GSIM_DISCIPLINE_RR ? lane->slices.turns : GSIM_TURNS_USED;
+}
+
+/* 0: the contexts of the lane are no vGPUs. */
+static inline uint16_t gsim_lane_most_vgpus(const struct gsim_lane *lane) {
+    return lane->discipline == GSIM_DISCIPLINE_RR ? lane->slices.most_vgpus : 0;
+}
+
+/* Lanes of other disciplines stop a job at the end of its kernel. */
+static inline struct gsim_lane_urgency gsim_lane_urgency(const struct gsim_lane *lane) {
+    bool halts =
+        lane->discipline == GSIM_DISCIPLINE_PRIORITY || lane->discipline == GSIM_DISCIPLINE_PADDING;
+    return halts ? lane->urgent : (struct gsim_lane_urgency){.stop = GSIM_STOP_KERNEL};
+}
+
+static inline bool gsim_lane_is_fair(const struct gsim_lane *lane) {
+    return lane->discipline == GSIM_DISCIPLINE_BOUNDARY && lane->whole.is_fair;
+}
 
 /* A job's place in an arrangement. A running job stands as its newest entry says, and goes into the
  * lane that this names; but what it has from when it joined stays. */
@@ -101,19 +137,24 @@ struct gsim_entry {
     uint32_t launch_share_ppm;
 };
 
+/* How memory is moved ahead of a turn, and what is predicted of it. */
+struct gsim_migration_rule {
+    bool pipeline; /* eviction and population overlap */
+    bool early_start;
+    /* LRU order; else the chunk with the last next use goes out */
+    bool evicts_lru;
+    bool predict_by_template; /* else whole allocations are predicted */
+    /* part of the working set that is not predicted, or predicted in vain */
+    int64_t missed_ppm, spare_ppm;
+};
+
 struct gsim_arrangement {
     const struct gsim_lane *lanes; /* at least one */
     uint16_t n_lanes;
     const struct gsim_entry *entries; /* jobs placed without an entry join lane 0 */
     uint32_t n_entries;
     enum gsim_memory memory;
-    bool pipeline; /* eviction and population overlap */
-    bool early_start;
-    /* GSIM_MEMORY_PROACTIVE: LRU order; else the chunk with the last next use goes out */
-    bool evicts_lru;
-    bool predict_by_template; /* else whole allocations are predicted */
-    /* part of the working set that is not predicted, or predicted in vain */
-    int64_t missed_ppm, spare_ppm;
+    struct gsim_migration_rule migration; /* GSIM_MEMORY_PROACTIVE */
     uint16_t max_clients; /* 0: as many as the device allows */
     bool is_served; /* jobs are clients of one MPS server; the device limits their number */
 };

@@ -116,7 +116,8 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
         is_outranked |= lanes->members[ring->member[i]].how.priority > member->how.priority;
         outranks |= lanes->members[ring->member[i]].how.priority < member->how.priority;
     }
-    return (is_outranked && (gsim_ring_is_padded(ring) || ring->how.stop != GSIM_STOP_SAVE)) ||
+    return (is_outranked &&
+            (gsim_ring_is_padded(ring) || gsim_lane_urgency(&ring->how).stop != GSIM_STOP_SAVE)) ||
            (outranks && gsim_ring_is_padded(ring) &&
             member->context.kernels > 1); /* whose ends let others pad */
 }
@@ -125,7 +126,7 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
 static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
                              uint16_t place) {
     const struct gsim_ring *ring = &a->rings[a->members[place].how.lane];
-    if (!ring->how.is_fair)
+    if (!gsim_lane_is_fair(&ring->how))
         return true;
     uint16_t first = ring->member[0];
     gsim_i128 here = (gsim_i128)(b->members[place].sums.busy_ns - a->members[place].sums.busy_ns) *

@@ -16,7 +16,7 @@ struct gsim_kernel_stop_costs gsim_kernel_stop_costs_of(const struct gsim_profil
         .sms = profile->value[GSIM_KEY_SMS]};
 }
 
-bool gsim_kernel_stop_uses(const struct gsim_lane *how, enum gsim_key key) {
+bool gsim_kernel_stop_uses(const struct gsim_lane_urgency *how, enum gsim_key key) {
     bool saves = how->stop == GSIM_STOP_SAVE || how->stop == GSIM_STOP_CHEAPEST ||
                  how->stop == GSIM_STOP_INCREMENTAL;
     switch (key) {
@@ -36,7 +36,7 @@ bool gsim_kernel_stop_uses(const struct gsim_lane *how, enum gsim_key key) {
     }
 }
 
-int64_t gsim_kernel_stop_overhead(const struct gsim_lane *how,
+int64_t gsim_kernel_stop_overhead(const struct gsim_lane_urgency *how,
                                   const struct gsim_kernel_stop_costs *costs, int64_t gpu_ns,
                                   int64_t kernels) {
     if (how->stop == GSIM_STOP_INCREMENTAL)
@@ -74,7 +74,7 @@ struct sm_choice {
 };
 
 /* One SM, whose blocks have run for progress_ns of block_ns. */
-static struct sm_choice choose(const struct gsim_lane *how,
+static struct sm_choice choose(const struct gsim_lane_urgency *how,
                                const struct gsim_kernel_stop_costs *costs, int64_t progress_ns,
                                int64_t block_ns, bool is_idempotent) {
     int64_t left_ns = block_ns - progress_ns;
@@ -94,7 +94,7 @@ static struct sm_choice choose(const struct gsim_lane *how,
     return options[best < 0 ? fastest : best];
 }
 
-static struct gsim_kernel_stop_outcome cheapest(const struct gsim_lane *how,
+static struct gsim_kernel_stop_outcome cheapest(const struct gsim_lane_urgency *how,
                                                 const struct gsim_kernel_stop_costs *costs,
                                                 gsim_work start, gsim_work done, int64_t block_ns,
                                                 bool is_idempotent) {
@@ -129,7 +129,7 @@ static struct gsim_kernel_stop_outcome save(const struct gsim_kernel_stop_costs 
         .is_within_bound = true};
 }
 
-struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane *how,
+struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane_urgency *how,
                                                  const struct gsim_kernel_stop_costs *costs,
                                                  const struct gsim_context *context,
                                                  uint64_t rate_q32, int64_t now_ns,

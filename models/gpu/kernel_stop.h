@@ -42,16 +42,16 @@ struct gsim_kernel_stop_outcome {
 
 struct gsim_kernel_stop_costs gsim_kernel_stop_costs_of(const struct gsim_profile *profile);
 /* Whether a key of the profile plays a part in it. */
-bool gsim_kernel_stop_uses(const struct gsim_lane *how, enum gsim_key key);
+bool gsim_kernel_stop_uses(const struct gsim_lane_urgency *how, enum gsim_key key);
 /* The context runs at this rate and has been brought forward to the instant of the request.
  * block_ns: of its thread blocks; 0: as long as its kernels. */
-struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane *how,
+struct gsim_kernel_stop_outcome gsim_kernel_stop(const struct gsim_lane_urgency *how,
                                                  const struct gsim_kernel_stop_costs *costs,
                                                  const struct gsim_context *context,
                                                  uint64_t rate_q32, int64_t now_ns,
                                                  int64_t block_ns, bool is_idempotent);
 /* GPU time of an iteration under this rule, preempted or not. */
-int64_t gsim_kernel_stop_overhead(const struct gsim_lane *how,
+int64_t gsim_kernel_stop_overhead(const struct gsim_lane_urgency *how,
                                   const struct gsim_kernel_stop_costs *costs, int64_t gpu_ns,
                                   int64_t kernels);
 

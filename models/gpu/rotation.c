@@ -82,7 +82,7 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
 
 /* Of a round: turns that no context owns pass unused. */
 static uint16_t least_turns(const struct gsim_ring *ring) {
-    return ring->how.turns == GSIM_TURNS_FIXED ? ring->how.most_vgpus : 0;
+    return gsim_lane_turns(&ring->how) == GSIM_TURNS_FIXED ? gsim_lane_most_vgpus(&ring->how) : 0;
 }
 
 struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
@@ -255,7 +255,7 @@ static gsim_i128 weighted_ns(const struct gsim_member *member) {
 
 static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *one,
                         const struct gsim_member *other) {
-    if (ring->how.is_fair && weighted_ns(one) != weighted_ns(other))
+    if (gsim_lane_is_fair(&ring->how) && weighted_ns(one) != weighted_ns(other))
         return weighted_ns(one) < weighted_ns(other);
     return one->how.priority > other->how.priority;
 }
@@ -533,8 +533,9 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
 static void begin_halt(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                        int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    struct gsim_lane_urgency urgency = gsim_lane_urgency(&ring->how);
     struct gsim_kernel_stop_outcome outcome =
-        gsim_kernel_stop(&ring->how, &rotation->costs.halt, &member->context, ring->state.rate_q32,
+        gsim_kernel_stop(&urgency, &rotation->costs.halt, &member->context, ring->state.rate_q32,
                          now_ns, member->spec.block_ns, member->spec.is_idempotent);
     ring->state.halted_done = outcome.done;
     ring->state.halted_restore_ns = outcome.restore_ns;

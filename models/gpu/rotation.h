@@ -169,7 +169,7 @@ static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
 /* What a lane's discipline means to its rotation. Strict: a turn is its owner's, used or not
  * (models/gpu/vgpu.h). Whole: by priority, but no context is halted; iterations run to their end. */
 static inline bool gsim_ring_is_strict(const struct gsim_ring *ring) {
-    return ring->how.turns != GSIM_TURNS_USED;
+    return gsim_lane_turns(&ring->how) != GSIM_TURNS_USED;
 }
 static inline bool gsim_ring_is_by_priority(const struct gsim_ring *ring) {
     return gsim_lane_is_by_priority(&ring->how);

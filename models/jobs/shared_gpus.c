@@ -16,12 +16,12 @@ static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
     static const enum gsim_vgpu_scheduler schedulers[] = {[GSIM_TURNS_USED] = GSIM_VGPU_BEST_EFFORT,
                                                           [GSIM_TURNS_EQUAL] = GSIM_VGPU_EQUAL,
                                                           [GSIM_TURNS_FIXED] = GSIM_VGPU_FIXED};
-    return gsim_vgpu_rule(profile, schedulers[lane->turns], 1, lane->most_vgpus,
+    return gsim_vgpu_rule(profile, schedulers[gsim_lane_turns(lane)], 1, gsim_lane_most_vgpus(lane),
                           lane->quantum_ns > 0 ? lane->quantum_ns : 0);
 }
 
 static int64_t quantum_of(const struct gsim_lane *lane, const struct gsim_profile *profile) {
-    if (lane->most_vgpus > 0)
+    if (gsim_lane_most_vgpus(lane) > 0)
         return vgpu_rule(lane, profile).quantum_ns;
     if (lane->quantum_ns == GSIM_QUANTUM_SHORT)
         return profile->value[GSIM_KEY_SLICE_SHORT_NS];
@@ -88,7 +88,7 @@ static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane
 
 /* Turns that pass whether they are used or not leave something to use. */
 static bool is_worth_switching(const struct gsim_model *model, const struct gsim_lane *lane) {
-    for (uint16_t type = 0; lane->turns && type < model->setup.n_profiles; type++) {
+    for (uint16_t type = 0; gsim_lane_turns(lane) && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
         struct gsim_switch_costs costs = switch_costs(profile);
         if (quantum_of(lane, profile) <= gsim_switch_most_ns(&costs))
@@ -104,13 +104,11 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
     for (uint16_t i = 0; i < arrangement->n_lanes; i++) {
         if (!is_on_devices(model, &arrangement->lanes[i]))
             return "a lane has more SMs than a device of the cluster";
-        if (arrangement->lanes[i].turns && arrangement->lanes[i].discipline != GSIM_DISCIPLINE_RR)
-            return "turns that pass unused are of lanes with time slices";
         if (!is_worth_switching(model, &arrangement->lanes[i]))
             return "a turn is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_shared_knows(arrangement->lanes[i].discipline))
             return "in lanes beside each other contexts take turns, or go by priority";
-        if (arrangement->lanes[i].turns && arrangement->memory == GSIM_MEMORY_PROACTIVE)
+        if (gsim_lane_turns(&arrangement->lanes[i]) && arrangement->memory == GSIM_MEMORY_PROACTIVE)
             return "memory is not moved ahead of turns that pass before it is there";
         if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
             arrangement->memory != GSIM_MEMORY_RESIDENT)
@@ -124,7 +122,7 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
             (arrangement->memory != GSIM_MEMORY_OVERFLOW ||
              arrangement->lanes[entry->lane].discipline != GSIM_DISCIPLINE_RR))
             return "memory is capped where it overflows, in lanes with time slices";
-        if (entry->launch_refill_ns > 0 && arrangement->lanes[entry->lane].turns)
+        if (entry->launch_refill_ns > 0 && gsim_lane_turns(&arrangement->lanes[entry->lane]))
             return "launches are not capped where turns pass unused";
     }
     return NULL;
@@ -185,9 +183,10 @@ static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
     if (!gsim_lane_is_by_priority(&lane))
         return;
     shared->has_halted = true;
+    struct gsim_lane_urgency urgency = gsim_lane_urgency(&lane);
     for (enum gsim_key key = GSIM_KEY_PREEMPT_SAVE_NS; key <= GSIM_KEY_PREEMPT_CHECKPOINT_NS; key++)
-        shared->has_key[key] |= gsim_kernel_stop_uses(&lane, key);
-    shared->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_kernel_stop_uses(&lane, GSIM_KEY_LAUNCH_NS);
+        shared->has_key[key] |= gsim_kernel_stop_uses(&urgency, key);
+    shared->has_key[GSIM_KEY_LAUNCH_NS] |= gsim_kernel_stop_uses(&urgency, GSIM_KEY_LAUNCH_NS);
 }
 
 /* Whether any job of this lane would halt another. */
@@ -337,9 +336,9 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     struct gsim_lane here = *lane;
     here.quantum_ns = quantum_of(lane, profile);
-    model->shared.has_vgpus |= lane->most_vgpus > 0;
-    if (lane->most_vgpus > 0 && lane->quantum_ns <= 0)
-        model->shared.has_key[gsim_vgpu_slice_key(profile, lane->most_vgpus)] = true;
+    model->shared.has_vgpus |= gsim_lane_most_vgpus(lane) > 0;
+    if (gsim_lane_most_vgpus(lane) > 0 && lane->quantum_ns <= 0)
+        model->shared.has_key[gsim_vgpu_slice_key(profile, gsim_lane_most_vgpus(lane))] = true;
     else if (lane->quantum_ns < 0) /* how long the driver's settings are is documented nowhere */
         model->shared.has_key[lane->quantum_ns == GSIM_QUANTUM_SHORT ? GSIM_KEY_SLICE_SHORT_NS
                                                                      : GSIM_KEY_SLICE_LONG_NS] =
@@ -397,8 +396,9 @@ void gsim_shared_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns)
 static bool halts_at_kernels(const struct gsim_lane *lane) {
     if (lane->discipline == GSIM_DISCIPLINE_PADDING)
         return true;
-    return lane->discipline == GSIM_DISCIPLINE_PRIORITY && lane->stop != GSIM_STOP_SAVE &&
-           lane->stop != GSIM_STOP_INCREMENTAL;
+    return lane->discipline == GSIM_DISCIPLINE_PRIORITY &&
+           gsim_lane_urgency(lane).stop != GSIM_STOP_SAVE &&
+           gsim_lane_urgency(lane).stop != GSIM_STOP_INCREMENTAL;
 }
 
 static uint8_t parts_of(const struct gsim_arrangement *arrangement) {

@@ -153,7 +153,9 @@ static struct gsim_context context_of(const struct gsim_model *model, gsim_slot 
         gsim_trace_get(model->setup.trace, GSIM_COL_CLASS, index) != GSIM_CLASS_REALTIME) {
         struct gsim_kernel_stop_costs costs =
             gsim_kernel_stop_costs_of(gsim_machine_profile_at(model, gpu));
-        context.gpu_ns = gsim_kernel_stop_overhead(lane, &costs, context.gpu_ns, context.kernels);
+        struct gsim_lane_urgency urgency = gsim_lane_urgency(lane);
+        context.gpu_ns =
+            gsim_kernel_stop_overhead(&urgency, &costs, context.gpu_ns, context.kernels);
     }
     return context;
 }

@@ -7,7 +7,7 @@
 
 static enum gsim_eviction eviction_of(const struct gsim_arrangement *arrangement) {
     if (arrangement->memory == GSIM_MEMORY_PROACTIVE)
-        return arrangement->evicts_lru ? GSIM_EVICT_LRU : GSIM_EVICT_BELADY;
+        return arrangement->migration.evicts_lru ? GSIM_EVICT_LRU : GSIM_EVICT_BELADY;
     return arrangement->memory == GSIM_MEMORY_LRU ? GSIM_EVICT_LRU : GSIM_EVICT_ALLOCATION;
 }
 
@@ -16,11 +16,11 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
     *pager = (struct gsim_pager){.manager = arrangement->memory,
                                  .eviction = eviction_of(arrangement),
                                  .proactive = gsim_proactive_default(profile)};
-    pager->proactive.is_pipelined = arrangement->pipeline;
-    pager->proactive.has_early_start = arrangement->early_start;
-    pager->proactive.predicts_allocations = !arrangement->predict_by_template;
-    pager->proactive.false_negative_ppm = arrangement->missed_ppm;
-    pager->proactive.false_positive_ppm = arrangement->spare_ppm;
+    pager->proactive.is_pipelined = arrangement->migration.pipeline;
+    pager->proactive.has_early_start = arrangement->migration.early_start;
+    pager->proactive.predicts_allocations = !arrangement->migration.predict_by_template;
+    pager->proactive.false_negative_ppm = arrangement->migration.missed_ppm;
+    pager->proactive.false_positive_ppm = arrangement->migration.spare_ppm;
     pager->mapped_bytes_per_s = profile->value[GSIM_KEY_PCIE_H2D];
     pager->prefetch_bytes_per_s = profile->value[GSIM_KEY_UVM_PREFETCH_IN];
     pager->plan_ns = profile->value[GSIM_KEY_MIGRATE_PLAN_NS];

@@ -44,10 +44,9 @@ enum gsim_status gsim_settings_manage(struct gsim_ctx *ctx, const struct gsim_ar
 enum gsim_status gsim_settings_open_memory(struct gsim_ctx *ctx) {
     /* The choices are in the order of the managers. Memory of a job that is alone on its GPU is
      * predicted without fault: there is no other job's memory to confuse it with. */
-    struct gsim_arrangement how = {.memory = (enum gsim_memory)gsim_param(ctx->params, "memory"),
-                                   .pipeline = true,
-                                   .early_start = true,
-                                   .predict_by_template = true};
+    struct gsim_arrangement how = {
+        .memory = (enum gsim_memory)gsim_param(ctx->params, "memory"),
+        .migration = {.pipeline = true, .early_start = true, .predict_by_template = true}};
     return how.memory ? gsim_settings_manage(ctx, &how) : GSIM_OK;
 }
 

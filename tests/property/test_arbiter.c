@@ -88,6 +88,14 @@ static void draw_part(gsl_rng *rng, uint16_t n_spaces, struct gsim_lane *lane, u
     }
 }
 
+static struct gsim_lane_urgency draw_urgency(gsl_rng *rng) {
+    struct gsim_lane_urgency urgency = {.stop = (enum gsim_stop)pick(rng, 0, GSIM_STOP_COUNT - 1)};
+    urgency.in_flight = pick(rng, 1, 4);
+    urgency.pieces = pick(rng, 1, 3);
+    urgency.bound_ns = pick(rng, 0, 50);
+    return urgency;
+}
+
 static void draw_lane(gsl_rng *rng, uint16_t n_spaces, struct gsim_lane *lane, uint16_t *space) {
     bool is_whole = pick(rng, 0, 3) == 0;
     bool is_by_priority = is_whole || pick(rng, 0, 2) == 0;
@@ -96,15 +104,19 @@ static void draw_lane(gsl_rng *rng, uint16_t n_spaces, struct gsim_lane *lane, u
                                                               : GSIM_DISCIPLINE_RR};
     lane->idle_release_ns = pick(rng, 0, 1) * pick(rng, 0, 4000);
     lane->ends_at_boundary = pick(rng, 0, 2) == 0;
-    lane->is_fair = is_whole && pick(rng, 0, 1) == 1;
+    bool is_fair = is_whole && pick(rng, 0, 1) == 1;
     bool is_strict = !is_by_priority && pick(rng, 0, 2) == 0;
-    lane->most_vgpus = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 8));
-    if (is_strict)
-        lane->turns = lane->most_vgpus > 0 ? GSIM_TURNS_FIXED : GSIM_TURNS_EQUAL;
-    lane->stop = (enum gsim_stop)pick(rng, 0, GSIM_STOP_COUNT - 1);
-    lane->in_flight = pick(rng, 1, 4);
-    lane->pieces = pick(rng, 1, 3);
-    lane->bound_ns = pick(rng, 0, 50);
+    uint16_t most_vgpus = (uint16_t)(pick(rng, 0, 1) * pick(rng, 1, 8));
+    struct gsim_lane_urgency urgency = draw_urgency(rng);
+    if (is_whole)
+        lane->whole.is_fair = is_fair;
+    else if (is_by_priority)
+        lane->urgent = urgency;
+    else
+        lane->slices = (struct gsim_lane_slices){.turns = !is_strict       ? GSIM_TURNS_USED
+                                                          : most_vgpus > 0 ? GSIM_TURNS_FIXED
+                                                                           : GSIM_TURNS_EQUAL,
+                                                 .most_vgpus = most_vgpus};
     draw_part(rng, n_spaces, lane, space);
 }
 
@@ -119,12 +131,12 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
     struct gsim_pager pager;
     struct gsim_arrangement arrangement = {
         .memory = (enum gsim_memory)pick(rng, GSIM_MEMORY_UVM, GSIM_MEMORY_PROACTIVE),
-        .pipeline = pick(rng, 0, 1) == 1,
-        .early_start = pick(rng, 0, 1) == 1,
-        .predict_by_template = pick(rng, 0, 1) == 1,
-        .missed_ppm = pick(rng, 0, 1) * pick(rng, 0, 400000),
-        .spare_ppm = pick(rng, 0, 1) * pick(rng, 0, 400000),
-        .evicts_lru = pick(rng, 0, 1) == 1};
+        .migration.pipeline = pick(rng, 0, 1) == 1,
+        .migration.early_start = pick(rng, 0, 1) == 1,
+        .migration.predict_by_template = pick(rng, 0, 1) == 1,
+        .migration.missed_ppm = pick(rng, 0, 1) * pick(rng, 0, 400000),
+        .migration.spare_ppm = pick(rng, 0, 1) * pick(rng, 0, 400000),
+        .migration.evicts_lru = pick(rng, 0, 1) == 1};
     assert_int_equal(gsim_profile_load("ideal", arena, &profile, &log), GSIM_OK);
     profile.value[GSIM_KEY_HBM_BYTES] = pick(rng, 1, 20) * CHUNK;
     profile.value[GSIM_KEY_UVM_CLEAN_COPY] = pick(rng, 0, 1);
@@ -298,8 +310,8 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
     int64_t at_ns = 0;
     for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
         draw_lane(rng, script.n_spaces, &script.lane[lane], &script.space[lane]);
-        script.lane[lane].turns = GSIM_TURNS_USED;
-        script.lane[lane].is_fair = false;
+        if (script.lane[lane].discipline != GSIM_DISCIPLINE_PRIORITY)
+            script.lane[lane].urgent = draw_urgency(rng);
         script.lane[lane].discipline = GSIM_DISCIPLINE_PADDING;
     }
     for (uint16_t i = 0; i < script.n; i++) {
@@ -321,7 +333,8 @@ static struct script draw_moving(gsl_rng *rng, struct gsim_arena *arena) {
     for (uint16_t i = 0; i < script.n; i++)
         script.moves_to[i] = (uint16_t)pick(rng, 0, script.n_lanes - 1);
     for (uint16_t lane = 0; lane < script.n_lanes; lane++)
-        script.lane[lane].turns = GSIM_TURNS_USED;
+        if (script.lane[lane].discipline == GSIM_DISCIPLINE_RR)
+            script.lane[lane].slices.turns = GSIM_TURNS_USED;
     return script;
 }
 

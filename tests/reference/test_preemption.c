@@ -53,7 +53,7 @@ static void test_chimera_keeps_its_bound_where_it_can(void **state) {
     (void)state;
     struct gsim_kernel_stop_costs costs = {
         .save_ns = 40000, .restore_ns = 40000, .reset_ns = 3100, .sms = 108};
-    struct gsim_lane rule = {
+    struct gsim_lane_urgency rule = {
         .stop = GSIM_STOP_CHEAPEST, .in_flight = 1, .pieces = 1, .bound_ns = 15000};
     int missed = 0, missed_without_flush = 0, n = 0;
     for (int64_t block_ns = 1000; block_ns <= 400000; block_ns = block_ns * 3 / 2)

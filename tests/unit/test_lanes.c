@@ -12,7 +12,7 @@ enum { MS = 1000000 };
 
 /* Lane 0 goes by priority, under incremental checkpoints; lane 1 has time slices, and no job. */
 static const struct gsim_lane lanes[] = {
-    {.discipline = GSIM_DISCIPLINE_PRIORITY, .stop = GSIM_STOP_INCREMENTAL},
+    {.discipline = GSIM_DISCIPLINE_PRIORITY, .urgent.stop = GSIM_STOP_INCREMENTAL},
     {.discipline = GSIM_DISCIPLINE_RR}};
 
 static bool arrange(struct gsim_plan *plan, const struct gsim_entry *entries, uint32_t n) {
@@ -128,7 +128,7 @@ static void test_a_running_job_goes_into_another_lane(void **state) {
  * no job would ever run. */
 static void decide_in_vain(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     static const struct gsim_lane strict = {.discipline = GSIM_DISCIPLINE_RR,
-                                            .turns = GSIM_TURNS_EQUAL};
+                                            .slices.turns = GSIM_TURNS_EQUAL};
     struct gsim_unit gpu = {0};
     struct gsim_arrangement how = {.lanes = &strict, .n_lanes = 1, .memory = GSIM_MEMORY_PROACTIVE};
     if (ctx->view->changes.n_arrived > 0)
