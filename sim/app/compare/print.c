@@ -155,12 +155,12 @@ static void put_csv_row(FILE *out, const struct gsim_compare_task *task,
     fprintf(out, ",%d,%s,%d", task->replication, units_name(s), s->none_why ? 0 : s->n_units);
     put_csv_interval(out, &about->mean_s);
     put_csv_interval(out, &about->p99_s);
+    for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
+        put_csv_interval(out, &about->latency.of_s[l]);
     put_csv_interval(out, &about->difference_s);
     put_csv_interval(out, &about->ratio);
     fputc(',', out);
     gsim_put_real(out, about->p, false);
-    for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
-        put_csv_interval(out, &about->latency.of_s[l]);
     fputc('\n', out);
 }
 
@@ -173,11 +173,11 @@ enum gsim_status gsim_compare_write_rows(const struct gsim_compare *c,
     if (format == GSIM_OUTPUT_CSV) {
         gsim_write_csv_names(out);
         fputs(",replication,over,units,all_jct_mean_s,all_jct_mean_low_s,all_jct_mean_high_s,"
-              "all_jct_p99_s,all_jct_p99_low_s,all_jct_p99_high_s,difference_s,difference_low_s,"
-              "difference_high_s,ratio,ratio_low,ratio_high,p,all_latency_mean_s,"
+              "all_jct_p99_s,all_jct_p99_low_s,all_jct_p99_high_s,all_latency_mean_s,"
               "all_latency_mean_low_s,all_latency_mean_high_s,all_latency_p50_s,"
               "all_latency_p50_low_s,all_latency_p50_high_s,all_latency_p99_s,"
-              "all_latency_p99_low_s,all_latency_p99_high_s\n",
+              "all_latency_p99_low_s,all_latency_p99_high_s,difference_s,difference_low_s,"
+              "difference_high_s,ratio,ratio_low,ratio_high,p\n",
               out);
     }
     for (int i = 0; i < c->n_tasks && status == GSIM_OK; i++) {
