@@ -222,7 +222,7 @@ for name in mean p50 p99; do
     expect "over replications the $name has one" 0 "^1$" sqlite3 :memory: "select $(field "\$[0].comparison.latency_${name}_s.low") <= $(field "\$[0].comparison.latency_${name}_s.mean") and $(field "\$[0].comparison.latency_${name}_s.high") >= $(field "\$[0].comparison.latency_${name}_s.mean")"
 done
 "$gsim" compare --policies timeslice,mps --device ideal --reps 8 --quiet --format csv "$tmp/served.ini" >"$tmp/lat.csv" 2>"$tmp/out"
-if [ "$(awk -F, '{ print NF }' "$tmp/lat.csv" | sort -u | wc -l)" = 1 ] && head -1 "$tmp/lat.csv" | grep -q 'all_latency_p99_high_s$'; then echo "ok and so has the CSV"; else echo "not ok and so has the CSV"; fi
+if [ "$(awk -F, '{ print NF }' "$tmp/lat.csv" | sort -u | wc -l)" = 1 ] && head -1 "$tmp/lat.csv" | grep -q 'all_latency_p99_high_s,.*,p$'; then echo "ok and so has the CSV"; else echo "not ok and so has the CSV"; fi
 
 # Does sharing help? A head that needs both GPUs keeps one idle for 50 of 101 s, whoever shares it
 printf 'job_id,submit_s,duration_s,gpus\na,0,50,1\nb,1,50,2\nc,2,1,1\n' >"$tmp/head.csv"
