@@ -14,6 +14,8 @@ set linetype 8 lc rgb '#7F7F7F' lw 1.5 dt (2,4) pt 8 ps 0.6
 set linetype cycle 8
 set border 3 lw 0.75
 set tics nomirror out scale 0.6
+# Without the blank in place of a sign, which shifts labels from their tics.
+set format '%h'
 set grid ytics back lc rgb '#D9D9D9' lw 0.5 dt solid
 # Above the plot, where it covers nothing.
 set key noautotitle outside above left horizontal Left reverse samplen 2.5 spacing 1.1 width 1

@@ -5,7 +5,7 @@ array least[4]
 array most[4]
 do for [p = 1 : panels] { least[p] = real(word($data6[p], 2)); most[p] = real(word($data6[p], 3)) }
 # In parts of the picture: margins beside the panels, and the heights that are in inches.
-left = (0.12 + 0.055 * longest) / width; right = 1 - 0.08 / width; gap = 0.14 / width
+left = (0.12 + 0.055 * longest) / width; right = 1 - 0.08 / width; gap = 0.22 / width
 wide = (right - left - (across - 1) * gap) / across
 tall = (height - key_in - facets * name_in - foot_in - (facets * rows - 1) * between_in) / (facets * rows) / height
 ten(x) = 10.0 ** floor(log10(x))
@@ -44,8 +44,10 @@ do for [f = 1 : facets] {
         if (is_wide) {
             set logscale x
             set xtics ()
+            # Of more than five decades every other one has a label: there is no room for all.
+            labelled = log10(most[p] / least[p]) > 5 ? 2 : 1
             do for [k = floor(log10(least[p] / 1.6)) : ceil(log10(1.6 * most[p]))] {
-                set xtics add (10.0 ** k)
+                if (k % labelled == 0) { set xtics add (10.0 ** k) } else { set xtics add ('' 10.0 ** k) }
                 if (most[p] < 50 * least[p]) { set xtics add (2 * 10.0 ** k, 5 * 10.0 ** k) }
             }
         } else {

@@ -118,6 +118,18 @@ for figure in jct_cdf fairness slowdown_size; do
     ok "$figure of 400000 jobs is a small file" $?
 done
 
+# Jobs from a millisecond to 1000 h of GPU time, and latencies from 10 ms to a day: labels of neighbours
+# would lie on each other.
+cp "$tmp/a.db" "$tmp/wide.db"
+sqlite3 "$tmp/wide.db" "INSERT INTO job WITH RECURSIVE n (i, ns) AS (SELECT 1, 500000 UNION ALL SELECT i + 1, ns * 10 FROM n WHERE i < 11)
+    SELECT run_id, 10 + i, 'j' || i, 0, 0, ns, 0, ns, 1000000, 0, 0, 0, 0, 0, 0 FROM n, run;
+    UPDATE run SET latency_p99_s = CASE run_id WHEN 1 THEN 0.01 ELSE 86400 END"
+"$gsim" plot "$tmp/wide.db" --figure slowdown_size -o "$tmp/wide.svg" >"$tmp/out" 2>&1 && [ "$(grep -c 'rotate(-30' "$tmp/wide.svg")" -ge 7 ]
+ok "labels of many sizes are slanted" $?
+"$gsim" plot "$tmp/wide.db" --figure overview --force -o "$tmp/wide.svg" >"$tmp/out" 2>&1 && grep -q '>10k<' "$tmp/wide.svg" &&
+    [ "$(grep -c '>1k<\|>100k<' "$tmp/wide.svg")" -eq 0 ]
+ok "of many decades every other one is labelled" $?
+
 # --- pages ------------------------------------------------------------------------------------------
 # As many traces, and policies, as there may be: each figure is drawn on pages, or says why not.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp tests/golden/three.csv "$tmp/t$i.csv"; done
