@@ -7,8 +7,8 @@
 #include "sim/app/calibrate/calibrate.h"
 #include "sim/base/sort.h"
 
-/* Rounds go on until they agree as well as large copies do on a quiet host (3 %). A key whose
- * rounds then still spread by more than gaps of microseconds do (10 %) is named in a warning. The
+/* Rounds go on until they agree as well as large copies do on a quiet host (3 %). A key with rounds
+ * that then still spread by more than gaps of microseconds do (10 %) is named in a warning. The
  * figures are in docs/calibrate.md. */
 static const double steady = 0.03, disturbed = 0.10;
 
@@ -121,7 +121,7 @@ static void settle_curve(struct gsim_measurement *m, struct gsim_measured *measu
                           measured->how, n, 100 * spread_of(m, key));
 }
 
-/* "launch.kernel_ns 12 %, ...": the keys whose rounds still spread; NULL if there are none. */
+/* "launch.kernel_ns 12 %, ...": the keys with rounds that still spread; NULL if there are none. */
 static const char *list_disturbed(const struct gsim_measurement *m) {
     const char *list = NULL;
     for (int key = 0; key < GSIM_KEY_COUNT; key++) {

@@ -284,8 +284,7 @@ void gsim_print_help(FILE *out, const struct gsim_command *command) {
           out);
 }
 
-/* --- the man page ------------------------------------------------------------------------------
- */
+/* --- the man page ----------------------------------------------------------------------------- */
 
 /* A leading dot or quote would be a roff request, and a plain hyphen would be typeset as a soft
  * one. */

@@ -79,7 +79,7 @@ static enum gsim_status store(struct gsim_compare *c) {
     return status;
 }
 
-/* --- what is printed -------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static enum gsim_status write_by(const struct gsim_compare *c) {
     int n = c->setup->n_contenders;

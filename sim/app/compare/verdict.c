@@ -224,8 +224,8 @@ static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *i
     return GSIM_OK;
 }
 
-/* Whether the trace has jobs whose completion time depends on the policy: a job of requests ends
- * when they have arrived. */
+/* Whether the completion time of some job depends on the policy: a job of requests ends when they
+ * have arrived. */
 static bool has_batch_jobs(const struct gsim_trace *trace) {
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (gsim_trace_get(trace, GSIM_COL_REQUESTS, job) <= 0)

@@ -30,7 +30,7 @@ struct trial {
 struct whatif {
     const struct gsim_compare *c;
     const char *key[MAX_KEYS];
-    uint64_t users[MAX_KEYS]; /* contenders whose runs used the key, as bits */
+    uint64_t users[MAX_KEYS]; /* contenders with runs that used the key, as bits */
     int n_keys;
     struct trial *trial; /* by key, percentage, contender and replication */
     int n_trials;
@@ -98,7 +98,7 @@ static const char *scaled(const struct gsim_profile *profile, int key, int perce
     return text;
 }
 
-/* Makes a setup whose profiles have another value wherever they assume the key. */
+/* Makes a setup with profiles that have another value wherever they assume the key. */
 static enum gsim_status vary(const struct gsim_compare *c, const char *name, int percent,
                              const struct gsim_setup **out, bool *is_varied) {
     struct gsim_arena *arena = c->cli->arena;

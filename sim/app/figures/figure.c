@@ -214,7 +214,7 @@ static void put_variable(struct writing *w, const struct gsim_db_value *value) {
     fputc('\n', w->out);
 }
 
-/* Begins a series: two blank lines start a gnuplot index, whose first line is the header. */
+/* Begins a series: two blank lines start a gnuplot index, and its first line is the header. */
 static void begin_series(struct writing *w, const struct gsim_db_value *values) {
     fputs(w->n_series ? "\n\n" : "", w->out);
     fprintf(w->out, "%.10g\t", values[0].number);

@@ -76,7 +76,7 @@ static bool shares_gpus(const char *name) {
 }
 
 /* Warns of a policy that shares GPUs if GPUs stand idle for a tenth of the time although waiting
- * jobs ask for no more than what is idle: its times then show the effect of its queue as well as
+ * jobs ask for no more than the idle GPUs: its times then show the effect of its queue as well as
  * that of sharing. */
 static void note_idle(FILE *err, const struct gsim_summary *const *summaries, int n) {
     static const double LEAST = 0.1;

@@ -50,7 +50,7 @@ static bool falls_behind(const struct gsim_trace *trace, const struct gsim_reque
 }
 
 /* The GPUs that requests ask for when the last request of a job arrives: the load of all jobs that
- * have had a first request by then and whose last request has not come before. */
+ * have had a first request by then and have not had their last request before. */
 static double asked_with(const struct gsim_result *result, const struct gsim_request_log *one) {
     int64_t now_ns = one->arrival_ns[one->n_served - 1];
     double asked = 0;
@@ -87,7 +87,7 @@ static void say_why(const struct gsim_result *result, const struct gsim_request_
     fputs("; they queue as long as they come, and latencies measure for how long\n", err);
 }
 
-/* The first job in the trace behind `before` whose requests queue; NULL: there is none. */
+/* The first job in the trace behind `before` with requests that queue; NULL: there is none. */
 static const struct gsim_request_log *next_behind(const struct gsim_result *result,
                                                   const bool *is_behind, int64_t before) {
     const struct gsim_request_log *next = NULL;

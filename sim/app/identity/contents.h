@@ -37,8 +37,8 @@ enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *
  * or no memory. */
 const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents, const char *name);
 
-/* Reports an error for each watched file whose contents have changed since it was read: later runs
- * may have read either version. */
+/* Reports an error for each watched file that has changed since it was read: later runs may have
+ * read either version. */
 enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim_log *log);
 
 /* Reads a file as it is now, and computes its SHA-256. */

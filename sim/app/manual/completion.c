@@ -145,8 +145,8 @@ static void kinds(struct gsim_cli *cli) {
 
 /* --- a list for each option ------------------------------------------------------------------- */
 
-/* The list of an option whose argument names no choices; NULL: the option takes a file, a number,
- * or free text. */
+/* The words of an option with an argument that names no choices; NULL: the option takes a file, a
+ * number, or free text. */
 static words_fn *words_of(int option) {
     static words_fn *const lists[GSIM_OPT_COUNT] = {
         [GSIM_OPT_POLICY] = policies, [GSIM_OPT_POLICIES] = policies,
@@ -203,7 +203,8 @@ static void put_case_of_values(struct gsim_cli *cli) {
     fputs("    esac\n", out);
 }
 
-/* Prints the options whose value has no list: shells offer files there, or the user types it. */
+/* Prints the options with values that have no list: shells offer files there, or the user types the
+ * value. */
 static void put_case_of_free(struct gsim_cli *cli) {
     const char *bar = "    ";
     fputs("    case $previous in\n", cli->io->out);

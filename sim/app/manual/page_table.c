@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* WIDEST: the widest table. A table whose other columns together are wider than
- * WIDEST_BESIDE_WRAPPED, and which is too wide, is printed as paragraphs. */
+/* WIDEST: the widest table. A wider table is printed as paragraphs if its columns, without the
+ * widest, take more than WIDEST_BESIDE_WRAPPED; else the widest column is wrapped. */
 enum { WIDEST = 100, WIDEST_BESIDE_WRAPPED = 60, GAP = 2 };
 
 int gsim_page_width(const char *text) {

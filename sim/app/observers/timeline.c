@@ -269,7 +269,7 @@ static const struct {
 } kinds[GSIM_SPAN_COUNT] = {
     {"slices", "slice"}, {"copies in", "copy in"}, {"copies out", "copy out"}, {"faults", "fault"}};
 
-/* Finds the first row whose last span has ended when this span begins. */
+/* Finds the first row in which the last span has ended when this span begins. */
 static bool find_row(struct gsim_timeline *t, struct rows *rows, const struct gsim_span *span,
                      uint32_t *row) {
     *row = 0;

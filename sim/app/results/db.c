@@ -266,7 +266,7 @@ static void format_begin(char text[32], double wall_s) {
         *text = '\0';
 }
 
-/* Adds the row of `run_perf`, whose values depend on the machine. */
+/* Adds the row of `run_perf`, with the values that depend on the machine. */
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
     sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_PERF);
     char began[32], host[256] = "", program[64];

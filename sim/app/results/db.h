@@ -24,8 +24,8 @@ struct gsim_db_run {
     const struct gsim_setting *settings; /* ends with a NULL key; NULL: no settings */
     const char *sweep; /* id of the run's sweep; NULL: no sweep */
     int64_t position; /* position in the sweep, from 1; becomes the run_id if that is free */
-    /* the run's place in the last gsim_db_look_up, from 1, whose older runs it replaces; 0: it
-     * replaces none */
+    /* the run's place in the last gsim_db_look_up, from 1: the run replaces the older runs found
+     * there; 0: it replaces none */
     int64_t asked;
 };
 
@@ -94,7 +94,7 @@ enum gsim_status gsim_db_begin_sweep(struct gsim_db *db, const struct gsim_db_sw
  * run is copied. */
 enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, bool keeps_old, int64_t *n_new,
                                struct gsim_log *log);
-/* Warns of each policy whose runs several builds made. */
+/* Warns of each policy with runs that several builds made. */
 enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, const char *runs, struct gsim_log *log);
 /* Reports an error for each sweep that lacks runs. */
 enum gsim_status gsim_db_check_sweeps(struct gsim_db *db, struct gsim_log *log);

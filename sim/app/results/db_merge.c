@@ -60,16 +60,16 @@ static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
     return status;
 }
 
-/* Selects the parts of programs whose contents differ between the builds of runs here and those of
- * new runs there. */
+/* Selects the parts of programs that have other contents in the builds of runs here than in the
+ * builds of new runs there. */
 static const char parts_that_differ[] =
     "SELECT DISTINCT m.part FROM main.build m JOIN shard.build s ON s.part = m.part AND s.sha256 "
     "<> "
     "m.sha256 WHERE m.build IN (SELECT build FROM main.run) AND s.build IN (SELECT build FROM "
     "shard.run WHERE config NOT IN (SELECT config FROM main.run)) ORDER BY m.part";
 
-/* Selects the files whose contents differ between runs of one grid, or of one command line, here
- * and there. */
+/* Selects the files that had other contents for runs of a grid, or of a command line, here than
+ * there. */
 static const char files_that_differ[] =
     "SELECT DISTINCT m.path FROM main.input_list m JOIN shard.input_list s ON s.kind = m.kind AND "
     "s.path = m.path AND s.sha256 <> m.sha256 WHERE EXISTS (SELECT 1 FROM main.run a JOIN "
@@ -145,8 +145,8 @@ static const struct {
 } of_runs[] = {{"job", ", job"}, {"request", ""},  {"sample", ""},
                {"gpu", ""},      {"run_perf", ""}, {"setting", ""}};
 
-/* Copies the tables whose rows are named by their contents, and the text of a file if one side has
- * it. */
+/* Copies the tables of lists, which name rows by their contents, and the text of a file if one side
+ * has it. */
 static const char copy_lists[] =
     "INSERT OR IGNORE INTO main.build SELECT * FROM shard.build;"
     "INSERT OR IGNORE INTO main.input_list SELECT * FROM shard.input_list;"
@@ -208,7 +208,7 @@ static enum gsim_status take_over(struct gsim_db *db, const char *path, bool kee
     return status;
 }
 
-/* Warns of a policy whose runs several programs made: each run is valid, but comparing them may
+/* Warns of a policy with runs that several programs made: each run is valid, but comparing them may
  * mislead. A part that only some builds have (a built-in device that only some runs use) is no
  * difference. */
 enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, const char *runs,
