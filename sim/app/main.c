@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Streams and signals; everything else is gsim_cli. The first Ctrl-C asks the run to end cleanly,
- * the second one ends the process. */
+/* Streams and signals; gsim_cli does the rest. The first Ctrl-C asks the run to end cleanly, the
+ * second one ends the process. */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
 #include <unistd.h>

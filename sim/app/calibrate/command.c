@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim calibrate: a device profile of this machine's GPU. What is not measured (switches of full state,
- * driver checkpoints, what datasheets promise) comes from a listed device, line by line with its own tag
- * and source. `gsim calibrate turns` is what it starts to see two processes share the GPU. */
+/* gsim calibrate: a device profile of this machine's GPU. Keys that are not measured (switches of
+ * full state, driver checkpoints, promises of datasheets) come from a listed device, line by line
+ * with their own tag and source. The command starts `gsim calibrate turns` twice to see two
+ * processes share the GPU. */
 #include <string.h>
 
 #include "models/hardware/profile.h"
@@ -28,7 +29,7 @@ static enum gsim_status load_base(struct gsim_cli *cli, const char *gpu, const c
     return gsim_profile_load(*name, cli->arena, base, cli->log);
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* The part of a key before its dot; "device" where there is none. */
 static void section_of(char *section, const char *key) {
@@ -53,10 +54,11 @@ static void write_key(FILE *out, const struct gsim_measurement *m, const struct 
 static bool is_written(const struct gsim_measurement *m, const struct gsim_profile *base,
                        enum gsim_key key) {
     return m->of[key].text ||
-           base->tag[key] != GSIM_TAG_ASSUMED; /* else it is added when missing */
+           /* an assumed key is added when the profile is read */
+           base->tag[key] != GSIM_TAG_ASSUMED;
 }
 
-/* The keys of a section; its head, once there is one. */
+/* Writes the keys of a section, and its head before the first of them. */
 static void write_section(FILE *out, const struct gsim_measurement *m,
                           const struct gsim_profile *base, const char *section, bool *has_head) {
     char own[DEVICE_NAME];
@@ -71,7 +73,7 @@ static void write_section(FILE *out, const struct gsim_measurement *m,
     }
 }
 
-/* Whether an earlier key is of the same section. */
+/* Whether an earlier key belongs to the section of this key. */
 static bool is_begun(int key, const char *section) {
     char own[DEVICE_NAME];
     for (int before = 0; before < key; before++) {
@@ -92,7 +94,7 @@ static void write_profile(FILE *out, const struct gsim_measurement *m,
             m->cuda->name);
     for (int key = 0; key < GSIM_KEY_COUNT; key++) {
         section_of(section, gsim_key_name((enum gsim_key)key));
-        bool has_head = strcmp(section, "device") == 0; /* it stands above */
+        bool has_head = strcmp(section, "device") == 0; /* its head was written above */
         if (!is_begun(key, section))
             write_section(out, m, base, section, &has_head);
     }

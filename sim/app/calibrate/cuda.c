@@ -6,7 +6,7 @@
 
 static const char library[] = "libcuda.so.1";
 
-/* A function's address in a pointer to an object: what dlsym gives, and POSIX allows. */
+/* Stores a function's address in a pointer to an object, as dlsym returns it and POSIX allows. */
 static bool look_up(void *from, const char *symbol, void *function, size_t size) {
     void *address = dlsym(from, symbol);
     memcpy(function, &address, size);

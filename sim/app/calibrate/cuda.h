@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of NVIDIA's driver API that measuring takes, from the driver's own library when there is one:
- * nothing of CUDA is needed to build, nor to run anything else. Calls return 0 when they went well. */
+/* The part of NVIDIA's driver API that measuring uses, taken from the driver's own library at run
+ * time: gsim is built without CUDA, and every other command runs without a driver. A call returns 0
+ * for success. */
 #ifndef GSIM_APP_CUDA_H
 #define GSIM_APP_CUDA_H
 
@@ -56,7 +57,7 @@ struct gsim_cuda {
     void *library;
     int device;
     char name[128]; /* "NVIDIA H200" */
-    int driver; /* its CUDA version, 13000 for 13.0 */
+    int driver; /* the CUDA version of the driver, 13000 for 13.0 */
 };
 
 /* Attributes of a device, as the driver numbers them. */
@@ -69,10 +70,10 @@ enum gsim_cuda_attribute {
     GSIM_CUDA_MANAGED = 83,
 };
 
-/* The first device that the driver shows. */
+/* Opens the first device that the driver shows. */
 enum gsim_status gsim_cuda_open(struct gsim_cuda *cuda, struct gsim_log *log);
 void gsim_cuda_close(struct gsim_cuda *cuda);
-/* 0 where the driver does not know. */
+/* The value of an attribute; 0 if the driver does not know it. */
 int gsim_cuda_attribute(const struct gsim_cuda *cuda, enum gsim_cuda_attribute attribute);
 
 #endif

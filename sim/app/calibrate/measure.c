@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One round of each part, by the wall clock; what runs on the GPU is in calibrate.ptx. Rounds are
- * gathered by calibrate_rounds.c. */
+/* One round of each part, by the wall clock. The kernels are in calibrate.ptx; rounds.c gathers the
+ * rounds. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -15,15 +15,15 @@ enum { IN_A_ROW = 3, MIB = 1024 * 1024 };
 
 enum kernel { EMPTY, STAMP, WATCH, CHASE, COPY, KERNELS };
 
-/* What all parts share. */
+/* The state that all parts share: one context with its kernels, streams and buffers. */
 struct bench {
     struct gsim_measurement *m;
     const struct gsim_cuda *cuda;
     void *module, *kernel[KERNELS];
     void *stream[2];
-    unsigned char *host[2]; /* pinned, big each */
-    gsim_cuda_mem device[2]; /* the same */
-    size_t context_bytes; /* not free once there is a context */
+    unsigned char *host[2]; /* two pinned buffers of `big` bytes each */
+    gsim_cuda_mem device[2]; /* two device buffers of `big` bytes each */
+    size_t context_bytes; /* device memory that is in use right after a context is created */
     size_t big;
 };
 
@@ -37,7 +37,7 @@ static double median(double *values, int n) {
     return gsim_sort_f64(values, (size_t)n) ? values[n / 2] : (double)NAN;
 }
 
-/* --- launching ---------------------------------------------------------------------------------- */
+/* --- launching -------------------------------------------------------------------------------- */
 
 static int launch(const struct bench *b, enum kernel kernel, unsigned blocks, unsigned threads,
                   uint64_t p0, uint64_t p1, uint64_t p2) {
@@ -46,7 +46,7 @@ static int launch(const struct bench *b, enum kernel kernel, unsigned blocks, un
                            kernel == EMPTY ? NULL : parameters, NULL);
 }
 
-/* Per kernel: queued, or each waited for. NaN when a call fails. */
+/* Time per kernel, either queued or each waited for. NaN when a call fails. */
 static double launches_once_ns(const struct bench *b, int n, bool is_waited_for) {
     double begin = now_ns();
     int error = 0;
@@ -60,7 +60,7 @@ static double launches_once_ns(const struct bench *b, int n, bool is_waited_for)
     return error == 0 ? (now_ns() - begin) / n : (double)NAN;
 }
 
-/* The median of a few times in a row: what disturbs one of them only. */
+/* The median of a few measurements in a row, which drops a disturbance of a single one. */
 static double launches_ns(const struct bench *b, int n, bool is_waited_for) {
     double took[IN_A_ROW];
     for (int i = 0; i < IN_A_ROW; i++)
@@ -68,7 +68,7 @@ static double launches_ns(const struct bench *b, int n, bool is_waited_for) {
     return median(took, IN_A_ROW);
 }
 
-/* From the end of a queued kernel to the start of the next. */
+/* The time from the end of a queued kernel to the start of the next. */
 static double between_ns(const struct bench *b) {
     enum { N = 256, LENGTH_NS = 30000 };
     uint64_t stamps[N][2];
@@ -87,7 +87,7 @@ static double between_ns(const struct bench *b) {
 
 static void measure_launches(struct bench *b, size_t free_bytes) {
     (void)free_bytes;
-    (void)launches_ns(b, 1000, false); /* warm */
+    (void)launches_ns(b, 1000, false); /* a warm-up */
     gsim_measured_put(b->m, GSIM_KEY_LAUNCH_NS, launches_ns(b, 20000, false),
                       "20 000 empty kernels queued");
     gsim_measured_put(b->m, GSIM_KEY_LAUNCH_GAP_NS, launches_ns(b, 2000, true),
@@ -96,7 +96,7 @@ static void measure_launches(struct bench *b, size_t free_bytes) {
                       "256 queued kernels of 30 us by the GPU's clock, median");
 }
 
-/* --- copies ------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 enum copies { IN, OUT, BOTH, IN_WAITED_FOR, ALTERNATING };
 
@@ -111,7 +111,7 @@ static int copy_once(const struct bench *b, enum copies kind, size_t bytes, int 
     return error;
 }
 
-/* Per copy, or pair of copies; the median of a few times in a row. */
+/* Time per copy, or per pair of copies: the median of a few measurements in a row. */
 static double copy_ns(const struct bench *b, enum copies kind, size_t bytes, int n) {
     double took[IN_A_ROW];
     for (int time = 0; time < IN_A_ROW; time++) {
@@ -133,7 +133,7 @@ static void measure_copies(struct bench *b, size_t free_bytes) {
     size_t pair = b->big < 64u * MIB ? b->big : 64u * MIB;
     struct gsim_measurement *m = b->m;
     (void)free_bytes;
-    (void)copy_ns(b, BOTH, b->big, 1); /* both engines and all pages have been used once */
+    (void)copy_ns(b, BOTH, b->big, 1); /* a first use of both engines and all pages */
     double in = (double)b->big / copy_ns(b, IN, b->big, 3) * 1e9;
     double out = (double)b->big / copy_ns(b, OUT, b->big, 3) * 1e9;
     double both = 2.0 * (double)pair / copy_ns(b, BOTH, pair, 16) * 1e9;
@@ -162,9 +162,9 @@ static void measure_copies(struct bench *b, size_t free_bytes) {
                       "256 queued pairs of copies of 2 MiB");
 }
 
-/* --- device memory -------------------------------------------------------------------------------- */
+/* --- device memory ---------------------------------------------------------------------------- */
 
-/* What a copy on so many blocks reads and writes. */
+/* Bytes per second that a copy by this number of blocks reads and writes. */
 static double bandwidth(const struct bench *b, unsigned blocks) {
     enum { THREADS = 1024, REPEATS = 3 };
     double begin = now_ns();
@@ -178,11 +178,13 @@ static double bandwidth(const struct bench *b, unsigned blocks) {
 
 static void measure_memory(struct bench *b, size_t free_bytes) {
     static const unsigned parts[] = {32, 16, 8, 4,
-                                     2}; /* of the SMs; then three quarters, and all */
+                                     /* divisors of the number of SMs; three quarters and all
+                                      * follow */
+                                     2};
     enum { PARTS = sizeof parts / sizeof *parts };
     unsigned sms = (unsigned)gsim_cuda_attribute(b->cuda, GSIM_CUDA_SMS), before = 0;
     (void)free_bytes;
-    (void)bandwidth(b, sms); /* warm */
+    (void)bandwidth(b, sms); /* a warm-up */
     for (unsigned i = 0; i < PARTS + 2; i++) {
         unsigned n = i < PARTS ? sms / parts[i] : i == PARTS ? sms * 3 / 4 : sms;
         if (n > before)
@@ -193,14 +195,14 @@ static void measure_memory(struct bench *b, size_t free_bytes) {
                       "a copy by two blocks an SM");
 }
 
-/* --- paging --------------------------------------------------------------------------------------- */
+/* --- paging ----------------------------------------------------------------------------------- */
 
 enum { PAGED = 512 * MIB, STRIDE = 2 * MIB, HOST = -1 /* CU_DEVICE_CPU */ };
 
 /* Managed memory that the host has written. */
 static gsim_cuda_mem managed(const struct bench *b) {
     gsim_cuda_mem mem = 0;
-    if (b->cuda->mem_managed(&mem, PAGED, 1 /* to all streams */) != 0)
+    if (b->cuda->mem_managed(&mem, PAGED, 1 /* visible to all streams */) != 0)
         return 0;
     memset((void *)(uintptr_t)mem, 1, PAGED);
     return mem;
@@ -239,7 +241,7 @@ static void measure_paging(struct bench *b, size_t free_bytes) {
         (void)b->cuda->mem_free(mem);
 }
 
-/* --- contexts, allocations ------------------------------------------------------------------------ */
+/* --- contexts, allocations -------------------------------------------------------------------- */
 
 static void measure_contexts(struct bench *b, size_t free_bytes) {
     void *context;
@@ -276,7 +278,7 @@ static void measure_allocations(struct bench *b, size_t free_bytes) {
     (void)b->cuda->host_free(host);
 }
 
-/* --- all of it ------------------------------------------------------------------------------------ */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void ask_device(struct gsim_measurement *m) {
     static const struct {
@@ -314,7 +316,7 @@ static int open_bench(struct bench *b, size_t free_bytes) {
     b->big = free_bytes / 8 < 1024u * MIB ? free_bytes / 8 / MIB * MIB : 1024u * MIB;
     for (int i = 0; i < 2 && error == 0; i++) {
         void *host = NULL;
-        error = b->cuda->stream_create(&b->stream[i], 1 /* waits for no other */);
+        error = b->cuda->stream_create(&b->stream[i], 1 /* CU_STREAM_NON_BLOCKING */);
         if (error == 0)
             error = b->cuda->mem_alloc(&b->device[i], b->big);
         if (error == 0)
@@ -362,7 +364,7 @@ static enum gsim_status in_context(struct gsim_measurement *m,
                                   m->cuda->name, name, error);
 }
 
-/* Keeps the GPU busy for seconds, and says when it did not have it. */
+/* Keeps the GPU busy for seconds, and prints the times on it and off it. */
 static void watch_turns(struct bench *b, size_t free_bytes) {
     enum { LENGTH_NS = 500000000, TIMES = 6, MOST = 1000 };
     uint64_t turn[MOST + 1][3];
@@ -382,15 +384,15 @@ enum gsim_status gsim_watch_turns(struct gsim_measurement *m) {
     return in_context(m, watch_turns);
 }
 
-/* One round of each part that is not steady yet, in a context of its own, with buffers of its own:
- * where pinned memory lies differs from one to the next. */
+/* Measures one round of each part that is not steady yet, in a context of its own with buffers of
+ * its own: pinned memory lies elsewhere in each round. */
 static void measure_round(struct bench *b, size_t free_bytes) {
     static void (*const parts[])(struct bench * b, size_t free_bytes) = {
         measure_launches,    measure_copies, measure_memory,
         measure_allocations, measure_paging, measure_contexts};
     b->m->is_steady = true;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
-        b->m->part = (int)part + 1; /* 0: what the driver says */
+        b->m->part = (int)part + 1; /* part 0 holds the facts that the driver states */
         if (b->m->n_rounds > 0 && gsim_part_is_steady(b->m, b->m->part))
             continue;
         parts[part](b, free_bytes);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Of rounds, what a key of the profile is: the median, and how far the middle half spreads. */
+/* The value of a profile's key from its rounds: their median, and how far the middle half
+ * spreads. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/app/calibrate/calibrate.h"
 #include "sim/base/sort.h"
 
-/* Rounds go on until they agree as well as large copies do on a quiet host (3 %); what then still
- * spreads by more than gaps of microseconds do is said aloud. README has the figures. */
+/* Rounds go on until they agree as well as large copies do on a quiet host (3 %). A key with rounds
+ * that then still spread by more than gaps of microseconds do (10 %) is named in a warning. The
+ * figures are in docs/calibrate.md. */
 static const double steady = 0.03, disturbed = 0.10;
 
 static void put(struct gsim_rounds *rounds, double value) {
@@ -42,7 +44,7 @@ void gsim_measured_put_point(struct gsim_measurement *m, unsigned sms, double va
     m->of[GSIM_KEY_HBM_BY_SMS].part = m->part;
 }
 
-/* The value that this part of the rounds does not exceed. */
+/* The value that the fraction part / of of the rounds does not exceed. */
 static double quantile(const struct gsim_rounds *rounds, int part, int of) {
     double value[GSIM_ROUNDS_MOST];
     memcpy(value, rounds->value, sizeof value);
@@ -80,7 +82,7 @@ bool gsim_part_is_steady(const struct gsim_measurement *m, int part) {
     return all;
 }
 
-/* How far the rounds of a key, or of the worst point of the curve, still spread. */
+/* The spread of a key's rounds, or of the worst point of the curve. */
 static double spread_of(const struct gsim_measurement *m, int key) {
     double worst = gsim_rounds_spread(&m->of[key].rounds);
     for (int i = 0; key == GSIM_KEY_HBM_BY_SMS && i < m->n_points; i++)
@@ -119,7 +121,7 @@ static void settle_curve(struct gsim_measurement *m, struct gsim_measured *measu
                           measured->how, n, 100 * spread_of(m, key));
 }
 
-/* "launch.kernel_ns 12 %, ..." of what still spreads; NULL: nothing does. */
+/* "launch.kernel_ns 12 %, ...": the keys with rounds that still spread; NULL if there are none. */
 static const char *list_disturbed(const struct gsim_measurement *m) {
     const char *list = NULL;
     for (int key = 0; key < GSIM_KEY_COUNT; key++) {

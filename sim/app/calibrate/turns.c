@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two processes of this very program keep the GPU busy at once (gsim_watch_turns). Each is off it for the
- * other's slice and two switches. */
+/* Two processes of this very program keep the GPU busy at once (gsim_watch_turns). Each process is
+ * off the GPU for the other's slice and two switches. */
 #define _POSIX_C_SOURCE 200809L
 #include <spawn.h>
 #include <sys/wait.h>
@@ -53,7 +53,7 @@ static void listen_to(struct child *child, struct turns *turns) {
     (void)waitpid(child->pid, NULL, 0);
 }
 
-/* The times are in order. */
+/* The source of a median over turns. `ns` is sorted. */
 static const char *how(const struct gsim_measurement *m, const char *what, const double *ns,
                        size_t n) {
     return gsim_arena_printf(m->arena, "%s; median of %zu turns, middle half within %.1f %%", what,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which command is meant, and what becomes of its errors. */
+/* The choice of the command from its name, and the report of its errors. */
 #include "sim/app/cli/cli.h"
 
 #include <string.h>
@@ -187,7 +187,7 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     }
     *cli = (struct gsim_cli){.io = io, .arena = arena, .log = log, .argc = argc, .argv = argv};
     enum gsim_status status = dispatch(cli);
-    /* What could not be written was not done. */
+    /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
     print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));

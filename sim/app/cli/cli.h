@@ -11,14 +11,14 @@
 
 #define GSIM_VERSION "0.1.0"
 
-/* Where the program talks, and how it is asked to stop. */
+/* The streams of the program, and the flag that asks it to stop. */
 struct gsim_io {
     FILE *out, *err;
     bool is_err_terminal;
     const volatile sig_atomic_t *stop;
 };
 
-/* Returns the exit code. */
+/* Runs the program and returns the exit code. */
 int gsim_cli(int argc, char **argv, const struct gsim_io *io);
 
 /* --- for the files of sim/app ----------------------------------------------------------------- */
@@ -57,12 +57,13 @@ struct gsim_cli {
     const struct gsim_io *io;
     struct gsim_arena *arena;
     struct gsim_log *log;
-    const char *value[GSIM_OPT_COUNT]; /* NULL: not given; "" for a flag that is */
+    const char *value[GSIM_OPT_COUNT]; /* NULL: not given; "" for a flag that is given */
     const char *repeats[GSIM_OPT_COUNT][GSIM_MAX_REPEATS + 1]; /* NULL-terminated */
     const char *operand[GSIM_MAX_OPERANDS];
     int n_operands;
-    struct gsim_contents *contents; /* sim/app/identity/contents.h; NULL until a run is to be identified */
-    struct gsim_devices *devices; /* sim/app/setup/devices.h; NULL: shared with no other run */
+    /* see sim/app/identity/contents.h; NULL until a run is identified */
+    struct gsim_contents *contents;
+    struct gsim_devices *devices; /* see sim/app/setup/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;
 };
@@ -84,25 +85,28 @@ struct gsim_option_def {
 };
 extern const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT];
 
-/* Reads argv[from..) into cli. */
+/* Reads the arguments from argv[from] on into cli. */
 enum gsim_status gsim_options_parse(struct gsim_cli *cli, const struct gsim_command *command,
                                     int from);
 bool gsim_option_is_on(const struct gsim_cli *cli, enum gsim_option option);
-/* A whole number within limits, or the default when the option is not given. */
+/* The value of an option that is a whole number within limits, or the fallback if it is not
+ * given. */
 enum gsim_status gsim_option_int(struct gsim_cli *cli, enum gsim_option option, int64_t fallback,
                                  int64_t least, int64_t most, int64_t *out);
-/* A command of one file, of which there is one: what it is ("grid"), and how the command goes. */
+/* Checks that the command has exactly one operand; `what` names it ("grid"), `usage` is the usage
+ * line. */
 enum gsim_status gsim_one_operand(struct gsim_cli *cli, const char *what, const char *usage);
 struct gsim_outfile;
-/* A usage error where the file is there already and --force is not said; devices always are. */
+/* A usage error if the file exists and --force is not given. A device file may always be
+ * written. */
 enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path);
-/* The same, but a file that is empty or begins with what gsim writes there (compressed or not) is an
- * earlier result, which the same command makes anew. */
+/* As gsim_check_new, but an empty file, or one that begins with the text that gsim writes there
+ * (compressed or not), is an earlier result, which the command may write again. */
 enum gsim_status gsim_check_own(struct gsim_cli *cli, const char *path, const char *begins_with);
-/* -o FILE, which is not there unless --force is said, or standard output. */
+/* Opens the file of -o, which must not exist unless --force is given, or standard output. */
 enum gsim_status gsim_open_output(struct gsim_cli *cli, struct gsim_outfile *out);
 enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *out);
-void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: the program's */
+void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: help on the program */
 void gsim_print_man(FILE *out);
 
 /* Commands. */

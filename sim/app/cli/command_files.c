@@ -25,11 +25,11 @@ enum gsim_status gsim_check_new(struct gsim_cli *cli, const char *path) {
     return gsim_fail(cli->log, GSIM_USAGE, path, 0, "it is there already; --force overwrites");
 }
 
-/* Whether a file that is there begins so, or has nothing in it. */
+/* Whether an existing file begins with this text, or is empty. */
 static bool is_own(const char *path, const char *begins_with) {
     char start[64];
     size_t n = strlen(begins_with);
-    gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
+    gzFile file = gzopen(path, "rb"); /* gzopen reads an uncompressed file unchanged */
     assert(n <= sizeof start);
     if (!file)
         return false;
@@ -58,7 +58,7 @@ enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *ou
     return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
 }
 
-/* A shaken trace, with how to repeat it. */
+/* Writes a shaken trace, with the command that repeats it in its first line. */
 static enum gsim_status write_shaken(struct gsim_cli *cli, const struct gsim_setup *setup,
                                      FILE *file) {
     const char *slash = strrchr(setup->trace_path, '/');
@@ -98,7 +98,7 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     return status != GSIM_OK ? status : closed;
 }
 
-/* Never silently: what the native format cannot say is left out and counted. */
+/* Reports the jobs that the native format cannot hold: they are left out, and counted. */
 static void say_what_came(const struct gsim_cli *cli, const struct gsim_trace *trace) {
     uint32_t n_cpu_only = 0, n_parts = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
@@ -127,7 +127,7 @@ static const struct gsim_profiler *find_profiler(const char *name) {
     return NULL;
 }
 
-/* An option that says nothing of what is imported is not passed over. */
+/* Refuses an option that has no meaning for the imported file, instead of ignoring it. */
 static enum gsim_status refuse_options(struct gsim_cli *cli, const enum gsim_option *options,
                                        size_t n, const char *what) {
     for (size_t i = 0; i < n; i++)
@@ -137,8 +137,8 @@ static enum gsim_status refuse_options(struct gsim_cli *cli, const enum gsim_opt
     return GSIM_OK;
 }
 
-/* A file that says on which GPU its kernels ran is not taken for that of another. A device file of the
- * user's may be of anything. */
+/* Refuses a file that names the GPU of its kernels as the profile of another GPU. A device file of
+ * the user's own may describe any GPU. */
 static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
                                   const struct gsim_profile *profile) {
     const char *other = NULL;
@@ -155,7 +155,7 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
         gpu, profile->name, other ? "; did you mean " : "", other ? other : "");
 }
 
-/* An application profile. Its times are those of one device, so which one is not guessed. */
+/* Imports an application profile. Its times are those of one device, so --device is required. */
 static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
     const char *device = cli->value[GSIM_OPT_DEVICE];
     struct gsim_profile profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim fit: the GPU time of a trace's jobs, or of a history of service, as a distribution; what is
- * written are its quantiles, a history for Gittins' index (--set tiresias.history=FILE). So what
- * floating point has to do with it is over before anything is simulated. */
+/* gsim fit: the GPU time of a trace's jobs, or of a history of service, as a distribution. The
+ * output is a list of its quantiles, a history for Gittins' index (--set tiresias.history=FILE). So
+ * floating point is done with before a simulation begins. */
 #include <math.h>
 #include <string.h>
 
@@ -12,13 +12,13 @@
 #include "traces/fit.h"
 #include "traces/read.h"
 
-/* As many as the history that comes with Tiresias' simulator. */
+/* The length of the history that comes with Tiresias' simulator. */
 enum { QUANTILES = 1001 };
 
 struct samples {
     double *value;
     uint32_t n;
-    uint32_t n_left_out; /* nothing was done in them */
+    uint32_t n_left_out; /* jobs that did no work */
 };
 
 static bool find_kind(const char *name, enum gsim_dist_kind *out) {
@@ -30,7 +30,7 @@ static bool find_kind(const char *name, enum gsim_dist_kind *out) {
     return false;
 }
 
-/* GPU seconds of all jobs that take any time, ascending. */
+/* GPU seconds of all jobs with a duration above 0, ascending. */
 static enum gsim_status read_service(struct gsim_cli *cli, const char *path, struct samples *out) {
     struct gsim_trace trace;
     struct gsim_trace_options options = {0};
@@ -43,7 +43,7 @@ static enum gsim_status read_service(struct gsim_cli *cli, const char *path, str
     if (!gpu_us || !out->value)
         return gsim_no_memory(cli->log, "reading service times");
     for (uint32_t job = 0; job < trace.n_jobs; job++) {
-        if (trace.service_ns[job] > 0) /* years of thousands of GPUs fit microseconds */
+        if (trace.service_ns[job] > 0) /* in microseconds, years of thousands of GPUs fit 64 bits */
             gpu_us[out->n++] = gsim_muldiv_ceil(trace.service_ns[job], gsim_trace_gpus(&trace, job),
                                                 GSIM_NS_PER_US);
         else
@@ -66,7 +66,8 @@ static void describe(const struct gsim_fit *fit, char *text, size_t size) {
         (void)snprintf(text + n, size - (size_t)n, ")");
 }
 
-/* Whole seconds, as a history has them; nothing ends before it has begun. */
+/* Writes whole seconds, as a history has them, rounded up: a job of 0 s would end before it
+ * begins. */
 static void write_quantiles(FILE *file, const struct gsim_fit *fit, const char *text) {
     fprintf(file, "gpu_s, fitted: %s\n", text);
     for (int i = 0; i < QUANTILES; i++) {

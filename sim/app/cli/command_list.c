@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim list: policies, devices, applications, formats, and what each of them is made of. */
+/* gsim list: policies, devices, applications, formats, and the parts of each. */
 #include <string.h>
 
 #include "models/hardware/mig.h"
@@ -66,7 +66,7 @@ static enum gsim_status list_devices(struct gsim_cli *cli) {
     return GSIM_OK;
 }
 
-/* What of the device was held against what, and the keys that this rests on. */
+/* Prints what the device was validated against, and the keys that the validation rests on. */
 static void print_validated(FILE *out, const struct gsim_profile *profile) {
     for (int m = 0; m < GSIM_MECHANISM_COUNT; m++) {
         enum gsim_mechanism mechanism = (enum gsim_mechanism)m;
@@ -127,7 +127,7 @@ static void print_amount(FILE *out, const char *what, int64_t amount) {
         fprintf(out, " %s %lld", what, (long long)amount);
 }
 
-/* The profile, and what it comes to on the default device. */
+/* Prints the application's profile, and the times that follow from it on the default device. */
 static enum gsim_status print_app(struct gsim_cli *cli, const char *name) {
     static const char *const precision[] = {"fp32", "tf32", "fp16", "int8"};
     struct gsim_app app;
@@ -199,7 +199,7 @@ static enum gsim_status list_figures(struct gsim_cli *cli, const char *name) {
     return GSIM_OK;
 }
 
-/* The key, the default and the range of every parameter. */
+/* Prints the key, the default and the range of every parameter. */
 static void list_parameters(FILE *out) {
     for (int i = 0; gsim_policies[i]; i++)
         for (const struct gsim_param_def *def = gsim_policies[i]->params; def && def->type; def++) {

@@ -89,7 +89,8 @@ static struct listing *list_options(const struct gsim_cli *cli, const struct gsi
     l->policy = setup->contender[contender].policy;
     for (int o = 0; o < GSIM_OPT_COUNT; o++) {
         const struct gsim_option_def *def = &gsim_option_defs[o];
-        bool is_first = o == GSIM_OPT_REPLICATION && replication == 0; /* the default */
+        /* replication 0 is the default */
+        bool is_first = o == GSIM_OPT_REPLICATION && replication == 0;
         if (!(def->commands & GSIM_IN_GRID) || o == GSIM_OPT_REPS || is_first)
             continue;
         if (o == GSIM_OPT_POLICY)
@@ -112,7 +113,7 @@ const char *gsim_run_command(const struct gsim_cli *cli, const struct gsim_setup
     for (int i = 0; line && i < l->n; i++) {
         const struct gsim_option_def *def = &gsim_option_defs[l->option[i]];
         const char *value = l->setting[i].value;
-        if (def->is_repeatable) /* the key without "set." */
+        if (def->is_repeatable) /* the key without "set." or "assume." */
             value = gsim_arena_printf(cli->arena, "%s=%s",
                                       l->setting[i].key + strlen(def->name) + 1, value);
         line = gsim_arena_printf(cli->arena, "%s --%s", line, def->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Options: parsing and the help that is made from the same table. */
+/* Options: parsing, and the help; both use one table. */
 #include "sim/app/cli/cli.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #undef GSIM_OPTION
 };
 
-/* What a run takes as an option is a key of a sweep's grid. */
+/* Whether an option of `run` was given to `sweep`, where it is a key of the grid. */
 static bool is_key_of_grid(const struct gsim_command *command, const char *name) {
     bool is_key = false;
     for (int o = 0; o < GSIM_OPT_COUNT; o++)
@@ -212,7 +212,7 @@ static void print_distribution(FILE *out, const struct gsim_dist_def *def) {
     fprintf(out, "%s%s\n", def->param[0] ? ": " : "", def->accepts);
 }
 
-/* The language of specs, from the lists that the reader uses. */
+/* Prints the language of specs, from the lists that the reader uses. */
 static void print_spec_language(FILE *out) {
     fputs("\na spec is an INI file with a section for each quantity of a job (docs/specs.md):\n"
           "  [trace]\n",
@@ -232,7 +232,7 @@ static void print_spec_language(FILE *out) {
             print_distribution(out, &gsim_dists[i]);
 }
 
-/* The language of grids: the options that are keys of one. */
+/* Prints the language of grids: the options that are keys of a grid. */
 static void print_grid_language(FILE *out) {
     int width = 2;
     fputs(
@@ -284,10 +284,10 @@ void gsim_print_help(FILE *out, const struct gsim_command *command) {
           out);
 }
 
-/* --- the man page ------------------------------------------------------------------------------
- */
+/* --- the man page ----------------------------------------------------------------------------- */
 
-/* A leading dot or quote would be a roff request, a hyphen a soft one. */
+/* A leading dot or quote would be a roff request, and a plain hyphen would be typeset as a soft
+ * one. */
 static void put_roff(FILE *out, const char *text) {
     for (const char *p = text; *p; p++) {
         if (*p == '-')
@@ -326,7 +326,7 @@ static void man_options(FILE *out) {
     }
 }
 
-/* What a user comes with first, each of which docs/first-hour.md explains. */
+/* The first commands that a user needs; docs/first-hour.md explains each of them. */
 static const struct {
     const char *command, *what;
 } examples[] = {

@@ -10,8 +10,7 @@
 
 #include "traces/cells.h"
 
-/* --- numbers and text
- * ------------------------------------------------------------------------------ */
+/* --- numbers and text ------------------------------------------------------------------------- */
 
 int gsim_format_real(char *buffer, double value) {
     if (isnan(value) || isinf(value))
@@ -92,8 +91,7 @@ void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_inter
     fputc('}', out);
 }
 
-/* --- the summary
- * ------------------------------------------------------------------------------------- */
+/* --- the summary ------------------------------------------------------------------------------ */
 
 void gsim_write_json_fields(FILE *out, const struct gsim_summary *s) {
     fputs("{\"schema\":\"gsim-result-1\"", out);
@@ -160,7 +158,7 @@ int64_t gsim_count_listed(const char *list) {
     return n;
 }
 
-/* More names than these are counted, unless all are asked for. */
+/* A list of more names than this is printed as a count, unless --verbose is given. */
 enum { FEW = 3 };
 
 static void table_list(FILE *out, const char *name, const char *list, bool is_verbose) {
@@ -225,8 +223,7 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
         fprintf(out, "  outside what was validated: %s\n", s->outside_validated);
 }
 
-/* --- several results
- * ---------------------------------------------------------------------------------- */
+/* --- several results -------------------------------------------------------------------------- */
 
 static void put_times(FILE *out, const double *seconds, int n) {
     for (int i = 0; i < n; i++) {
@@ -281,8 +278,7 @@ void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries
     }
 }
 
-/* --- files
- * -------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 void gsim_outfile_abandon(struct gsim_outfile *out) {
     if (out->file)
@@ -309,7 +305,7 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
     if (!out->beside)
         return gsim_no_memory(log, "writing a file");
     if (strcmp(path, "/dev/stdout") == 0 || strncmp(path, "/dev/", 5) == 0)
-        out->beside = NULL; /* a device cannot be renamed onto */
+        out->beside = NULL; /* a rename would replace the device by a file */
     errno = 0;
     out->file = fopen(out->beside ? out->beside : path, "wb");
     return out->file ? GSIM_OK : cannot_write(out, log);
@@ -317,7 +313,7 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
 
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log) {
     FILE *file = out->file;
-    errno = 0; /* of a write that failed earlier the reason is gone */
+    errno = 0; /* the reason of an earlier failed write is lost */
     bool is_bad = fflush(file) != 0 || ferror(file);
     if (is_bad)
         return cannot_write(out, log);
@@ -327,8 +323,7 @@ enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *l
     return GSIM_OK;
 }
 
-/* --- the per-job CSV
- * ------------------------------------------------------------------------------------ */
+/* --- the per-job CSV -------------------------------------------------------------------------- */
 
 static void put_seconds(FILE *out, int64_t time_ns) {
     char buffer[40];
@@ -356,7 +351,7 @@ static void put_gpus(FILE *out, const struct gsim_trace *trace, uint32_t job) {
         fprintf(out, ".%06lld", (long long)(ppm % GSIM_PPM));
 }
 
-/* Columns of the trace by which people group jobs, where it has them. */
+/* Columns by which users group jobs; written if the trace has them. */
 static const enum gsim_column group_columns[] = {GSIM_COL_USER, GSIM_COL_VC, GSIM_COL_MODEL,
                                                  GSIM_COL_CLASS};
 enum { N_GROUP_COLUMNS = sizeof group_columns / sizeof *group_columns };

@@ -7,7 +7,7 @@
 
 #include "sim/app/cli/output.h"
 
-/* As often as an eye can follow. */
+/* The interval at which a reader can still follow the numbers. */
 static const double show_every_s = 0.1;
 
 static double now_s(void) {
@@ -24,7 +24,8 @@ void gsim_progress_begin(struct gsim_progress_bar *bar, const struct gsim_cli *c
     (void)pthread_mutex_init(&bar->lock, NULL);
 }
 
-/* "12.3 min left", from a second on; with a plus where some of it is not known. */
+/* Writes the time left, "12.3 min left", or "less than 1 s left"; a plus follows the time if part
+ * of it is unknown. */
 static void format_left(const struct gsim_progress_bar *bar, double now, char text[48]) {
     bool is_least = false;
     double share = (double)(bar->n - bar->n_done) / (double)bar->n_done;

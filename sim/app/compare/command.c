@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim compare: several policies on the same trace and the same randomness, on all cores. Each run
- * has an arena and a log of its own and writes its own slot of the results, so that the number of
- * threads cannot show in anything. */
+/* gsim compare: several policies on one trace with one seed, on all cores. Each run has its own
+ * arena and log and writes its own slot of the results, so no output depends on the number of
+ * threads. */
 #include <string.h>
 
 #include "sim/app/compare/compare.h"
@@ -10,14 +10,15 @@
 #include "sim/app/figures/report.h"
 #include "traces/shake.h"
 
-/* SHAKEN: how often a trace is shaken unless --reps says. Student's t needs about ten. */
+/* SHAKEN: the number of shaken traces without --reps. Fewer than about ten say little about a
+ * spread. */
 enum { MAX_REPS = 10000, SHAKEN = 10 };
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
 struct running {
     struct gsim_compare *c;
-    struct gsim_progress_bar bar; /* of runs */
+    struct gsim_progress_bar bar; /* counts runs */
 };
 
 static void run_task(void *arg, int64_t at) {
@@ -78,7 +79,7 @@ static enum gsim_status store(struct gsim_compare *c) {
     return status;
 }
 
-/* --- what is printed -------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static enum gsim_status write_by(const struct gsim_compare *c) {
     int n = c->setup->n_contenders;
@@ -94,7 +95,7 @@ static enum gsim_status write_by(const struct gsim_compare *c) {
     return gsim_report_by(c->cli, &all);
 }
 
-/* A sentence, broken between words so that lines have at most 98 columns. */
+/* Writes a sentence, broken between words into lines of at most 98 columns. */
 static void put_wrapped(FILE *out, const char *prefix, const char *text) {
     enum { WIDTH = 98 };
     int column = fprintf(out, "%s", prefix);
@@ -117,7 +118,8 @@ static void write_verdict(FILE *out, const char *const *lines) {
         put_wrapped(out, i == 0 ? "verdict:" : " ", lines[i]);
 }
 
-/* The table stands there before anything is tried with other constants, which may take as long. */
+/* Prints the table before other values of assumed constants are tried, which may take as long as
+ * the runs did. */
 static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output_format format) {
     FILE *out = c->cli->io->out;
     struct gsim_comparison *s = gsim_arena_alloc(c->cli->arena, sizeof *s);
@@ -130,7 +132,7 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
         (void)fflush(out);
     }
     if (format == GSIM_OUTPUT_CSV && c->cli->value[GSIM_OPT_BY])
-        return status == GSIM_OK ? write_by(c) : status; /* one table */
+        return status == GSIM_OK ? write_by(c) : status; /* CSV has room for one table */
     if (status == GSIM_OK && format != GSIM_OUTPUT_CSV)
         status = gsim_compare_verdict(c, s, &verdict, &is_interrupted);
     if (status != GSIM_OK)
@@ -215,7 +217,7 @@ static enum gsim_status compare(struct gsim_compare *c) {
     for (int i = 0; i < c->setup->n_contenders; i++)
         gsim_report_requests(c->cli, &gsim_compare_at(c, i, 0)->result);
     gsim_compare_warn_of_load(c);
-    status = store(c); /* first: what has been run is not lost to what is printed */
+    status = store(c); /* stored before printing, so that a failing output loses no run */
     return status == GSIM_OK ? write_all(c, format) : status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A cluster that is asked for more than it can do has no steady state: completion times then say how
- * long the trace is, and grow with it. */
+/* A cluster that gets more work than it can do has no steady state: mean completion times then grow
+ * with the length of the trace. */
 #include "sim/app/compare/compare.h"
 
-/* Too few jobs have no trend. */
+/* In fewer jobs a trend of the backlog cannot be seen. */
 enum { LEAST_JOBS = 50 };
 
 double gsim_work_of_job_s(const struct gsim_trace *trace, uint32_t job) {
@@ -18,7 +18,7 @@ double gsim_offered_load(const struct gsim_trace *trace, int64_t n_gpus, int64_t
     return work_s * 1e9 / ((double)span_ns * (double)n_gpus);
 }
 
-/* Jobs in the system on average between two instants. */
+/* The mean number of jobs in the system between two instants. */
 static double jobs_between(const struct gsim_result *result, int64_t from_ns, int64_t to_ns) {
     double sum = 0;
     for (uint32_t job = 0; job < result->jobs.n; job++) {
@@ -33,8 +33,9 @@ static double jobs_between(const struct gsim_result *result, int64_t from_ns, in
     return sum / (double)(to_ns - from_ns);
 }
 
-/* Whether twice as many jobs are there in the last quarter of the arrivals as in the second one,
- * and more than the GPUs serve: then most of them wait, and ever more. */
+/* Whether the last quarter of the arrivals has twice as many jobs in the system as the second
+ * quarter, and more than twice as many as there are GPUs: then most jobs wait, and the queue
+ * grows. */
 static bool falls_behind(const struct gsim_result *result, int64_t first_ns, int64_t span_ns) {
     double early = jobs_between(result, first_ns + span_ns / 4, first_ns + span_ns / 2);
     double late = jobs_between(result, first_ns + span_ns - span_ns / 4, first_ns + span_ns);
@@ -50,7 +51,7 @@ void gsim_compare_warn_of_load(const struct gsim_compare *c) {
     int64_t span_ns = trace->submit_ns[gsim_arrival(trace, trace->n_jobs - 1)] - first_ns;
     int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
     if (span_ns < 4)
-        return; /* all at once: a batch has no load */
+        return; /* all jobs arrive at once: a batch has no load */
     double load = gsim_offered_load(trace, n_gpus, span_ns);
     if (load > 1)
         fprintf(

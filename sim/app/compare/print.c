@@ -51,7 +51,7 @@ static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
             s->units == GSIM_UNITS_SHAKEN ? "below" : "p");
 }
 
-/* Of one run there is no interval of the p99; the difference stands in its place. */
+/* A single run has no interval of the p99; the difference of the means stands in its place. */
 static void write_intervals(const struct gsim_compare *c, const struct gsim_comparison *s,
                             int width, FILE *out) {
     if (s->none_why) {
@@ -116,7 +116,7 @@ static void put_json_verdict(FILE *out, const char *const *verdict) {
     fputc(']', out);
 }
 
-/* What is known of a run's policy, over all its runs; the verdict is the same in all objects. */
+/* Writes the statistics of a run's policy over all its runs; every object repeats the verdict. */
 static void put_json_comparison(FILE *out, const struct gsim_compare_task *task,
                                 const struct gsim_comparison *s, const char *const *verdict) {
     const struct gsim_compared *about = &s->policy[task->contender];

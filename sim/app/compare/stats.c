@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How sure a comparison is. Over replications: Student's t, of paired differences, and on logarithms
- * where what is compared is a time or a ratio of times. Over a single run: the same over means of a few long batches of jobs, if
- * the run is long for what its jobs remember of each other (dependence.h); else nothing is said. Of a
- * quantile one run says nothing that holds. Over shaken traces: the range, and how often the order
- * is what it is. */
+/* The statistics of a comparison. Over replications: Student's t of paired differences, and of
+ * logarithms for times and ratios of times. Over a single run: Student's t over the means of a few
+ * long batches of jobs, if the run is long compared with the number of jobs over which completion
+ * times are correlated (dependence.h); else there are no intervals. A single run gives no interval
+ * of a quantile. Over shaken traces: the range, and the number of traces in which the order of two
+ * policies holds. */
 #include <math.h>
 
 #include "sim/app/compare/compare.h"
@@ -13,10 +14,10 @@ struct units {
     const struct gsim_compare *c;
     size_t n;
     double *mean_s, *p99_s; /* by contender and unit */
-    /* by contender and unit; over batches of jobs they are not known */
+    /* by contender and unit; unknown over batches of jobs */
     double *latency_s[GSIM_LATENCY_COUNT];
     double *paired; /* scratch, by unit */
-    bool is_known[GSIM_MAX_COMPARED]; /* else its run is too short */
+    bool is_known[GSIM_MAX_COMPARED]; /* false: the contender's run is too short */
 };
 
 const char *const gsim_measure_names[GSIM_MEASURE_COUNT] = {"mean JCT", "p99 latency"};
@@ -67,7 +68,7 @@ static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs
     return true;
 }
 
-/* Over how many jobs the queue of this trace remembers; negative: no memory. */
+/* The number of jobs over which the queue of this trace is correlated; negative: no memory. */
 static double memory_of_trace(const struct gsim_compare *c, struct gsim_window_jobs jobs) {
     const struct gsim_trace *trace = &c->traces[0];
     size_t n = jobs.end - jobs.first;
@@ -102,7 +103,7 @@ static bool take_batches(struct units *u, struct gsim_window_jobs jobs) {
     return jct_s;
 }
 
-/* Why the jobs of one run give no intervals; NULL: they may. */
+/* The reason why the jobs of one run give no intervals; NULL: they give some. */
 static const char *too_short(const struct gsim_compare *c, struct gsim_window_jobs jobs,
                              double memory) {
     unsigned n = jobs.end - jobs.first;
@@ -123,7 +124,7 @@ static const char *too_short(const struct gsim_compare *c, struct gsim_window_jo
     return NULL;
 }
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- statistics of each policy ---------------------------------------------------------------- */
 
 static double mean_of(const struct gsim_compare *c, int contender, enum gsim_measure measure) {
     double sum = 0;
@@ -152,13 +153,13 @@ static struct gsim_interval range_of(const double *values, size_t n, double mean
     return range;
 }
 
-/* One contender's value minus another's, unit by unit. */
+/* Stores one contender's value minus another's in u->paired, unit by unit. */
 static void pair(const struct units *u, const double *values, int contender, int other) {
     for (size_t i = 0; i < u->n; i++)
         u->paired[i] = values[(size_t)contender * u->n + i] - values[(size_t)other * u->n + i];
 }
 
-/* The ratio of one contender's mean to another's, and p of "they are alike". */
+/* The ratio of one contender's mean to another's, and the p value of "no difference". */
 static struct gsim_interval ratio_of(const struct units *u, const double *values, int contender,
                                      int other, enum gsim_units units, double *p) {
     const double *mine = values + (size_t)contender * u->n, *its = values + (size_t)other * u->n;
@@ -182,7 +183,7 @@ static int count_below(const struct units *u, const double *values, int lower, i
     return n;
 }
 
-/* Of its requests, over replications or shaken traces. */
+/* Computes the latencies of a contender's requests over replications or shaken traces. */
 static void describe_latency(const struct units *u, bool is_shaken, int contender,
                              struct gsim_latencies *out) {
     for (int l = 0; l < GSIM_LATENCY_COUNT; l++) {
@@ -197,7 +198,7 @@ static void describe_latency(const struct units *u, bool is_shaken, int contende
     }
 }
 
-/* Of the requests of one run, whatever its jobs say. */
+/* Computes the latencies of the requests of one run, also where its jobs give no intervals. */
 static bool describe_requests(const struct gsim_compare *c, struct gsim_comparison *out) {
     bool is_fine = true;
     for (int i = 0; i < c->setup->n_contenders && is_fine; i++)
@@ -206,7 +207,7 @@ static bool describe_requests(const struct gsim_compare *c, struct gsim_comparis
     return is_fine;
 }
 
-/* Those of a contender, whose means stand there already. */
+/* Adds a contender's intervals around the means that rank_all and begin have computed. */
 static void describe(const struct units *u, enum gsim_units units, int contender,
                      struct gsim_compared *out) {
     const double *means = u->mean_s + (size_t)contender * u->n;
@@ -225,7 +226,7 @@ static void describe(const struct units *u, enum gsim_units units, int contender
     out->difference_s =
         is_shaken ? range_of(u->paired, u->n, difference) : gsim_t_interval(u->paired, u->n);
     out->ratio = ratio_of(u, u->mean_s, contender, 0, units, &out->p);
-    out->mean_s.mean = mean; /* of all jobs, also those that are left over from batches */
+    out->mean_s.mean = mean; /* the mean of all jobs, also of those outside the batches */
     out->difference_s.mean = difference;
     out->ratio.mean = ratio;
     out->n_below = is_shaken ? count_below(u, u->mean_s, contender, 0) : 0;
@@ -247,7 +248,7 @@ static void rank_all(const struct gsim_compare *c, enum gsim_measure measure,
     }
 }
 
-/* Everybody against the best one. */
+/* Tests every contender against the best one. */
 static bool test_ranking(const struct units *u, enum gsim_units units, const double *values,
                          struct gsim_ranking *out) {
     int n = u->c->setup->n_contenders;
@@ -265,7 +266,8 @@ static bool test_ranking(const struct units *u, enum gsim_units units, const dou
 static bool test_all(const struct units *u, struct gsim_comparison *out) {
     double p[GSIM_MAX_COMPARED];
     int n = u->c->setup->n_contenders;
-    bool is_run = out->units == GSIM_UNITS_BATCHES; /* of its latencies nothing is known */
+    /* batches of jobs give no statistics of latencies */
+    bool is_run = out->units == GSIM_UNITS_BATCHES;
     for (int i = 0; i < n; i++) {
         if (u->is_known[i])
             describe(u, out->units, i, &out->policy[i]);
@@ -294,7 +296,7 @@ static void begin(const struct gsim_compare *c, struct gsim_comparison *out) {
                                                 .p = (double)NAN};
 }
 
-/* The batches of one run, if it is long enough. */
+/* Takes the batches of one run, if the run is long enough. */
 static bool take_run(struct units *u, struct gsim_comparison *out) {
     struct gsim_window_jobs jobs = gsim_window_find(&u->c->setup->window, &u->c->traces[0]);
     double memory = memory_of_trace(u->c, jobs);

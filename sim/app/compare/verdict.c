@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a comparison comes to, in sentences: who is lowest, by how much and how surely, or that it is a
- * tie; the same of latencies where there are requests; whether that lies outside what was validated;
- * and whether it hangs on a constant that nobody knows. */
+/* The sentences of a comparison's verdict: which policy has the lowest mean JCT, by how much and
+ * with which confidence, or that policies tie; likewise for latencies if there are requests;
+ * whether the policies lie outside the validated range; and whether the winner depends on an
+ * assumed constant. */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +10,7 @@
 
 enum { MOST_LINES = 16 };
 
-/* Differences below this are no difference that a cluster would notice, nor one that the models
- * behind the numbers could tell. */
+/* A relative difference below this matters to no cluster, and the models are not that exact. */
 static const double ALIKE = 0.001;
 
 struct verdict {
@@ -18,7 +18,7 @@ struct verdict {
     const struct gsim_comparison *s;
     const char *line[MOST_LINES + 1];
     int n;
-    bool is_named[GSIM_MAX_COMPARED]; /* contenders that a line speaks of */
+    bool is_named[GSIM_MAX_COMPARED]; /* contenders that a line names */
     bool is_out_of_memory;
 };
 
@@ -32,7 +32,7 @@ static const char *name_of(const struct verdict *v, int contender) {
     return v->c->setup->contender[contender].policy->name;
 }
 
-/* "a, b and c", of those that are in the set. */
+/* The names of the contenders in the set: "a, b and c". */
 static const char *names_of(const struct verdict *v, const bool *is_in) {
     struct gsim_arena *arena = v->c->cli->arena;
     const char *text = "";
@@ -55,7 +55,8 @@ static const char *names_of(const struct verdict *v, const bool *is_in) {
 
 /* --- a ranking -------------------------------------------------------------------------------- */
 
-/* How sure the margin of the best over another is: " (95 % interval 1.0 to 9.0 %, p = 0.012)". */
+/* The confidence in the best contender's margin over another: " (95 % interval 1.0 to 9.0 %, p =
+ * 0.012)". */
 static const char *surety(const struct verdict *v, const struct gsim_ranking *r, int other) {
     struct gsim_arena *arena = v->c->cli->arena;
     /* the interval is of other / best; the margin is 1 - best / other */
@@ -64,7 +65,7 @@ static const char *surety(const struct verdict *v, const struct gsim_ranking *r,
     char p[16];
     if (isnan(low) || isnan(high))
         return "";
-    low = fabs(low) < 0.05 ? 0 : low; /* no "-0.0" */
+    low = fabs(low) < 0.05 ? 0 : low; /* avoids "-0.0" */
     if (v->s->units == GSIM_UNITS_SHAKEN)
         return gsim_arena_printf(arena,
                                  " (%.1f to %.1f %% over %d shaken traces, below in %d of them)",
@@ -81,8 +82,9 @@ static bool is_alike(const struct gsim_ranking *r, int i) {
 static bool may_be_chance(const struct verdict *v, const struct gsim_ranking *r, int i) {
     if (v->s->units == GSIM_UNITS_SHAKEN)
         return r->n_above[i] < v->s->n_units;
-    /* p is of differences, the interval of ratios: where one large replication hides a difference that
-     * every replication shows, no tie is called, and both stand beside the verdict. */
+    /* The p value tests differences, the interval is of ratios. If one large replication hides a
+     * difference that every replication shows, the contenders do not tie, and the verdict prints
+     * both numbers. */
     return r->p[i] > 0.05 && !(r->to_best[i].low > 1);
 }
 
@@ -105,7 +107,7 @@ static const char *tie(struct verdict *v, const struct gsim_ranking *r, const ch
         name_of(v, r->second), sure);
 }
 
-/* The lowest one that does not tie with the best; -1: they all do. */
+/* The lowest contender that does not tie with the best one; -1: all tie. */
 static int next_of(const struct verdict *v, const struct gsim_ranking *r) {
     int next = -1;
     for (int i = 0; i < v->c->setup->n_contenders; i++)
@@ -114,7 +116,8 @@ static int next_of(const struct verdict *v, const struct gsim_ranking *r) {
     return next;
 }
 
-/* Returns whether there is a winner, which other constants might make lose. */
+/* Adds the line of a measure. Returns whether there is a winner, which the what-if runs then
+ * test. */
 static bool rank(struct verdict *v, enum gsim_measure measure) {
     const struct gsim_ranking *r = &v->s->ranking[measure];
     struct gsim_arena *arena = v->c->cli->arena;
@@ -146,7 +149,7 @@ static bool rank(struct verdict *v, enum gsim_measure measure) {
     return true;
 }
 
-/* --- what stands beside it -------------------------------------------------------------------- */
+/* --- further lines ---------------------------------------------------------------------------- */
 
 static void say_unsure(struct verdict *v) {
     const struct gsim_ranking *r = &v->s->ranking[GSIM_MEASURE_JCT];
@@ -168,7 +171,7 @@ static const char *outside_of(const struct verdict *v, int contender) {
     return "";
 }
 
-/* Of the policies that were named, one line a reason. */
+/* Adds a line for each reason for which named policies lie outside the validated range. */
 static void say_outside(struct verdict *v) {
     bool is_said[GSIM_MAX_COMPARED] = {false};
     for (int i = 0; i < v->c->setup->n_contenders; i++) {
@@ -221,7 +224,8 @@ static enum gsim_status say_whatif(struct verdict *v, const int *winner, bool *i
     return GSIM_OK;
 }
 
-/* Whether there are jobs whose end says something: requests arrive when they do. */
+/* Whether the completion time of some job depends on the policy: a job of requests ends when they
+ * have arrived. */
 static bool has_batch_jobs(const struct gsim_trace *trace) {
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         if (gsim_trace_get(trace, GSIM_COL_REQUESTS, job) <= 0)
@@ -247,7 +251,7 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
         is_won |= is_won_here;
     }
     if (v->n == 0)
-        return GSIM_OK; /* one policy */
+        return GSIM_OK; /* a single policy has no rank */
     if (is_won)
         say_unsure(v);
     say_outside(v);

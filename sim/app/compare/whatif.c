@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Constants that nobody knows come from devices/assumed.ini. Each one that a run used is made a
- * fifth smaller and a fifth larger, one at a time, and the policies that used it run again on the same
- * traces; for the others it cannot matter. All of that is to simulate no more than the runs did whose
- * verdict it is about, counted in steps, so that the same command says the same on any machine. */
+/* What-if runs. Assumed constants come from devices/assumed.ini. Each constant that a run used is
+ * made a fifth smaller and a fifth larger, one at a time, and the policies that used it run again
+ * on the traces of the comparison; the other policies cannot be affected. All these runs together
+ * may simulate no more steps than the compared runs did. The budget is counted in steps, so that
+ * the output does not depend on the speed of the machine. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 enum { MAX_KEYS = 64 };
 
-/* So many steps are simulated whatever the runs took: some tenths of a second (60 ns each under uvm). */
+/* The least budget in steps: some tenths of a second (60 ns each under uvm). */
 static const int64_t FREE_STEPS = 5000000;
 
 static const int percents[] = {-20, 20};
@@ -29,7 +30,7 @@ struct trial {
 struct whatif {
     const struct gsim_compare *c;
     const char *key[MAX_KEYS];
-    uint64_t users[MAX_KEYS]; /* contenders whose runs used it, as bits */
+    uint64_t users[MAX_KEYS]; /* contenders with runs that used the key, as bits */
     int n_keys;
     struct trial *trial; /* by key, percentage, contender and replication */
     int n_trials;
@@ -40,7 +41,7 @@ _Static_assert(GSIM_MAX_COMPARED <= 64, "users of a key are bits");
 
 /* --- which constants -------------------------------------------------------------------------- */
 
-/* The place of a name in a list, to which it is added if it is new; MAX_KEYS: there is no room. */
+/* The place of a name in a list; a new name is appended. MAX_KEYS: the list is full. */
 static int place_of(struct gsim_arena *arena, const char **list, int *n, const char *name,
                     size_t length) {
     int at = 0;
@@ -52,8 +53,8 @@ static int place_of(struct gsim_arena *arena, const char **list, int *n, const c
     return at;
 }
 
-/* From the results' lists "key=value (device), key=value (device)", those of all replications. What
- * is no key of a device is a column of the trace. */
+/* Collects the keys from the lists "key=value (device), key=value (device)" of all results. A name
+ * that is no key of a device is a column of the trace. */
 static void find_keys(struct whatif *w, struct gsim_whatif *out) {
     struct gsim_arena *arena = w->c->cli->arena;
     const char *column[MAX_KEYS];
@@ -77,7 +78,8 @@ static void find_keys(struct whatif *w, struct gsim_whatif *out) {
 
 /* --- another value ---------------------------------------------------------------------------- */
 
-/* The key's value that much larger, as text; NULL when that is no other value: a word, a zero. */
+/* The key's value changed by `percent`, as text; NULL if the value cannot change: a word, a
+ * zero. */
 static const char *scaled(const struct gsim_profile *profile, int key, int percent,
                           struct gsim_arena *arena) {
     const struct gsim_curve_point *points = profile->curve[key];
@@ -96,7 +98,7 @@ static const char *scaled(const struct gsim_profile *profile, int key, int perce
     return text;
 }
 
-/* A setup whose profiles have another value where they assume the key. */
+/* Makes a setup with profiles that have another value wherever they assume the key. */
 static enum gsim_status vary(const struct gsim_compare *c, const char *name, int percent,
                              const struct gsim_setup **out, bool *is_varied) {
     struct gsim_arena *arena = c->cli->arena;
@@ -159,7 +161,7 @@ static void add_trials(struct whatif *w, const struct gsim_setup *setup, int key
                                                      .replication = w->c->first_rep + r};
 }
 
-/* Steps of all runs, or of those again that used the key: with both of its other values. */
+/* Steps of all runs (key < 0), or of the trials of a key: its users' runs, once for each value. */
 static int64_t steps_of(const struct whatif *w, int key) {
     int64_t steps = 0;
     for (int t = 0; t < w->c->n_tasks; t++) {
@@ -195,7 +197,7 @@ static enum gsim_status plan_key(struct whatif *w, int key, int64_t *budget,
     return GSIM_OK;
 }
 
-/* Keys in the order in which the results name them, as long as there is budget. */
+/* Plans trials of the keys in the order in which the results name them, within the budget. */
 static enum gsim_status plan(struct whatif *w, struct gsim_whatif *out) {
     struct gsim_cli *cli = w->c->cli;
     size_t n = (size_t)w->n_keys * N_PERCENTS * (size_t)w->c->setup->n_contenders;
@@ -214,10 +216,10 @@ static enum gsim_status plan(struct whatif *w, struct gsim_whatif *out) {
     return status;
 }
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- results of the trials -------------------------------------------------------------------- */
 
-/* The value summed over replications with the n trials of one constant's value; what did not run
- * again is what it was. */
+/* The measure summed over replications, with the n trials of one constant's value; a replication
+ * without a trial keeps the value of the comparison. */
 static double value_with(const struct whatif *w, const struct trial *trials, int n, int contender,
                          enum gsim_measure measure) {
     double sum = 0;
@@ -231,7 +233,7 @@ static double value_with(const struct whatif *w, const struct trial *trials, int
     return sum;
 }
 
-/* The contender that is lowest then; ties go to the winner. */
+/* The contender that is lowest in these trials; ties go to the winner. */
 static int best_of(const struct whatif *w, const struct trial *trials, int n, int winner,
                    enum gsim_measure measure) {
     int best = winner;
@@ -259,7 +261,7 @@ static void judge_value(const struct whatif *w, const struct trial *trials, int 
     }
 }
 
-/* The trials of one constant's value stand together. */
+/* Judges each value of each constant; its trials are consecutive. */
 static void judge(const struct whatif *w, const int *winner, struct gsim_whatif *out) {
     int last_cut = -1;
     for (int t = 0, n; t < w->n_trials; t += n) {

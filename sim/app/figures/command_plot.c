@@ -11,12 +11,12 @@
 #include "sim/app/figures/made.h"
 #include "sim/base/text.h"
 
-/* What is drawn, and into which files. */
+/* The figure to draw, and the files to write. */
 struct plot {
     struct gsim_figure figure;
     struct gsim_figure_request request;
     const char *output;
-    char *stem; /* output without its ending */
+    char *stem; /* the output's path without its ending */
 };
 
 static enum gsim_status read_output(struct gsim_cli *cli, struct plot *plot) {
@@ -55,7 +55,7 @@ static enum gsim_status read_request(struct gsim_cli *cli, struct plot *plot) {
     return status == GSIM_OK ? read_output(cli, plot) : status;
 }
 
-/* From the folder of gnuplot to beside the output: STEM and an ending. */
+/* Moves a file from gnuplot's folder to the path `to`. */
 static enum gsim_status take(struct gsim_cli *cli, const struct gsim_folder *folder,
                              const char *from, const char *to) {
     const char *path = from ? gsim_folder_path(folder, from) : NULL;
@@ -70,7 +70,7 @@ static const char *with_ending(struct gsim_cli *cli, const char *stem, const cha
     return gsim_arena_printf(cli->arena, "%s%s", stem, ending);
 }
 
-/* STEM.pdf, and STEM-2.pdf for the second page. */
+/* The output of a page without its ending: STEM, and STEM-2 for the second page. */
 static const char *page_stem(struct gsim_cli *cli, const struct plot *plot) {
     if (plot->request.page == 1)
         return plot->stem;
@@ -81,7 +81,7 @@ static enum gsim_status check(struct gsim_cli *cli, const char *path) {
     return path ? gsim_made_check(cli, path) : gsim_no_memory(cli->log, "drawing");
 }
 
-/* A picture goes to its place with the mark that gsim made it. */
+/* Marks a picture as made by gsim, and moves it to its path. */
 static enum gsim_status take_picture(struct gsim_cli *cli, const struct gsim_folder *folder,
                                      const char *from, const char *to,
                                      enum gsim_figure_format format) {
@@ -115,7 +115,8 @@ static enum gsim_status keep_script(struct gsim_cli *cli, const struct plot *plo
     return status == GSIM_OK ? take(cli, folder, "script.gp", path) : status;
 }
 
-/* gnuplot writes the name that the file will have: TeX includes the picture by it. */
+/* Draws a page. gnuplot writes it under its final name, since a TeX file includes its picture by
+ * name. */
 static enum gsim_status draw_page(struct gsim_cli *cli, struct plot *plot, struct gsim_db *db,
                                   int *n_pages) {
     struct gsim_folder folder;
@@ -132,7 +133,7 @@ static enum gsim_status draw_page(struct gsim_cli *cli, struct plot *plot, struc
     enum gsim_status drawn = status;
     if (status == GSIM_OK)
         status = take_page(cli, plot, &folder);
-    /* The script is kept also where gnuplot is missing. */
+    /* The script is kept even if gnuplot is missing. */
     if (gsim_option_is_on(cli, GSIM_OPT_KEEP) && (drawn == GSIM_OK || drawn == GSIM_FAILED)) {
         enum gsim_status kept = keep_script(cli, plot, &folder);
         status = status == GSIM_OK ? kept : status;
@@ -141,12 +142,12 @@ static enum gsim_status draw_page(struct gsim_cli *cli, struct plot *plot, struc
     return status;
 }
 
-/* A file of an earlier, longer figure of this name; what gsim did not make stays. */
+/* Removes a file of an earlier, longer figure of this name; a file that gsim did not make stays. */
 static bool remove_own(const char *path) {
     return path && gsim_made_is(path) && unlink(path) == 0;
 }
 
-/* Pages behind the last one would pass for pages of this figure. */
+/* Removes earlier pages behind the last one: they would pass for pages of this figure. */
 static void remove_later(struct gsim_cli *cli, struct plot *plot, int n_pages) {
     const char *ending = strrchr(plot->output, '.');
     int n_removed = 0;
@@ -167,7 +168,8 @@ static void remove_later(struct gsim_cli *cli, struct plot *plot, int n_pages) {
 
 static enum gsim_status draw(struct gsim_cli *cli, struct plot *plot, struct gsim_db *db) {
     int n_pages = 1;
-    enum gsim_status status = gsim_made_check(cli, plot->output); /* before it is drawn */
+    /* checked before the figure is drawn */
+    enum gsim_status status = gsim_made_check(cli, plot->output);
     for (plot->request.page = 1; plot->request.page <= n_pages && status == GSIM_OK;
          plot->request.page++)
         status = draw_page(cli, plot, db, &n_pages);

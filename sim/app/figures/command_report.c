@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim report: a database as one page that needs nothing else: tables from plots/report.sql and the
- * figures that its runs have something to show in. Every text of the database is escaped. */
+/* gsim report: a database as one page that needs no other file: the tables of plots/report.sql, and
+ * every figure for which the runs have data. Every text of the database is escaped. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void put_html(FILE *out, const char *text) {
         else if (*text == '\'')
             fputs("&#39;", out);
         else if (n == 0 || (unsigned char)*text < 32 || *text == 127)
-            fputs("\xef\xbf\xbd", out); /* the replacement character */
+            fputs("\xef\xbf\xbd", out); /* U+FFFD, the replacement character */
         else
             (void)fwrite(text, 1, (size_t)n, out);
         text += n ? n : 1;
@@ -95,7 +95,7 @@ static enum gsim_status put_table(FILE *out, struct gsim_db *db, const char *tit
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-/* gnuplot names its symbols alike in every picture: each gets names of its own. */
+/* gnuplot gives symbols equal names in every picture, so each picture's names get its number. */
 static void put_svg(FILE *out, const char *svg, int number) {
     static const char *const marks[] = {"id='", "id=\"", "href='#", "href=\"#", "url(#"};
     const char *at = strstr(svg, "<svg");
@@ -138,8 +138,8 @@ struct page {
     int n_figures;
 };
 
-/* Why a figure is not there: its runs have nothing to show in it, or too much, or its drawing
- * failed; the others are drawn. */
+/* Writes why a figure is missing: the runs have no data for it, or too much, or the drawing failed.
+ * The other figures are still drawn. */
 static void put_absence(struct page *page, const struct gsim_figure *figure,
                         const struct gsim_log *log) {
     fprintf(page->out, "<p class=\"absent\">%s: ", figure->name);

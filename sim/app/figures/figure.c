@@ -25,11 +25,11 @@ const char *gsim_figure_file(const char *name, struct gsim_arena *arena) {
     const char *path = gsim_arena_printf(arena, "%s%s", folder, name);
     for (const struct gsim_embedded *file = gsim_embedded_files; path && file->name; file++)
         if (strcmp(file->name, path) == 0)
-            return (const char *)file->bytes; /* the build ends each with a NUL */
+            return (const char *)file->bytes; /* the build ends each file with a NUL */
     return NULL;
 }
 
-/* The comment in a line of the text, from 0. */
+/* The comment in a line of the text; lines count from 0. */
 static const char *comment_line(const char *text, int line, struct gsim_arena *arena) {
     while (line-- > 0) {
         const char *end = strchr(text, '\n');
@@ -61,7 +61,7 @@ static bool fill(struct gsim_figure *figure, const char *name, struct gsim_arena
     return true;
 }
 
-/* Files are sorted by name: common.sql is no figure. */
+/* Files are sorted by name; common.sql is no figure. */
 bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out) {
     for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++) {
         size_t n = strlen(file->name), skip = strlen(folder);
@@ -93,7 +93,7 @@ enum gsim_status gsim_figure_find(const char *name, struct gsim_arena *arena,
 
 /* --- texts of users --------------------------------------------------------------------------- */
 
-/* What stands for a character where TeX reads what gnuplot wrote. */
+/* The spelling of a character where TeX reads the output of gnuplot. */
 static const char *tex(char c) {
     static const struct {
         char c;
@@ -153,23 +153,25 @@ struct writing {
     const struct gsim_figure_request *request;
     FILE *out;
     int64_t first, last; /* series of this page */
-    int block; /* of data, from 1 */
-    int64_t n_rows, n_series, n_bars; /* of the block */
+    int block; /* number of the data block, from 1 */
+    int64_t n_rows, n_series, n_bars; /* rows, series and bars of the block */
     int64_t n_all; /* series of all pages */
-    int n_pages; /* as the figure's own statements say, or 1 */
-    bool is_first_look; /* it is not yet known how many pages there are */
-    uint64_t filled; /* blocks that have rows, a bit each */
-    double series; /* the present one */
-    int longest; /* label */
+    int n_pages; /* as the figure's statements set var_pages, or 1 */
+    bool is_first_look; /* the number of pages is not known yet */
+    uint64_t filled; /* blocks with rows, as bits */
+    double series; /* number of the series that is being written */
+    int longest; /* characters of the longest label */
     double height_in;
 };
 
-/* Keys have the width of the plot, labels of bars and rows stand beside it. */
+/* The most characters of a label: a key is as wide as the plot, labels of bars and rows stand
+ * beside it. */
 static int most_characters(const struct writing *w) {
     return w->request->is_double ? MAX_CHARACTERS : w->figure->most_series == MAX_LINES ? 38 : 30;
 }
 
-/* In data gnuplot takes a backslash for an escape, and a double quote for the start of a string. */
+/* Writes a text into data, where gnuplot reads a backslash as an escape and a double quote as the
+ * start of a string. */
 static void put_data_text(const struct writing *w, const char *text) {
     char clean[GSIM_FIGURE_TEXT];
     gsim_figure_text(clean, text, most_characters(w), w->request->format);
@@ -177,7 +179,7 @@ static void put_data_text(const struct writing *w, const char *text) {
         fputs(*p == '\\' ? "\\\\" : *p == '"' ? "'" : (char[]){*p, '\0'}, w->out);
 }
 
-/* In single quotes nothing is special but the quote. */
+/* Writes a text in single quotes, within which only the quote itself is special. */
 static void put_quoted(const struct writing *w, const char *text) {
     char clean[GSIM_FIGURE_TEXT];
     gsim_figure_text(clean, text, most_characters(w), w->request->format);
@@ -212,7 +214,7 @@ static void put_variable(struct writing *w, const struct gsim_db_value *value) {
     fputc('\n', w->out);
 }
 
-/* Two blank lines begin an index; its first line is the header. */
+/* Begins a series: two blank lines start a gnuplot index, and its first line is the header. */
 static void begin_series(struct writing *w, const struct gsim_db_value *values) {
     fputs(w->n_series ? "\n\n" : "", w->out);
     fprintf(w->out, "%.10g\t", values[0].number);
@@ -230,7 +232,7 @@ static bool is_curve(const struct gsim_figure *figure, const struct gsim_db_valu
            strcmp(values[1].name, "label") == 0;
 }
 
-/* Bars are numbered by their rows, curves by their series; 0 where the figure has no limit. */
+/* The number of a row's bar or of its curve's series; 0 if the figure has no limit. */
 static int64_t place_of(struct writing *w, const struct gsim_db_value *values, int n) {
     if (is_curve(w->figure, values, n))
         return (int64_t)values[0].number;
@@ -271,8 +273,8 @@ static void put_row(void *arg, const struct gsim_db_value *values, int n) {
     put_cells(w, values, n, place);
 }
 
-/* A statement of rows has its number whether or not it finds any: another's rows never stand where
- * the drawing looks for its own. */
+/* Writes the rows of a statement as a block. A statement of rows takes a block number even if it
+ * finds no row, so that the drawing never reads another statement's rows under that number. */
 static enum gsim_status write_block(struct writing *w, struct gsim_db *db, const char **sql,
                                     struct gsim_log *log) {
     char first[64];
@@ -289,7 +291,7 @@ static enum gsim_status write_block(struct writing *w, struct gsim_db *db, const
     return status;
 }
 
-/* Whether each block that the drawing uses is there; those that may be missing it asks for first, by
+/* Whether each block that the drawing uses has rows. The drawing tests for an optional block with
  * exists('rowsN'). */
 static bool has_what_it_draws(const struct writing *w) {
     const char *gp = w->figure->gp;
@@ -300,7 +302,7 @@ static bool has_what_it_draws(const struct writing *w) {
         if (!(w->filled >> block & 1) && strstr(gp, data) && !strstr(gp, rows))
             return false;
     }
-    return w->filled & 2; /* the first is what the figure is of */
+    return w->filled & 2; /* block 1 has the figure's subject */
 }
 
 static enum gsim_status write_data(struct writing *w, struct gsim_db *db, struct gsim_log *log) {
@@ -318,7 +320,8 @@ static enum gsim_status write_data(struct writing *w, struct gsim_db *db, struct
 
 /* --- the script ------------------------------------------------------------------------------- */
 
-/* In the folder where gnuplot runs: "./" keeps names from being pipes ("|...") or options. */
+/* Writes a file name of the folder where gnuplot runs: "./" keeps a name from being a pipe ("|...")
+ * or an option. */
 static void put_file_name(FILE *out, const char *name) {
     fputs("'./", out);
     for (; *name; name++)
@@ -326,8 +329,8 @@ static void put_file_name(FILE *out, const char *name) {
     fputc('\'', out);
 }
 
-/* Text of 8 points on a page. Pixels: 96 an inch on a screen (SVG), 300 in a picture. No terminal
- * interprets texts ("enhanced"). */
+/* Sets the terminal for text of 8 points on a page. Pixels: 96 an inch on a screen (SVG), 300 in a
+ * picture. No terminal interprets texts ("enhanced"). */
 static void put_terminal(const struct writing *w, FILE *out) {
     double width = w->request->is_double ? double_in : single_in, height = w->height_in;
     switch (w->request->format) {
@@ -355,12 +358,13 @@ static void put_terminal(const struct writing *w, FILE *out) {
     fputc('\n', out);
 }
 
-/* gnuplot takes letters to be wider than they are, and would let the key run out of the picture: it
- * is told how many columns there are, of letters that are 0.062 in wide and 0.38 in for the rest. */
+/* Sets the layout of the key. gnuplot overestimates the width of letters and would let the key run
+ * out of the picture, so the script sets the number of columns from letters of 0.062 in and 0.38 in
+ * for the rest of an entry. */
 static void put_key(const struct writing *w, FILE *out) {
     double width = w->request->is_double ? double_in : single_in, margin = 0.75;
     int columns = (int)((width - margin) / (0.38 + 0.062 * w->longest));
-    double excess = w->request->format == GSIM_FIGURE_SVG ? 0.25 : 0.1; /* of a letter */
+    double excess = w->request->format == GSIM_FIGURE_SVG ? 0.25 : 0.1; /* in widths of a letter */
     fprintf(out, "set key width %.1f maxcols %d\n", -excess * w->longest,
             columns > 1 ? columns : 1);
 }
@@ -416,7 +420,7 @@ enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db **db) {
 
 /* --- pages ------------------------------------------------------------------------------------ */
 
-/* What statements may ask about the page: which it is, its series, and how wide it is. */
+/* Fills the table `sheet`, from which statements read the page, its series, and its width. */
 static enum gsim_status set_page(const struct writing *w, struct gsim_db *db,
                                  struct gsim_log *log) {
     char sql[200];
@@ -426,7 +430,8 @@ static enum gsim_status set_page(const struct writing *w, struct gsim_db *db,
     return gsim_db_execute(db, sql, log);
 }
 
-/* The tables that a figure makes go with it, whatever became of it. */
+/* Writes the data of a page. Tables that the figure's statements make are rolled back, also after
+ * an error. */
 static enum gsim_status write_page(struct writing *w, struct gsim_db *db, char **data,
                                    struct gsim_log *log) {
     size_t size;
@@ -465,7 +470,8 @@ static enum gsim_status check_pages(const struct writing *w, struct gsim_log *lo
                      w->figure->name, w->n_pages, MAX_PAGES);
 }
 
-/* As many series on each page, at most as many as can be told apart. */
+/* Spreads the series evenly over pages, at most most_series on a page, and writes the requested
+ * page. */
 static enum gsim_status write_pages(struct writing *w, struct gsim_db *db, char **data,
                                     struct gsim_log *log) {
     int most = w->figure->most_series;

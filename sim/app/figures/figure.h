@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures: plots/NAME.sql asks, plots/NAME.gp draws. A script for gnuplot is made of the style they
- * share, the data, and the drawing; it needs nothing else, so that it can be kept and changed.
+/* Figures: plots/NAME.sql queries the database, plots/NAME.gp draws. A gnuplot script is made of
+ * the common style, the data, and the drawing; it needs no other file, so a user can keep and
+ * change it.
  *
- * The lines that open a .sql say what the figure shows, what it `needs:`, and what limits it:
- *     lines     at most 8 series a page, which is as many as can be told apart
+ * The lines that open a .sql say what the figure shows, which data it `needs:`, and its limit:
+ *     lines     at most 8 series a page: the eye can tell no more of them apart
  *     bars      at most 24 rows a page
  *     one run
  *     any
- * Each statement that asks for rows is a block $data1, $data2, ... of numbers and texts between tabs,
- * which is there when it found some; a drawing that can do without one asks exists('rows2') first.
- * Columns `series` and `label` cut it into indexes with the label as header; series1 and rows1 count
- * them. A statement with columns var_NAME sets variables; var_height is the height in inches.
  *
- * What is too much for a page goes on on the next: series and bars by themselves, alike many on each,
- * and a figure that cuts itself up says by var_pages how many there are. Statements see the table
- * `sheet` (page, first, last, is_double), a row: the page, its series, and whether it is two columns
- * wide. Axes are of all pages.
+ * Each statement that selects rows is a block $data1, $data2, ... of numbers and texts between
+ * tabs, which exists if the statement found rows; a drawing that can do without a block tests
+ * exists('rows2') first. Columns `series` and `label` split a block into indexes with the label as
+ * header; series1 and rows1 count them. A statement with columns var_NAME sets variables;
+ * var_height is the height in inches.
  *
- * Texts come from users: job names, policies, files. They stand in data and in single quotes only,
- * with what gnuplot or TeX would read as something else taken out, and the terminals do not
- * interpret any. */
+ * Series and bars beyond the limit of a page go on the next page, as evenly as possible; a figure
+ * that divides itself sets var_pages to the number of its pages. Statements see the table `sheet`
+ * (page, first, last, is_double), with one row: the page, its series, and whether it is two columns
+ * wide. Axes cover the data of all pages.
+ *
+ * Texts come from users: job names, policies, files. They stand only in data and in single quotes.
+ * Characters that gnuplot or TeX would interpret are replaced, and the terminals do not interpret
+ * any. */
 #ifndef GSIM_APP_FIGURE_H
 #define GSIM_APP_FIGURE_H
 
@@ -47,29 +50,29 @@ struct gsim_figure {
 struct gsim_figure_request {
     enum gsim_figure_format format;
     bool is_double; /* two columns wide */
-    int page; /* from 1; 0 is the first too */
-    const char *output; /* a plain file name, in the folder where the script is run */
+    int page; /* from 1; 0 means the first page as well */
+    const char *output; /* a file name without a folder, in the folder where the script runs */
 };
 
-/* The text of a file of plots/; NULL when there is none. */
+/* The text of a file of plots/; NULL if there is no such file. */
 const char *gsim_figure_file(const char *name, struct gsim_arena *arena);
-/* The built-in figure at that place, in the order of names; false past the last. */
+/* The built-in figure number `at`, in the order of names; false past the last figure. */
 bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out);
-/* By name; a usage error with a suggestion when there is none. */
+/* Finds a figure by name; an unknown name is a usage error with a suggestion. */
 enum gsim_status gsim_figure_find(const char *name, struct gsim_arena *arena,
                                   struct gsim_figure *out, struct gsim_log *log);
 /* Opens the database that the first operand names, for the runs that the options choose, with the tables
  * that figures share. *db is to be closed whatever comes of it. */
 enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db **db);
-/* The script of one page, and how many there are. GSIM_USAGE when the chosen runs are too many for
- * it, GSIM_BAD_INPUT when they have nothing to show. */
+/* Writes the script of one page; *n_pages is the number of pages. GSIM_USAGE if the figure cannot
+ * show that many runs, GSIM_BAD_INPUT if the chosen runs have no data for it. */
 enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim_db *db,
                                    const struct gsim_figure_request *request,
                                    struct gsim_arena *arena, FILE *out, int *n_pages,
                                    struct gsim_log *log);
-/* A text without what is no character, its middle left out when it is longer than `most` characters,
- * with what TeX would interpret written out where the format is TeX. Writes at most GSIM_FIGURE_TEXT
- * bytes. */
+/* Copies a text for a figure: bytes that form no character are dropped, the middle of a text longer
+ * than `most` characters is left out, and for TeX special characters are spelt out. Writes at most
+ * GSIM_FIGURE_TEXT bytes. */
 enum { GSIM_FIGURE_TEXT = 2048 };
 void gsim_figure_text(char *out, const char *text, int most, enum gsim_figure_format format);
 

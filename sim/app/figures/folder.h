@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A folder for a while: made under a name that nobody has, removed with the files that are in it. */
+/* A temporary folder, made under an unused name and removed together with its files. */
 #ifndef GSIM_APP_FOLDER_H
 #define GSIM_APP_FOLDER_H
 
@@ -7,16 +7,16 @@
 #include "gsim/status.h"
 
 struct gsim_folder {
-    char *path; /* NULL: there is none */
+    char *path; /* NULL: no folder */
     struct gsim_arena *arena;
 };
 
-/* Makes it beside the file, whether that is there or not. */
+/* Makes the folder beside `file`, which need not exist. */
 enum gsim_status gsim_folder_open(struct gsim_folder *folder, const char *file,
                                   struct gsim_arena *arena, struct gsim_log *log);
-/* The path of a file in it; NULL: no memory. */
+/* The path of a file in the folder; NULL: no memory. */
 char *gsim_folder_path(const struct gsim_folder *folder, const char *name);
-/* Writes a file into it. */
+/* Writes a file into the folder. */
 enum gsim_status gsim_folder_put(const struct gsim_folder *folder, const char *name,
                                  const void *bytes, size_t n, struct gsim_log *log);
 void gsim_folder_close(struct gsim_folder *folder);

@@ -15,7 +15,7 @@ static const char script_name[] = "script.gp", error_name[] = "gnuplot.err";
 
 extern char **environ;
 
-/* What would change what gnuplot does is left out. */
+/* The environment for gnuplot, without the variables that would change its output. */
 static char **clean_environment(struct gsim_arena *arena) {
     static const char *const out[] = {"LC_", "LANG", "GNUPLOT", "GNUTERM=", "GDFONTPATH="};
     size_t n = 0, kept = 0;
@@ -34,7 +34,7 @@ static char **clean_environment(struct gsim_arena *arena) {
     return list;
 }
 
-/* Starts it in the folder, its messages in a file there; an errno. */
+/* Starts gnuplot in the folder, with its messages in a file there. Returns an errno. */
 static int start(const struct gsim_folder *folder, pid_t *pid) {
     char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"script.gp"}, NULL};
     char **environment = clean_environment(folder->arena);
@@ -58,7 +58,7 @@ static int start(const struct gsim_folder *folder, pid_t *pid) {
     return error;
 }
 
-/* Its first message, on one line. */
+/* Reads gnuplot's first message, as one line. */
 static void read_message(const struct gsim_folder *folder, char *out, size_t size) {
     const char *path = gsim_folder_path(folder, error_name);
     FILE *file = path ? fopen(path, "rb") : NULL;
@@ -84,7 +84,8 @@ bool gsim_gnuplot_is_there(void) {
     return false;
 }
 
-/* Until it ends. Asked to stop, it is ended: a terminal's Ctrl-C reaches both, a `kill` only gsim. */
+/* Waits until gnuplot ends. A request to stop ends gnuplot too: a terminal's Ctrl-C reaches both
+ * processes, a `kill` only gsim. */
 static enum gsim_status wait_for(pid_t pid, const volatile sig_atomic_t *stop, int *state,
                                  struct gsim_log *log) {
     bool is_stopped = false;

@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* --- putting it there ------------------------------------------------------------------------- */
+/* --- writing the mark ------------------------------------------------------------------------- */
 
 static void put_big_endian(unsigned char *at, unsigned long value) {
     for (int i = 0; i < 4; i++)
         at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-/* A chunk tEXt before IEND, which is the last one and has twelve bytes. */
+/* Inserts a chunk tEXt before IEND, which is the last chunk and has twelve bytes. */
 static bool mark_png(FILE *file) {
     enum { FRAME = 12 };
     static const char text[] = "tEXtSoftware\0" GSIM_MADE_MARK;
@@ -48,13 +48,13 @@ enum gsim_status gsim_made_mark(const char *path, enum gsim_figure_format format
                                errno ? strerror(errno) : "it is no picture of its format");
 }
 
-/* --- finding it ------------------------------------------------------------------------------- */
+/* --- finding the mark ------------------------------------------------------------------------- */
 
-/* Whether it stands within so many bytes from there. */
+/* Whether the mark is in the 512 bytes that begin at the offset. */
 static bool has_mark(FILE *file, long offset, int origin) {
     char text[512];
     if (fseek(file, offset, origin) != 0)
-        rewind(file); /* a shorter file */
+        rewind(file); /* the file is shorter than the offset */
     size_t n = fread(text, 1, sizeof text, file);
     return memmem(text, n, GSIM_MADE_MARK, sizeof GSIM_MADE_MARK - 1) != NULL;
 }

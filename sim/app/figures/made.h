@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures and reports carry a mark, so that a file of the user's is never taken for an earlier one
- * of them: gsim overwrites and removes what it made, and nothing else unless --force is said. */
+/* A mark in figures and reports, which tells them from a user's own files: gsim overwrites and
+ * removes files with the mark, and no others unless --force is given. */
 #ifndef GSIM_APP_MADE_H
 #define GSIM_APP_MADE_H
 
 #include "sim/app/cli/cli.h"
 #include "sim/app/figures/figure.h"
 
-/* It stands near the beginning or the end of what is marked. */
+/* The mark stands near the beginning or the end of a file. */
 #define GSIM_MADE_MARK "Made by gsim"
 
 /* Puts the mark into a figure's file, where its format has a place for remarks. */
 enum gsim_status gsim_made_mark(const char *path, enum gsim_figure_format format,
                                 struct gsim_log *log);
-bool gsim_made_is(const char *path); /* false: also where there is no such file */
-/* A usage error where something else is there, and --force is not said; devices always are. */
+bool gsim_made_is(const char *path); /* false also if there is no such file */
+/* A usage error if the file exists without the mark and --force is not given. An empty file and a
+ * device may always be written. */
 enum gsim_status gsim_made_check(struct gsim_cli *cli, const char *path);
 
 #endif

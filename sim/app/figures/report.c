@@ -17,7 +17,8 @@ enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_forma
                      text);
 }
 
-/* Each of a result's list "key=value (device), column=value" on a line, with what the key is. */
+/* Prints each item of a result's list "key=value (device), column=value" on a line, with the help
+ * of the key. */
 static void name_assumed(FILE *err, const char *policy, const char *list) {
     for (const char *at = list; *at;) {
         const char *comma = strstr(at, ", ");
@@ -29,7 +30,7 @@ static void name_assumed(FILE *err, const char *policy, const char *list) {
     }
 }
 
-/* How many, with --verbose which. */
+/* Prints the number of assumed values, or with --verbose their names. */
 static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
                          int n) {
     FILE *err = cli->io->err;
@@ -50,7 +51,7 @@ static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *
         fputs(" (--verbose names them)\n", err);
 }
 
-/* Policies that are outside for the same reason share a line. */
+/* Prints policies that are outside validation; policies with an equal reason share a line. */
 static void note_outside(FILE *err, const struct gsim_summary *const *summaries, int n) {
     for (int i = 0; i < n; i++) {
         const char *why = summaries[i]->outside_validated;
@@ -74,8 +75,9 @@ static bool shares_gpus(const char *name) {
     return false;
 }
 
-/* A policy that shares GPUs is run to learn what sharing does: where GPUs stand idle for a tenth of
- * the time while jobs wait for no more than that, its times say what its queue does. */
+/* Warns of a policy that shares GPUs if GPUs stand idle for a tenth of the time although waiting
+ * jobs ask for no more than the idle GPUs: its times then show the effect of its queue as well as
+ * that of sharing. */
 static void note_idle(FILE *err, const struct gsim_summary *const *summaries, int n) {
     static const double LEAST = 0.1;
     for (int i = 0; i < n; i++)
@@ -107,8 +109,7 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *co
                     (long long)summaries[i]->jobs);
 }
 
-/* --- --db
- * ---------------------------------------------------------------------------------------------- */
+/* --- --db ------------------------------------------------------------------------------------- */
 
 enum gsim_status gsim_report_kept(struct gsim_cli *cli, bool *is_summary) {
     const char *text = cli->value[GSIM_OPT_KEEP_ROWS];
@@ -125,7 +126,7 @@ enum gsim_status gsim_report_kept(struct gsim_cli *cli, bool *is_summary) {
 
 struct found {
     int64_t n_old, n_changed, n_without_jobs;
-    int64_t old_id, changed_id; /* one of each */
+    int64_t old_id, changed_id; /* the first such run of each kind */
 };
 
 static struct found count(const struct gsim_db_asked *asked, int64_t n) {
@@ -242,7 +243,8 @@ enum gsim_status gsim_report_is_known(struct gsim_cli *cli, const struct gsim_se
     return status;
 }
 
-/* A run that another build made stays, where it was not refused before. */
+/* Writes a run into the database. A run that another build made stays if the look-up before the run
+ * let it stay. */
 static enum gsim_status write_run(struct gsim_cli *cli, struct gsim_db *db, struct gsim_db_run *run,
                                   const struct gsim_result *result, struct gsim_db_asked *asked) {
     enum gsim_status status = gsim_db_look_up(db, asked, 1, cli->log);

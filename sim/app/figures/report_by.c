@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --by: results broken down by a column of the trace, a row for each of its values and policy, over
- * the jobs of all replications. */
+/* --by: results broken down by a column of the trace, a row for each value and policy, over the
+ * jobs of all replications. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,8 @@ enum gsim_status gsim_report_check_by(struct gsim_cli *cli, const struct gsim_se
     return GSIM_OK;
 }
 
-/* A group of jobs: those of one value of the column. Replications number their names apart. */
+/* The number of a value of the column in this trace, -1 if it has no such value. Replications
+ * number their names separately. */
 static int64_t value_called(const struct gsim_trace *trace, int column, const char *name,
                             uint32_t likely) {
     if (column == GSIM_COL_CLASS)
@@ -59,7 +60,7 @@ static bool has_group(const struct groups *groups, const char *name, uint32_t li
     return false;
 }
 
-/* Every name that a replication has, in the order of the first that has it. */
+/* Collects the names of all replications, in the order of the first replication that has each. */
 static bool take_groups(const struct gsim_results *all, int column, struct gsim_arena *arena,
                         struct groups *out) {
     *out = (struct groups){.name = (const char **)(uintptr_t)class_names, .n = GSIM_CLASS_COUNT};
@@ -112,9 +113,9 @@ static void put_time(FILE *out, double seconds, bool is_csv) {
         fprintf(out, " %10s", text);
 }
 
-/* Of the jobs of a slice that ended; NaN where there are none. */
+/* Times of the jobs of a slice that ended; NaN if there are none. */
 struct slice_times {
-    double jct_mean_s, jct_s[3], wait_mean_s, wait_p95_s; /* quantiles: 50, 95 and 99 % */
+    double jct_mean_s, jct_s[3], wait_mean_s, wait_p95_s; /* jct_s: quantiles of 50, 95 and 99 % */
 };
 
 static bool times_of(const struct slice *slice, struct slice_times *out) {
@@ -126,7 +127,7 @@ static bool times_of(const struct slice *slice, struct slice_times *out) {
            gsim_quantiles(slice->wait, slice->n, &p[1], &out->wait_p95_s, 1);
 }
 
-/* With the ratio to the first policy's mean when there are several. */
+/* Prints a row, with the ratio to the first policy's mean if there are several policies. */
 static bool slice_row(FILE *out, const struct gsim_results *all, int policy, const char *name,
                       const struct slice *slice, double *first_mean, bool is_csv) {
     struct slice_times times;
@@ -147,7 +148,7 @@ static bool slice_row(FILE *out, const struct gsim_results *all, int policy, con
     return true;
 }
 
-/* One group: a row for each policy that has jobs of it. */
+/* Prints the rows of one group, one for each policy that has jobs in it. */
 static bool slice_rows(FILE *out, const struct gsim_results *all, int column, const char *name,
                        uint32_t likely, struct slice *slice, bool is_csv) {
     double first_mean = (double)NAN;
@@ -178,7 +179,7 @@ static void slice_head(FILE *out, const char *by, const struct gsim_results *all
                         : "   ratio");
 }
 
-/* Scratch for all jobs of the results, and the groups. */
+/* Reserves space for all jobs of the results, and collects the groups. */
 static bool open_slices(struct gsim_cli *cli, const struct gsim_results *all, struct slice *slice,
                         struct groups *groups) {
     size_t n_jobs = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Requests come whether the last one is served or not. Where they come faster than a policy serves
- * them, their latency says how long they came for, and nothing about the policy. What is served
- * depends on how many jobs share a GPU, on shares, caps and priorities: so the run itself is asked.
- * The usual cause is that gpu_ms is taken for the time of a request: it is that of one of its
- * kernels. */
+/* Warns of requests that arrive faster than the policy serves them. Requests arrive whether or not
+ * the previous request is served, so their latency then measures how long they arrived, and is no
+ * property of the policy. The rate of service depends on the number of jobs on a GPU, on shares,
+ * caps and priorities, so the warning rests on the queue in the run itself. The usual cause is a
+ * gpu_ms that is taken for the time of a request: it is the time of one of its kernels. */
 #include "sim/app/figures/report.h"
 
 static int64_t cell(const struct gsim_trace *trace, enum gsim_column column, uint32_t job) {
@@ -16,7 +16,7 @@ static int64_t kernels_of(const struct gsim_trace *trace, uint32_t job) {
     return kernels > 0 ? kernels : 1;
 }
 
-/* GPU time of the requests that come, over the time in which they do; 0: it has none. */
+/* GPU time of a request over the mean time between requests; 0: the job has no requests. */
 static double load_of(const struct gsim_trace *trace, uint32_t job) {
     int64_t period_ns = cell(trace, GSIM_COL_PERIOD_NS, job);
     if (cell(trace, GSIM_COL_REQUESTS, job) == 0 || period_ns == 0)
@@ -25,13 +25,13 @@ static double load_of(const struct gsim_trace *trace, uint32_t job) {
            (double)period_ns;
 }
 
-/* --- whether they queue as long as they come -------------------------------------------------- */
+/* --- whether requests queue as long as they arrive -------------------------------------------- */
 
-/* A few requests more at the end than before are chance: they are a share of all only where they
- * come faster than they are served. */
+/* A queue that is a few requests longer at the end than before may be chance. A queue that is a
+ * share of all requests builds up only if they arrive faster than they are served. */
 enum { LEAST_REQUESTS = 8, LEAST_WAITING = 4, LEAST_SHARE = 50 };
 
-/* Requests that have come by then and are not done. */
+/* Requests that have arrived by then and are not served. */
 static int64_t waiting_at(const struct gsim_request_log *log, int64_t time_ns) {
     int64_t n = 0;
     for (int64_t k = 0; k < log->n_served && log->arrival_ns[k] <= time_ns; k++)
@@ -49,8 +49,8 @@ static bool falls_behind(const struct gsim_trace *trace, const struct gsim_reque
     return last > later && later > half && last > LEAST_WAITING && last > n / LEAST_SHARE;
 }
 
-/* What jobs ask for that had their GPUs when this one's last request came, and whose requests still
- * came, in GPUs. */
+/* The GPUs that requests ask for when the last request of a job arrives: the load of all jobs that
+ * have had a first request by then and have not had their last request before. */
 static double asked_with(const struct gsim_result *result, const struct gsim_request_log *one) {
     int64_t now_ns = one->arrival_ns[one->n_served - 1];
     double asked = 0;
@@ -63,7 +63,7 @@ static double asked_with(const struct gsim_result *result, const struct gsim_req
     return asked;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- the message ------------------------------------------------------------------------------ */
 
 static void say_why(const struct gsim_result *result, const struct gsim_request_log *log,
                     FILE *err) {
@@ -87,7 +87,7 @@ static void say_why(const struct gsim_result *result, const struct gsim_request_
     fputs("; they queue as long as they come, and latencies measure for how long\n", err);
 }
 
-/* The next one in the trace after `before` that falls behind; NULL: there is none. */
+/* The first job in the trace behind `before` with requests that queue; NULL: there is none. */
 static const struct gsim_request_log *next_behind(const struct gsim_result *result,
                                                   const bool *is_behind, int64_t before) {
     const struct gsim_request_log *next = NULL;
@@ -99,7 +99,7 @@ static const struct gsim_request_log *next_behind(const struct gsim_result *resu
     return next;
 }
 
-/* "'a' (line 2), 'b' (line 3) and 4 more". */
+/* Prints the jobs: "'a' (line 2), 'b' (line 3) and 4 more". */
 static void name_rows(const struct gsim_result *result, const bool *is_behind, uint32_t n,
                       FILE *err) {
     enum { NAMED = 3 };

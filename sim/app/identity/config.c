@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of `config`, in a fixed order: versions, seed and replication, policy and its resolved
  * parameters (sorted by the table), reference, clock, cluster with every value of its devices, the
- * trace's assumptions, and the contents of each file that is named. */
+ * trace's assumptions, and the contents of each file that an option names. */
 #include "sim/app/identity/config.h"
 
 #include <nettle/sha2.h>
@@ -26,7 +26,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct hashing *h, const c
     sha256_update(&h->context, length + 1, (const uint8_t *)line); /* the NUL ends the part */
 }
 
-/* Texts of any length; the NUL ends the part. */
+/* Adds a text of any length; the NUL ends the part. */
 static void add_text(struct hashing *h, const char *text) {
     sha256_update(&h->context, strlen(text) + 1, (const uint8_t *)text);
 }
@@ -80,7 +80,8 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
         add_profile(h, cluster->profiles[p]);
 }
 
-/* What is built in is part of the program; of a file the bytes count, not its name. */
+/* Adds the files that the run reads: their bytes, not their names. Built-in files are part of the
+ * program. */
 static void add_inputs(struct hashing *h, const struct gsim_identity *identity) {
     for (int i = 0; i < identity->n_inputs; i++)
         if (!identity->input[i].is_built_in)
@@ -93,7 +94,7 @@ static void finish(struct hashing *h, char hash[65]) {
     gsim_digest_hex(digest, hash);
 }
 
-/* The beginning of it names a list. */
+/* Writes the first digits of the sum, which name a list. */
 static void finish_name(struct hashing *h, char name[GSIM_LIST_DIGITS + 1]) {
     char hash[65];
     finish(h, hash);
@@ -122,7 +123,7 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
         GSIM_SEMANTICS_VERSION, (long long)setup->seed, (unsigned long long)replication,
         (int)setup->reference, (long long)setup->until_ns);
     add(&h, "slice budget=%lld exact=%d", (long long)setup->slice_budget, setup->is_exact);
-    if (setup->shake_ppm && replication > 0) /* 0 is the trace as it is */
+    if (setup->shake_ppm && replication > 0) /* replication 0 is the original trace */
         add(&h, "shake=%lld", (long long)setup->shake_ppm);
     if (setup->mtbf_ns)
         add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
@@ -173,7 +174,7 @@ static void hash_build(struct gsim_identity *out) {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* What is built in is named by the build. */
+/* Names the list of input files. Built-in files are named by the build. */
 static void name_inputs(struct gsim_identity *out) {
     struct hashing h;
     sha256_init(&h.context);
@@ -198,7 +199,8 @@ static void name_resolved(struct gsim_resolved_list *list) {
     finish_name(&h, list->name);
 }
 
-/* Jobs of a drawn trace are others in each replication; a shaken trace has the users that it had. */
+/* Names the trace's jobs. A drawn trace has other jobs in each replication; a shaken trace keeps
+ * the jobs of the original, so its replications share a list. */
 static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication,
                             struct gsim_identity *out) {
     static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem"};
@@ -217,7 +219,7 @@ static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication
     finish_name(&h, out->trace_jobs);
 }
 
-/* Files and parts of the program; the sums of identities stay. */
+/* Lists the files and the parts of the program; the sums in `out` stay as they are. */
 static enum gsim_status list(struct gsim_cli *cli, const struct gsim_setup *setup, int contender,
                              struct gsim_identity *out) {
     out->n_parts = 0;

@@ -16,7 +16,7 @@ struct entry {
 };
 
 struct gsim_contents {
-    struct gsim_arena *arena; /* this lies in it, too */
+    struct gsim_arena *arena; /* holds this struct as well */
     pthread_mutex_t lock;
     struct entry *first;
     int64_t most_kept;
@@ -33,7 +33,7 @@ void gsim_digest_hex(const uint8_t digest[GSIM_DIGEST_BYTES], char text[65]) {
 
 /* --- one file --------------------------------------------------------------------------------- */
 
-/* Files that grow past what is kept give back what was. */
+/* The bytes read so far. They are dropped once the file grows past `most`. */
 struct keeping {
     struct gsim_arena *arena;
     char *bytes;
@@ -90,7 +90,7 @@ enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct g
     return is_bad ? gsim_fail(log, GSIM_BAD_INPUT, path, 0, "cannot read it") : GSIM_OK;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all files -------------------------------------------------------------------------------- */
 
 struct gsim_contents *gsim_contents_new(int64_t most_kept) {
     struct gsim_arena *arena = gsim_arena_new();
@@ -134,7 +134,8 @@ static enum gsim_status load(struct gsim_contents *contents, const char *path, s
         return gsim_no_memory(log, "reading a file");
     enum gsim_status status =
         gsim_content_read(own, contents->most_kept, contents->arena, &entry->content, log);
-    if (status != GSIM_OK) /* the next to ask for a file that cannot be read is told as well */
+    /* a failed read is not stored, so the next caller gets the error as well */
+    if (status != GSIM_OK)
         return status;
     (void)put(contents, entry);
     *out = entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Contents of the files that runs name, each read once: what is hashed into the identity of a run is
- * what the database keeps. */
+/* Contents of the files that runs name, each read once: the bytes that identify a run are the bytes
+ * that the database keeps. */
 #ifndef GSIM_APP_CONTENTS_H
 #define GSIM_APP_CONTENTS_H
 
@@ -10,8 +10,8 @@
 #include "gsim/status.h"
 
 enum { GSIM_DIGEST_BYTES = 32 };
-/* Texts up to this size are kept in the database unless --keep-inputs says otherwise. A trace of
- * about 20 000 jobs. */
+/* Texts up to this size, that of a trace of about 20 000 jobs, are kept in the database unless
+ * --keep-inputs sets another limit. */
 enum { GSIM_CONTENT_MOST_KEPT = 1 << 20 };
 
 struct gsim_content {
@@ -19,30 +19,32 @@ struct gsim_content {
     uint8_t digest[GSIM_DIGEST_BYTES];
     char sha256[2 * GSIM_DIGEST_BYTES + 1];
     int64_t size;
-    const void *bytes; /* NULL: more than is kept */
+    const void *bytes; /* NULL: the file is larger than the limit */
 };
 
 struct gsim_contents;
 
-/* most_kept: larger ones are hashed only. NULL: no memory. All of it lives in an arena of its own. */
+/* Makes an empty set in an arena of its own. Files larger than most_kept are hashed only. NULL: no
+ * memory. */
 struct gsim_contents *gsim_contents_new(int64_t most_kept);
 void gsim_contents_free(struct gsim_contents *contents);
-/* From any thread; what *out points to lives as long as contents. is_watched: runs open it again. */
+/* Reads a file unless it was read before. Any thread may call this; *out lives as long as
+ * `contents`. is_watched: runs will open the file again. */
 enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *path,
                                     bool is_watched, const struct gsim_content **out,
                                     struct gsim_log *log);
-/* A file that is built into the program ("models/devices/h200.ini"); NULL: there is none, or no
- * memory. */
+/* A file that is built into the program ("models/devices/h200.ini"); NULL: there is no such file,
+ * or no memory. */
 const struct gsim_content *gsim_contents_built_in(struct gsim_contents *contents, const char *name);
 
-/* An error for each watched file that has other contents than when it was taken: runs since may have
- * read either. */
+/* Reports an error for each watched file that has changed since it was read: later runs may have
+ * read either version. */
 enum gsim_status gsim_contents_check(struct gsim_contents *contents, struct gsim_log *log);
 
-/* SHA-256 of a file as it is now. */
+/* Reads a file as it is now, and computes its SHA-256. */
 enum gsim_status gsim_content_read(const char *path, int64_t most_kept, struct gsim_arena *arena,
                                    struct gsim_content *out, struct gsim_log *log);
-/* 64 hexadecimal digits and a NUL. */
+/* Writes 64 hexadecimal digits and a NUL. */
 void gsim_digest_hex(const uint8_t digest[GSIM_DIGEST_BYTES], char text[65]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The files that a run reads, wherever they are named: the command line, the spec, the cluster, the
- * trace's rows, the policy's parameters. Devices and applications that are built in stand among them,
- * so that a database says what they were. */
+ * trace's rows, the policy's parameters. Built-in devices and applications are in the list as well,
+ * so that a database holds their contents. */
 #include <string.h>
 
 #include "sim/app/setup/apps.h"
@@ -35,8 +35,8 @@ static void put(struct collecting *c, const char *kind, const struct gsim_conten
     c->file[c->n++] = (struct gsim_named_file){kind, content, is_built_in};
 }
 
-/* path NULL: nothing is named. A trace or spec is read once, a device too; the rest by each run of a
- * sweep. */
+/* Adds a file; path NULL adds none. is_watched is false for a trace, spec or device, which is read
+ * once, and true for files that each run of a sweep reads again. */
 static void add_file(struct collecting *c, const char *kind, const char *path, bool is_watched) {
     const struct gsim_content *content;
     if (!path || c->status != GSIM_OK)
@@ -46,7 +46,7 @@ static void add_file(struct collecting *c, const char *kind, const char *path, b
         put(c, kind, content, false);
 }
 
-/* A name that is not there is left to the run to refuse. */
+/* Adds a built-in file. An unknown name is left out here; the run refuses it. */
 static void add_built_in(struct collecting *c, const char *kind, const char *name) {
     const struct gsim_content *content =
         name && c->status == GSIM_OK ? gsim_contents_built_in(c->cli->contents, name) : NULL;
@@ -74,7 +74,7 @@ static void add_app(struct collecting *c, const char *name) {
         add_built_in(c, "app", built_in->name);
 }
 
-/* Specs draw none. */
+/* Adds the applications that a trace names; specs draw none. */
 static void add_apps(struct collecting *c, const struct gsim_names *names) {
     for (uint32_t n = 0; n < names->n; n++)
         add_app(c, names->name[n]);

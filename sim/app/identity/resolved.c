@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run comes to when every default is filled in: a later version may have other defaults. */
+/* All values that a run uses, defaults included: a later version may have other defaults. */
 #include <assert.h>
 
 #include "sim/api/compat.h"
@@ -42,7 +42,7 @@ static void add_time(struct listing *l, const char *key, int64_t time_ns, bool i
 
 /* --- the policy's ----------------------------------------------------------------------------- */
 
-/* One text for each value, however it was typed. */
+/* The text of a value, which does not depend on the way the user typed it. */
 static const char *param_text(struct listing *l, const struct gsim_params *params, int i) {
     char text[40];
     switch (params->defs[i].type) {
@@ -66,7 +66,7 @@ static void add_params(struct listing *l, const struct gsim_params *params) {
             params->values[i].is_set ? "given" : "default");
 }
 
-/* --- the run's and the cluster's ---------------------------------------------------------------- */
+/* --- the run's and the cluster's -------------------------------------------------------------- */
 
 static bool is_given(const struct gsim_cli *cli, enum gsim_option option) {
     return cli->value[option] != NULL;
@@ -89,7 +89,7 @@ static void add_run(struct listing *l, const struct gsim_cli *cli, const struct 
         add_time(l, "checkpoint", s->checkpoint_ns, true);
 }
 
-/* Zero stands for what is not counted or not limited. */
+/* Adds the values of a group of nodes. Zero means "not counted" or "no limit". */
 static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster, uint32_t g,
                       bool is_default) {
     const struct gsim_node_group *group = &cluster->groups[g];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One table of words serves three shells: bash and zsh get it as `case` statements, fish as one
- * `complete` command for each option. Where nothing is known, shells complete files. */
+ * `complete` command for each option. Where the table has no words, shells complete file names. */
 #include "sim/app/manual/completion.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ static void columns(struct gsim_cli *cli) {
         put(cli, names[c], "=");
 }
 
-/* What --set takes: parameters by their policy, and keys of devices. */
+/* Prints the words of --set: parameters by their policy, and keys of devices. */
 static void keys(struct gsim_cli *cli) {
     for (int i = 0; gsim_policies[i]; i++)
         for (const struct gsim_param_def *def = gsim_policies[i]->params; def && def->type; def++)
@@ -145,7 +145,8 @@ static void kinds(struct gsim_cli *cli) {
 
 /* --- a list for each option ------------------------------------------------------------------- */
 
-/* Of an option whose argument names no choices; NULL: a file, a number, anything. */
+/* The words of an option with an argument that names no choices; NULL: the option takes a file, a
+ * number, or free text. */
 static words_fn *words_of(int option) {
     static words_fn *const lists[GSIM_OPT_COUNT] = {
         [GSIM_OPT_POLICY] = policies, [GSIM_OPT_POLICIES] = policies,
@@ -157,7 +158,7 @@ static words_fn *words_of(int option) {
     return lists[option];
 }
 
-/* "a|b|c": nothing but words that are typed as they stand. */
+/* Whether the argument is a list "a|b|c" of plain words. */
 static bool is_choice(const char *argument) {
     return argument && argument[strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|")] == '\0';
 }
@@ -177,7 +178,7 @@ static bool has_values(int option) {
     return words_of(option) || is_choice(gsim_option_defs[option].argument);
 }
 
-/* The operands of a command, or of a kind of list. */
+/* The operands of a command, or of a kind of `gsim list`. */
 static const struct {
     const char *command;
     words_fn *words;
@@ -202,7 +203,8 @@ static void put_case_of_values(struct gsim_cli *cli) {
     fputs("    esac\n", out);
 }
 
-/* Options that want a value of which nothing is known: files, or what the user types. */
+/* Prints the options with values that have no list: shells offer files there, or the user types the
+ * value. */
 static void put_case_of_free(struct gsim_cli *cli) {
     const char *bar = "    ";
     fputs("    case $previous in\n", cli->io->out);
@@ -267,7 +269,7 @@ static void put_words(struct gsim_cli *cli) {
     fputs("\"\n", cli->io->out);
 }
 
-/* The tables: of operands first, since an option's values come before them. */
+/* Prints the tables. Operands come first, since the values of an option take precedence. */
 static void put_tables(struct gsim_cli *cli) {
     put_case_of_options(cli);
     fputs("    local operands=$values\n    values=\n", cli->io->out);
@@ -314,7 +316,7 @@ static void put_zsh(struct gsim_cli *cli) {
 
 /* --- fish ------------------------------------------------------------------------------------- */
 
-/* Within single quotes of fish. */
+/* Prints a text in single quotes of fish. */
 static void put_quoted(FILE *out, const char *text) {
     fputc('\'', out);
     for (const char *p = text; *p; p++)
@@ -322,7 +324,8 @@ static void put_quoted(FILE *out, const char *text) {
     fputc('\'', out);
 }
 
-/* The commands that have the option; those of `run` hold where no command was said too. */
+/* Prints the commands that have the option; options of `run` hold as well where no command is
+ * named. */
 static void put_condition(FILE *out, unsigned bits) {
     fputs(" -n '", out);
     if (bits & GSIM_IN_RUN)

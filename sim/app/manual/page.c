@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finds the page of a topic, and turns its Markdown into text. What the pages of docs/ use is
- * understood: headings, paragraphs, lists, code (indented or fenced), tables, figures, comments. */
+/* Finds the page of a topic, and turns its Markdown into text. The parser knows the Markdown that
+ * docs/ uses: headings, paragraphs, lists, code (indented or fenced), tables, figures, comments. */
 #include "sim/app/manual/page.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 /* --- topics ----------------------------------------------------------------------------------- */
 
-/* docs/ and its folders, sorted by name (made by tools/embed.sh). */
+/* The pages of docs/ and its folders, sorted by name (made by tools/embed.sh). */
 extern const struct gsim_embedded gsim_page_files[];
 
 const struct gsim_embedded *gsim_page_at(int n) {
@@ -40,7 +40,7 @@ const struct gsim_embedded *gsim_page_find(const char *topic) {
     }
 }
 
-/* The text of its first heading. */
+/* Prints the text of the page's first heading. */
 static void print_title(FILE *out, const struct gsim_embedded *page) {
     const char *text = (const char *)page->bytes;
     size_t at = page->size > 2 && text[0] == '#' ? 2 : 0;
@@ -61,7 +61,8 @@ void gsim_page_list(FILE *out) {
 
 /* --- text within a line ----------------------------------------------------------------------- */
 
-/* What follows a link's text "](": another page needs no address. */
+/* Skips the target of a link behind "](". A web address is printed, a link to another page is
+ * not. */
 static const char *take_link(const char *p, char **to) {
     const char *end = strchr(p, ')');
     if (!end)
@@ -77,7 +78,7 @@ static bool is_link(const char *p) {
     return *p == '[' && end && end[1] == '(';
 }
 
-/* Emphasis, code marks and links go; between code marks everything stays. */
+/* The text without emphasis, code marks and links; text between code marks stays as it is. */
 static char *plain(const char *text, struct gsim_arena *arena) {
     char *out = gsim_arena_alloc(arena, strlen(text) + 8), *to = out;
     bool is_code = false;
@@ -113,7 +114,8 @@ static const char *now(const struct page *page) {
     return page->at < page->n ? page->lines[page->at] : "";
 }
 
-/* Bytes of "- " or "12. " with what stands before it; 0: no item of a list. */
+/* The length of a list item's mark "- " or "12. " with its indent; 0: the line begins no list
+ * item. */
 static int marker(const char *line) {
     int indent = (int)strspn(line, " "), n = indent;
     while (isdigit((unsigned char)line[n]))
@@ -161,7 +163,7 @@ static void print_figure(struct page *page) {
     page->at++;
 }
 
-/* A paragraph or an item of a list, up to the next block. */
+/* Prints a paragraph or a list item, up to the next block. */
 static void print_text(struct page *page) {
     int indent = marker(now(page)), length = 0;
     for (int i = page->at; i == page->at || (i < page->n && !begins_block(page->lines[i])); i++)

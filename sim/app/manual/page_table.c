@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A table is as wide at most; columns beside a wrapped one take so much at most. */
+/* WIDEST: the widest table. A wider table is printed as paragraphs if its columns, without the
+ * widest, take more than WIDEST_BESIDE_WRAPPED; else the widest column is wrapped. */
 enum { WIDEST = 100, WIDEST_BESIDE_WRAPPED = 60, GAP = 2 };
 
 int gsim_page_width(const char *text) {
@@ -38,7 +39,7 @@ void gsim_page_wrap(FILE *out, const char *text, int indent, int columns) {
     fputc('\n', out);
 }
 
-/* The end of a cell: a '|' that no backslash goes before. */
+/* The end of a cell: a '|' without a backslash before it. */
 static const char *cell_end(const char *p) {
     while (*p && !(*p == '|' && p[-1] != '\\'))
         p++;
@@ -77,7 +78,7 @@ static int column_width(const struct gsim_page_table *table, int column) {
     return most;
 }
 
-/* Bytes of the words that fit that many columns; of one word at least. */
+/* The bytes of the words that fit into this number of columns, at least of one word. */
 static size_t fitting(const char *text, int columns) {
     size_t bytes = 0;
     for (int at = 0; text[bytes];) {
@@ -92,8 +93,8 @@ static size_t fitting(const char *text, int columns) {
 
 struct layout {
     int width[GSIM_PAGE_CELLS];
-    int wrapped; /* the widest column */
-    int others; /* the width of all but that one */
+    int wrapped; /* index of the widest column */
+    int others; /* width of all other columns */
 };
 
 static struct layout layout_of(const struct gsim_page_table *table) {
@@ -110,7 +111,8 @@ static struct layout layout_of(const struct gsim_page_table *table) {
     return l;
 }
 
-/* One line of a row: what is left of the wrapped cell, and the others in the first line. */
+/* Prints one line of a row: the next words of the wrapped cell and, in the first line, the other
+ * cells. */
 static void print_line(FILE *out, const struct gsim_page_table *table, const struct layout *l,
                        int row, const char **rest, bool is_first) {
     size_t bytes = fitting(*rest, l->width[l->wrapped]);
@@ -139,7 +141,7 @@ static void print_aligned(FILE *out, const struct gsim_page_table *table, const 
     }
 }
 
-/* A row as a paragraph: its first cell, then each other with its heading. */
+/* Prints each row as a paragraph: its first cell, then each further cell with its heading. */
 static void print_rows(FILE *out, const struct gsim_page_table *table) {
     for (int row = 1; row < table->n_rows; row++) {
         fputs(row > 1 ? "\n" : "", out);

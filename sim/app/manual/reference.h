@@ -6,13 +6,13 @@
 
 #include "sim/app/cli/cli.h"
 
-/* The kinds of which there is a page, as gsim_text_choice takes them. */
+/* The kinds of `gsim list` that have a page, as gsim_text_choice takes them. */
 extern const char gsim_reference_kinds[];
 
-/* A usage error for a kind that has no page. */
+/* Prints the page of a kind; a kind without a page is a usage error. */
 enum gsim_status gsim_reference_print(struct gsim_cli *cli, const char *kind);
 
-/* Plain lists of a native trace's columns and of a result's fields: a line each. */
+/* Prints plain lists of a native trace's columns and of a result's fields, one a line. */
 void gsim_reference_list_columns(FILE *out);
 void gsim_reference_list_results(FILE *out);
 

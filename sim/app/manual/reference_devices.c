@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the reference of devices: what each is, how its numbers are known, what was validated. */
+/* Writes the reference of devices: a description of each, the sources of its numbers, and what was
+ * validated. */
 #include <string.h>
 
 #include "models/hardware/profile.h"
@@ -8,7 +9,7 @@
 
 enum { MAX_DEVICES = 256 };
 
-/* Rates of a table, in units of 10^9 or 10^12 a second. */
+/* Prints a rate for a table, in units of 10^9 or 10^12 a second. */
 static void print_rate(FILE *out, const struct gsim_profile *profile, enum gsim_key key,
                        double unit) {
     if (strcmp(profile->text[key], "unlimited") == 0)

@@ -7,7 +7,7 @@
 #include "sim/app/manual/reference_pages.h"
 #include "policies/registry.h"
 
-/* A parameter that so many policies have in common is described once. */
+/* A parameter that this number of policies have in common is described once. */
 enum { LEAST_COMMON = 3 };
 
 void gsim_reference_range(FILE *out, const struct gsim_param_def *def) {
@@ -33,7 +33,7 @@ static void print_references(FILE *out, const struct gsim_policy *policy) {
                     gsim_compat_of((enum gsim_reference)r)->name);
 }
 
-/* Its own file: policies/NAME.c, or policies/NAME/NAME.c. */
+/* The policy's own file: policies/NAME.c, or policies/NAME/NAME.c. */
 static const char *file_of(const struct gsim_policy *policy) {
     const char *symbol = gsim_policies_symbol(policy);
     size_t length = strlen(symbol);
@@ -100,7 +100,7 @@ static bool is_common(const struct gsim_param_def *def) {
     return n >= LEAST_COMMON;
 }
 
-/* Whether no policy of the list before this one has the parameter too. */
+/* Whether no earlier policy of the list has the parameter. */
 static bool is_first(const struct gsim_param_def *def, int at) {
     for (int i = 0; i < at; i++)
         if (find(gsim_policies[i], def))

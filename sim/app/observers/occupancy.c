@@ -10,8 +10,8 @@ void gsim_occupancy_begin(struct gsim_occupancy *occupancy, const struct gsim_sc
     occupancy->has_failed = !occupancy->gpu;
 }
 
-/* What is in use of a GPU, as the run itself books it: by what a job did when it came there. A policy
- * may arrange the GPU anew meanwhile. */
+/* The part of a GPU that is in use, as the run accounts for it: by the share that each job took
+ * when it came to the GPU, even if the policy has arranged the GPU anew since. */
 static int64_t busy_ppm(const struct gsim_occupancy *occupancy, uint32_t gpu) {
     const struct gsim_gpu_lanes *lanes = &occupancy->gpu[gpu];
     return lanes->held_ppm + (lanes->n_sharing ? GSIM_PPM : 0);
@@ -27,7 +27,7 @@ static bool add_lane(struct gsim_occupancy *occupancy, struct gsim_gpu_lanes *la
     return true;
 }
 
-/* The lowest lane in which `job` stands; 0 looks for a free one. */
+/* The lowest lane with this entry; entry 0 finds a free lane. */
 static uint32_t find_lane(const struct gsim_gpu_lanes *lanes, uint32_t job) {
     uint32_t lane = 0;
     while (lane < lanes->n && lanes->job[lane] != job)

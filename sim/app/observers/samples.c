@@ -5,7 +5,7 @@ enum quantity { QUEUE = 0, RUNNING, BUSY, N_QUANTITIES };
 
 static const char *const names[N_QUANTITIES] = {"queue", "running", "busy_gpus"};
 
-enum { OCCUPANTS_PER_STEP = 16 }; /* changes of occupants that are kept, by number of steps */
+enum { OCCUPANTS_PER_STEP = 16 }; /* occupant changes to keep, for each step */
 
 struct samples_list {
     struct gsim_sample *list;
@@ -16,20 +16,20 @@ struct gsim_samples {
     struct gsim_observer observer;
     struct gsim_arena *arena;
     struct gsim_occupancy occupancy;
-    uint32_t most, n; /* steps: at most, begun */
+    uint32_t most, n; /* steps: the limit, and those begun */
     int64_t first_ns, width_ns;
-    int64_t since_ns; /* up to when steps are filled; -1: nothing happened yet */
-    gsim_i128 *sum[N_QUANTITIES]; /* by step: the quantity times ns */
+    int64_t since_ns; /* the time up to which steps are filled; -1: no change yet */
+    gsim_i128 *sum[N_QUANTITIES]; /* by step: quantity times ns */
     struct samples_list occupants;
-    const char ***lane_name; /* by GPU, by lane */
+    const char ***lane_name; /* by GPU, then by lane */
     uint32_t *n_lane_names;
-    bool has_overflowed; /* more occupants than are kept: none is */
+    bool has_overflowed; /* more occupant changes than the limit: the result has none */
     bool has_failed;
 };
 
 /* --- means over steps ------------------------------------------------------------------------- */
 
-/* Steps twice as wide, half as many. */
+/* Makes steps twice as wide, and half as many. */
 static void widen(struct gsim_samples *s) {
     for (int q = 0; q < N_QUANTITIES; q++) {
         for (uint32_t i = 0; i < s->n; i += 2)
@@ -47,7 +47,7 @@ static int64_t value_now(const struct gsim_samples *s, enum quantity quantity) {
     return quantity == RUNNING ? s->occupancy.n_placed : s->occupancy.busy_ppm;
 }
 
-/* What held since the last change is added to the steps until now. */
+/* Adds the present values, which have held since the last change, to the steps up to now. */
 static void fill(struct gsim_samples *s, int64_t now_ns) {
     if (s->since_ns < 0)
         s->first_ns = s->since_ns = now_ns;
@@ -64,7 +64,7 @@ static void fill(struct gsim_samples *s, int64_t now_ns) {
     }
 }
 
-/* --- who is on which GPU ---------------------------------------------------------------------- */
+/* --- the jobs on each GPU --------------------------------------------------------------------- */
 
 static bool append(struct gsim_samples *s, struct samples_list *list, struct gsim_sample sample) {
     if (list->n == list->capacity) {
@@ -174,12 +174,12 @@ static bool list_means(struct gsim_samples *s, struct samples_list *list, enum q
         if (!append(s, list, (struct gsim_sample){begin_ns, names[quantity], mean}))
             return false;
     }
-    /* what is left at the end closes the last step */
+    /* the value at the end of the run closes the last step */
     double last = (double)value_now(s, quantity) / scale;
     return append(s, list, (struct gsim_sample){s->since_ns, names[quantity], last});
 }
 
-/* Of several occupants of a lane at one instant the last one counts. */
+/* Lists the occupants. If a lane changes several times at one instant, the last occupant counts. */
 static bool list_occupants(struct gsim_samples *s, struct samples_list *list) {
     for (uint32_t i = 0; i < s->occupants.n; i++) {
         const struct gsim_sample *sample = &s->occupants.list[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Spans are written when they end, so that memory does not grow with the run; rows are named at the
- * end, when it is known how many there are. */
+/* Writes the timeline of a run. A span is written when it ends, so that memory does not grow with
+ * the run; rows get their names at the end, when their number is known. */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/app/observers/timeline.h"
 
@@ -16,17 +16,17 @@
 #include "sim/base/units.h"
 
 enum { PID_JOBS = 1, PID_CLUSTER = 2, PID_FIRST_GPU = 10 };
-/* Rows of a GPU: those of jobs come first, then the kinds of spans that models report. */
+/* Numbers of a GPU's rows: those of jobs come first, then the kinds of spans that models report. */
 enum { ROWS_OF_A_KIND = 1000000 };
 
-/* A row that is held: by a job of the trace, or by a lane of a GPU. */
+/* The state that a row shows: that of a job of the trace, or that of a lane of a GPU. */
 struct lane {
-    int64_t since_ns; /* when its present state began */
+    int64_t since_ns; /* begin of the present state */
     uint8_t state; /* enum gsim_state */
     bool is_moving;
 };
 
-/* Of each GPU: when what stands in each row ends. */
+/* The rows of one kind of a GPU: for each, the end of its last span. */
 struct rows {
     int64_t *end_ns;
     uint32_t n;
@@ -46,13 +46,13 @@ struct gsim_timeline {
     gzFile gz;
     struct gsim_occupancy occupancy;
     struct lane *jobs; /* by position in the trace */
-    uint32_t *row_of_job; /* from 1; 0: it has none */
-    uint32_t *free_rows; /* a stack */
+    uint32_t *row_of_job; /* by position in the trace, from 1; 0: the job has no row */
+    uint32_t *free_rows; /* stack of unused rows */
     uint32_t n_free_rows, n_rows;
     struct gpu *gpus;
     int64_t n_events, n_left_out;
-    int64_t full_ns; /* when the first event was left out */
-    int64_t counted_ns, n_queue, busy_ppm; /* the counters as written last; -1: never */
+    int64_t full_ns; /* time of the first event that was left out */
+    int64_t counted_ns, n_queue, busy_ppm; /* the counters as last written; -1: never written */
     int64_t now_ns;
     bool has_begun, has_failed, has_written, cannot_write;
 };
@@ -70,7 +70,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct gsim_timeline *t, c
         t->cannot_write = true;
 }
 
-/* JSON has to be UTF-8; a byte that is none is taken as Latin-1. */
+/* JSON has to be UTF-8; a byte that is not valid UTF-8 is taken as Latin-1. */
 static void put_text(struct gsim_timeline *t, const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     while (*p) {
@@ -94,7 +94,7 @@ static void put_separator(struct gsim_timeline *t) {
     t->has_written = true;
 }
 
-/* Opens an event that is to be written, or counts it among those left out. */
+/* Begins an event, or counts it as left out and returns false. */
 static bool begin_event(struct gsim_timeline *t) {
     if (t->n_events >= t->options.most) {
         if (t->n_left_out++ == 0)
@@ -107,7 +107,8 @@ static bool begin_event(struct gsim_timeline *t) {
     return true;
 }
 
-/* A span clipped to the window; false when nothing of it is left. name is a prefix of the job's. */
+/* Writes a span clipped to the window, and leaves the event open for more fields; false if no part
+ * of the span is in the window. The text `name` stands before the job's name. */
 static bool put_span(struct gsim_timeline *t, uint32_t pid, uint32_t tid, int64_t begin_ns,
                      int64_t end_ns, const char *name, uint32_t job, const char *category) {
     begin_ns = begin_ns > t->options.from_ns ? begin_ns : t->options.from_ns;
@@ -135,7 +136,8 @@ static void put_counter(struct gsim_timeline *t, const char *name, int64_t at_ns
     put(t, "}}");
 }
 
-/* Counters change once an instant: what they were when time goes on. */
+/* Writes the counters for the instant that is over: a counter gets one value an instant, the
+ * last. */
 static void count_until(struct gsim_timeline *t, int64_t now_ns) {
     int64_t at_ns = t->counted_ns > t->options.from_ns ? t->counted_ns : t->options.from_ns;
     t->counted_ns = now_ns;
@@ -234,7 +236,8 @@ static void begin_gpu_state(struct gsim_timeline *t, uint32_t gpu, uint32_t job)
         t->has_failed = true;
 }
 
-/* Where so many events find no room, the timeline is full: a gang is on all of its GPUs or ends before. */
+/* Declares the timeline full if n_events do not fit, so that a gang's state is written for all of
+ * its GPUs or for none. */
 static void make_room(struct gsim_timeline *t, int64_t n_events) {
     if (t->n_events + n_events > t->options.most)
         t->options.most = t->n_events;
@@ -266,7 +269,7 @@ static const struct {
 } kinds[GSIM_SPAN_COUNT] = {
     {"slices", "slice"}, {"copies in", "copy in"}, {"copies out", "copy out"}, {"faults", "fault"}};
 
-/* The first row that is free by then. */
+/* Finds the first row in which the last span has ended when this span begins. */
 static bool find_row(struct gsim_timeline *t, struct rows *rows, const struct gsim_span *span,
                      uint32_t *row) {
     *row = 0;
@@ -328,14 +331,14 @@ static void begin(void *arg, const struct gsim_scene *scene) {
     t->has_failed = t->occupancy.has_failed || !t->jobs || !t->row_of_job || !t->gpus;
 }
 
-/* What is still going on ends with the run. */
+/* States that still go on end with the run. */
 static void end(void *arg, int64_t now_ns) {
     struct gsim_timeline *t = arg;
     if (!t->has_begun || t->has_failed)
         return;
     t->now_ns = now_ns;
     count_until(t, now_ns);
-    count_until(t, GSIM_NEVER); /* what changed at the very end */
+    count_until(t, GSIM_NEVER); /* writes the counters of the last instant */
     int64_t n_lanes = 0;
     for (uint32_t gpu = 0; gpu < t->occupancy.scene.n_gpus; gpu++)
         n_lanes += t->occupancy.gpu[gpu].n;
@@ -349,7 +352,7 @@ static void end(void *arg, int64_t now_ns) {
             end_job_state(t, job, now_ns);
 }
 
-/* Names are not counted: they are few, and a trace without them is a riddle. */
+/* Names are not counted as events: they are few, and a viewer needs them to label the rows. */
 static void name_process(struct gsim_timeline *t, uint32_t pid, const char *name) {
     put_separator(t);
     put(t,
@@ -431,7 +434,7 @@ static enum gsim_status open_file(struct gsim_timeline *t, struct gsim_log *log)
     enum gsim_status status = gsim_outfile_open(&t->file, t->options.path, t->arena, log);
     if (status != GSIM_OK)
         return status;
-    int copy = dup(fileno(t->file.file)); /* gzclose closes it */
+    int copy = dup(fileno(t->file.file)); /* gzclose closes the copy */
     t->gz = copy < 0 ? NULL : gzdopen(copy, is_compressed(t->options.path) ? "wb6" : "wbT");
     if (t->gz)
         return GSIM_OK;

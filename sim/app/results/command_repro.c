@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim repro: what a run of a database was made from is held against what there is now, file by file;
- * then it is run again and the results are compared. */
+/* gsim repro: compares the program and the files that a run of a database was made from with those
+ * of today, file by file; then repeats the run and compares the results. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct repro {
     struct gsim_db *db;
     struct gsim_db_stored run;
     struct gsim_placed placed;
-    struct gsim_cli again; /* as its command line would be read */
+    struct gsim_cli again; /* the run's command line, as if it had been parsed */
     struct gsim_setup setup;
     struct gsim_identity identity;
     struct gsim_result result;
@@ -21,7 +21,8 @@ struct repro {
 /* --- files ------------------------------------------------------------------------------------ */
 
 struct files {
-    int n_changed, n_gone, n_lost; /* lost: changed or gone, and the database has no text */
+    /* n_lost: files that changed or are gone, and that the database did not keep */
+    int n_changed, n_gone, n_lost;
     const char *lost;
 };
 
@@ -45,7 +46,8 @@ static void check_file(struct repro *r, const struct gsim_db_file *file, struct 
         files->lost = file->path;
 }
 
-/* A file that is gone is taken from the database; one that is another now only when that is said. */
+/* Decides whether files come from the database: always with --from-database, or if a file is gone.
+ * A changed file without that option is an error. */
 static enum gsim_status decide(struct repro *r, const struct files *files, bool *is_placed) {
     bool is_asked = gsim_option_is_on(r->cli, GSIM_OPT_FROM_DATABASE);
     *is_placed = is_asked || files->n_gone > 0;
@@ -98,7 +100,7 @@ static bool add_repeat(struct gsim_cli *cli, enum gsim_option option, const char
     return true;
 }
 
-/* A setting is an option as a grid names it. */
+/* Sets the option that a stored setting names, as a grid would. */
 static bool take_setting(struct repro *r, const struct gsim_setting *setting) {
     struct gsim_cli *cli = &r->again;
     const char *value = gsim_placed_name(&r->placed, setting->value), *key;
@@ -152,7 +154,8 @@ static void say_program(struct repro *r) {
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Texts name files, which stand elsewhere when they come from the database. */
+/* Puts the files' own names into the result's texts, where files were read from a temporary
+ * folder. */
 static bool restore_names(struct repro *r) {
     struct gsim_summary *s = &r->result.summary;
     bool is_fine = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opening and writing; the tables are those of db_tables.def. Rollback journal
- * (the default): a database that was being written when the machine stopped is whole when it is
- * next opened. Indexes are made after the first load. */
+/* Opens and writes databases with the tables of db_tables.def. The journal is SQLite's default, a
+ * rollback journal: if the machine stops during a write, the database is whole when it is next
+ * opened. Indexes are made after the first load. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -16,8 +16,8 @@
 
 enum { APPLICATION_ID = 0x6773696D /* "gsim" */, SCHEMA_VERSION = 7 };
 
-/* Whoever reads holds up a commit, and a report of a large database takes a while: a sweep should
- * not end by it. */
+/* The time to wait for a lock. A program that reads holds up a commit, and a report of a large
+ * database takes a while: a sweep should not fail because of it. */
 enum { PATIENCE_MS = 60000 };
 
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log) {
@@ -59,7 +59,7 @@ static enum gsim_status create(struct gsim_db *db, struct gsim_log *log) {
     return sql ? gsim_db_execute(db, sql, log) : gsim_no_memory(log, "creating a database");
 }
 
-/* SQLite looks into a file when it is first asked something. */
+/* Refuses a file that is no database. SQLite reads a file only at the first statement. */
 static enum gsim_status check_kind(struct gsim_db *db, struct gsim_log *log) {
     int code = sqlite3_exec(db->handle, "PRAGMA application_id", NULL, NULL, NULL);
     if (code == SQLITE_NOTADB)
@@ -99,7 +99,7 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
     return GSIM_OK;
 }
 
-/* SQLite itself says no more than that it cannot. */
+/* The system's reason for a failed open; SQLite's own message does not contain it. */
 static const char *why_not_opened(const struct gsim_db *db) {
     struct stat file;
     int error = db->handle ? sqlite3_system_errno(db->handle) : ENOMEM;
@@ -117,13 +117,13 @@ static enum gsim_status open_file(const char *path, int flags, struct gsim_arena
     db->path = path;
     db->arena = arena;
     db->is_written = flags & SQLITE_OPEN_CREATE;
-    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* one thread has it */
+    flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* a connection serves one thread */
     if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK)
         return gsim_fail(log, db->is_written ? GSIM_FAILED : GSIM_BAD_INPUT, path, 0,
                          "cannot open it: %s", why_not_opened(db));
     (void)sqlite3_busy_timeout(db->handle, PATIENCE_MS);
-    /* Foreign keys are not checked: it takes a tenth of writing a row whose run was written just
-     * before. */
+    /* Foreign keys are not checked: a check costs a tenth of the time of writing a row, and the run
+     * that the row refers to was written just before. */
     return gsim_db_show_rows(db) ? check_file(db, log) : gsim_db_fail(db, log);
 }
 
@@ -174,7 +174,7 @@ static const char *const statements[GSIM_DB_STATEMENTS] = {
         "SELECT run_id FROM temp.in_the_way JOIN run USING (run_id) WHERE position = ?",
 };
 
-/* One value for each column of `run`. */
+/* The statement with one value for each column of `run`. */
 static const char *add_run_statement(struct gsim_db *db) {
     const char *columns = gsim_db_columns(db->arena, "run", ""), *marks = "?";
     for (const char *comma = columns; comma && (comma = strchr(comma, ',')) && marks; comma++)
@@ -229,7 +229,7 @@ static int add_run(struct gsim_db *db, int64_t run_id, const struct gsim_db_run 
     int at = 1;
     if (run_id > 0)
         (void)sqlite3_bind_int64(statement, at++, run_id);
-    else /* the next free one */
+    else /* SQLite picks the next free run_id */
         (void)sqlite3_bind_null(statement, at++);
     bind_text(statement, at++, identity->config);
     bind_text(statement, at++, identity->build);
@@ -258,7 +258,7 @@ static int add_settings(struct gsim_db *db, int64_t run_id, const struct gsim_se
     return code;
 }
 
-/* "2026-11-22T12:00:00Z" */
+/* Writes the begin of the run as "2026-11-22T12:00:00Z". */
 static void format_begin(char text[32], double wall_s) {
     time_t began = time(NULL) - (time_t)(isnan(wall_s) ? 0 : wall_s);
     struct tm parts;
@@ -266,7 +266,7 @@ static void format_begin(char text[32], double wall_s) {
         *text = '\0';
 }
 
-/* What depends on the machine. */
+/* Adds the row of `run_perf`, with the values that depend on the machine. */
 static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summary *summary) {
     sqlite3_stmt *statement = gsim_db_prepared(db, GSIM_DB_ADD_PERF);
     char began[32], host[256] = "", program[64];
@@ -283,7 +283,7 @@ static int add_perf(struct gsim_db *db, int64_t run_id, const struct gsim_summar
     return gsim_db_finish(statement);
 }
 
-/* The tables with many rows. */
+/* Fills the tables with many rows. */
 static bool add_rows(struct gsim_db *db, int64_t run_id, const struct gsim_db_run *run,
                      const struct gsim_result *result) {
     bool is_done = true;
@@ -303,8 +303,8 @@ static enum gsim_status roll_back(struct gsim_db *db, struct gsim_log *log) {
     return status;
 }
 
-/* The position in the sweep as run_id, so that the order in which runs end cannot show: 0 when
- * another run has it. */
+/* Takes the position in the sweep as the run_id, so that run_ids do not depend on the order in
+ * which runs end. *id is 0 if another run has that run_id. */
 static int find_id(struct gsim_db *db, const struct gsim_db_run *run, int64_t *id) {
     *id = 0;
     if (!run->sweep)
@@ -327,7 +327,7 @@ static int add_membership(struct gsim_db *db, int64_t run_id, const struct gsim_
     return gsim_db_finish(statement);
 }
 
-/* The run, and what hangs on it. */
+/* Deletes a run and the rows that refer to it. */
 static int delete_run(struct gsim_db *db, int64_t run_id) {
     static const char *const tables[] = {"job",      "request", "sample",    "gpu",
                                          "run_perf", "setting", "sweep_run", "run"};
@@ -342,12 +342,12 @@ static int delete_run(struct gsim_db *db, int64_t run_id) {
     return code == SQLITE_OK ? SQLITE_DONE : code;
 }
 
-/* Each run that the statement finds. */
+/* Deletes each run that the statement finds. */
 static int delete_found(struct gsim_db *db, sqlite3_stmt *find) {
     int code;
     while ((code = sqlite3_step(find)) == SQLITE_ROW) {
         int64_t run_id = sqlite3_column_int64(find, 0);
-        (void)sqlite3_reset(find); /* what it has bound stays */
+        (void)sqlite3_reset(find); /* the bound parameters stay */
         code = delete_run(db, run_id);
         if (code != SQLITE_DONE)
             break;
@@ -356,7 +356,7 @@ static int delete_found(struct gsim_db *db, sqlite3_stmt *find) {
     return code;
 }
 
-/* The run of this configuration, if there is one, and what it is to replace. */
+/* Deletes the run with this configuration, if there is one, and the runs that this run replaces. */
 static bool make_way(struct gsim_db *db, const struct gsim_db_run *run) {
     sqlite3_stmt *find = gsim_db_prepared(db, GSIM_DB_FIND_RUN);
     bind_text(find, 1, run->identity->config);

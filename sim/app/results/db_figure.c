@@ -36,7 +36,8 @@ static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
         sqlite3_result_null(context);
 }
 
-/* half_width(x), over rows: of the 95 % interval of the mean; NULL for less than two values. */
+/* half_width(x), over rows: half the width of the 95 % interval of the mean; NULL for less than two
+ * values. */
 struct sample {
     double *values;
     sqlite3_uint64 n, capacity;
@@ -95,8 +96,9 @@ static bool add_functions(struct gsim_db *db) {
 
 /* --- the choice ------------------------------------------------------------------------------- */
 
-/* One command line may have been run with several contents of its files, or by several builds: the
- * latest counts. Pooled as if they were replications, their figures would be of none. */
+/* Leaves older runs out of the choice. One command line may have been run with several contents of
+ * its files, or by several builds: the latest run counts. Figures that pooled such runs as
+ * replications would describe none of them. */
 static enum gsim_status leave_out_older(struct gsim_db *db, struct gsim_log *log) {
     int64_t n = 0;
     enum gsim_status status = gsim_db_execute(
@@ -140,7 +142,7 @@ static enum gsim_status make_chosen(struct gsim_db *db, const char *where, struc
     return status == GSIM_OK ? gsim_db_warn_of_builds(db, "temp.chosen", log) : status;
 }
 
-/* Settings, and each column of `run` as a key. */
+/* The statement that makes `attribute`: the settings, and each column of `run` as a key. */
 static const char *attribute_query(struct gsim_db *db) {
     const char *sql = "CREATE TEMP VIEW attribute AS SELECT run_id, key, value FROM setting";
 #define GSIM_FIELD(name, help)                                                                     \
@@ -246,7 +248,7 @@ static void hand_over(sqlite3_stmt *statement, gsim_db_row *row, void *arg) {
     row(arg, values, n < MAX_COLUMNS ? n : MAX_COLUMNS);
 }
 
-/* Past spaces and comments. */
+/* Skips spaces and comments. */
 static const char *skip_blank(const char *sql) {
     for (;;) {
         sql += strspn(sql, " \t\r\n");
@@ -290,6 +292,7 @@ static int is_stopped(void *arg) {
 }
 
 void gsim_db_heed(struct gsim_db *db, const volatile sig_atomic_t *stop) {
-    enum { STEPS = 100000 }; /* of SQLite's machine between two looks: some milliseconds */
+    /* instructions of SQLite's machine between two checks: some milliseconds */
+    enum { STEPS = 100000 };
     sqlite3_progress_handler(db->handle, stop ? STEPS : 0, is_stopped, (void *)(uintptr_t)stop);
 }

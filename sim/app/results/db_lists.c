@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What many runs share is written once and named by its sum: the program's parts, the files, the
- * resolved parameters, the jobs of a trace. Names say all, so neither the order in which runs end nor
- * shards show in a database. */
+/* Lists that many runs share are written once and named by their sums: the program's parts, the
+ * files, the resolved parameters, the jobs of a trace. A sum depends on the contents alone, so
+ * neither the order in which runs end nor shards change a database. */
 #include <string.h>
 
 #include "sim/app/results/db_private.h"
@@ -10,7 +10,8 @@ static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
     (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
-/* false: an error, or it is there; then *is_there. */
+/* Whether the statement finds no row of that name. After an error the answer is false, and so is
+ * *is_fine. */
 static bool is_missing(struct gsim_db *db, enum gsim_db_statement find, const char *name,
                        bool *is_fine) {
     sqlite3_stmt *statement = gsim_db_prepared(db, find);
@@ -34,7 +35,7 @@ static bool add_build(struct gsim_db *db, const struct gsim_identity *identity) 
     return is_fine;
 }
 
-/* Compressed traces are no text. */
+/* Binds the content as text, or as a blob if it has NUL bytes, as a compressed trace does. */
 static void bind_content(sqlite3_stmt *statement, int at, const struct gsim_content *content) {
     if (!content->bytes)
         (void)sqlite3_bind_null(statement, at);
@@ -46,7 +47,7 @@ static void bind_content(sqlite3_stmt *statement, int at, const struct gsim_cont
                                   SQLITE_STATIC, SQLITE_UTF8);
 }
 
-/* One that was only hashed before gets its text when there is one now. */
+/* Adds a file's text. A file that was only hashed before gets its text if the text is kept now. */
 bool gsim_db_add_text(struct gsim_db *db, const struct gsim_content *content) {
     bool is_fine;
     (void)sqlite3_bind_int(gsim_db_prepared(db, GSIM_DB_FIND_TEXT), 2, content->bytes == NULL);
@@ -102,7 +103,7 @@ static bool add_parameters(struct gsim_db *db, const struct gsim_resolved_list *
     return is_fine;
 }
 
-/* A job's name, its times and its GPUs are in `job`. */
+/* Whether the trace has columns besides a job's name, times and GPUs, which are in `job`. */
 static bool says_more(const struct gsim_trace *trace) {
     for (int c = 0; c < GSIM_COL_COUNT; c++)
         if (trace->column[c] && c != GSIM_COL_SHARE_PPM)
@@ -122,7 +123,7 @@ static bool add_trace_jobs(struct gsim_db *db, const struct gsim_db_run *run) {
     return is_fine;
 }
 
-/* Neighbours in a grid share most of it. */
+/* Whether the run before had this list: neighbours in a grid share most lists. */
 static bool is_last(const char *name, const char *last) {
     return strcmp(name, last) == 0;
 }
@@ -139,7 +140,7 @@ bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run) {
         (is_last(now->devices.name, last->devices.name) || add_parameters(db, &now->devices)) &&
         (is_last(now->trace_jobs, last->trace_jobs) || add_trace_jobs(db, run));
     if (is_fine)
-        db->last = *now; /* its names: what it points to goes with the run */
+        db->last = *now; /* the names are copied; the lists that it points to end with the run */
     return is_fine;
 }
 

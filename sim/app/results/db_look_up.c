@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which of many runs a database has, and made by what. All are looked for at once: SQLite joins them
- * with what is there. */
+/* Finds the runs that a database has, and the builds that made them. SQLite joins all requested
+ * runs with the stored runs at once. */
 #include <string.h>
 
 #include "sim/app/results/db_private.h"
 #include "sim/app/identity/program.h"
 
-/* in_the_way: what a run that is asked for is to replace when it is written. */
+/* in_the_way: the stored runs that a requested run replaces when it is written. */
 static const char make_tables[] =
     "DROP TABLE IF EXISTS temp.asked; DROP TABLE IF EXISTS temp.in_the_way;"
     "CREATE TEMP TABLE asked (position INTEGER PRIMARY KEY, config TEXT, build TEXT, inputs TEXT,"
@@ -33,8 +33,8 @@ static enum gsim_status put_asked(struct gsim_db *db, const struct gsim_db_asked
     return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
 }
 
-/* Rows: position, run_id, state, whether it is a summary. The later a run was made, the later it
- * comes. */
+/* Reads rows: position, run_id, state, whether it is a summary. A run that was made later comes
+ * later, and overwrites the answer. */
 static enum gsim_status take_states(struct gsim_db *db, const char *sql,
                                     struct gsim_db_asked *asked, struct gsim_log *log) {
     sqlite3_stmt *statement = NULL;
@@ -51,9 +51,10 @@ static enum gsim_status take_states(struct gsim_db *db, const char *sql,
 
 enum gsim_status gsim_db_look_up(struct gsim_db *db, struct gsim_db_asked *asked, int64_t n,
                                  struct gsim_log *log) {
-    /* The command line is what was asked for, in words: another configuration of it comes from other
-     * contents of its files, or, where those are the same, from what another build takes for
-     * granted. Of several runs made in these ways the latest counts, but the same files come first. */
+    /* The command line is the request in words. A run with an equal command line but another
+     * configuration was made from other contents of its files or, if those are equal, by a build
+     * with other defaults. Of several such runs the latest counts; runs from equal files take
+     * precedence. */
     const char *by_config = gsim_arena_printf(
         db->arena,
         "SELECT position, run_id, CASE WHEN run.build = asked.build THEN %d ELSE %d END,"
@@ -87,9 +88,9 @@ enum gsim_status gsim_db_look_up(struct gsim_db *db, struct gsim_db_asked *asked
     return status == GSIM_OK ? ended : status;
 }
 
-/* --- what differs ----------------------------------------------------------------------------- */
+/* --- differences ------------------------------------------------------------------------------ */
 
-/* "a, b and 3 more" */
+/* A list of names: "a, b and 3 more". */
 struct naming {
     struct gsim_db *db;
     const char *text;
@@ -109,7 +110,7 @@ static const char *named(const struct naming *names, const char *nothing) {
     return text ? text : nothing;
 }
 
-/* Of this program; NULL: it has no such part. */
+/* The sum of a part of this program; NULL: it has no such part. */
 static const char *sum_of_part(struct gsim_contents *contents, const char *part) {
     for (const struct gsim_source *source = gsim_sources; source->owner; source++)
         if (strcmp(source->part, part) == 0)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Merging: SQLite does the work, on the other database attached as `shard`, in one transaction. A
- * run keeps its run_id where that is free, so that the shards of a sweep come together as one
- * process would have written them. */
+/* Merges databases in SQL, with the other database attached as `shard`, in one transaction. A run
+ * keeps its run_id if that is free, so that merged shards of a sweep equal the database that one
+ * process would have written. */
 #include <string.h>
 
 #include "sim/app/results/db_schema.h"
 
-/* Fields that do not depend on where the run was made: neither the trace's path nor wall time. */
+/* Whether a field is independent of the place where the run was made: all but the trace's path and
+ * wall time. */
 #define IS_SHARED(name) (strcmp(#name, "trace") != 0 && strcmp(#name, "wall_s") != 0)
 
 #define JOB_COLUMNS "0" GSIM_DB_JOB_COLUMNS(GSIM_DB_NAME)
 
-/* Runs of both that differ, in a field or in a job. */
+/* Selects the runs of both databases that differ in a field or in a job. */
 static const char *conflict_query(struct gsim_db *db) {
     char fields[8192] = "";
     size_t n = 0;
@@ -59,15 +60,16 @@ static enum gsim_status check_conflicts(struct gsim_db *db, const char *path,
     return status;
 }
 
-/* Parts of programs that made runs here and new ones there, with other contents. */
+/* Selects the parts of programs that have other contents in the builds of runs here than in the
+ * builds of new runs there. */
 static const char parts_that_differ[] =
     "SELECT DISTINCT m.part FROM main.build m JOIN shard.build s ON s.part = m.part AND s.sha256 "
     "<> "
     "m.sha256 WHERE m.build IN (SELECT build FROM main.run) AND s.build IN (SELECT build FROM "
     "shard.run WHERE config NOT IN (SELECT config FROM main.run)) ORDER BY m.part";
 
-/* Files of one name that had other contents when the other runs of a grid, or of a command line,
- * were made. */
+/* Selects the files that had other contents for runs of a grid, or of a command line, here than
+ * there. */
 static const char files_that_differ[] =
     "SELECT DISTINCT m.path FROM main.input_list m JOIN shard.input_list s ON s.kind = m.kind AND "
     "s.path = m.path AND s.sha256 <> m.sha256 WHERE EXISTS (SELECT 1 FROM main.run a JOIN "
@@ -78,7 +80,7 @@ static const char files_that_differ[] =
     "EXISTS (SELECT 1 FROM shard.sweep_run JOIN shard.run USING (run_id) WHERE sweep = b.sweep AND "
     "inputs = s.inputs)) ORDER BY m.path";
 
-/* The first column of the rows, "a, b, c and 2 more"; *list is NULL where there are none. */
+/* Joins the first column of the rows, "a, b, c and 2 more"; *list is NULL if there are no rows. */
 static enum gsim_status name_rows(struct gsim_db *db, const char *sql, const char **list,
                                   struct gsim_log *log) {
     enum { NAMED = 3 };
@@ -123,7 +125,7 @@ static const char *copy_runs(struct gsim_db *db) {
     const char *theirs = gsim_db_columns(db->arena, "run", "s.");
     if (!all || !theirs)
         return NULL;
-    const char *rest = strchr(theirs, ','); /* behind the run_id, which comes first */
+    const char *rest = strchr(theirs, ','); /* the columns behind the run_id, which comes first */
     return gsim_arena_printf(
         db->arena,
         "CREATE TEMP TABLE fresh AS SELECT run_id AS old, config, run_id NOT IN (SELECT run_id FROM"
@@ -137,13 +139,14 @@ static const char *copy_runs(struct gsim_db *db) {
         all, theirs, all, rest);
 }
 
-/* Tables with rows of a run, and what their rows are sorted by there. */
+/* Tables with rows of a run, and the columns that sort a run's rows. */
 static const struct {
     const char *table, *order;
 } of_runs[] = {{"job", ", job"}, {"request", ""},  {"sample", ""},
                {"gpu", ""},      {"run_perf", ""}, {"setting", ""}};
 
-/* Tables whose rows are named by what they hold; of a file, the text where one side has it. */
+/* Copies the tables of lists, which name rows by their contents, and the text of a file if one side
+ * has it. */
 static const char copy_lists[] =
     "INSERT OR IGNORE INTO main.build SELECT * FROM shard.build;"
     "INSERT OR IGNORE INTO main.input_list SELECT * FROM shard.input_list;"
@@ -160,7 +163,7 @@ static const char copy_sweeps[] =
     "CREATE INDEX IF NOT EXISTS main.job_of_run ON job (run_id, job);"
     "DROP TABLE fresh; DROP TABLE moved; COMMIT";
 
-/* The rows of a table for the runs that are new. */
+/* Copies the rows of a table for the new runs. */
 static enum gsim_status copy_rows(struct gsim_db *db, const char *table, const char *order,
                                   struct gsim_log *log) {
     const char *columns = gsim_db_columns(db->arena, table, "");
@@ -205,8 +208,9 @@ static enum gsim_status take_over(struct gsim_db *db, const char *path, bool kee
     return status;
 }
 
-/* Runs of one policy by several programs: each is what it says, but they are not to be compared
- * unawares. A part that only some builds have (a built-in device that only some runs use) says nothing. */
+/* Warns of a policy with runs that several programs made: each run is valid, but comparing them may
+ * mislead. A part that only some builds have (a built-in device that only some runs use) is no
+ * difference. */
 enum gsim_status gsim_db_warn_of_builds(struct gsim_db *db, const char *runs,
                                         struct gsim_log *log) {
     const char *sql = gsim_arena_printf(
@@ -236,7 +240,7 @@ enum gsim_status gsim_db_merge(struct gsim_db *db, const char *path, bool keeps_
     sqlite3_stmt *statement = NULL;
     *n_new = 0;
     enum gsim_status status = gsim_db_open_existing(path, db->arena, &shard, log);
-    gsim_db_close(shard); /* it is one of ours, and whole */
+    gsim_db_close(shard); /* opened only to check that it is a whole database of gsim */
     if (status != GSIM_OK)
         return status;
     int code = sqlite3_prepare_v2(db->handle, "ATTACH ? AS shard", -1, &statement, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of the SQLite sink share. Nobody else includes it, or sqlite3.h. */
+/* Declarations that the files of the SQLite output share. No other file includes this header or
+ * sqlite3.h. */
 #ifndef GSIM_APP_DB_PRIVATE_H
 #define GSIM_APP_DB_PRIVATE_H
 
@@ -8,7 +9,7 @@
 
 #include "sim/app/results/db.h"
 
-/* What adding a run takes, prepared once for a connection. */
+/* The statements that add a run, prepared once for a connection. */
 enum gsim_db_statement {
     GSIM_DB_FIND_RUN,
     GSIM_DB_FIND_ID,
@@ -35,40 +36,42 @@ enum gsim_db_statement {
     GSIM_DB_STATEMENTS
 };
 
-/* One thread at a time. */
+/* An open database, for one thread at a time. */
 struct gsim_db {
     sqlite3 *handle;
     const char *path;
     struct gsim_arena *arena;
-    bool is_written; /* it was opened to add to it */
-    sqlite3_stmt *prepared[GSIM_DB_STATEMENTS]; /* NULL: not yet */
-    const struct gsim_result *adding; /* what the tables of db_rows.c show, and its run_id */
+    bool is_written; /* opened for writing */
+    sqlite3_stmt *prepared[GSIM_DB_STATEMENTS]; /* NULL: not prepared yet */
+    /* the result that the tables of db_rows.c show, and its run_id */
+    const struct gsim_result *adding;
     int64_t adding_id;
-    const struct gsim_trace *adding_trace; /* what new_trace_job shows, and its name */
+    const struct gsim_trace *adding_trace; /* the trace that new_trace_job shows, and its name */
     const char *adding_name;
-    struct gsim_identity last; /* lists that are there for sure: of the run that was added before */
-    bool has_replaced; /* rows that only what was replaced referred to may be left */
+    struct gsim_identity last; /* lists of the run that was added before, which the database has */
+    bool has_replaced; /* runs were replaced: rows that only those runs referred to may be left */
 };
 
 /* Records SQLite's last error. */
 enum gsim_status gsim_db_fail(const struct gsim_db *db, struct gsim_log *log);
 enum gsim_status gsim_db_execute(struct gsim_db *db, const char *sql, struct gsim_log *log);
-/* The first column of the first row, which must be there. */
+/* Reads the first column of the first row, which must exist. */
 enum gsim_status gsim_db_number(struct gsim_db *db, const char *sql, int64_t *out,
                                 struct gsim_log *log);
-/* NULL when it cannot be prepared; SQLite keeps the error, and lets NULL be bound to and stepped. */
+/* The prepared statement; NULL if it cannot be prepared. SQLite keeps the error, and accepts NULL
+ * in its bind and step calls. */
 sqlite3_stmt *gsim_db_prepared(struct gsim_db *db, enum gsim_db_statement at);
-/* SQLITE_DONE, or the error. */
+/* Steps and resets a statement. Returns SQLITE_DONE, SQLITE_ROW, or the error. */
 int gsim_db_finish(sqlite3_stmt *statement);
 /* Makes new_job, new_request, new_sample, new_gpu and new_trace_job: the rows of db->adding and
  * db->adding_trace (db_rows.c). */
 bool gsim_db_show_rows(struct gsim_db *db);
-/* The lists that the run refers to, where they are not there yet (db_lists.c). */
+/* Adds the lists that the run refers to, unless the database has them (db_lists.c). */
 bool gsim_db_add_lists(struct gsim_db *db, const struct gsim_db_run *run);
 bool gsim_db_add_text(struct gsim_db *db, const struct gsim_content *content);
 
-/* Columns behind the run_id, in order: COLUMN(table, name). Whoever fills a table names
- * them, so that their order in the schema does not matter. */
+/* Columns behind the run_id, in order: COLUMN(table, name). Statements that fill a table name these
+ * columns, so that their order in the schema does not matter. */
 /* clang-format off */
 #define GSIM_DB_JOB_COLUMNS(COLUMN) \
     COLUMN(job, job) COLUMN(job, job_id) COLUMN(job, submit_ns) COLUMN(job, start_ns) \

@@ -19,7 +19,7 @@ static sqlite3_stmt *of_run(struct gsim_db *db, const char *sql, int64_t run_id)
     return statement;
 }
 
-/* Its last error, if it had one. */
+/* Finalizes a statement, and reports its last error if there was one. */
 static enum gsim_status finalize(struct gsim_db *db, sqlite3_stmt *statement,
                                  struct gsim_log *log) {
     return statement && sqlite3_finalize(statement) == SQLITE_OK ? GSIM_OK : gsim_db_fail(db, log);
@@ -186,7 +186,7 @@ static void compare_int(struct comparing *c, int at, int64_t now) {
     differ(c, at, text);
 }
 
-/* Bit for bit: the same program makes the same doubles. */
+/* Compares bit for bit: one program always computes equal doubles. */
 static void compare_real(struct comparing *c, int at, double now) {
     char text[40];
     bool was_null = sqlite3_column_type(c->row, at) == SQLITE_NULL;
@@ -221,11 +221,12 @@ static const char *field_query(struct gsim_arena *arena) {
     return names ? gsim_arena_printf(arena, "SELECT %s FROM run WHERE run_id = ?", names) : NULL;
 }
 
-/* Rows of a table that only one side has; a row that changed counts on both, so once. */
+/* Counts the rows of a table that only one side has. A changed row is missing on both sides and
+ * counts once. */
 static enum gsim_status count_rows(struct gsim_db *db, const char *table, int64_t *n,
                                    struct gsim_log *log) {
     const char *columns = gsim_db_columns(db->arena, table, "");
-    const char *rest = columns ? strchr(columns, ',') : NULL; /* behind the run_id */
+    const char *rest = columns ? strchr(columns, ',') : NULL; /* the columns behind the run_id */
     const char *sql =
         rest
             ? gsim_arena_printf(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run as a database holds it: what it takes to run it again, and what came of it. */
+/* A run as a database holds it: the data to run it again, and its result. */
 #ifndef GSIM_APP_DB_REPRO_H
 #define GSIM_APP_DB_REPRO_H
 
@@ -10,7 +10,7 @@
 /* A file that the run read. */
 struct gsim_db_file {
     const char *kind, *path, *sha256;
-    const void *bytes; /* NULL: the database has its hash only */
+    const void *bytes; /* NULL: the database has only the file's hash */
     int64_t size;
 };
 
@@ -23,13 +23,14 @@ struct gsim_db_stored {
     int n_files;
 };
 
-/* name: its run_id, or the beginning of its config, six digits at least. */
+/* Finds a run by its run_id, or by the beginning of its config, of six digits at least. */
 enum gsim_status gsim_db_find_run(struct gsim_db *db, const char *name, struct gsim_db_stored *out,
                                   struct gsim_log *log);
-/* Prints each resolved value that is another one now. */
+/* Prints each resolved value that differs today. */
 void gsim_db_put_resolved(struct gsim_db *db, int64_t run_id, const struct gsim_identity *now,
                           FILE *out);
-/* What differs between a run and a result, wall time aside: fields one by one, then how many rows. */
+/* The differences between a stored run and a result, without wall time: the number of fields, and
+ * of rows. */
 struct gsim_db_differences {
     int64_t fields, jobs, requests, gpus;
 };

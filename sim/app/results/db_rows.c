@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables with a row per job, request, sample and GPU are filled by INSERT ... SELECT from
- * virtual tables over the result, which SQLite asks for a cell when it needs it. A row costs half
- * of what binding its cells to a statement does (7 000 instructions instead of 15 000), and the
- * thread that writes is what many short runs wait for. */
+/* Fills the tables with a row per job, request, sample and GPU by INSERT ... SELECT from virtual
+ * tables over the result, from which SQLite reads each cell when it needs it. A row costs half of
+ * what binding its cells to a statement costs (7 000 instructions instead of 15 000), and many
+ * short runs wait for the thread that writes. */
 #include <string.h>
 
 #include "sim/app/results/db_schema.h"
 #include "traces/cells.h"
 
-/* Rows come in parts (the log of each open-loop job); most tables have one. Column 0 is the
- * run_id, or the name of the trace, the same for all. */
+/* A table of rows. Rows come in parts (the log of each open-loop job); most tables have one part.
+ * Column 0 is the run_id, or the name of the trace, and equal in all rows. */
 struct gsim_db_rows {
-    const char *table, *columns; /* columns NULL: those of the schema */
+    const char *table, *columns; /* columns NULL: the columns of the schema */
     int64_t (*count)(const struct gsim_result *result, uint32_t part); /* < 0: no such part */
     void (*cell)(sqlite3_context *out, const struct gsim_result *result, uint32_t part, int64_t row,
                  int column);
@@ -19,7 +19,7 @@ struct gsim_db_rows {
 
 /* --- the tables ------------------------------------------------------------------------------- */
 
-/* Their numbers to SQLite, as in_TABLE_NAME. */
+/* The numbers of columns for SQLite, as in_TABLE_NAME. */
 #define COLUMN_NUMBER(table, name) in_##table##_##name,
 enum { in_job_run_id = 0, GSIM_DB_JOB_COLUMNS(COLUMN_NUMBER) };
 enum { in_request_run_id = 0, GSIM_DB_REQUEST_COLUMNS(COLUMN_NUMBER) };
@@ -31,7 +31,7 @@ static void put_text(sqlite3_context *out, const char *text) {
 }
 
 static void put_time(sqlite3_context *out, int64_t time_ns) {
-    if (time_ns >= 0) /* else NULL */
+    if (time_ns >= 0) /* a negative time is NULL */
         sqlite3_result_int64(out, time_ns);
 }
 
@@ -47,7 +47,7 @@ static int64_t count_jobs(const struct gsim_result *result, uint32_t part) {
     return part == 0 ? (int64_t)result->jobs.n : -1;
 }
 
-/* What the trace says of the job. */
+/* Writes a cell of `job` that comes from the trace. */
 static void put_row_of_trace(sqlite3_context *out, const struct gsim_trace *trace, uint32_t job,
                              int column) {
     switch (column) {
@@ -110,7 +110,7 @@ static void put_job(sqlite3_context *out, const struct gsim_result *result, uint
     }
 }
 
-/* Requests that were served. */
+/* Counts the requests that were served. */
 static int64_t count_requests(const struct gsim_result *result, uint32_t part) {
     return part < result->n_request_logs ? result->requests[part].n_served : -1;
 }
@@ -167,7 +167,7 @@ static void put_gpu(sqlite3_context *out, const struct gsim_result *result, uint
     }
 }
 
-/* What the trace says of its jobs; column 1 is the job, 2 its gang. */
+/* The columns of trace_job before the trace's own: its name, the job, the job's GPUs. */
 enum { BEFORE_CELLS = 3 };
 
 static void put_cell(sqlite3_context *out, const struct gsim_trace *trace, enum gsim_column column,
@@ -175,7 +175,7 @@ static void put_cell(sqlite3_context *out, const struct gsim_trace *trace, enum 
     char text[GSIM_MAX_FIELD_BYTES + 1];
     int64_t cell = gsim_trace_get(trace, column, job);
     if (cell < 0 && gsim_columns[column].kind != GSIM_CELL_SIGNED)
-        return; /* NULL */
+        return; /* the cell is NULL */
     if (!trace->column[column])
         return;
     if (gsim_columns[column].kind == GSIM_CELL_NAME) {
@@ -203,7 +203,7 @@ static const struct gsim_db_rows filled[] = {
     {"request", GSIM_DB_NAMES(REQUEST), count_requests, put_request},
     {"sample", GSIM_DB_NAMES(SAMPLE), count_samples, put_sample},
     {"gpu", GSIM_DB_NAMES(GPU), count_gpus, put_gpu},
-    {"trace_job", NULL, NULL, NULL}, /* of db->adding_trace */
+    {"trace_job", NULL, NULL, NULL}, /* rows of db->adding_trace */
 };
 
 static int64_t count_rows(const struct gsim_db *db, const struct gsim_db_rows *rows,
@@ -213,17 +213,17 @@ static int64_t count_rows(const struct gsim_db *db, const struct gsim_db_rows *r
     return part == 0 ? (int64_t)db->adding_trace->n_jobs : -1;
 }
 
-/* --- as SQLite sees them ---------------------------------------------------------------------- */
+/* --- virtual tables --------------------------------------------------------------------------- */
 
 struct rows_table {
-    sqlite3_vtab base; /* first: SQLite knows no more */
+    sqlite3_vtab base; /* has to be first: SQLite knows only this member */
     const struct gsim_db *db;
     const struct gsim_db_rows *rows;
 };
 
 struct rows_cursor {
     sqlite3_vtab_cursor base;
-    int64_t row, n; /* of the part; n < 0: behind the last one */
+    int64_t row, n; /* row and number of rows of the part; n < 0: behind the last part */
     uint32_t part;
 };
 
@@ -231,7 +231,7 @@ static const struct rows_table *table_of(const struct rows_cursor *cursor) {
     return (const struct rows_table *)cursor->base.pVtab;
 }
 
-/* SQLite frees them itself on some errors: they are not of an arena. */
+/* Allocates from SQLite, not from an arena, since SQLite frees tables itself on some errors. */
 static void *allocate(size_t size) {
     void *memory = sqlite3_malloc64(size);
     return memory ? memset(memory, 0, size) : NULL;
@@ -262,7 +262,7 @@ static int rows_disconnect(sqlite3_vtab *table) {
 }
 
 static int rows_plan(sqlite3_vtab *table, sqlite3_index_info *info) {
-    (void)table, (void)info; /* always all of them, in order */
+    (void)table, (void)info; /* a query always reads all rows, in order */
     return SQLITE_OK;
 }
 
@@ -278,7 +278,7 @@ static int rows_close(sqlite3_vtab_cursor *cursor) {
     return SQLITE_OK;
 }
 
-/* The first row of the first part, from this one on, that has any. */
+/* Moves to the first row of the first part with rows, from this part on. */
 static void enter_part(struct rows_cursor *cursor, uint32_t part) {
     const struct rows_table *table = table_of(cursor);
     cursor->row = 0;
@@ -322,7 +322,7 @@ static int rows_cell(sqlite3_vtab_cursor *base, sqlite3_context *out, int column
 }
 
 static int rows_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
-    *out = ((const struct rows_cursor *)base)->row; /* nobody asks */
+    *out = ((const struct rows_cursor *)base)->row; /* no query asks for row ids */
     return SQLITE_OK;
 }
 

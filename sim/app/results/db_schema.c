@@ -6,7 +6,7 @@
 
 #include "traces/cells.h"
 
-/* A row of db_tables.def. */
+/* An entry of db_tables.def. */
 struct line {
     enum { OF_TABLE, OF_COLUMN, OF_FIELDS, OF_TRACE, OF_END } kind;
     const char *name, *type, *help;
@@ -38,8 +38,8 @@ static const struct line trace_columns[] = {
 #undef GSIM_COLUMN
 };
 
-/* What users look at: lists by run. Devices and applications that are built in are parts of the
- * program, and inputs all the same. */
+/* Views for users: lists by run. Built-in devices and applications are parts of the program, and
+ * appear among the inputs as well. */
 static const char views[] =
     "CREATE VIEW input AS SELECT run_id, kind, path, i.sha256, size, text FROM run JOIN input_list"
     " AS i USING (inputs) LEFT JOIN input_text USING (sha256)"
@@ -60,12 +60,12 @@ void gsim_db_trace_column(enum gsim_column column, char name[48]) {
     name[n] = '\0';
 }
 
-/* Texts are kept as texts. */
+/* The SQL type of a trace's column: a cell that is text stays text. */
 static const char *trace_type(enum gsim_column column) {
     return gsim_cell_is_text(column) ? "TEXT" : "INTEGER";
 }
 
-/* --- each column of a table, wherever it is listed ---------------------------------------------- */
+/* --- each column of a table, wherever it is listed -------------------------------------------- */
 
 typedef void each_column(void *arg, const char *name, const char *type, const char *help);
 
@@ -82,7 +82,7 @@ static void visit_column(const struct line *line, each_column *each, void *arg) 
     }
 }
 
-/* at: of the table's own line. Returns its last one. */
+/* Visits each column of a table; `at` is the table's own line. Returns the table's last line. */
 static const struct line *visit(const struct line *at, each_column *each, void *arg) {
     while ((++at)->kind != OF_END)
         visit_column(at, each, arg);
@@ -141,7 +141,7 @@ const char *gsim_db_columns(struct gsim_arena *arena, const char *table, const c
     return t.text;
 }
 
-/* --- for people ------------------------------------------------------------------------------- */
+/* --- descriptions ----------------------------------------------------------------------------- */
 
 static void describe(void *arg, const char *name, const char *type, const char *help) {
     (void)type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of a database, from the lists that say what they hold. */
+/* The tables of a database, made from the lists that define them. */
 #ifndef GSIM_APP_DB_SCHEMA_H
 #define GSIM_APP_DB_SCHEMA_H
 
@@ -7,15 +7,16 @@
 
 #include "sim/app/results/db_private.h"
 
-/* Fields of a result that `run` has: wall time is in run_perf, outside what identifies a run. */
+/* Whether `run` has a field of the result: all but wall time, which is in run_perf, since it does
+ * not identify a run. */
 bool gsim_db_keeps_field(const char *name);
-/* CREATE TABLE, VIEW and INDEX; NULL: no memory. */
+/* The statements CREATE TABLE, VIEW and INDEX; NULL: no memory. */
 const char *gsim_db_schema(struct gsim_arena *arena);
-/* "run_id, config, ..." of a table, each with a prefix ("s."); NULL: no memory. */
+/* The columns of a table, "run_id, config, ...", each with a prefix ("s."); NULL: no memory. */
 const char *gsim_db_columns(struct gsim_arena *arena, const char *table, const char *prefix);
-/* "mem_bytes": a column of a trace in base units, as trace_job names it. */
+/* Writes the name of a trace's column in base units, as trace_job has it: "mem_bytes". */
 void gsim_db_trace_column(enum gsim_column column, char name[48]);
-/* Every table with its columns and what they are, as Markdown. name: of one table; NULL: of all. */
+/* Prints a table with the meaning of its columns as Markdown; name NULL: all tables. */
 bool gsim_db_describe(FILE *out, const char *name);
 
 #endif

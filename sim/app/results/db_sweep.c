@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sweeps in the database: which run stands at which position of which grid. Shards of one sweep
- * carry the same identity, so that a merged database knows what it lacks. */
+/* Sweeps in the database: the run at each position of a grid. All shards of a sweep have the
+ * sweep's id, so that a merged database knows which runs it lacks. */
 #include <string.h>
 
 #include "sim/app/results/db_private.h"
@@ -22,7 +22,7 @@ static enum gsim_status note_sweep(struct gsim_db *db, const struct gsim_db_swee
                                                                        : gsim_db_fail(db, log);
 }
 
-/* Runs that another command put here are part of the sweep too. */
+/* Adds the runs that another command has written before to the sweep. */
 static enum gsim_status note_runs(struct gsim_db *db, const struct gsim_db_sweep *sweep,
                                   struct gsim_log *log) {
     static const char sql[] = "INSERT OR REPLACE INTO sweep_run VALUES (?, ?, ?)";
@@ -56,13 +56,13 @@ enum gsim_status gsim_db_begin_sweep(struct gsim_db *db, const struct gsim_db_sw
     return status;
 }
 
-/* --- what is missing -------------------------------------------------------------------------- */
+/* --- missing runs ----------------------------------------------------------------------------- */
 
-/* "3, 7-9, 12 ..." of the positions that are not there. */
+/* The missing positions as text: "3, 7-9, 12 ...". */
 struct gaps {
     char text[120];
     size_t length;
-    int64_t n, next; /* next: the position that is expected */
+    int64_t n, next; /* next: the position that should come next */
 };
 
 static void skip_to(struct gaps *gaps, int64_t position) {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A name below the folder: "/home/a.csv" is home/a.csv, and "../a.csv" is up/a.csv. */
+/* The name of a file below the folder: "/home/a.csv" is home/a.csv, and "../a.csv" is up/a.csv. */
 static const char *name_below(struct gsim_arena *arena, const char *path) {
     const char *name = "";
     while (*path && name) {
@@ -24,7 +24,7 @@ static const char *name_below(struct gsim_arena *arena, const char *path) {
     return name;
 }
 
-/* Plain names stay as they are, so that a result names files as it did. */
+/* Plain names stay as they are, so that a result names its files as the stored result does. */
 static bool is_plain(const char *path) {
     return *path != '/' && strncmp(path, "../", 3) != 0 && !strstr(path, "/../");
 }
@@ -34,7 +34,7 @@ static enum gsim_status fail(struct gsim_log *log, const char *what) {
                      strerror(errno));
 }
 
-/* Every folder on the way to the file. */
+/* Makes every folder on the way to the file. */
 static bool make_folders(const char *path) {
     char folder[4096];
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {

@@ -70,13 +70,15 @@ enum gsim_status gsim_apps_load(const char *name_or_path, const char *file, int6
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-/* One iteration without its host's tail, as the cells say. */
+/* The time of an iteration, as the cells describe it, without the work of the host after its
+ * end. */
 static int64_t pace_ns(const struct gsim_app *app, int64_t gpu_ns) {
     return (int64_t)gsim_service_pace_ns(gpu_ns, app->host_ns, (int64_t)app->sync) +
            (app->gap_ns > 0 ? app->gap_ns : 0);
 }
 
-/* What one profile comes to, as cells of the trace's columns; -1: it says nothing. */
+/* The cells of the trace's columns that follow from one profile; -1: the profile has no such
+ * value. */
 struct filling {
     int64_t cell[GSIM_COL_COUNT];
     bool is_loaded;
@@ -88,11 +90,11 @@ struct resolving {
     struct gsim_arena *arena;
     struct gsim_log *log;
     struct gsim_trace *out;
-    int64_t *column[GSIM_COL_COUNT]; /* of out, where it is not the trace's own */
+    int64_t *column[GSIM_COL_COUNT]; /* columns of `out` that replace the trace's own */
     int64_t *service_ns;
-    struct filling *fillings; /* by name */
+    struct filling *fillings; /* by number of the name */
     const struct gsim_cluster_spec *cluster;
-    uint64_t *rate_q32; /* by name, by device */
+    uint64_t *rate_q32; /* by number of the name, then by device */
 };
 
 static const enum gsim_column filled[] = {GSIM_COL_GPU_NS,
@@ -132,7 +134,8 @@ static int64_t if_any(int64_t value) {
     return value > 0 ? value : -1;
 }
 
-/* How fast the cluster's other devices go through an iteration, to the first of them. */
+/* Computes the speed of each device of the cluster for an iteration, relative to the first
+ * device. */
 static enum gsim_status rate_devices(struct resolving *r, const struct gsim_app *app,
                                      int64_t first_gpu_ns, uint64_t *rate_q32) {
     int64_t first_ns = pace_ns(app, first_gpu_ns);
@@ -175,12 +178,13 @@ static enum gsim_status load_filling(struct resolving *r, uint32_t position, int
     cell[GSIM_COL_SM_PPM] = cost.sm_ppm;
     cell[GSIM_COL_HBM_BYTES_PER_S] = if_any(cost.hbm_bytes_per_s);
     cell[GSIM_COL_IDEMPOTENT] = app.is_idempotent;
-    cell[GSIM_COL_ITERATIONS] = -1; /* as many as the job's duration has room for */
+    cell[GSIM_COL_ITERATIONS] = -1; /* derived from the job's duration */
     filling->is_loaded = true;
     return GSIM_OK;
 }
 
-/* gpu_ms is that of an iteration, but of an open-loop job that of one kernel of a request. */
+/* The cell of gpu_ms: the GPU time of an iteration, or for an open-loop job that of one kernel of a
+ * request. */
 static int64_t fitting_gpu_ns(const struct resolving *r, uint32_t job, const int64_t *cell) {
     bool is_open_loop = gsim_trace_get(r->trace, GSIM_COL_REQUESTS, job) > 0;
     int64_t kernels = r->column[GSIM_COL_KERNELS][job];
@@ -188,8 +192,8 @@ static int64_t fitting_gpu_ns(const struct resolving *r, uint32_t job, const int
                                        : cell[GSIM_COL_GPU_NS];
 }
 
-/* Iterations of a duration, or the duration of iterations. What a row says of both holds: an iteration
- * is then as long as these make it. */
+/* Derives the iterations of a duration, or the duration of iterations. If a row has both, both
+ * hold: an iteration is then as long as they make it. */
 static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
     int64_t cell[GSIM_COL_COUNT];
     if (gsim_trace_get(r->trace, GSIM_COL_REQUESTS, job) > 0)
@@ -222,7 +226,8 @@ static enum gsim_status resolve_job(struct resolving *r, uint32_t job) {
         if (status != GSIM_OK)
             return status;
     }
-    for (int i = N_FILLED - 1; i >= 0; i--) { /* the GPU time, which is first, needs the kernels */
+    /* the GPU time comes first in the list and needs the kernels */
+    for (int i = N_FILLED - 1; i >= 0; i--) {
         int64_t *cell = &r->column[filled[i]][job];
         if (*cell < 0)
             *cell = filled[i] == GSIM_COL_GPU_NS ? fitting_gpu_ns(r, job, filling->cell)

@@ -9,19 +9,20 @@
 
 struct gsim_embedded;
 
-/* The built-in profiles, sorted; returns how many. */
+/* Copies the names of the built-in profiles, sorted, and returns their number. */
 int gsim_apps_names(char (*out)[48], int most);
-/* A listed profile, or a file when the name contains '/' or ends in ".csv". An unknown name is bad
- * input at that place, with a suggestion. */
+/* Reads a listed profile, or a file if the name contains '/' or ends in ".csv". An unknown name is
+ * bad input at that line of the trace, with a suggestion. */
 enum gsim_status gsim_apps_load(const char *name_or_path, const char *file, int64_t line,
                                 struct gsim_arena *arena, struct gsim_app *out,
                                 struct gsim_log *log);
 bool gsim_apps_is_path(const char *name);
-/* The bytes of a listed one; NULL: there is none. */
+/* The bytes of a listed profile; NULL: there is no such profile. */
 const struct gsim_embedded *gsim_apps_embedded(const char *name);
-/* Fills what rows leave empty from the profiles that they name, as it comes to on the cluster's
- * first device: GPU time, kernels, host time, memory and so on, and from that the service time; and
- * how much faster or slower the other devices are (app_rate_q32). The trace itself stays as it is; *out is the one to run, which may be the same. */
+/* Fills the cells that rows leave empty from the profiles that the rows name, with the values of
+ * the cluster's first device: GPU time, kernels, host time, memory and so on, and from those the
+ * service time; and sets the relative speed of the other devices (app_rate_q32). The trace itself
+ * does not change; *out is the trace to run, which may be `trace` itself. */
 enum gsim_status gsim_apps_resolve(const struct gsim_trace *trace,
                                    const struct gsim_cluster_spec *cluster,
                                    struct gsim_arena *arena, const struct gsim_trace **out,

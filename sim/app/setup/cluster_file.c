@@ -10,9 +10,9 @@
  *     pcie_root_bytes_per_s = 63 GB/s ; what such a root carries each way
  *     host_mem = 1TiB    ; memory of each host for jobs' memory, default: enough
  *     network_bytes_per_s = 12.5 GB/s ; into a node, default: the device's network.bytes_per_s
- *     numa_gpus = 4      ; GPUs of one NUMA domain of the host, default: the device's host.numa_gpus
- *     host_in_bytes_per_s = 166 GB/s ; what such GPUs reach together in, and host_out_..., host_both_...,
- *                        ; default: the device's host.in_bytes_per_s and so on
+ *     numa_gpus = 4      ; GPUs of one NUMA domain, default: the device's host.numa_gpus
+ *     host_in_bytes_per_s = 166 GB/s ; what such GPUs reach together in; also host_out_...,
+ *                        ; host_both_...; default: the device's host.in_bytes_per_s and so on
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *
  * Nodes are numbered in the order of the sections. */
@@ -27,9 +27,9 @@ struct reading {
     const char *path;
     const char *default_device;
     struct gsim_node_group *groups;
-    const char **device; /* of each group */
+    const char **device; /* by group */
     int64_t *line;
-    int64_t *root_line; /* of a group's last key about roots */
+    int64_t *root_line; /* by group: the line of its last key about PCIe roots */
     uint32_t n;
     uint32_t capacity;
 };
@@ -192,7 +192,7 @@ static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *in
                             "no node; a cluster has sections [node NAME] with gpus = N");
 }
 
-/* One profile for each device name; groups point at theirs. */
+/* Loads one profile for each device name, and points each group to its profile. */
 static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spec *out) {
     const struct gsim_profile **profiles = gsim_arena_array(r->cli->arena, r->n, sizeof *profiles);
     const char **names = gsim_arena_array(r->cli->arena, r->n, sizeof *names);

@@ -5,8 +5,8 @@
 #include "sim/app/statistics/dependence.h"
 #include "sim/app/statistics/latencies.h"
 
-/* How sure the latency of its requests is, as a member of the JSON object; nothing without
- * requests. */
+/* Writes the interval of the requests' latency as a member of the JSON object; writes no byte
+ * without requests. */
 static enum gsim_status write_latencies(struct gsim_cli *cli, const struct gsim_result *result) {
     struct gsim_latencies latencies;
     if (!result->trace->column[GSIM_COL_REQUESTS])
@@ -48,8 +48,8 @@ static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_set
     return gsim_report_by(cli, &all);
 }
 
-/* What is written after the run is tried before it: an hour's result is not lost to a missing folder.
- */
+/* Checks and opens output files before the run, so that an hour's result is not lost to a missing
+ * folder. */
 static enum gsim_status open_files(struct gsim_cli *cli, struct gsim_outfile *jobs) {
     const char *path = cli->value[GSIM_OPT_JOBS_CSV], *timeline = cli->value[GSIM_OPT_TIMELINE];
     enum gsim_status status =
@@ -95,7 +95,7 @@ static enum gsim_status simulate_unseen(struct gsim_cli *cli, const struct gsim_
     return status;
 }
 
-/* With the timeline, if one is asked for. */
+/* Runs the simulation, and writes the timeline if --timeline is given. */
 static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
                                  struct gsim_result *result) {
     struct gsim_timeline *timeline;

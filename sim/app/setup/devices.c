@@ -7,12 +7,12 @@
 
 struct device {
     struct device *next;
-    const char *name; /* as it was asked for */
+    const char *name; /* name or path, as the run gave it */
     struct gsim_profile profile;
 };
 
 struct gsim_devices {
-    struct gsim_arena *arena; /* this lies in it, too */
+    struct gsim_arena *arena; /* holds this struct as well */
     pthread_mutex_t lock;
     struct device *first;
 };
@@ -43,7 +43,8 @@ static enum gsim_status load(struct gsim_devices *devices, const char *name,
     if (!device || !own)
         return gsim_no_memory(log, "reading a device");
     enum gsim_status status = gsim_profile_load(own, devices->arena, &device->profile, log);
-    if (status != GSIM_OK) /* whoever asks next is told as well */
+    /* a failed read is not stored, so the next caller gets the error as well */
+    if (status != GSIM_OK)
         return status;
     device->name = own;
     device->next = devices->first;
@@ -66,7 +67,7 @@ enum gsim_status gsim_devices_take(struct gsim_devices *devices, const char *nam
     return status;
 }
 
-/* --- products ----------------------------------------------------------------------------------- */
+/* --- products --------------------------------------------------------------------------------- */
 
 /* A product's name without its maker, which old drivers leave out. */
 static const char *without_maker(const char *name) {

@@ -17,11 +17,11 @@
 #include "traces/shake.h"
 #include "sim/base/units.h"
 
-/* Steps over time: more than a figure of column width can show, and few rows of a database. */
+/* The number of steps over time: more than a figure one column wide can show, but few rows of a
+ * database. */
 enum { DEFAULT_SAMPLES = 256, MAX_SAMPLES = 100000 };
 
-/* --- --set -------------------------------------------------------------------------------------
- */
+/* --- --set ------------------------------------------------------------------------------------ */
 
 static enum gsim_status cut_set(struct gsim_cli *cli, const char *text, const char **key,
                                 const char **value) {
@@ -51,8 +51,9 @@ static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *s
     return GSIM_OK;
 }
 
-/* "speed.v100" is how fast v100s are, to where durations were measured: a decimal, in place of the
- * key speed_milli of that device alone. */
+/* The device name of a key such as "speed.v100": a device's speed relative to the device on which
+ * durations were measured. The value is a decimal, and sets the key speed_milli of that device
+ * alone. */
 static const char *speed_of(const char *key) {
     static const char prefix[] = "speed.";
     const size_t n = sizeof prefix - 1;
@@ -63,7 +64,7 @@ static bool is_profile_key(const char *key) {
     return gsim_key_called(key, strlen(key)) < GSIM_KEY_COUNT;
 }
 
-/* "las.quantum" for policy las, or "quantum" for any. */
+/* The parameter's name in a key: "las.quantum" for the policy las, or "quantum" for any policy. */
 static const char *param_name(const struct gsim_policy *policy, const char *key) {
     size_t n = strlen(policy->name);
     return strncmp(key, policy->name, n) == 0 && key[n] == '.' ? key + n + 1 : key;
@@ -169,8 +170,7 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
     return status == GSIM_OK ? gsim_profile_check(profile, cli->log) : status;
 }
 
-/* --- policies, cluster, trace --------------------------------------------------------------------
- */
+/* --- policies, cluster, trace ----------------------------------------------------------------- */
 
 static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *name) {
@@ -252,7 +252,7 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
                             cli->arena, &setup->trace, cli->log);
 }
 
-/* --replication and --shake */
+/* Reads --replication and --shake. */
 static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup *setup) {
     int64_t replication;
     const char *shake = cli->value[GSIM_OPT_SHAKE];
@@ -302,7 +302,8 @@ static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
                      "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
 }
 
-/* Copies to its host take no time: its device is ideal, and so is its host. */
+/* Whether copies between the device and its host take no time: the device is ideal, and so is its
+ * host. */
 bool gsim_setup_is_host_moot(const struct gsim_profile *profile) {
     return profile->value[GSIM_KEY_PCIE_D2H] == INT64_MAX;
 }
@@ -377,7 +378,8 @@ static enum gsim_status take_time(struct gsim_cli *cli, enum gsim_option option,
                      gsim_option_defs[option].name, text);
 }
 
-/* A time that is no point of the trace's clock: a small number may be of any unit. */
+/* Reads a span of time. A small number needs a unit, since a span, unlike a time on the trace's
+ * clock, has no usual unit. */
 static enum gsim_status take_span(struct gsim_cli *cli, enum gsim_option option, int64_t *out) {
     const char *text = cli->value[option];
     enum gsim_status status = take_time(cli, option, out);
@@ -387,7 +389,7 @@ static enum gsim_status take_span(struct gsim_cli *cli, enum gsim_option option,
                      gsim_option_defs[option].name, text, text, text, text);
 }
 
-/* --mtbf, --mttr, --checkpoint */
+/* Reads --mtbf, --mttr and --checkpoint. */
 static enum gsim_status load_failures(struct gsim_cli *cli, struct gsim_setup *setup) {
     setup->mttr_ns = 3600 * GSIM_NS_PER_S;
     enum gsim_status status = take_span(cli, GSIM_OPT_MTBF, &setup->mtbf_ns);
@@ -424,7 +426,7 @@ enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
     return status == GSIM_OK ? apply_sets(cli, setup) : status;
 }
 
-/* Devices whose speed is set are there. */
+/* Checks that each device with a given speed is in the cluster. */
 static enum gsim_status check_speeds(struct gsim_cli *cli, const struct gsim_setup *setup) {
     enum gsim_status status = GSIM_OK;
     for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
@@ -484,8 +486,7 @@ bool gsim_setup_meets(const struct gsim_policy *policy, const char *key) {
     return !is_of_others;
 }
 
-/* --- running
- * -------------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static double now_s(void) {
     struct timespec now;
@@ -498,7 +499,8 @@ static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
     gsim_progress_set(bar, n_done);
 }
 
-/* Of the device where it takes the most; jobs of unknown memory take none of it. */
+/* Memory of a context on the device where it is largest; 0 if the policy has no contexts or the
+ * trace no column of memory. */
 static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_policy *policy,
                              const struct gsim_trace *trace) {
     int64_t most = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From options to what a run needs: the trace, the cluster, the device, the policies with their
- * parameters. Loaded once, then shared by all runs of the command. */
+/* From options to the inputs of a run: the trace, the cluster, the device, the policies with their
+ * parameters. A command loads them once, and all of its runs share them. */
 #ifndef GSIM_APP_SETUP_H
 #define GSIM_APP_SETUP_H
 
@@ -22,8 +22,9 @@ struct gsim_contender {
 struct gsim_setup {
     const char *trace_path;
     struct gsim_trace trace;
-    const struct gsim_generate_spec *spec; /* the trace is drawn from it; NULL: it is read */
-    uint32_t widest_gang; /* of the trace */
+    /* the spec that the trace is drawn from; NULL: the trace is a file */
+    const struct gsim_generate_spec *spec;
+    uint32_t widest_gang; /* GPUs of the trace's widest gang */
     struct gsim_cluster_spec cluster;
     const char *device_name;
     const char *cluster_note; /* "1 node x 4 GPUs (default: the widest gang)" */
@@ -33,44 +34,47 @@ struct gsim_setup {
     uint64_t replication;
     int64_t slice_budget;
     bool is_exact;
-    int64_t shake_ppm; /* replications above 0 of a trace file are shaken by so much */
-    struct gsim_window window; /* jobs that JCT, waiting and slowdown are of */
-    uint32_t n_samples; /* steps of quantities over time; 0: none are taken */
-    const struct gsim_observer *observer; /* NULL, or of a command that runs once */
+    int64_t shake_ppm; /* strength of shaking a trace file, for replications above 0 */
+    struct gsim_window window; /* the jobs that count in JCT, waiting and slowdown */
+    uint32_t n_samples; /* steps of quantities over time; 0: no samples */
+    /* the observer of a command with a single run; may be NULL */
+    const struct gsim_observer *observer;
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
 
-/* names: policies separated by commas. */
+/* Loads everything. `names` are policies separated by commas. */
 enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names, struct gsim_setup *setup);
-/* Its parts, for those whose runs share a trace: setup starts zeroed. */
+/* The parts of gsim_setup_load, for commands with runs that share a trace. `setup` starts
+ * zeroed. */
 enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
                                      struct gsim_setup *setup);
-/* The trace, its spec, seed and widest gang. is_drawn: false leaves a spec without its trace. A spec
- * that setup has already is not read again. */
+/* Loads the trace, its spec, seed and widest gang. is_drawn false leaves a spec without its trace.
+ * A spec that is in `setup` already is not read again. */
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn);
-/* Whether a trace of that name is drawn from a spec. */
+/* Whether a trace of that name is a spec, from which traces are drawn. */
 bool gsim_setup_is_spec(const char *path);
-/* Cluster, devices and clock; needs the seed, and the widest gang where no option gives GPUs. */
+/* Loads the cluster, the devices and the clock. It needs the seed and, if no option sets the GPUs,
+ * the widest gang. */
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup);
-/* --samples, or the default: as many as figures need, where there is a --db to keep them. */
+/* Reads --samples. The default is enough for figures if there is a --db, else 0. */
 enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
-/* Whether --set KEY can change runs of the policy: it knows the key, or no policy does (then it is
- * a key of the device, or an error that the setup reports). */
+/* Whether --set KEY can change runs of the policy: the policy knows the key, or no policy does
+ * (then it is a key of the device, or an error that the setup reports). */
 bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);
-/* One run of a contender. arena and log are the run's own; wall time is filled in. bar: told of jobs
- * that are done; NULL: none. */
+/* Makes one run of a contender. arena and log are the run's own; the result has the wall time.
+ * `bar` shows the jobs that are done; it may be NULL. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
                                 struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log);
 
-/* cluster_file.c: [node NAME] sections with count, gpus, device, cpus and links. Devices that the file does
- * not name are the default one. */
+/* Reads a cluster file (cluster_file.c): [node NAME] sections with count, gpus, device, cpus and
+ * links. A section without a device gets the default device. */
 enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
                                         const char *default_device, struct gsim_cluster_spec *out);
 bool gsim_setup_is_host_moot(const struct gsim_profile *profile);
-/* A profile with the --set keys of the command line applied. */
+/* Loads a profile and applies the --set keys of the command line to it. */
 enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
                                     const struct gsim_profile **out);
 

@@ -68,7 +68,7 @@ struct gsim_window_jobs gsim_window_find(const struct gsim_window *window,
     return jobs;
 }
 
-/* Columns of the jobs that count. */
+/* Values of the jobs in the window, and their sums. */
 struct kept {
     double *jct, *slowdown;
     size_t n, n_slowdowns;

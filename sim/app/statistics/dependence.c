@@ -17,7 +17,7 @@ static double covariance(const double *values, size_t n, size_t lag, double mean
     return sum / (double)n;
 }
 
-/* Variance over the square of the mean. */
+/* The variance over the square of the mean. */
 static double variation(const double *values, size_t n) {
     double mean = mean_of(values, n);
     return mean > 0 ? covariance(values, n, 0, mean) / (mean * mean) : 0;
@@ -31,8 +31,8 @@ double gsim_memory_of_queue(const double *gap_s, const double *work_s, size_t n,
     return 2 * (variation(gap_s, n - 1) + variation(work_s, n)) / ((1 - load) * (1 - load));
 }
 
-/* Values are taken together where there are many: what is summed over all lags stays what it is, and
- * what it costs does not grow with their square. */
+/* The most points. A longer series is averaged in groups: that keeps the sum over all lags, and
+ * bounds the cost, which grows with the square of the number of points. */
 enum { MOST_POINTS = 1000 };
 
 double gsim_memory_of_values(const double *values, size_t n) {
@@ -45,11 +45,11 @@ double gsim_memory_of_values(const double *values, size_t n) {
     double one = covariance(values, n, 0, mean_of(values, n)), mean = mean_of(point, n_points);
     double sum = -covariance(point, n_points, 0, mean), last = (double)INFINITY;
     if (!(one > 0))
-        return 1; /* all alike */
+        return 1; /* all values are equal */
     for (size_t lag = 0; lag + 1 < n_points && last > 0; lag += 2) {
         double pair =
             covariance(point, n_points, lag, mean) + covariance(point, n_points, lag + 1, mean);
-        last = fmin(last, pair); /* they fall in any reversible chain */
+        last = fmin(last, pair); /* pairs decrease in any reversible chain */
         sum += 2 * fmax(last, 0);
     }
     return fmax((double)each * sum / one, 1);

@@ -16,12 +16,12 @@ double gsim_latency_of(const struct gsim_summary *summary, enum gsim_latency whi
     return values[which];
 }
 
-/* Requests of all jobs, in the order in which they come. */
+/* The requests of all jobs, job by job. */
 struct requests {
     size_t n;
     int64_t *arrival_ns;
     double *latency_s, *work_s, *gap_s;
-    double *sorted; /* latencies by arrival */
+    double *sorted; /* latencies in the order of arrival */
 };
 
 static double work_s(const struct gsim_trace *trace, uint32_t job) {
@@ -63,12 +63,13 @@ static bool collect(const struct gsim_result *result, struct gsim_arena *arena,
     return true;
 }
 
-/* Twice as many memories as of jobs: servers of even service are wrong more often where the run
- * decides by itself whether it is long enough (docs/compare.md has the study). */
+/* Requests need twice as many memories as jobs do: for servers with even service times, intervals
+ * are wrong more often if the run itself decides whether it is long enough (docs/compare.md has the
+ * study). */
 enum { LEAST_MEMORIES = 2 * GSIM_LEAST_MEMORIES };
 
-/* How many requests hang together: as the values show it, and as a queue of their arrivals alone
- * would have it, whichever is more. */
+/* The reason why the requests are too few for an interval; NULL: they are enough. Their memory is
+ * the larger of two: as the latencies show it, and as it follows from a queue of the arrivals. */
 static const char *too_few(const struct requests *r, double gpus, struct gsim_arena *arena) {
     if (r->n < 2 * GSIM_BATCHES)
         return gsim_arena_printf(arena, "%zu requests are too few", r->n);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Student's t, of values and of logarithms, and Holm. */
+/* Student's t of values and of logarithms, and Holm's correction. */
 #include "sim/app/statistics/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the mean; n > 1. */
+/* The standard error of the mean; n > 1. */
 static double standard_error(const double *values, size_t n, double mean) {
     double squares = 0;
     for (size_t i = 0; i < n; i++)
@@ -33,15 +33,15 @@ struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
     double mean = mean_of(values, n);
     if (n < 2)
         return (struct gsim_interval){mean, 0, (double)INFINITY};
-    if (!(mean > 0)) /* zeros: they have no logarithm */
+    if (!(mean > 0)) /* a mean of 0 has no logarithm */
         return gsim_t_interval(values, n);
     double half =
         gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * standard_error(values, n, mean) / mean;
     return (struct gsim_interval){mean, mean * exp(-half), mean * exp(half)};
 }
 
-/* log(x / y) of two means moves by dx / x - dy / y: its variance is that of the units' differences
- * of what they are of their means. */
+/* A small change moves log(x / y) of two means by dx / x - dy / y. So its variance is that of the
+ * differences, unit by unit, of the values relative to their means. */
 struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n) {
     double x = mean_of(above, n), y = mean_of(below, n), squares = 0;
     if (n < 2)
@@ -59,7 +59,7 @@ double gsim_t_p(const double *differences, size_t n) {
     if (n < 2)
         return (double)NAN;
     double mean = mean_of(differences, n), error = standard_error(differences, n, mean);
-    if (!(error > 0)) /* always the same difference */
+    if (!(error > 0)) /* all differences are equal */
         return mean != 0 ? 0 : 1;
     return 2 * gsl_cdf_tdist_Q(fabs(mean / error), (double)(n - 1));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim sweep: every combination of a grid that the database does not have yet. */
+/* gsim sweep: runs every combination of a grid that the database does not have yet. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "sim/app/sweep/sweep.h"
 #include "sim/base/units.h"
 
-/* Part `at` of `n`, from 1. */
+/* Shard number `at` of `n`, from 1. */
 struct shard {
     int64_t at, n;
 };
@@ -23,8 +23,8 @@ static bool read_variable(const char *name, int64_t *out) {
     return text && gsim_parse_int(text, out) == GSIM_PARSE_OK;
 }
 
-/* The place of this task in its array: (ID - MIN) / STEP of COUNT (sbatch(1), "output environment
- * variables"). An array with holes in it, such as 1,7,8, has no such places. */
+/* Takes the place of this task in its Slurm array: (ID - MIN) / STEP of COUNT (sbatch(1), "output
+ * environment variables"). An array with gaps, such as 1,7,8, is refused. */
 static enum gsim_status shard_of_array(struct gsim_cli *cli, struct shard *shard) {
     int64_t id, least = 0, most = 0, step = 1;
     if (!read_variable("SLURM_ARRAY_TASK_ID", &id) ||
@@ -59,14 +59,15 @@ static enum gsim_status read_shard(struct gsim_cli *cli, struct shard *shard) {
                      "--shard: '%s' is not I/N with I from 1 to N, nor auto", text);
 }
 
-/* Runs are dealt out like cards: neighbours cost alike, so that shards take about as long. */
+/* Whether the run is part of the shard. Runs go to the shards in turn: neighbours in the grid take
+ * about as long as each other, so the shards do as well. */
 static bool is_in_shard(const struct shard *shard, int64_t position) {
     return (position - 1) % shard->n == shard->at - 1;
 }
 
 /* --- --list and --emit ------------------------------------------------------------------------ */
 
-/* Which runs the database has. */
+/* Looks up which runs the database has. */
 static enum gsim_status find_states(struct gsim_sweep *sweep, struct gsim_db *db,
                                     struct gsim_db_asked **out) {
     struct gsim_cli *cli = sweep->cli;
@@ -86,7 +87,7 @@ static enum gsim_status find_states(struct gsim_sweep *sweep, struct gsim_db *db
     return status;
 }
 
-/* What the database at -o has, if there is one. */
+/* Looks the runs up in the database of -o, if that exists. */
 static enum gsim_status look_up(struct gsim_sweep *sweep) {
     struct gsim_cli *cli = sweep->cli;
     const char *path = cli->value[GSIM_OPT_OUTPUT];
@@ -101,7 +102,7 @@ static enum gsim_status look_up(struct gsim_sweep *sweep) {
     return status;
 }
 
-/* old: another build made it; changed: its files have other contents now. */
+/* Prints a run. old: another build made it; changed: its files have other contents now. */
 static void list_run(const struct gsim_sweep *sweep, int64_t position) {
     static const char *const states[] = {[GSIM_DB_MISSING] = "-",
                                          [GSIM_DB_THERE] = "done",
@@ -120,7 +121,7 @@ static enum gsim_status list_runs(struct gsim_sweep *sweep, const struct shard *
     return status;
 }
 
-/* "results" of "dir/results.db" */
+/* The path without ".db": "dir/results" for "dir/results.db". */
 static const char *stem(struct gsim_arena *arena, const char *path) {
     size_t n = strlen(path);
     return n > 3 && strcmp(path + n - 3, ".db") == 0 ? gsim_arena_strndup(arena, path, n - 3)
@@ -189,7 +190,8 @@ static enum gsim_status open_database(struct gsim_sweep *sweep, const struct sha
 }
 
 static bool is_done(const struct gsim_sweep_run *run) {
-    return run->state == GSIM_DB_THERE || run->state == GSIM_DB_OLD; /* refused, or kept */
+    /* an old run was refused before, or is kept */
+    return run->state == GSIM_DB_THERE || run->state == GSIM_DB_OLD;
 }
 
 static enum gsim_status find_todo(struct gsim_sweep *sweep, const struct shard *shard,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim merge: one database of several. Merging again changes nothing; a run that two of them have
- * with different results, runs of several builds or of other contents of their files (--keep-old), and
- * runs of a sweep that none of them has, are errors. */
+/* gsim merge: makes one database of several. A repeated merge changes no row. These are errors: a
+ * run that two databases have with different results, runs of several builds or of other contents
+ * of their files (unless --keep-old is given), and a sweep that lacks runs. */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/stat.h>
 
 #include "sim/app/cli/cli.h"
 #include "sim/app/results/db.h"
 
-/* `gsim merge -o all.db *.db` names its own result the second time. */
+/* Whether two paths name one file: on its second call, `gsim merge -o all.db *.db` finds its own
+ * output among the inputs. */
 static bool is_same_file(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&

@@ -36,7 +36,7 @@ static bool is_of_name(char c) {
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-/* The next characters of a name or an argument; NULL: no memory. */
+/* Takes the next characters as a name or an argument; NULL: no memory. */
 static const char *take(struct reading *r, size_t length) {
     const char *text = gsim_arena_strndup(r->arena, r->at, length);
     r->at += length;

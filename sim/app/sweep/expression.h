@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arithmetic as text: numbers, + - * /, brackets, and names that mean what the caller says, with
- * arguments and a place: "1e6 * latency_p99_s - 108", "jct_s(bert)@alone", "copy_us(h2d 4096)". */
+/* Arithmetic as text: numbers, + - * /, brackets, and calls by name, with arguments and a place,
+ * which the caller evaluates: "1e6 * latency_p99_s - 108", "jct_s(bert)@alone", "copy_us(h2d
+ * 4096)". */
 #ifndef GSIM_APP_EXPRESSION_H
 #define GSIM_APP_EXPRESSION_H
 
@@ -13,19 +14,20 @@ struct gsim_call {
     const char *name;
     const char *argument[GSIM_MAX_ARGUMENTS]; /* separated by spaces */
     int n_arguments;
-    const char *place; /* behind '@'; NULL: not given */
+    const char *place; /* the word behind '@'; NULL: none */
 };
 
 struct gsim_expression {
     const char *text;
-    const char *file; /* for messages */
+    const char *file; /* path for messages */
     int64_t line;
-    /* What a call comes to. */
+    /* Computes the value of a call. */
     enum gsim_status (*value)(void *arg, const struct gsim_call *call, double *out);
     void *arg;
 };
 
-/* A division by nought and what follows from it is NaN. */
+/* Computes the value of an expression. A division by zero gives NaN, and so does every operation on
+ * NaN. */
 enum gsim_status gsim_expression_value(const struct gsim_expression *expression,
                                        struct gsim_arena *arena, double *out, struct gsim_log *log);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The runs are enumerated trace by trace and policy by policy, so that a key that a policy does not
- * know multiplies nothing: a grid of ten policies with a parameter each is no product of ten. */
+/* Reads a grid and enumerates its runs, trace by trace and policy by policy. A key that a policy
+ * does not know multiplies no runs: a grid of ten policies with a parameter each is no product of
+ * ten parameters. */
 #include "sim/app/sweep/grid.h"
 
 #include <ctype.h>
@@ -15,7 +16,7 @@
 
 enum { MAX_KEYS = 128, MAX_VALUES = 1 << 20, MAX_RUNS = 10000000 };
 
-/* One [skip NAME] section's list for one key. */
+/* The list of one key in a section [skip NAME]. */
 struct skip {
     const char *section;
     int key;
@@ -63,7 +64,7 @@ static enum gsim_status unknown_key(const struct reading *r, const struct gsim_i
                close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
-/* The option that a key stands for, -1 for the trace; false when it is none. */
+/* Finds the option of a key; *option is -1 for the trace. false if the key is no option. */
 static bool find_option(const char *name, int *option, const char **part) {
     *part = NULL;
     *option = -1;
@@ -110,7 +111,7 @@ static enum gsim_status add_value(const struct reading *r, struct gsim_grid_key 
     return value ? GSIM_OK : gsim_no_memory(r->log, "reading a grid");
 }
 
-/* FROM..TO or FROM..TO/STEP in whole numbers. */
+/* Adds the whole numbers of FROM..TO or FROM..TO/STEP. */
 static enum gsim_status add_range(const struct reading *r, struct gsim_grid_key *key,
                                   const char *text) {
     char *end, number[32];
@@ -129,7 +130,7 @@ static enum gsim_status add_range(const struct reading *r, struct gsim_grid_key 
     return status;
 }
 
-/* Digits, two dots, a digit: nothing else that is typed looks like that. */
+/* Whether a value is a range: digits, two dots, a digit, which no other value looks like. */
 static bool is_range(const char *text) {
     size_t n = strspn(text, "0123456789");
     return n > 0 && n < 18 && text[n] == '.' && text[n + 1] == '.' &&
@@ -168,7 +169,7 @@ static enum gsim_status add_list(const struct reading *r, struct gsim_grid_key *
     }
 }
 
-/* reps = N is short for replication = 0..N-1. */
+/* Spreads reps = N, which is short for replication = 0..N-1. */
 static enum gsim_status spread_reps(const struct reading *r, struct gsim_grid_key *key) {
     int64_t reps;
     if (find_key(r->grid, "replication") >= 0)
@@ -198,7 +199,7 @@ static enum gsim_status read_key(const struct reading *r, const struct gsim_ini_
     return add_list(r, &grid->key[at], entry->value);
 }
 
-/* --- order, and which key meets which run ----------------------------------------------------- */
+/* --- order of keys, and the keys of each run -------------------------------------------------- */
 
 static bool fills_gaps(const struct gsim_grid_key *key) {
     return key->option == GSIM_OPT_ASSUME || key->option == GSIM_OPT_BY_MODEL ||
@@ -274,8 +275,8 @@ static enum gsim_status find_meetings(struct reading *r) {
     return GSIM_OK;
 }
 
-/* How many values of key k the run meets whose earlier choices are in choice[]; 0: the key is not
- * for it. */
+/* The number of values of key k for runs with these choices of earlier keys; 0: the key does not
+ * apply to such runs. */
 static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
     const struct gsim_grid_key *key = &r->grid->key[k];
     bool is_met = true, is_spec = k > 0 && r->is_spec[choice[0]];
@@ -284,7 +285,8 @@ static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
     else if (key->option == GSIM_OPT_REPLICATION)
         is_met = is_spec || find_key(r->grid, "shake") >= 0;
     else if (fills_gaps(key) || key->option == GSIM_OPT_SHAKE)
-        is_met = !is_spec; /* a drawn trace has no gaps to fill, and is drawn again */
+        /* a drawn trace has no gaps to fill, and is drawn again instead of shaken */
+        is_met = !is_spec;
     return is_met ? key->n : 0;
 }
 
@@ -310,7 +312,7 @@ static enum gsim_status name_values(const struct reading *r, const struct gsim_i
     return status;
 }
 
-/* " trace, policy, nodes" */
+/* The grid's keys: " trace, policy, nodes". */
 static const char *list_keys(const struct reading *r) {
     const char *list = "";
     for (int k = 0; list && k < r->grid->n_keys; k++)
@@ -330,7 +332,7 @@ static enum gsim_status read_skip(struct reading *r, const struct gsim_ini_entry
                           : gsim_no_memory(r->log, "reading a grid");
 }
 
-/* Whether all lists of one section name the run's values. */
+/* Whether all lists of a section name the run's values. */
 static bool is_skipped(const struct reading *r, const uint32_t *choice) {
     for (int i = 0; i < r->n_skips;) {
         const char *section = r->skips[i].section;
@@ -367,7 +369,7 @@ static enum gsim_status keep_run(const struct reading *r, const uint32_t *choice
     return GSIM_OK;
 }
 
-/* The first choice of every key from k on. */
+/* Sets every key from k on to its first value. */
 static void reset_from(const struct reading *r, uint32_t *choice, int k) {
     for (; k < r->grid->n_keys; k++)
         choice[k] = radix(r, choice, k) ? 0 : GSIM_GRID_UNMET;
@@ -393,7 +395,7 @@ static enum gsim_status enumerate(const struct reading *r) {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* A flag, such as `exact`. */
+/* Checks the values of a flag, such as `exact`. */
 static enum gsim_status check_flag(const struct reading *r, const struct gsim_grid_key *key) {
     bool is_flag = key->option >= 0 && !gsim_option_defs[key->option].argument;
     for (uint32_t i = 0; i < key->n && is_flag; i++)
@@ -500,14 +502,14 @@ uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run) {
     const uint32_t *choice = grid->choice + run * grid->n_keys;
     bool is_drawn = gsim_setup_is_spec(grid->key[0].value[choice[0]]);
     uint64_t sum = 0;
-    for (int k = 0; k < grid->n_keys; k++) /* a shaken file hangs on the seed too */
+    for (int k = 0; k < grid->n_keys; k++) /* a shaken file depends on the seed as well */
         is_drawn |= grid->key[k].option == GSIM_OPT_REPLICATION && choice[k] != GSIM_GRID_UNMET &&
                     strcmp(grid->key[k].value[choice[k]], "0") != 0;
     for (int k = 0; k < grid->n_keys; k++) {
         const struct gsim_grid_key *key = &grid->key[k];
         bool is_for_it = changes_trace(key) && choice[k] != GSIM_GRID_UNMET &&
                          (is_drawn || key->option != GSIM_OPT_SEED);
-        if (changes_trace(key)) /* mixed radix */
+        if (changes_trace(key)) /* a number in mixed radix */
             sum = sum * key->n + (is_for_it ? choice[k] : 0);
     }
     return sum;

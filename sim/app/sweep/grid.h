@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Grids: an INI file whose keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`) with
- * a value, a list or a range each. A run of the grid is one value of each key that meets it.
+/* Grids: an INI file. Its keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`), each
+ * with a value, a list or a range. A run of the grid has one value of each key that applies to the
+ * run.
  *
  *     trace = a.csv, b.csv
  *     policy = fifo, las
  *     nodes = 1..8                 # a range; 10..100/10 counts in tens
- *     set.las.quantum = 1h, 2h     # meets only the policies that know it
+ *     set.las.quantum = 1h, 2h     # applies only to the policies that know it
  *     set.tiresias.queues = "3250,7200", "1000,2000"    # quotes keep a comma in one value
  *     [skip small clusters]        # leaves out the runs for which all of these hold
  *     policy = fifo
@@ -18,9 +19,9 @@
 #define GSIM_GRID_UNMET UINT32_MAX
 
 struct gsim_grid_key {
-    const char *name; /* as in the file */
+    const char *name; /* as the file writes it */
     int option; /* enum gsim_option; -1: the trace */
-    const char *part; /* "las.quantum" of set.las.quantum, the column of assume.; else NULL */
+    const char *part; /* "las.quantum" of set.las.quantum, the column of assume.COLUMN; else NULL */
     const char **value;
     uint32_t n;
     int64_t line;
@@ -28,19 +29,20 @@ struct gsim_grid_key {
 
 struct gsim_grid {
     const char *path;
-    struct gsim_grid_key *key; /* what changes the trace first, then the policy, then the others */
+    /* keys that change the trace first, then the policy, then the others */
+    struct gsim_grid_key *key;
     int n_keys;
     uint32_t *choice; /* by run and key: position in value[], or GSIM_GRID_UNMET */
     int64_t n_runs;
 };
 
-/* Runs come with the last key counting fastest, so that those of one trace stand together. */
+/* Reads a grid. The last key counts fastest, so that the runs of one trace are neighbours. */
 enum gsim_status gsim_grid_read(const char *path, struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log);
-/* Puts the options of a run into cli, as its command line would. cli starts zeroed but for its
- * streams, arena and log. */
+/* Puts the options of a run into cli, as parsing its command line would. cli starts zeroed, except
+ * for its streams, arena and log. */
 enum gsim_status gsim_grid_apply(const struct gsim_grid *grid, int64_t run, struct gsim_cli *cli);
-/* Equal for runs that share a trace and only for those. */
+/* A number that is equal for runs that share a trace, and for no others. */
 uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run will take is learned: runs of a trace under a policy take about as long as those that
- * have ended, or, where none has, as long a job as runs of other traces under the policy. Of what is
- * not known the largest trace comes first. Drawn traces are in memory from their first run to their
- * last, so few of them are open at a time. No result depends on any of this: a run's rows carry its
- * place in the grid. */
+/* Predicts how long runs take. A run of a trace under a policy is expected to take as long as such
+ * runs have taken; before the first has ended, as long per job as runs of other traces under that
+ * policy. Among runs without a prediction the largest trace comes first. A drawn trace is in memory
+ * from its first run to its last, so few drawn traces are open at a time. No result depends on the
+ * order: a run's rows have its position in the grid. */
 #include "sim/app/sweep/order.h"
 
 #include <math.h>
 
-/* Batches that are looked at for a run: enough for any grid of files, and a bound for thousands of
- * drawn traces. */
+/* The most batches to compare when a run is chosen: enough for any grid of files, and a bound for
+ * thousands of drawn traces. */
 enum { MOST_LOOKED_AT = 4096 };
 
-/* Runs of a trace under a policy: neighbours in the grid. */
+/* The runs of a trace under a policy, which are neighbours in the grid. */
 struct batch {
-    int64_t next, end; /* places in todo->position */
+    int64_t next, end; /* places in todo->position: the next run, and the end */
     uint32_t trace;
-    uint32_t policy, kind; /* kind: policy and file or spec */
+    uint32_t policy, kind; /* numbers of the policy, and of the pair of policy and file or spec */
     int64_t n_running;
 };
 
 struct learned {
-    double wall_s; /* sums */
+    double wall_s; /* sums over the runs that have ended */
     double jobs;
     int64_t n;
 };
@@ -30,18 +30,18 @@ struct gsim_sweep_order {
     const struct gsim_sweep_todo *todo;
     pthread_mutex_t lock;
     struct batch *batch;
-    int64_t n_batches, first; /* all before first are used up */
+    int64_t n_batches, first; /* all runs of the batches before `first` have begun */
     struct learned *by_policy, *by_kind;
-    int64_t *n_left; /* of a trace: runs that have not begun */
-    bool *is_open; /* a drawn trace of which some have */
+    int64_t *n_left; /* by trace: runs that have not begun */
+    bool *is_open; /* by trace: a run of this drawn trace has begun */
     int n_open;
-    int64_t *batch_of; /* each position */
-    double ended_s; /* all that have ended, together */
+    int64_t *batch_of; /* by position - 1 */
+    double ended_s; /* time of all runs that have ended */
 };
 
 static int policy_key(const struct gsim_grid *grid) {
     int k = 0;
-    while (grid->key[k].option != GSIM_OPT_POLICY) /* each grid has one */
+    while (grid->key[k].option != GSIM_OPT_POLICY) /* every grid has this key */
         k++;
     return k;
 }
@@ -74,7 +74,7 @@ static void cut_batches(struct gsim_sweep_order *order) {
     }
 }
 
-/* 0 for a drawn trace, whose jobs nobody has counted. */
+/* The number of a trace's jobs; 0 for a drawn trace, since it is drawn later. */
 static uint32_t n_jobs_of(const struct gsim_sweep_order *order, const struct batch *batch) {
     return order->todo->sweep->trace[batch->trace].n_jobs;
 }
@@ -107,7 +107,7 @@ void gsim_sweep_order_end(struct gsim_sweep_order *order) {
     (void)pthread_mutex_destroy(&order->lock);
 }
 
-/* Of one run; infinite: nobody knows. */
+/* The expected time of one run; INFINITY: there is no prediction. */
 static double expected_s(const struct gsim_sweep_order *order, const struct batch *batch) {
     const struct learned *alike = &order->by_kind[batch->kind],
                          *policy = &order->by_policy[batch->policy];
@@ -118,7 +118,8 @@ static double expected_s(const struct gsim_sweep_order *order, const struct batc
     return (double)INFINITY;
 }
 
-/* Of two batches of which nobody knows anything the one with the larger trace. */
+/* Whether batch a has longer runs; of two batches without a prediction, the larger trace counts as
+ * longer. */
 static bool is_longer(const struct gsim_sweep_order *order, const struct batch *a,
                       const struct batch *b) {
     double a_s = expected_s(order, a), b_s = expected_s(order, b);
@@ -140,7 +141,7 @@ static struct batch *longest_batch(struct gsim_sweep_order *order) {
         bool is_closed = n_jobs_of(order, batch) == 0 && !order->is_open[batch->trace];
         if (batch->next == batch->end || (is_closed && !may_open))
             continue;
-        may_open &= !is_closed; /* the next one only */
+        may_open &= !is_closed; /* at most one closed trace may open */
         if (is_longer(order, batch, best))
             best = batch;
     }

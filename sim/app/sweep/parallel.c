@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* sched_getaffinity, which knows what taskset and Slurm allow */
+#define _GNU_SOURCE /* sched_getaffinity, which respects the limits that taskset and Slurm set */
 #include "sim/app/sweep/parallel.h"
 
 #include <sched.h>

@@ -18,15 +18,15 @@ struct gsim_crew {
     void *arg;
 };
 
-/* The processors that this process may use: fewer than the machine has where a batch system says
- * so. At most GSIM_MAX_THREADS. */
+/* The number of processors that this process may use, which a batch system may limit; at most
+ * GSIM_MAX_THREADS. */
 int gsim_cores(void);
-/* Starts up to n_threads threads that take the pieces 0 .. n_pieces - 1 in order, each once. Returns
- * how many there are; 0 when the system has none to give, and then nothing is done. */
+/* Starts up to n_threads threads that take the pieces 0 .. n_pieces - 1 in order, each once.
+ * Returns the number of threads; 0 if the system can start none, and then no piece is done. */
 int gsim_crew_start(struct gsim_crew *crew, int n_threads, int64_t n_pieces,
                     void (*work)(void *arg, int64_t piece), void *arg);
 void gsim_crew_join(struct gsim_crew *crew);
-/* Both, with the caller as one of the threads. */
+/* Does all pieces, with the caller as one of the threads. */
 void gsim_in_parallel(int n_threads, int64_t n_pieces, void (*work)(void *arg, int64_t piece),
                       void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which runs a grid comes to: traces first, then the identity of each run, both on all cores. */
+/* Plans the runs of a grid: first the traces, then the identity of each run, both on all cores. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
 
 /* --- traces ----------------------------------------------------------------------------------- */
 
-/* *out NULL: it is no spec. */
+/* Takes the spec of a path; *out is NULL if the path is no spec. */
 static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
                                   const struct gsim_generate_spec **out, struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
@@ -124,8 +124,8 @@ struct planning {
     atomic_bool is_out_of_memory;
 };
 
-/* Warnings go on, of the errors only those of the first run in the order of the grid: the same
- * mistake in a thousand runs is said once. */
+/* Passes on warnings, and keeps the errors of the first faulty run in the order of the grid: a
+ * mistake that a thousand runs share is reported once. */
 static void note_log(struct gsim_sweep *sweep, int64_t grid_run, const struct gsim_log *log) {
     (void)pthread_mutex_lock(&sweep->lock);
     if (log->n_errors && (sweep->bad_run < 0 || grid_run < sweep->bad_run)) {
@@ -141,7 +141,7 @@ static bool is_stopped(const struct gsim_sweep *sweep) {
     return sweep->cli->io->stop && *sweep->cli->io->stop;
 }
 
-/* Whether the grid leaves it to the widest gang how many GPUs there are. */
+/* Whether the number of GPUs follows from the widest gang, since the grid does not set it. */
 static bool needs_widest_gang(const struct gsim_grid *grid) {
     for (int k = 0; k < grid->n_keys; k++)
         if (grid->key[k].option == GSIM_OPT_NODES || grid->key[k].option == GSIM_OPT_CLUSTER ||
@@ -150,7 +150,7 @@ static bool needs_widest_gang(const struct gsim_grid *grid) {
     return true;
 }
 
-/* Files are read now; specs are drawn only where their widest gang is needed. */
+/* Reads a trace file, or a spec. A spec is drawn now only if its widest gang is needed. */
 static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
                                       struct gsim_arena *arena, struct gsim_log *log) {
     struct gsim_sweep_trace *trace = &sweep->trace[at];
@@ -173,7 +173,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
     return status;
 }
 
-/* What the writer needs to know of the run before it is made. */
+/* Stores the identity and the command line that the writer needs. */
 static enum gsim_status note_identity(struct gsim_sweep *sweep, struct gsim_sweep_run *run,
                                       const struct gsim_identity *identity, const char *argv,
                                       struct gsim_log *log) {
@@ -266,7 +266,8 @@ static int by_config(const void *a, const void *b) {
     return order ? order : (x->grid_run > y->grid_run) - (x->grid_run < y->grid_run);
 }
 
-/* Of combinations that come to the same run (a value written in two ways, say) the first stays. */
+/* Keeps different runs. Of several combinations with equal identities (a value written in two ways,
+ * say) the first stays. */
 static enum gsim_status keep_different(struct planning *p) {
     struct gsim_sweep *sweep = p->sweep;
     size_t n = (size_t)sweep->grid.n_runs;

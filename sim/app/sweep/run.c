@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads run and hand finished results over; one thread, the caller, writes them and shows how far
- * it is. A result is dropped only once it is written, so that a stop loses nothing that is done. */
+/* Executes a sweep. Threads make the runs and hand over their results; one thread, the caller,
+ * writes them and shows the progress. A result is freed only once it is written, so that an
+ * interruption loses no finished run. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <time.h>
@@ -23,7 +24,8 @@ struct outcome {
 };
 
 struct written {
-    int64_t n, n_assumed, n_outside; /* runs, and those that say so */
+    /* runs; those with assumed constants; those outside validation */
+    int64_t n, n_assumed, n_outside;
 };
 
 struct execution {
@@ -31,23 +33,23 @@ struct execution {
     struct gsim_sweep *sweep;
     struct gsim_db *db;
     struct gsim_sweep_order *order;
-    struct gsim_io io; /* as the runs see it: they stop when the writer says so */
+    struct gsim_io io; /* streams of the runs, with the writer's flag to stop them */
     pthread_mutex_t lock;
     pthread_cond_t is_news, is_room;
-    struct outcome *first, *last; /* waiting to be written */
-    int64_t n_queued, n_over; /* over: written, or given up without an outcome */
-    int64_t n_taken; /* outcomes that the writer has seen */
-    double first_s, idle_s; /* when it saw the first, and how long it has waited since */
-    struct gsim_progress_bar bar; /* what stands there as done is in the database */
-    enum gsim_status failure; /* of the first failed run in the order of the grid */
+    struct outcome *first, *last; /* queue of outcomes to be written */
+    int64_t n_queued, n_over; /* n_over: runs that were written, or given up without an outcome */
+    int64_t n_taken; /* outcomes that the writer has taken */
+    double first_s, idle_s; /* time of the first outcome, and the writer's waiting time since */
+    struct gsim_progress_bar bar; /* counts the runs that are in the database */
+    enum gsim_status failure; /* status of the first failed run in the order of the grid */
     int64_t failed_position;
-    struct written sure, held; /* held: in the transaction that is open */
+    struct written sure, held; /* sure: committed; held: in the open transaction */
     double held_since_s;
-    enum gsim_status disk; /* not GSIM_OK: nothing more can be written */
+    enum gsim_status disk; /* not GSIM_OK: the database failed, and no more runs are written */
 };
 
-/* Waiting for the disk takes longer than a short run: commits are this far apart at least, so that
- * a kill loses what was done since. */
+/* The least time between commits, since waiting for the disk takes longer than a short run. A kill
+ * loses the runs since the last commit. */
 static const double commit_every_s = 0.1;
 
 static double now_s(void) {
@@ -56,7 +58,7 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* --- the threads that run --------------------------------------------------------------------- */
+/* --- threads that run ------------------------------------------------------------------------- */
 
 static enum gsim_status run_one(struct execution *e, struct outcome *o) {
     const struct gsim_sweep_run *run = &e->sweep->run[o->position - 1];
@@ -92,7 +94,8 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
     return o->row.settings ? GSIM_OK : gsim_no_memory(&o->log, "ending a run");
 }
 
-/* outcome NULL: there was no memory for one, or the run was given up. */
+/* Hands an outcome to the writer. NULL: there was no memory for an outcome, or the run was given
+ * up. */
 static void hand_over(struct execution *e, struct outcome *outcome) {
     (void)pthread_mutex_lock(&e->lock);
     while (outcome && e->n_queued >= 2 * (int64_t)e->sweep->n_threads)
@@ -108,9 +111,9 @@ static void hand_over(struct execution *e, struct outcome *outcome) {
     (void)pthread_mutex_unlock(&e->lock);
 }
 
-/* Rows are cheapest in the order of the grid, where they come behind all others: a third more when
- * they do not. So the longest begin first only where the writer has time, and that takes a few runs
- * to find out. */
+/* Whether the longest runs begin first. Rows are cheapest to write in the order of the grid, where
+ * each comes behind all others; in another order they cost a third more. So the longest run begins
+ * first only if the writer has time to spare, which takes a few runs to find out. */
 static bool begins_with_longest(struct execution *e) {
     (void)pthread_mutex_lock(&e->lock);
     bool has_time = e->idle_s * 3 > now_s() - e->first_s;
@@ -119,7 +122,7 @@ static bool begins_with_longest(struct execution *e) {
     return e->sweep->n_threads > 1 && is_known && has_time;
 }
 
-/* Which run it is, the order says. */
+/* Makes one run. gsim_sweep_order_take chooses it, so the number of the piece is not used. */
 static void do_piece(void *arg, int64_t piece) {
     struct execution *e = arg;
     (void)piece;
@@ -144,8 +147,8 @@ static void do_piece(void *arg, int64_t piece) {
 
 /* --- the thread that writes ------------------------------------------------------------------- */
 
-/* What is left of all the runs, as a multiple of what they have taken: so much as their like took,
- * threads and the writing as they went until now. */
+/* The time of the remaining runs, as a multiple of the time that ended runs took. Elapsed time
+ * grows by that multiple if threads and writing go on as before. */
 static double share_left(void *arg, bool *is_least) {
     const struct execution *e = arg;
     return gsim_sweep_order_left(e->order, is_least);
@@ -210,7 +213,7 @@ static void take_outcome(struct execution *e, struct outcome *o) {
         gsim_sweep_drop_trace(e->sweep, trace);
 }
 
-/* The next outcomes, or NULL after a tenth of a second without any. */
+/* The next outcomes; NULL if a tenth of a second passes without any. */
 static struct outcome *wait_for_news(struct execution *e) {
     struct timespec until;
     (void)clock_gettime(CLOCK_REALTIME, &until);
@@ -261,7 +264,7 @@ static enum gsim_status write_all(struct execution *e) {
     return e->disk;
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- the sweep -------------------------------------------------------------------------------- */
 
 static void say_notes(const struct execution *e) {
     const struct gsim_cli *cli = e->sweep->cli;

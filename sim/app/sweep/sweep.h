@@ -12,21 +12,22 @@
 #include "sim/app/sweep/grid.h"
 #include "sim/app/setup/setup.h"
 
-/* A trace file is read while the sweep is planned and stays until its last run has been written; a
- * trace drawn from a spec comes and goes with its runs. */
+/* A trace of the sweep. A trace file is read while the sweep is planned and stays in memory until
+ * its last run has been written; a trace drawn from a spec is in memory only during its runs. */
 struct gsim_sweep_trace {
     pthread_mutex_t lock;
     struct gsim_arena *arena; /* NULL: not in memory */
-    const struct gsim_setup *loaded; /* in arena: the trace and what came with it */
-    atomic_llong n_waiting; /* runs that are still to be written */
-    int64_t first_run; /* of the grid: its options say what the trace is */
+    const struct gsim_setup *loaded; /* in arena: the trace with its options */
+    atomic_llong n_waiting; /* runs that are not written yet */
+    int64_t first_run; /* a run of the grid, with the options that define the trace */
     int64_t seed, shake_ppm;
-    uint32_t n_jobs; /* of a file; 0: it is drawn */
+    uint32_t n_jobs; /* jobs of a file; 0: the trace is drawn */
     uint32_t widest_gang; /* 0: not known, and not needed */
-    const struct gsim_generate_spec *spec; /* that it is drawn from; NULL: it is a file */
+    const struct gsim_generate_spec *spec; /* the spec that it is drawn from; NULL: a file */
 };
 
-/* A spec is read once, whoever draws from it: one that is edited meanwhile is the same for all. */
+/* A spec, which is read once for all traces drawn from it: an edit during the sweep changes none of
+ * them. */
 struct gsim_sweep_spec {
     struct gsim_sweep_spec *next;
     const char *path;
@@ -36,7 +37,7 @@ struct gsim_sweep_spec {
 struct gsim_sweep_run {
     int64_t grid_run;
     uint32_t trace;
-    enum gsim_db_state state; /* in the database */
+    enum gsim_db_state state; /* state in the database */
     char config[65], build[65], inputs[GSIM_LIST_DIGITS + 1];
     const char *argv;
 };
@@ -47,41 +48,42 @@ struct gsim_sweep {
     struct gsim_devices *devices;
     struct gsim_sweep_trace *trace;
     uint32_t n_traces;
-    struct gsim_sweep_run *run; /* by position - 1; different runs only */
+    struct gsim_sweep_run *run; /* by position - 1, without equal runs */
     int64_t n_runs;
     char id[65];
     int n_threads;
-    uint32_t n_samples; /* of each run */
-    bool is_summary; /* what is kept of it */
+    uint32_t n_samples; /* steps that each run samples */
+    bool is_summary; /* runs are kept without their jobs */
     struct gsim_sweep_spec *specs;
-    volatile sig_atomic_t stop; /* set by the writer alone: runs under way end */
+    volatile sig_atomic_t stop; /* set only by the writer, to end the runs under way */
     pthread_mutex_t
-        lock; /* of what follows, of specs, and of the arena of cli while runs are planned */
-    int64_t bad_run; /* the first that cannot be set up, in the order of the grid */
+        lock; /* guards the fields below, the specs, and during planning the arena of cli */
+    int64_t bad_run; /* the first run of the grid that cannot be set up; -1: none */
     struct gsim_log *bad_log;
 };
 
-/* Sets every run up once without running it, so that what is wrong shows before anything runs. */
+/* Sets every run up once without running it, so that mistakes show before the first run begins. */
 enum gsim_status gsim_sweep_plan(struct gsim_sweep *sweep);
-/* What the run needs, as for `gsim run`; the trace as far as it is in memory. cli and setup are the
- * caller's, zeroed; everything lives in arena. */
+/* Sets a run up, as `gsim run` does, with the trace if that is in memory. The caller provides cli
+ * and setup, zeroed; the rest is allocated in arena. */
 enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_run, uint32_t trace,
                                    struct gsim_arena *arena, struct gsim_log *log,
                                    struct gsim_cli *cli, struct gsim_setup *setup);
-/* Brings the trace into memory if it is not there. */
+/* Brings the trace into memory unless it is there. */
 enum gsim_status gsim_sweep_take_trace(struct gsim_sweep *sweep, uint32_t trace,
                                        struct gsim_log *log);
 void gsim_sweep_drop_trace(struct gsim_sweep *sweep, uint32_t trace);
 void gsim_sweep_end(struct gsim_sweep *sweep);
 
-/* The runs that --shard asks for and that are not in the database yet. */
+/* The runs of the shard that the database lacks. */
 struct gsim_sweep_todo {
     struct gsim_sweep *sweep;
-    const int64_t *position; /* from 1 */
+    const int64_t *position; /* positions, from 1 */
     int64_t n;
-    int64_t n_done, n_failed; /* filled in */
+    int64_t n_done, n_failed; /* set by gsim_sweep_execute */
 };
-/* Runs them on all threads; the calling thread writes. GSIM_INCOMPLETE when it was interrupted. */
+/* Makes the runs on all threads; the calling thread writes. GSIM_INCOMPLETE after an
+ * interruption. */
 enum gsim_status gsim_sweep_execute(struct gsim_sweep_todo *todo, struct gsim_db *db);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim validate: what this build says beside what was measured, published or proved. */
+/* gsim validate: results of this build beside measured, published or proved values. */
 #include <stdlib.h>
 
 #include "sim/app/sweep/parallel.h"

@@ -42,7 +42,7 @@ void gsim_validate_sum(const struct gsim_validate_table *table, struct gsim_vali
         add_row(s, &table->row[r]);
 }
 
-/* Of all rows that have an error but those that are only shown. */
+/* The mean error of the table, over all rows with an error that are not just shown. */
 static double mean_error(const struct gsim_validate_table *table) {
     double sum = 0;
     int n = 0;
@@ -59,7 +59,7 @@ bool gsim_validate_mean_is_within(const struct gsim_validate_table *table) {
     return !table->mean_bound || mean_error(table) <= strtod(table->mean_bound, NULL);
 }
 
-/* The next suite's summary from table *at on, which moves behind it; its tables stand together. */
+/* The summary of the suite with tables that begin at *at, which moves behind them. */
 static struct gsim_validate_summary next_suite(const struct gsim_validation *v, int *at) {
     struct gsim_validate_summary summary = {0};
     do

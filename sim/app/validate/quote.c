@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What models say without a run, for rows of gsim validate whose experiment is no job: a copy, a
- * sweep of pages, tasks that take turns in too little memory, two kernels side by side. */
+/* Quotes: values that models give without a run, for rows of gsim validate with an experiment that
+ * is no job: a copy, a sweep of pages, tasks that take turns in too little memory, two kernels side
+ * by side. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static int choice(const struct quoting *q, int at, const char *choices) {
     return gsim_text_choice(q->call->argument[at], choices);
 }
 
-/* key(NAME): a number of the profile, in its unit. */
+/* key(NAME): a number of the profile, in the key's unit. */
 static bool key(const struct quoting *q, double *out) {
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
         if (strcmp(gsim_key_name((enum gsim_key)k), q->call->argument[0]) == 0) {
@@ -66,7 +67,7 @@ static bool copy_us(const struct quoting *q, double *out) {
     return true;
 }
 
-/* prefetch_ms(h2d|d2h BYTES): managed memory, moved before it is touched. */
+/* prefetch_ms(h2d|d2h BYTES): managed memory that is moved before it is touched. */
 static bool prefetch_ms(const struct quoting *q, double *out) {
     struct gsim_copy_rates rates = gsim_copy_rates_prefetch(q->profile);
     int direction = choice(q, 0, "h2d|d2h");
@@ -76,14 +77,14 @@ static bool prefetch_ms(const struct quoting *q, double *out) {
     return true;
 }
 
-/* overflow_ms(BYTES): kernels write so much of the host's memory and read it again. */
+/* overflow_ms(BYTES): kernels write this amount of the host's memory and read it again. */
 static bool overflow_ms(const struct quoting *q, double *out) {
     *out = (double)gsim_overflow_of(bytes(q, 0), q->profile).ns / 1e6;
     return true;
 }
 
-/* touch_ms(BYTES PAGE ascending|scattered): managed memory on the host, one byte of each PAGE
- * touched on the device. */
+/* touch_ms(BYTES PAGE ascending|scattered): managed memory on the host, of which the device touches
+ * one byte of each PAGE. */
 static bool touch_ms(const struct quoting *q, double *out) {
     struct gsim_uvm uvm;
     struct gsim_paging sum = {0};
@@ -97,12 +98,12 @@ static bool touch_ms(const struct quoting *q, double *out) {
     return true;
 }
 
-/* --- tasks that take turns in too little memory ------------------------------------------------ */
+/* --- tasks that take turns in too little memory ----------------------------------------------- */
 
 enum { MOST_TASKS = 16, ROTATIONS = 60 };
 
 /* sweep_paging_ms(TASKS BYTES), sweep_batches(TASKS BYTES): each turn sweeps one task's memory by
- * faults, the driver evicting; a turn in the long run. */
+ * faults while the driver evicts; a turn in the steady state. */
 static bool sweep(const struct quoting *q, struct gsim_uvm *uvm, struct gsim_paging *turn) {
     struct gsim_residency memory;
     uint32_t n_tasks = (uint32_t)number(q, 0);
@@ -158,8 +159,8 @@ static struct gsim_migration switch_to(struct rotation *r, const struct gsim_pro
     return moved;
 }
 
-/* TASKS WORKING_SET_GIB BUDGET_GIB belady|lru pipe|serial dirty|clean: sums of *n switches after two
- * rotations; clean chunks are dropped. */
+/* Rotates TASKS WORKING_SET_GIB BUDGET_GIB belady|lru pipe|serial dirty|clean, and sums up *n
+ * switches after two rotations. Clean chunks are dropped. */
 static bool rotate(const struct quoting *q, struct gsim_migration *sum, uint32_t *n) {
     struct rotation r = {.n_tasks = (uint32_t)number(q, 0),
                          .is_dirty = choice(q, 5, "dirty|clean") == 0};
@@ -177,7 +178,7 @@ static bool rotate(const struct quoting *q, struct gsim_migration *sum, uint32_t
         r.used[i] = (struct gsim_range){gsim_residency_open(&r.memory, i, chunks), 0, chunks};
         gsim_residency_write_host(&r.memory, r.used[i]);
     }
-    *n = ROTATIONS * (r.n_tasks - 1); /* Belady's choice comes round after N (N - 1) switches */
+    *n = ROTATIONS * (r.n_tasks - 1); /* Belady's choice repeats after N (N - 1) switches */
     for (uint32_t at = 0; at < 2 * r.n_tasks + *n; at++) {
         struct gsim_migration one = switch_to(&r, &how, at);
         bool is_counted = at >= 2 * r.n_tasks;
@@ -213,7 +214,8 @@ static bool switch_out_gib(const struct quoting *q, double *out) {
     return rotation(q, &ms, &in_gib, out);
 }
 
-/* migrate_gb_per_s(in|out|both|serial): proactive migration of 1 GiB, or 1 GiB each way, alone. */
+/* migrate_gb_per_s(in|out|both|serial): proactive migration of 1 GiB, or of 1 GiB each way, on an
+ * idle link. */
 static bool migrate_gb_per_s(const struct quoting *q, double *out) {
     struct gsim_copy_rates rates = gsim_copy_rates_migrate(q->profile);
     int64_t chunk = q->profile->value[GSIM_KEY_UVM_CHUNK_BYTES], ns = 0;
@@ -231,8 +233,8 @@ static bool migrate_gb_per_s(const struct quoting *q, double *out) {
     return true;
 }
 
-/* Copies of 1 GiB on each GPU of a host at once, in the ways that are set (a bit each); ns until the
- * last is over. 0: no memory. */
+/* The ns until the last of several copies ends that begin at once: `size` bytes on each GPU of a
+ * host, in each direction with a set bit. 0: no memory. */
 static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, unsigned ways) {
     struct gsim_host_memory domains;
     struct gsim_link link;
@@ -246,7 +248,8 @@ static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, u
         .type_of_gpu = gsim_arena_array(q->arena, n_gpus, sizeof(uint16_t)),
         .wiring = {.node_of_gpu = gsim_arena_array(q->arena, n_gpus, sizeof(uint32_t)),
                    .n_nodes = 1}};
-    if (!setup.type_of_gpu || !setup.wiring.node_of_gpu || !gsim_host_memory_init(&domains, &setup) ||
+    if (!setup.type_of_gpu || !setup.wiring.node_of_gpu ||
+        !gsim_host_memory_init(&domains, &setup) ||
         !gsim_link_init(&link, n_gpus, NULL, NULL, q->arena) ||
         (domains.is_bottleneck && !gsim_link_share_hosts(&link, &domains.hosts, domains.is_given)))
         return 0;
@@ -262,7 +265,8 @@ static int64_t host_ns(const struct quoting *q, uint32_t n_gpus, int64_t size, u
     return done.end_ns;
 }
 
-/* host_gb_per_s(in|out|both GPUS): what so many GPUs of one NUMA domain copy together. */
+/* host_gb_per_s(in|out|both GPUS): the rate that this number of GPUs of one NUMA domain reaches
+ * together. */
 static bool host_gb_per_s(const struct quoting *q, double *out) {
     int way = choice(q, 0, "in|out|both");
     int64_t n_gpus = bytes(q, 1);
@@ -273,7 +277,7 @@ static bool host_gb_per_s(const struct quoting *q, double *out) {
     return ns > 0;
 }
 
-/* --- whole jobs, and bandwidth ------------------------------------------------------------------- */
+/* --- whole jobs, and bandwidth ---------------------------------------------------------------- */
 
 static bool suspension(const struct quoting *q, enum gsim_keep *keep,
                        struct gsim_suspend_cost *cost) {
@@ -303,14 +307,14 @@ static bool resume_ms(const struct quoting *q, double *out) {
     return is_known;
 }
 
-/* bandwidth_gb_per_s(SMS): what copies by so many SMs draw. */
+/* bandwidth_gb_per_s(SMS): the rate at which copies on this number of SMs use memory. */
 static bool bandwidth_gb_per_s(const struct quoting *q, double *out) {
     struct gsim_space space = gsim_space_of_device(q->profile);
     *out = (double)gsim_space_bandwidth(&space, bytes(q, 0) * GSIM_SM) / 1e9;
     return true;
 }
 
-/* --- by name ---------------------------------------------------------------------------------- */
+/* --- quotes by name --------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The runs behind the rows of gsim validate. A scenario becomes a command line and goes through the
- * same options and setup as `gsim run`; what the rows want to know of a run is taken from it before
- * it is forgotten. */
+/* The runs behind the rows of gsim validate. A scenario becomes a command line and passes through
+ * the options and setup of `gsim run`; the values that rows use are taken from each result before
+ * it is freed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "sim/app/validate/validate.h"
 #include "sim/base/text.h"
 
-/* Where a bound is in standard errors, these must be small, or anything would pass. */
+/* The largest standard error, as a part of the mean, of a row with a bound in standard errors: with
+ * a larger one, any value would pass. */
 static const double most_standard_error = 0.005;
 
 /* --- a scenario's command line ---------------------------------------------------------------- */
@@ -40,7 +41,8 @@ static void add_word(struct words *words, const char *text) {
     words->has_failed |= !words->word[words->n++];
 }
 
-/* "set.slice = 1s" is --set slice=1s; names of files beside the table become paths. */
+/* Adds the option of a key: "set.slice = 1s" is --set slice=1s. Names of files beside the table
+ * become paths. */
 static void add_option(struct words *words, const struct gsim_validate_scenario *scenario,
                        const struct gsim_ini_entry *entry) {
     const char *dot = strchr(entry->key, '.');
@@ -77,7 +79,7 @@ static enum gsim_status parse_scenario(const struct gsim_validation *v,
 
 /* --- traces ----------------------------------------------------------------------------------- */
 
-/* `columns` and the `job` lines as a file. */
+/* Writes `columns` and the `job` lines as a trace file. */
 static enum gsim_status write_jobs(const struct gsim_validation *v,
                                    struct gsim_validate_scenario *scenario, const char *columns) {
     const struct gsim_ini *ini = &scenario->table->ini;
@@ -109,7 +111,7 @@ static enum gsim_status find_trace(const struct gsim_validation *v,
                            scenario->name);
 }
 
-/* What keeps it from being run by this version; its trace, when nothing does. */
+/* Finds the trace of a scenario, or the reason why this version cannot run it. */
 static enum gsim_status prepare(const struct gsim_validation *v,
                                 struct gsim_validate_scenario *scenario) {
     const char *policy = gsim_scenario_key(scenario, "policy");
@@ -125,7 +127,7 @@ static enum gsim_status prepare(const struct gsim_validation *v,
     return scenario->missing ? GSIM_OK : gsim_no_memory(v->cli->log, "starting");
 }
 
-/* --- what a run says -------------------------------------------------------------------------- */
+/* --- values of a run -------------------------------------------------------------------------- */
 
 static bool summary_value(const struct gsim_summary *s, const char *name, double *out) {
 #define GSIM_FIELD_TEXT(field, help)
@@ -265,8 +267,8 @@ static enum gsim_status collect(const struct tasks *tasks) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* One pass over a row's arithmetic: the first says what runs have to be asked, the later ones read
- * what they said. */
+/* One pass over a row's arithmetic: the first pass collects the values that are wanted from runs,
+ * later passes read them. */
 struct pass {
     const struct gsim_validation *v;
     struct gsim_validate_row *row;
@@ -350,7 +352,7 @@ static enum gsim_status compute(struct pass *p, double *out) {
     return gsim_expression_value(&expression, p->v->cli->arena, out, p->v->cli->log);
 }
 
-/* The mean over the scenario's runs, and its standard error. */
+/* Computes the mean over the scenario's runs, and its standard error. */
 static enum gsim_status simulate(struct pass *p) {
     double sum = 0, squares = 0;
     enum gsim_status status = GSIM_OK;
@@ -378,7 +380,7 @@ static enum gsim_status refer(struct pass *p) {
     return gsim_expression_value(&expression, p->v->cli->arena, &row->reference, p->v->cli->log);
 }
 
-/* Whether the row keeps to its bound; a row without a number keeps to none. */
+/* Decides whether the row is within its bound; a row without a number is not. */
 static enum gsim_status judge(const struct gsim_validation *v, struct gsim_validate_row *row) {
     char *unit;
     double off = fabs(row->simulated - row->reference), most = strtod(row->bound, &unit);
@@ -394,7 +396,7 @@ static enum gsim_status judge(const struct gsim_validation *v, struct gsim_valid
         is_within = off <= most * row->standard_error &&
                     row->standard_error <= most_standard_error * row->simulated;
     else
-        is_within = !*unit && off <= most * (1 + 1e-9); /* half a digit, in binary */
+        is_within = !*unit && off <= most * (1 + 1e-9); /* the margin allows for binary fractions */
     row->verdict = is_within ? GSIM_ROW_WITHIN : GSIM_ROW_MISSED;
     return GSIM_OK;
 }

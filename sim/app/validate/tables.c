@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of gsim validate, from the files that are built in. */
+/* The tables of gsim validate, from the built-in files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static bool ends_in(const char *name, const char *ending) {
     return n >= m && strcmp(name + n - m, ending) == 0;
 }
 
-/* "h200" of "experiments/validate/h200/pcie.csv"; NULL: no file of a suite, or no memory. */
+/* The suite of a file: "h200" of "experiments/validate/h200/pcie.csv"; NULL: the file belongs to no
+ * suite, or no memory. */
 static const char *suite_of(const char *file, struct gsim_arena *arena) {
     const char *name = file + sizeof root - 1;
     if (strncmp(file, root, sizeof root - 1) != 0 || !strchr(name, '/'))
@@ -33,14 +34,14 @@ static const char *suite_of(const char *file, struct gsim_arena *arena) {
     return gsim_arena_strndup(arena, name, strcspn(name, "/"));
 }
 
-/* The scenarios beside a table; NULL: the file is no table. */
+/* The file of scenarios beside a table; NULL: the file is no table. */
 static const struct gsim_embedded *scenarios_beside(const char *file, struct gsim_arena *arena) {
     if (!ends_in(file, ".csv"))
         return NULL;
     return find_file(gsim_arena_printf(arena, "%.*s.ini", (int)strlen(file) - 4, file));
 }
 
-/* Traces and the like: as SUITE-FILE in the folder. */
+/* Writes a suite's other files, such as traces, into the folder, as SUITE-FILE. */
 static enum gsim_status unpack(const struct gsim_validation *v, const char *suite,
                                const struct gsim_embedded *file) {
     const char *name =
@@ -74,7 +75,7 @@ const char *gsim_scenario_key(const struct gsim_validate_scenario *scenario, con
     return entry ? entry->value : NULL;
 }
 
-/* "1, 2, 3" as texts. */
+/* Reads the seeds "1, 2, 3" as texts. */
 static enum gsim_status read_seeds(struct gsim_validate_scenario *scenario,
                                    struct gsim_arena *arena, struct gsim_log *log) {
     const char *list = gsim_scenario_key(scenario, "seeds");
@@ -237,7 +238,7 @@ static bool is_asked_for(const struct gsim_cli *cli, const char *suite) {
     return is_named;
 }
 
-/* All suites that there are, once each; returns how many. */
+/* Lists all suites, each once, and returns their number. */
 static int list_suites(struct gsim_arena *arena, const char **out) {
     int n = 0;
     for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++) {

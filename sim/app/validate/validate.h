@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim validate: the project's own tables of what was measured, published or proved, each row beside
- * what this build says. All of it is data, in experiments/validate/SUITE (built into the program):
+/* gsim validate: the project's own tables of measured, published or proved values, each row beside
+ * the value of this build. All data are in experiments/validate/SUITE (built into the program):
  *
  *   TABLE.csv  scenario,what,simulated,reference,unit,bound,use: one row a number. `simulated` is
  *              arithmetic (sim/app/sweep/expression.h) over result fields of the scenario's run
- *              (`jct_mean_s`), of a job (`jct_s(ID)`), of another scenario (`makespan_s@alone`), and
- *              quotes of a model (`copy_us(h2d 4096)`, see validate_quote.c). `reference` is
- *              arithmetic over numbers. `bound` is "3%", a number in the row's unit, or "3se":
- *              three standard errors over the scenario's seeds, these at most 0.5 % of the mean,
- *              or ">": above the reference, which is then a limit and has no error.
- *              `use`: empty, `fitted` (constants come from this row: it is left out of the
- *              summary), `aside` (kept aside when constants were fitted to other rows of its
- *              table), or `shown` (no bound is promised).
- *   TABLE.ini  title and source, perhaps mean_bound (per cent: of all its rows
- *              but those only shown), then a [scenario] each: the long options of `gsim run` as keys
- *              (what stands before the first section holds for all), and `trace = FILE` beside it,
+ *              (`jct_mean_s`), of a job (`jct_s(ID)`), of another scenario (`makespan_s@alone`),
+ *              and quotes of a model (`copy_us(h2d 4096)`, see quote.c). `reference` is arithmetic
+ *              over numbers. `bound` is "3%", a number in the row's unit, or "3se": three standard
+ *              errors over the scenario's seeds, these at most 0.5 % of the mean, or ">": above the
+ *              reference, which is then a limit and has no error. `use`: empty, `fitted`
+ *              (constants come from this row, which the summary leaves out), `aside` (set aside
+ *              when constants were fitted to other rows of its table), or `shown` (no bound is
+ *              promised).
+ *   TABLE.ini  title and source, perhaps mean_bound (per cent: over all rows except those that are
+ *              only shown), then a [scenario] each: the long options of `gsim run` as keys (a key
+ *              before the first section applies to all scenarios), and `trace = FILE` beside it,
  *              or the trace itself as `columns = ...` and one `job = ...` a line. `seeds = 1, 2`:
- *              one run each; a number is then their mean.
+ *              one run for each seed; a number is then the mean over them.
  *
- * Other files of the folder are what these name. */
+ * Other files of the folder are those that a table names. */
 #ifndef GSIM_APP_VALIDATE_H
 #define GSIM_APP_VALIDATE_H
 
@@ -34,11 +34,11 @@ enum gsim_row_use { GSIM_ROW_TEST = 0, GSIM_ROW_FITTED, GSIM_ROW_ASIDE, GSIM_ROW
 enum gsim_row_verdict {
     GSIM_ROW_WITHIN = 0,
     GSIM_ROW_MISSED,
-    GSIM_ROW_UNBOUND, /* fitted or shown: nothing is promised */
-    GSIM_ROW_MISSING, /* this version cannot run it */
+    GSIM_ROW_UNBOUND, /* fitted or shown: no bound is promised */
+    GSIM_ROW_MISSING, /* this version cannot run the row's scenario */
 };
 
-/* What a run is asked for, by the text of its call. */
+/* A value that a row wants from runs, and the call that names it. */
 struct gsim_wanted {
     struct gsim_call call;
     double *value; /* by run */
@@ -46,11 +46,11 @@ struct gsim_wanted {
 };
 
 struct gsim_validate_scenario {
-    const char *name; /* "" for what stands before the first section */
+    const char *name; /* "" for the keys before the first section */
     const struct gsim_validate_table *table;
-    const char *missing; /* why it cannot be run here; NULL: it can */
-    const char *trace; /* path */
-    const char **seed; /* by run; NULL: one run, by the default seed */
+    const char *missing; /* the reason why this version cannot run it; NULL: it can */
+    const char *trace; /* path of the trace */
+    const char **seed; /* by run; NULL: one run with the default seed */
     int n_runs;
     struct gsim_wanted *wanted;
 };
@@ -61,7 +61,7 @@ struct gsim_validate_row {
     const char *what, *simulated_text, *reference_text, *unit, *bound;
     enum gsim_row_use use;
     int64_t line;
-    /* Answers; NaN where there is none. */
+    /* The computed values; NaN if there is none. */
     double simulated, reference, error_percent, standard_error;
     enum gsim_row_verdict verdict;
     const char *missing;
@@ -69,8 +69,8 @@ struct gsim_validate_row {
 
 struct gsim_validate_table {
     const char *suite, *name, *title, *source;
-    const char *mean_bound; /* NULL: none */
-    const char *csv; /* its name among the files that are built in */
+    const char *mean_bound; /* NULL: the table promises no mean */
+    const char *csv; /* name of the table among the built-in files */
     struct gsim_ini ini;
     struct gsim_validate_scenario *scenario;
     int n_scenarios;
@@ -82,37 +82,40 @@ struct gsim_validation {
     struct gsim_cli *cli;
     struct gsim_validate_table *table;
     int n_tables;
-    struct gsim_folder folder; /* traces and other files, for as long as it runs */
+    struct gsim_folder folder; /* traces and other files, removed when the command ends */
 };
 
-/* validate_tables.c: the tables of the suites that the operands name, or all. */
+/* tables.c: loads the tables of the suites that the operands name, or of all suites. */
 enum gsim_status gsim_validate_load(struct gsim_validation *v);
-/* A scenario's key, or the table's; NULL: neither has it. */
+/* The value of a scenario's key, or of the table's; NULL: neither has the key. */
 const char *gsim_scenario_key(const struct gsim_validate_scenario *scenario, const char *key);
-/* Where a file of that name beside the suite's tables has been unpacked; NULL: there is none. */
+/* The path to which a file beside the suite's tables has been written; NULL: there is no such
+ * file. */
 const char *gsim_validate_file(const struct gsim_validation *v, const char *suite, const char *name,
                                struct gsim_arena *arena);
 struct gsim_validate_scenario *gsim_scenario_find(const struct gsim_validate_table *table,
                                                   const char *name);
 
-/* validate_run.c: fills all answers. */
+/* run.c: makes the runs and computes all rows. */
 enum gsim_status gsim_validate_run(struct gsim_validation *v, int n_threads);
 
-/* validate_quote.c: a quote of a model for a device. *is_quote is false when the name is none. */
+/* quote.c: computes a model's quote for a device. *is_quote becomes false if no quote has that
+ * name. */
 enum gsim_status gsim_validate_quote(const struct gsim_call *call,
                                      const struct gsim_profile *profile, struct gsim_arena *arena,
                                      bool *is_quote, double *out, struct gsim_log *log);
 
-/* validate_print.c: what rows come to. Errors in per cent, of the rows with a bound. */
+/* print.c: the summary of rows. Errors are in per cent, over the rows with a bound. */
 struct gsim_validate_summary {
     const char *suite;
     int n_rows, n_bound, n_within, n_fitted, n_aside, n_shown, n_missing;
-    int n_errors; /* rows that have an error in per cent */
+    int n_errors; /* rows with an error in per cent */
     double mean_percent, worst_percent;
 };
-/* Adds a table's rows; a summary starts zeroed. */
+/* Adds a table's rows to a summary, which starts zeroed. */
 void gsim_validate_sum(const struct gsim_validate_table *table, struct gsim_validate_summary *s);
-/* Whether the mean error keeps to the table's bound on it; a table without one does. */
+/* Whether the mean error is within the table's bound on it; true for a table without such a
+ * bound. */
 bool gsim_validate_mean_is_within(const struct gsim_validate_table *table);
 void gsim_validate_print(const struct gsim_validation *v, enum gsim_output_format format);
 
