@@ -109,9 +109,10 @@ struct gsim_moved gsim_residency_touch(struct gsim_residency *residency, struct 
 /* Brings in the missing chunks, in ascending order; there must be room. */
 struct gsim_moved gsim_residency_populate(struct gsim_residency *residency,
                                           struct gsim_range range);
-/* Takes up to n chunks out by the order of eviction, pinned ones never; fewer when no more can go. */
+/* Takes up to n chunks out by the order of eviction, never pinned ones; fewer when no more can
+ * go. */
 struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_t n);
-/* Takes all of a range out, pinned ones never. */
+/* Takes all chunks of a range out, never pinned ones. */
 struct gsim_moved gsim_residency_evict_range(struct gsim_residency *residency,
                                              struct gsim_range range);
 /* Demand: chunk by chunk in ascending order, a missing chunk comes in, and when there is no room,
