@@ -267,7 +267,7 @@ static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
     return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
 }
 
-/* --- rates where hosts are shared --------------------------------------------------------------- */
+/* --- rates where hosts are shared ------------------------------------------------------------- */
 
 enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
 
