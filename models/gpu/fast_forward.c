@@ -285,7 +285,7 @@ static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes
         skip_ring(&lanes->rings[i], &per->rings[i], n, by_ns);
 }
 
-/* --- looking for it --------------------------------------------------------------------------- */
+/* --- looking for a cycle ---------------------------------------------------------------------- */
 
 /* Work over time, in parts of 10^9; exact enough to tell rates apart that differ by one part in
  * STEADY. */

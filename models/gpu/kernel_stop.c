@@ -119,7 +119,7 @@ static struct gsim_kernel_stop_outcome cheapest(const struct gsim_lane *how,
     return outcome;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all mechanisms --------------------------------------------------------------------------- */
 
 static struct gsim_kernel_stop_outcome save(const struct gsim_kernel_stop_costs *costs,
                                             gsim_work done, int64_t ppm) {

@@ -49,7 +49,7 @@ static uint16_t after(const struct gsim_ring *ring, uint16_t place) {
     return (uint16_t)(place + 1 == ring->n ? 0 : place + 1);
 }
 
-/* --- what comes next -------------------------------------------------------------------------- */
+/* --- the next event of the lane --------------------------------------------------------------- */
 
 static int64_t quantum_of(const struct gsim_ring *ring, const struct gsim_member *member) {
     return member->how.quantum_ns > 0 ? member->how.quantum_ns : ring->how.quantum_ns;

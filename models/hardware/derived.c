@@ -86,7 +86,7 @@ bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before,
     return true;
 }
 
-/* --- together --------------------------------------------------------------------------------- */
+/* --- values that must fit each other ---------------------------------------------------------- */
 
 /* Of a peak and a rate that contradict each other, both given by hand, one must be wrong. */
 static enum gsim_status check_link(const struct gsim_profile *profile, struct gsim_log *log) {

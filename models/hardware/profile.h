@@ -8,11 +8,11 @@
  * own (models/hardware/mig.h, models/hardware/validated.h). The tag is measured, published, fitted
  * or assumed. A key that the device's file lacks is taken from assumed.ini.
  * Values are plain numbers in the key's unit (units are read too); a rate may be `unlimited`. A
- * value may also be a share of another key of the same kind, `88% of pcie.peak_bytes_per_s`, a curve
- * may give its points as shares of `sms` and of `hbm_bytes_per_s` (`3%:8%,100%:98%`), and a time may
- * be that of moving the SMs' registers and shared memory at a share of a rate, `sm state over 90% of
- * hbm_bytes_per_s`: so assumed.ini scales with the device. A ';' after a space starts a comment:
- * keep it out of sources. */
+ * value may also be a share of another key of the same kind, `88% of pcie.peak_bytes_per_s`, a
+ * curve may give its points as shares of `sms` and of `hbm_bytes_per_s` (`3%:8%,100%:98%`), and a
+ * time may be that of moving the SMs' registers and shared memory at a share of a rate, `sm state
+ * over 90% of hbm_bytes_per_s`: so assumed.ini scales with the device. A ';' after a space starts a
+ * comment: keep it out of sources. */
 #ifndef GSIM_MODELS_HARDWARE_PROFILE_H
 #define GSIM_MODELS_HARDWARE_PROFILE_H
 

@@ -179,7 +179,7 @@ enum gsim_status gsim_validated_read(const struct gsim_ini *ini, struct gsim_pro
     return worst;
 }
 
-/* --- whether it holds ------------------------------------------------------------------------- */
+/* --- whether a claim holds -------------------------------------------------------------------- */
 
 static bool is_same(const struct gsim_profile *a, const struct gsim_profile *b, int key) {
     const struct gsim_curve_point *p = a->curve[key], *q = b->curve[key];
