@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What fast-forward does with a field of a lane's state goes by where the field stands. A struct
- * that is part of that state is split into
+/* The treatment of a field of a lane's state by fast-forward depends on where the field stands. A
+ * struct that is part of that state is split into
  *
- *   state       decides the future. Two states are the same only where it is, byte by byte
+ *   state       decides the future. It is equal, byte by byte, in equal states of a lane
  *   times       absolute times that decide the future, GSIM_NEVER where they do not apply. Compared
- *               as what is left of them; they move with the periods that are skipped
- *   marks       absolute times that are not compared: they follow from other fields, or only tell
- *               since when something goes on. They move as well
- *   sums        accumulators: they grow by what a period adds
+ *               as the time left until them; they move with the periods that are skipped
+ *   marks       absolute times that are not compared: they follow from other fields, or only say
+ *               since when a phase lasts. They move as well
+ *   sums        accumulators: they grow by the sums of a period
  *
- * What stands outside of these (how, spec) the owner sets: it changes at disturbances and reports
- * only, so fast-forward passes it by.
+ * Fields outside of these (how, spec) are set by the owner: they change at disturbances and reports
+ * only, so fast-forward passes them by.
  *
  * Times, marks and sums hold nothing but int64_t, and a `state` has no byte that no field owns, so
  * that a new field is right by where it stands. */
@@ -24,7 +24,8 @@
 
 #include "gsim/units.h"
 
-/* Around the structs of roles: a field that leaves bytes without an owner is an error. */
+/* These stand around the structs of roles: a field that leaves bytes without an owner is an
+ * error. */
 #define GSIM_ROLES_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wpadded\"")
 #define GSIM_ROLES_END _Pragma("GCC diagnostic pop")
 
@@ -34,7 +35,7 @@
 #define GSIM_ROLE_ASSERT(type)                                                                     \
     static_assert(sizeof(type) % sizeof(int64_t) == 0, "times and sums are numbers")
 
-/* What lies further back than reach_ns cannot influence anything any more. */
+/* A time further back than reach_ns cannot influence the future any more. */
 static inline int64_t gsim_time_left(int64_t time_ns, int64_t now_ns, int64_t reach_ns) {
     if (time_ns == GSIM_NEVER)
         return GSIM_NEVER;

@@ -137,7 +137,7 @@ struct gsim_entry {
     uint32_t launch_share_ppm;
 };
 
-/* How memory is moved ahead of a turn, and what is predicted of it. */
+/* How memory is moved ahead of a turn, and which memory a turn is predicted to need. */
 struct gsim_migration_rule {
     bool pipeline; /* eviction and population overlap */
     bool early_start;

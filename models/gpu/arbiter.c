@@ -9,7 +9,7 @@
 
 enum {
     STEPS_AT_ONCE = 1 << 22,
-    STEPS_PAST_HORIZON = 16, /* what is looked at in vain when something comes between */
+    STEPS_PAST_HORIZON = 16, /* steps past the horizon, in vain if an event comes before them */
 };
 
 struct gsim_arbiter {
@@ -19,15 +19,16 @@ struct gsim_arbiter {
     uint16_t n_spaces;
     struct gsim_lanes committed, ahead;
     bool is_ahead_valid; /* `ahead` follows from `committed` with nothing from outside between */
-    bool is_ahead_event; /* it stands at an instant with reports; else only so far looked */
+    /* true: `ahead` stopped at an instant with reports; false: it was only brought that far */
+    bool is_ahead_event;
     struct gsim_fast_forward cycle;
     struct gsim_pager pager;
-    struct gsim_pager_shares shares; /* of its rates */
+    struct gsim_pager_shares shares; /* of the pager's rates */
     struct gsim_memory_use gone; /* bytes moved for contexts that have left */
     uint16_t n_present; /* members */
-    int64_t n_steps; /* that were simulated, those of a state ahead included */
+    int64_t n_steps; /* steps that were simulated, those of a state ahead included */
     struct gsim_slice_log spans[2],
-        taken; /* of the committed state and the one ahead, as they swap */
+        taken; /* of the committed state and of the state ahead; they swap */
 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -108,14 +109,15 @@ static void note(struct gsim_lanes *lanes, uint16_t place, unsigned report) {
     lanes->has_reports = true;
 }
 
-/* Others run in this lane, or nobody does. */
+/* The running members of this lane may have changed: the rates of its space are to be solved
+ * anew. */
 static void unsolve(const struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                     const struct gsim_ring *ring) {
     if (arbiter->n_spaces > 0)
         lanes->unsolved |= 1u << ring->space;
 }
 
-/* A member has just stopped running: is there anything to say of it? */
+/* Notes the reports that are due for a member that has just stopped running. */
 static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     struct gsim_member *member = &lanes->members[place];
     const struct gsim_context *context = &member->context;
@@ -137,7 +139,7 @@ static void inspect(struct gsim_lanes *lanes, uint16_t place) {
     }
 }
 
-/* While somebody watches, every slice is walked. */
+/* While an observer watches, every slice is walked. */
 static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes,
                             int64_t limit_ns) {
     const struct gsim_arbiter_options *options = &arbiter->options;
@@ -150,16 +152,16 @@ static void look_for_cycles(struct gsim_arbiter *arbiter, struct gsim_lanes *lan
     gsim_fast_forward_turn(&arbiter->cycle, options, lanes, limit_ns);
 }
 
-/* Whether the step was into a turn, and not to the end of one: where switching costs nothing it may be
- * both. */
+/* Whether the step began a turn, and did not only end one: where switching costs nothing a step may
+ * do both. */
 static bool has_begun(const struct gsim_lanes *lanes, const struct gsim_ring *ring,
                       uint16_t stopped) {
     return stopped == GSIM_NO_MEMBER || (ring->state.phase == GSIM_LANE_RUNNING &&
                                          ring->marks.quantum_start_ns == lanes->now_ns);
 }
 
-/* Brings the lanes to the first instant with a report, or to limit_ns; or so far as these steps go.
- * false: it is not there yet. */
+/* Brings the lanes to the first instant with a report or to limit_ns, or as far as n_steps steps
+ * go. Returns false if neither has been reached yet. */
 static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns,
                       int64_t n_steps) {
     struct gsim_rotation rotation = rotation_of(arbiter, lanes);
@@ -189,7 +191,7 @@ static bool run_steps(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, in
     return true;
 }
 
-/* The steps at once are limited so that whoever simulates can be interrupted. */
+/* The steps of one call are limited so that the caller can interrupt the simulation. */
 static bool run_some(struct gsim_arbiter *arbiter, struct gsim_lanes *lanes, int64_t limit_ns) {
     return run_steps(arbiter, lanes, limit_ns, STEPS_AT_ONCE);
 }
@@ -226,7 +228,7 @@ bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter) {
                                              STEPS_PAST_HORIZON);
 }
 
-/* Before rates are solved, when the next change is is not known. */
+/* While rates are unsolved, the time of the next change is unknown. */
 static int64_t quiet_until_ns(const struct gsim_lanes *lanes) {
     int64_t next_ns = lanes->n_rings > 0 ? lanes->rings[earliest(lanes)].marks.next_ns : GSIM_NEVER;
     if (lanes->unsolved)
@@ -249,7 +251,8 @@ struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t
                                    arbiter->is_ahead_event};
 }
 
-/* What was told of the state that was ahead has come true. Told before and not taken comes first. */
+/* The spans logged of the state ahead have come true. Spans logged before them and not yet taken
+ * come first. */
 static void keep_spans(struct gsim_arbiter *arbiter, struct gsim_slice_log *now_true) {
     struct gsim_slice_log *before = arbiter->committed.spans;
     if (!before || before->n == 0)
@@ -261,17 +264,18 @@ static void keep_spans(struct gsim_arbiter *arbiter, struct gsim_slice_log *now_
     *now_true = swap;
 }
 
-/* The state ahead becomes the committed one, and a new one has to be copied from it. A context alone
- * that has nothing to report is brought forward instead, which is less than a copy; but observers
- * hear of a slice from one state only. */
+/* The state ahead becomes the committed one, and a new state ahead has to be copied from it. A
+ * single member that has nothing to report is brought forward instead, which costs less than a
+ * copy; but observers hear of a slice from one state only. */
 static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
     bool is_alone = arbiter->n_present == 1 && !arbiter->committed.spans;
     return arbiter->is_ahead_valid && arbiter->ahead.now_ns == now_ns &&
            (arbiter->is_ahead_event || !is_alone);
 }
 
-/* Where rates are extrapolated, how far they are in one go depends on where the run is looked at:
- * what the state ahead did not report by now may have happened on the way. It is reported now. */
+/* Where rates are extrapolated, how far they are extrapolated at once depends on when the run is
+ * looked at: an event that the state ahead did not report by now may have happened on the way. It
+ * is reported now. */
 static void report_late(const struct gsim_fast_forward *cycle, struct gsim_lanes *committed,
                         int64_t now_ns) {
     committed->is_approximate |= cycle->phase == GSIM_CYCLE_FOUND && cycle->is_approximate;
@@ -302,14 +306,15 @@ static void run_to(struct gsim_arbiter *arbiter, struct gsim_lanes *committed, i
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns) {
     struct gsim_lanes *committed = &arbiter->committed;
     if (takes_ahead(arbiter, now_ns)) {
-        struct gsim_lanes swap = arbiter->ahead; /* the other one is made from it when needed */
+        /* the state ahead is copied from it when it is needed */
+        struct gsim_lanes swap = arbiter->ahead;
         keep_spans(arbiter, swap.spans);
         arbiter->ahead = *committed;
         *committed = swap;
         arbiter->is_ahead_valid = false;
     } else if (committed->now_ns < now_ns) {
         run_to(arbiter, committed, now_ns);
-        if (committed->is_approximate) /* it may have skipped elsewhere than the one ahead */
+        if (committed->is_approximate) /* it may have skipped elsewhere than the state ahead */
             arbiter->is_ahead_valid = false;
     }
     committed->now_ns = now_ns;
@@ -390,7 +395,7 @@ void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pag
         arbiter->pager = *pager;
     arbiter->pager.stamp = stamp;
     if (pager && before == pager->manager)
-        arbiter->pager.uvm = uvm; /* it has its scratch space already */
+        arbiter->pager.uvm = uvm; /* the pager has its scratch space already */
     if (pager)
         gsim_pager_share(&arbiter->pager, &arbiter->shares);
     if (before != (pager ? pager->manager : GSIM_MEMORY_RESIDENT))
@@ -408,7 +413,8 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
     disturb(keeper, now_ns);
     arbiter->shares = *shares;
     gsim_pager_share(&arbiter->pager, shares);
-    if (keeper != arbiter) /* a gang waits for another one's pages, or hardly for these */
+    /* a gang waits for the pages of another of its GPUs, or hardly for these */
+    if (keeper != arbiter)
         return;
     for (uint16_t place = 0; place < lanes->capacity; place++) {
         struct gsim_member *member = &lanes->members[place];
@@ -422,7 +428,8 @@ void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *
         gsim_ring_plan(&rotation, &lanes->rings[i], now_ns);
 }
 
-/* What has arrived for the members; of a gang's gang, while the gang waits for so long. */
+/* Memory that has arrived for the members. part: a gang's memory on another GPU, of which the bytes
+ * that the gang still waits for have not arrived. */
 static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_gang_part *part,
                         struct gsim_memory_use *to) {
     for (uint16_t place = 0; place < lanes->capacity; place++) {
@@ -436,7 +443,7 @@ static void add_arrived(const struct gsim_lanes *lanes, const struct gsim_gang_p
     }
 }
 
-/* Where the keeper has the memory of another GPU; NULL: that is where it always is. */
+/* The keeper's part for the memory of another GPU; NULL: the memory is in its own arbiter. */
 static const struct gsim_gang_part *part_of(const struct gsim_arbiter *arbiter,
                                             const struct gsim_arbiter *keeper, uint32_t gpu) {
     const struct gsim_gang_memory *gang = &keeper->committed.gang;
@@ -483,7 +490,7 @@ static uint16_t free_place(struct gsim_arbiter *arbiter) {
     return old;
 }
 
-/* is_filled: the gang' memory was carried there. */
+/* is_filled: the gang's memory was carried there. */
 static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_spec *spec,
                         struct gsim_parked *memory, bool is_filled) {
     memory->stall_ns = 0;
@@ -494,9 +501,9 @@ static bool open_tenant(struct gsim_arbiter *arbiter, const struct gsim_tenant_s
 static uint16_t enrol(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                       const struct gsim_context *context, const struct gsim_parked *memory) {
     struct gsim_lanes *lanes = &arbiter->committed;
-    struct gsim_tenant tenant = {.spec = memory->tenant.spec, /* it is there as it was opened */
-                                 .used = memory->tenant.used,
-                                 .unused = memory->tenant.unused};
+    /* the memory stays as it was opened */
+    struct gsim_tenant tenant = {
+        .spec = memory->tenant.spec, .used = memory->tenant.used, .unused = memory->tenant.unused};
     tenant.spec.overflow = newcomer->tenant.spec.overflow;
     uint16_t place = free_place(arbiter);
     if (place == GSIM_NO_MEMBER) {
@@ -556,7 +563,7 @@ static void leave_lane(struct gsim_arbiter *arbiter, uint16_t member, int64_t no
     struct gsim_ring *ring = &lanes->rings[lanes->members[member].how.lane];
     gsim_ring_leave(&rotation, ring, member, now_ns);
     if (arbiter->n_spaces > 0 && ring->n == 0)
-        ring->state.is_used = false; /* contexts side by side: there is none left to switch from */
+        ring->state.is_used = false; /* contexts side by side: no context is left to switch from */
     unsolve(arbiter, lanes, ring);
 }
 
@@ -609,7 +616,7 @@ bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *oth
     struct gsim_gang_part *part = &lanes->gang.part[lanes->gang.n++];
     struct gsim_store unused = part->store;
     *part = (struct gsim_gang_part){.gpu = gpu, .is_open = parked, .store = other->committed.store};
-    if (parked) /* what it has moved is counted anew */
+    if (parked) /* the bytes that it moves are counted from zero */
         part->tenant = (struct gsim_tenant){
             .spec = parked->spec, .used = parked->used, .unused = parked->unused};
     other->committed.store = unused;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who has the SMs of one GPU when: the lanes of its arrangement, each a rotation, and the shortcut
- * over what repeats.
+/* Which context has the SMs of one GPU at which time: the lanes of the GPU's arrangement, each a
+ * rotation, and the shortcut over the cycles that repeat.
  *
  * The arbiter keeps two states: the committed one, which is never later than the simulation's
- * clock, and the one ahead, brought forward to the next thing to report. When somebody joins or
- * leaves before that, the one ahead is thrown away; when nobody does, it becomes the committed one.
- * So nothing outside has to happen at every slice.
+ * clock, and the state ahead, brought forward to the next report. A job that joins or leaves before
+ * that makes the state ahead invalid: it is thrown away. Without such a disturbance it becomes the
+ * committed one. So nothing outside the arbiter has to happen at every slice.
  *
  * Fast forward: between two disturbances the lanes are a deterministic machine. As soon as its
  * canonical state recurs (Brent's algorithm proposes, a full comparison decides), whole cycles are
- * skipped and every accumulator gains its share exactly. Canonical is what can influence the
- * future: turns, times relative to now, offsets within an iteration; not the offset of a single
- * long kernel that is always ready. */
+ * skipped and every accumulator gains its share exactly. The canonical state holds all that can
+ * influence the future: turns, times relative to now, offsets within an iteration. The offset of a
+ * single long kernel that is always ready is not part of it. */
 #ifndef GSIM_MODELS_GPU_ARBITER_H
 #define GSIM_MODELS_GPU_ARBITER_H
 
@@ -22,149 +22,160 @@ struct gsim_arbiter;
 
 struct gsim_arbiter_options {
     struct gsim_switch_costs costs;
-    int64_t quantum_ns; /* of lanes that name none */
+    int64_t quantum_ns; /* of lanes that name no quantum */
     int64_t slice_budget; /* slices without recurrence, until steady rates are extrapolated */
-    bool is_plain; /* never skip anything: the reference */
-    bool is_exact; /* never extrapolate */
-    int64_t watch_from_ns, watch_until_ns; /* when every slice is walked and told; until 0: never */
+    bool is_plain; /* no cycle is skipped: the reference */
+    bool is_exact; /* rates are never extrapolated */
+    /* every slice between these times is walked and logged for observers; until 0: none is */
+    int64_t watch_from_ns, watch_until_ns;
 };
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory left. */
 struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
                                       struct gsim_arena *arena);
 
 enum { GSIM_SPACES_MAX = GSIM_MIG_SLICES_MAX };
-/* Lanes share SMs and bandwidth in these spaces from now on; n 0: each has the whole GPU to itself.
- * Nobody is in any lane. */
+/* From now on lanes share SMs and bandwidth in these spaces; n 0: each lane has the whole GPU to
+ * itself. All lanes are empty. */
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,
                              uint16_t n, int64_t now_ns);
 
-/* The number of lanes may grow and never shrinks; how a lane works is changed from its next turn
- * on. how: with time slices or by priority; a quantum of 0 is the arbiter's. space: where lanes
- * share spaces, which one. false: no memory. */
+/* Sets how a lane works, from its next turn on. The number of lanes may grow and never shrinks. A
+ * quantum of 0 in `how` stands for the arbiter's. space: the space of the lane, where lanes share
+ * spaces. Returns false if there is no memory left. */
 bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
                            uint16_t space, int64_t now_ns);
-/* As it was set; with time slices where it never was. */
+/* How the lane was set; a lane that was never set has time slices. */
 struct gsim_lane gsim_arbiter_lane(const struct gsim_arbiter *arbiter, uint16_t lane);
 uint16_t gsim_arbiter_in_lane(const struct gsim_arbiter *arbiter, uint16_t lane); /* members */
 
-/* Who moves memory from now on, while the arbiter has no members; pager NULL: nobody, everything
- * stays resident. */
+/* Sets the pager that moves memory from now on, while the arbiter has no members; pager NULL: all
+ * memory stays resident. */
 void gsim_arbiter_set_memory(struct gsim_arbiter *arbiter, const struct gsim_pager *pager);
 
-/* How its memory moves. */
+/* The pager of this GPU's memory. */
 const struct gsim_pager *gsim_arbiter_pager(const struct gsim_arbiter *arbiter);
-/* From now on its memory moves at these shares of its rates. keeper: the arbiter that has it, which is
- * another one while a gang is there. */
+/* From now on this GPU's memory moves at these shares of its rates. keeper: the arbiter that keeps
+ * this memory; while a gang is on several GPUs, that of its first GPU. */
 void gsim_arbiter_set_shares(struct gsim_arbiter *arbiter, struct gsim_arbiter *keeper,
                              const struct gsim_pager_shares *shares, int64_t now_ns);
-/* What has arrived by the committed state of the keeper, ever. */
+/* Bytes that have arrived by the committed state of the keeper, since the beginning. */
 struct gsim_paged {
     int64_t bytes_in, bytes_out;
 };
 struct gsim_paged gsim_arbiter_paged(const struct gsim_arbiter *arbiter,
                                      const struct gsim_arbiter *keeper, uint32_t gpu);
-/* Whether more has to be moved. */
+/* True if the open buffers of this memory are together larger than the GPU. */
 bool gsim_arbiter_is_too_much(const struct gsim_arbiter *arbiter, const struct gsim_arbiter *keeper,
                               uint32_t gpu);
 
-/* A lane that nobody is in; its number may be that of a new one. */
+/* The first lane without members; the number of a new lane if every lane has members. */
 uint16_t gsim_arbiter_free_lane(const struct gsim_arbiter *arbiter);
 
-/* All of these settle the committed state at now_ns first, and drop what was computed ahead. */
-/* A member of whom how, spec, the fixed part of its context and the spec of its memory are filled.
- * Its place in the table, until it leaves; GSIM_NO_MEMBER: no memory. */
+/* All functions below settle the committed state at now_ns first, and drop the state ahead. */
+/* A newcomer joins; how, spec, the fixed part of its context and the spec of its memory are filled
+ * in. Returns the member's place in the table until it leaves; GSIM_NO_MEMBER: no memory left. */
 uint16_t gsim_arbiter_join(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            int64_t now_ns);
-/* It goes on where an earlier context of the same process was left, and when that was; its memory was
- * carried back. */
+/* The newcomer goes on where an earlier context of the same process was left, at left_ns; its
+ * memory was carried back to this GPU. */
 uint16_t gsim_arbiter_rejoin(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                              const struct gsim_context *left, int64_t left_ns, int64_t now_ns);
 void gsim_arbiter_leave(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
-/* What a context has left of its memory, and what it had still to wait for when it left. */
+/* What a context leaves behind: its memory, and the rest of its wait for pages. */
 struct gsim_parked {
     struct gsim_tenant tenant;
     int64_t stall_ns;
 };
-/* Who parks leaves its memory where it is: others may push it out. Its context goes on with what is
- * left of it when it is woken; what is dropped is freed, on this GPU or one that was taken in. */
+/* A member that parks leaves its memory where it is; memory of other members may push it out. When
+ * it is woken, its context goes on with the memory that is left. Dropping frees the parked memory,
+ * on this GPU or on a GPU that was taken in. */
 struct gsim_parked gsim_arbiter_park(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_ns);
 uint16_t gsim_arbiter_wake(struct gsim_arbiter *arbiter, const struct gsim_member *newcomer,
                            const struct gsim_context *left, int64_t left_ns,
                            const struct gsim_parked *parked, int64_t now_ns);
 void gsim_arbiter_drop(struct gsim_arbiter *arbiter, struct gsim_tenant *parked, uint32_t gpu,
                        int64_t now_ns);
-/* The memory of another GPU is this arbiter's until it is given back: a gang is about to be on both, and
- * nobody else is. parked: what the gang has left there, NULL: nothing. false: no memory. */
+/* Takes over the memory of another GPU until it is given back: a gang is about to be on both, and
+ * neither has members. parked: the memory that the gang has left there, NULL: none. Returns false
+ * if there is no memory left. */
 bool gsim_arbiter_take_in(struct gsim_arbiter *arbiter, struct gsim_arbiter *other, uint32_t gpu,
                           const struct gsim_tenant *parked, int64_t now_ns);
-/* The one that was taken in last, after the gang has left; what the gang has left there, if it parked. */
+/* Gives back the GPU that was taken in last, after the gang has left; returns the memory that the
+ * gang has there, if it parked. */
 struct gsim_tenant gsim_arbiter_give_back(struct gsim_arbiter *arbiter, struct gsim_arbiter *other,
                                           int64_t now_ns);
-/* It is to be reported as LEFT at the next boundary that it reaches. true: it is at one now. */
+/* The member is to be reported as LEFT at the next boundary that it reaches. Returns true if it is
+ * at one now. */
 bool gsim_arbiter_exit(struct gsim_arbiter *arbiter, uint16_t member, enum gsim_exit exit_at,
                        int64_t now_ns);
-/* From now on it stands as this entry says among the others of its lane; its time counts anew. */
+/* From now on the member has the priority and weight of this entry; in fair lanes its time is
+ * counted from now. */
 void gsim_arbiter_rank(struct gsim_arbiter *arbiter, uint16_t member, const struct gsim_entry *how,
                        int64_t now_ns);
-/* It is taken off its lane as at the end of a turn, and joins another one, where an iteration has
- * so much GPU time. */
+/* The member is taken off its lane as at the end of a turn, and joins another lane, in which its
+ * iterations take gpu_ns of GPU time. */
 void gsim_arbiter_move(struct gsim_arbiter *arbiter, uint16_t member, uint16_t lane, int64_t gpu_ns,
                        int64_t now_ns);
-/* At most so many of its kernels begin in each period of refill_ns; refill_ns 0: no cap. */
+/* At most `cap` of the member's kernels begin in each period of refill_ns; refill_ns 0: no cap. */
 void gsim_arbiter_cap(struct gsim_arbiter *arbiter, uint16_t member, int64_t cap, int64_t refill_ns,
                       int64_t now_ns);
-/* From now on so much of its iterations lies on the host. In a lane with time slices. */
+/* From now on this part of the member's iterations lies on the host. In a lane with time slices. */
 void gsim_arbiter_overflow(struct gsim_arbiter *arbiter, uint16_t member,
                            struct gsim_overflow overflow, int64_t now_ns);
-/* Report WATCHED when this much of its iterations and of the present one is done; < 0: never. */
+/* Reports WATCHED when the member has done these iterations and this part of the next; iterations <
+ * 0: never. */
 void gsim_arbiter_watch(struct gsim_arbiter *arbiter, uint16_t member, int64_t iterations,
                         gsim_work done, int64_t now_ns);
 
 enum gsim_report {
     GSIM_REPORT_NOTHING = 0,
-    GSIM_REPORT_WORKED = 1, /* its last kernel ended; finish_ns says when its host is done too */
+    /* the member's last kernel ended; finish_ns says when its host is done too */
+    GSIM_REPORT_WORKED = 1,
     GSIM_REPORT_LEFT = 2,
     GSIM_REPORT_WATCHED = 4,
 };
 
-/* The next instant at which somebody is to be reported, or horizon_ns when that is sooner. Nothing
+/* The next instant at which a member is to be reported, or horizon_ns when that is sooner. Nothing
  * from outside may happen before horizon_ns. */
 int64_t gsim_arbiter_next_ns(struct gsim_arbiter *arbiter, int64_t horizon_ns);
-/* The same, but it may look past the horizon, a little at a time: the next instant at which somebody
- * is to be reported (is_due), or one until which nobody is, that instant included; one before the
- * horizon is where the simulation can be interrupted. */
+/* As gsim_arbiter_next_ns, but looks past the horizon, a few steps at a time. until_ns is the next
+ * instant at which a member is to be reported (is_due), or an instant up to which no member is,
+ * that instant included. An instant before the horizon without a report lets the simulation be
+ * interrupted. */
 struct gsim_foresight {
     int64_t until_ns;
     bool is_due;
 };
 struct gsim_foresight gsim_arbiter_foresee(struct gsim_arbiter *arbiter, int64_t horizon_ns);
-/* What it does depends on when it is asked, since something is extrapolated, or is told as it
- * happens: it is to be settled at every instant, and not asked for more than the horizon. */
+/* True if the state may not run ahead, since it extrapolates or an observer logs slices: it is
+ * settled at every instant, and never asked past the horizon. */
 bool gsim_arbiter_is_close(const struct gsim_arbiter *arbiter);
 /* Brings the committed state to now_ns, which is not past the last answer of gsim_arbiter_next_ns.
- * Whether anybody is to be reported. */
+ * Returns whether a member is to be reported. */
 bool gsim_arbiter_settle(struct gsim_arbiter *arbiter, int64_t now_ns);
 /* Takes the next report of the committed state: its member, or GSIM_NO_MEMBER. */
 uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports);
 
-/* There was no memory left to keep its state in. */
+/* True if there was no memory left to keep its state in. */
 bool gsim_arbiter_has_failed(const struct gsim_arbiter *arbiter);
-/* What a member on so many GPUs has moved; those that were not taken in are like the first. */
+/* Memory moved by a job on n_gpus GPUs. GPUs that were not taken in are taken to have moved as much
+ * as the first. */
 struct gsim_memory_use gsim_arbiter_use(const struct gsim_arbiter *arbiter, uint16_t member,
                                         uint32_t n_gpus);
 const struct gsim_member *gsim_arbiter_member(const struct gsim_arbiter *arbiter, uint16_t member);
 uint16_t gsim_arbiter_members(const struct gsim_arbiter *arbiter); /* places in the table */
 uint16_t gsim_arbiter_present(const struct gsim_arbiter *arbiter);
 
-/* What happened up to the committed state since the last call; emptied by it. */
+/* The spans up to the committed state since the last call, which empties the log. */
 const struct gsim_slice_log *gsim_arbiter_take_spans(struct gsim_arbiter *arbiter);
 
 struct gsim_arbiter_stats {
     int64_t slices, switch_ns;
-    int64_t vain_slices; /* that ended before their pages were there, on lanes that are kept */
+    /* turns that ended before their pages were there, in lanes that idle contexts keep */
+    int64_t vain_slices;
     int64_t skipped_ns; /* of the committed time */
-    int64_t steps; /* that were simulated: what is skipped costs none */
+    int64_t steps; /* steps that were simulated; skipped cycles take none */
     bool is_approximate;
 };
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter);

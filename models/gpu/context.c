@@ -10,8 +10,8 @@ GSIM_ROLE_ASSERT(struct gsim_context_times);
 GSIM_ROLE_ASSERT(struct gsim_context_marks);
 GSIM_ROLE_ASSERT(struct gsim_context_sums);
 
-/* Kernels m = 0, 1, ... of an iteration: when it is launched, and the work that is done when it
- * ends. Both are floors of even parts, so that the parts add up to the whole. */
+/* Of kernels m = 0, 1, ... of an iteration: when each is launched, and the work that is done when
+ * it ends. Both are floors of even parts, so that the parts add up to the whole. */
 static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
     if (context->host_ns == 0 || kernel == 0)
         return context->times.launch_ns;
@@ -31,7 +31,7 @@ static int64_t present_kernel(const struct gsim_context *context) {
     int64_t done_ns = gsim_work_to_ns(context->done);
     int64_t kernel = gsim_muldiv_floor(done_ns, context->kernels, context->gpu_ns);
     if (kernel > 0)
-        kernel--; /* the floors above may put it one too far */
+        kernel--; /* the floors above may give the kernel after the present one */
     while (kernel + 1 < context->kernels && work_after(context, kernel) <= done_ns)
         kernel++;
     return kernel;
@@ -49,8 +49,9 @@ static bool starves_after(const struct gsim_context *context, int64_t kernel, in
     return launched_ns(context, kernel + 1) > end_of(context, kernel, from_ns, rate_q32);
 }
 
-/* The kernel after which nothing is left to run. Where the GPU is the slower one it is the last;
- * where the host is, it falls behind the GPU once and for all, so it can be bisected. */
+/* The kernel after which nothing is left to run. Where the GPU is slower than the host that is the
+ * last kernel; where the host is slower, it falls behind the GPU once and for all, so that the
+ * kernel is found by bisection. */
 static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
                                 uint64_t rate_q32) {
     int64_t low = present_kernel(context), high = context->kernels - 1;
@@ -69,7 +70,8 @@ static int64_t last_before_idle(const struct gsim_context *context, int64_t from
 
 /* --- the cap on launches ---------------------------------------------------------------------- */
 
-/* Kernels that have begun when so much is done, to the nanosecond: one that is about to has not. */
+/* Kernels that have begun when this much is done, to the nanosecond: a kernel that is about to
+ * begin has not. */
 static int64_t begun_at(const struct gsim_context *context, gsim_work done) {
     struct gsim_context then = *context;
     then.done = done;
@@ -78,7 +80,7 @@ static int64_t begun_at(const struct gsim_context *context, gsim_work done) {
     return done_ns > start_ns ? kernel + 1 : kernel;
 }
 
-/* It has run, within one period, to here. */
+/* The context has run up to `done`, within one period of the cap. */
 static void count_begun(struct gsim_context *context, gsim_work done, int64_t now_ns) {
     if (context->refill_ns == 0)
         return;
@@ -90,8 +92,8 @@ static void count_begun(struct gsim_context *context, gsim_work done, int64_t no
     context->marks.counted_ns = now_ns - 1;
 }
 
-/* At the start of a kernel that the cap does not let begin in this period, the host waits for the
- * next one. */
+/* At the start of a kernel that may not begin in this period of the cap, the host waits for the
+ * next period. */
 static void hold_back(struct gsim_context *context, int64_t now_ns) {
     if (context->refill_ns == 0 || gsim_context_is_done(context) ||
         gsim_context_begun(context, now_ns) < context->cap)
@@ -139,9 +141,9 @@ static int64_t last_before_cap(const struct gsim_context *context, int64_t now_n
 
 /* --- iterations ------------------------------------------------------------------------------- */
 
-/* The next iteration can begin from now_ns on, and does when there is one to do. A server launches a
- * request when it arrives, or once its host is there: it does not wait for the GPU to be done with the
- * requests before, so that one which waits follows at once. */
+/* The next iteration can begin from now_ns on, and does when there is one left. A server launches a
+ * request when it arrives, or once its host is there: it does not wait until the GPU has done the
+ * requests before, so that a waiting request follows at once. */
 static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t host_ns) {
     context->times.launch_ns = now_ns;
     if (context->arrival_ns && !gsim_context_is_done(context)) {
@@ -170,7 +172,7 @@ void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
     launch_next(context, now_ns, now_ns);
 }
 
-/* Of the host's time between two iterations, at this moment. */
+/* The rest at at_ns of the host's time between two iterations. */
 static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
     int64_t left_ns = context->times.launch_ns - context->state.held_ns - at_ns;
     if (context->arrival_ns || left_ns < 0)
@@ -188,7 +190,7 @@ void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t
         context->state.held_ns = 0;
         return;
     }
-    /* Everything that was launched is lost with the queue, and launched again from here on. */
+    /* All launches are lost with the queue, and are made again from here on. */
     int64_t before_ns = launched_ns(context, present_kernel(context)) - context->times.launch_ns;
     context->times.launch_ns += lost_ns - before_ns;
     context->times.ready_ns = now_ns;
@@ -245,7 +247,8 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
     count_begun(context, done, now_ns);
     context->state.held_ns = 0;
     context->done = done;
-    if (done >= gsim_work_of_ns(context->gpu_ns)) { /* the last nanosecond may hold more */
+    /* the last nanosecond may hold more than the rest of the iteration */
+    if (done >= gsim_work_of_ns(context->gpu_ns)) {
         end_iteration(context, now_ns);
         return;
     }
@@ -282,8 +285,8 @@ void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
     context->done = gsim_work_of_ns(start_ns + gsim_muldiv_floor(done_ns, after_ns, before_ns));
 }
 
-/* The host stopped launching when the queue was full: what it has launched by now is at most that
- * much ahead. */
+/* The host stopped launching when the queue was full, so its launches by now are at most one full
+ * queue ahead. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
     if (context->host_ns == 0 || context->kernels <= context->queue)
         return;
@@ -295,7 +298,8 @@ void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
 
 /* --- fast-forward ----------------------------------------------------------------------------- */
 
-/* The place in a sweep over several iterations, and in a period of the cap. */
+/* Whether both contexts are at the same place in a sweep over several iterations, and in a period
+ * of the cap. */
 static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
                            const struct gsim_context *b, int64_t b_now_ns) {
     int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
@@ -306,7 +310,7 @@ static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
             gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
 }
 
-/* A launch matters as long as the host is at it. */
+/* The launch of an iteration matters as long as the host is launching it. */
 bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
                           const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
                           bool can_be_cut) {
@@ -339,8 +343,8 @@ static void settle_iterations(struct gsim_context *context) {
     context->done -= over * iteration;
 }
 
-/* A linear context is in its only iteration, which goes on and took what it has: its sums wait for
- * the end of it, and when it began stays. */
+/* A linear context is in its only iteration, which goes on after the skip: its sums wait for the
+ * end of that iteration, and the time at which it began stays. */
 void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,
                        int64_t by_ns, bool may_be_within) {
     if (gsim_context_is_done(context))

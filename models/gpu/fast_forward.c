@@ -6,8 +6,8 @@
 #include "gsim/units.h"
 
 enum {
-    STEADY = 200, /* rates that are extrapolated are steady to a part of this: half a per cent */
-    WINDOW_PARTS = 8, /* of a window, the least that rates are read from */
+    STEADY = 200, /* extrapolated rates are steady to one part in this many: half a per cent */
+    WINDOW_PARTS = 8, /* rates are compared from at least one part in this many of a window */
 };
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
 
 /* --- the canonical state ---------------------------------------------------------------------- */
 
-/* How far a round is, where turns pass whether they are used or not. */
+/* Compares how far the round is, where turns pass whether they are used or not. */
 static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const struct gsim_ring *b,
                           int64_t b_now_ns) {
     struct gsim_grid one = gsim_ring_grid(a), other = gsim_ring_grid(b);
@@ -78,8 +78,8 @@ static bool is_same_round(const struct gsim_ring *a, int64_t a_now_ns, const str
            gsim_grid_offset_ns(&one, a_now_ns) == gsim_grid_offset_ns(&other, b_now_ns);
 }
 
-/* A context alone in its lane may renew its quantum for ever; when it began decides nothing until
- * another one joins, and then it is when it was. */
+/* A context alone in its lane may renew its quantum for ever; the begin of the quantum decides
+ * nothing until another context joins, and then it is the true one. */
 static bool keeps_quantum(const struct gsim_ring *ring, int64_t moved_ns) {
     return ring->n == 1 && moved_ns == 0;
 }
@@ -107,8 +107,8 @@ static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
            gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
 }
 
-/* Whether where it is within a kernel decides how it is halted, or how long it pads: somebody may
- * have to halt it. */
+/* Whether the member's offset within a kernel decides the future: how the kernel is halted for a
+ * more urgent member, how long it pads, or when others may pad. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->how.lane];
     bool is_outranked = false, outranks = false;
@@ -119,10 +119,11 @@ static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member 
     return (is_outranked &&
             (gsim_ring_is_padded(ring) || gsim_lane_urgency(&ring->how).stop != GSIM_STOP_SAVE)) ||
            (outranks && gsim_ring_is_padded(ring) &&
-            member->context.kernels > 1); /* whose ends let others pad */
+            member->context.kernels > 1); /* the ends of its kernels let other members pad */
 }
 
-/* What decides who is next is who had how much more than the others. */
+/* In a fair lane the next member is chosen by how much more weighted time each has had: all have
+ * gained equally since. */
 static bool is_same_standing(const struct gsim_lanes *a, const struct gsim_lanes *b,
                              uint16_t place) {
     const struct gsim_ring *ring = &a->rings[a->members[place].how.lane];
@@ -151,8 +152,9 @@ static bool is_same(struct gsim_fast_forward *cycle, const struct gsim_arbiter_o
            gsim_gang_memory_are_same(&a->gang, a->now_ns, &b->gang, b->now_ns, &cycle->scratch);
 }
 
-/* Requests come when they come, a member that is to stop does so once, and so does one that is alone in
- * its last long kernel. Nothing of that changes before the next report or disturbance. */
+/* No cycle while a member serves requests, which arrive at times of their own, while one is about
+ * to stop, or while the only member is in its last long kernel. None of this changes before the
+ * next report or disturbance. */
 static bool can_repeat(const struct gsim_lanes *lanes) {
     uint32_t n_present = 0, n_last = 0;
     for (uint16_t i = 0; i < lanes->capacity; i++) {
@@ -186,7 +188,7 @@ static void subtract_member(struct gsim_member *per, const struct gsim_member *n
                        (const int64_t *)&then->tenant.sum);
 }
 
-/* What has been done since the state that was seen. */
+/* Sets the sums of a period to the progress since the state that was seen. */
 static void measure(struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
     const struct gsim_lanes *then = &cycle->seen;
     struct gsim_lanes *per = &cycle->per_period;
@@ -207,7 +209,8 @@ static void find(struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
     cycle->is_approximate = is_approximate;
 }
 
-/* All that is done, or is to be: extrapolated periods are no whole number of iterations. */
+/* All work that is done, or is to be done: extrapolated periods are no whole number of
+ * iterations. */
 static gsim_work total(const struct gsim_context *context, int64_t iterations, gsim_work done) {
     return gsim_work_of_ns(context->gpu_ns) * iterations + done;
 }
@@ -216,7 +219,7 @@ static gsim_work per_period(const struct gsim_context *context, const struct gsi
     return total(context, per->sums.done_iterations, per->done);
 }
 
-/* How many periods this member can repeat without anything to report of it. */
+/* How many periods this member can repeat before it is to be reported. */
 static int64_t most_periods(const struct gsim_member *member, const struct gsim_context *per) {
     const struct gsim_context *context = &member->context;
     gsim_work one = per_period(context, per);
@@ -232,7 +235,8 @@ static int64_t most_periods(const struct gsim_member *member, const struct gsim_
     return most < INT64_MAX ? (int64_t)most : INT64_MAX;
 }
 
-/* Work that is left only becomes less, so that no later state has room for periods either. */
+/* The periods that can be skipped. The work left only becomes less, so once a member has no room
+ * for periods, no later state has. */
 static int64_t periods(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes,
                        int64_t limit_ns) {
     int64_t fit = (limit_ns - lanes->now_ns) / cycle->period_ns, least = INT64_MAX;
@@ -245,7 +249,7 @@ static int64_t periods(struct gsim_fast_forward *cycle, const struct gsim_lanes 
     if (least <= 1)
         cycle->spent_ns = lanes->now_ns;
     least = fit < least ? fit : least;
-    return least - 1; /* the last one is walked through, so that its end is met as it comes */
+    return least - 1; /* the last period is walked, so that its end is met as it comes */
 }
 
 static void skip_member(struct gsim_member *member, const struct gsim_member *per, int64_t n,
@@ -282,15 +286,16 @@ static void skip(const struct gsim_fast_forward *cycle, struct gsim_lanes *lanes
         skip_ring(&lanes->rings[i], &per->rings[i], n, by_ns);
 }
 
-/* --- looking for it --------------------------------------------------------------------------- */
+/* --- looking for a cycle ---------------------------------------------------------------------- */
 
-/* Work in so much time, in parts of 10^9; exact enough to tell rates apart that differ by a part
- * of STEADY. */
+/* Work over time, in parts of 10^9; exact enough to tell rates apart that differ by one part in
+ * STEADY. */
 static int64_t rate_ppb(gsim_work done, int64_t time_ns) {
     return time_ns > 0 ? (int64_t)(gsim_work_to_ns(done) * (gsim_i128)GSIM_NS_PER_S / time_ns) : 0;
 }
 
-/* In both windows it did as much, and not nothing: what has not had its turn yet is no rate. */
+/* Whether the member's rate was steady over both windows, and not zero: a member without a turn so
+ * far has no rate. */
 static bool is_steady_member(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
                              uint16_t place) {
     const struct gsim_context *then = &cycle->seen.members[place].context;
@@ -304,7 +309,7 @@ static bool is_steady_member(const struct gsim_fast_forward *cycle, const struct
     return gsim_context_is_done(context) || (is > 0 && was > 0 && by <= was / STEADY);
 }
 
-/* Whether everybody did as much since the state that was seen as in the window before it. */
+/* Whether each member's rate since the state that was seen is that of the window before it. */
 static bool is_steady(const struct gsim_fast_forward *cycle, const struct gsim_lanes *now) {
     for (uint16_t i = 0; i < now->capacity; i++)
         if (now->members[i].is_present && !is_steady_member(cycle, now, i))
@@ -312,7 +317,8 @@ static bool is_steady(const struct gsim_fast_forward *cycle, const struct gsim_l
     return cycle->has_window;
 }
 
-/* The window that ends here is the one before, and a new one begins, of twice as many turns. */
+/* The window that ends here becomes the window before, and a new window begins, of twice as many
+ * turns. */
 static void begin_window(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
     measure(cycle, lanes);
     cycle->has_window = true;
@@ -321,7 +327,8 @@ static void begin_window(struct gsim_fast_forward *cycle, const struct gsim_lane
     gsim_lanes_copy(&cycle->seen, lanes);
 }
 
-/* Of a window, so that a turn more or less of each member is half of what is told apart. */
+/* The least turns of a window, so that one turn more or less of each member is half of the
+ * difference that is told apart. */
 static int64_t least_turns(const struct gsim_lanes *lanes) {
     int64_t n_present = 0;
     for (uint16_t i = 0; i < lanes->capacity; i++)
@@ -329,8 +336,8 @@ static int64_t least_turns(const struct gsim_lanes *lanes) {
     return 2 * STEADY * n_present;
 }
 
-/* Past the budget: rates go on if they have been steady, else they are looked at again at the
- * window's end. One that has just begun says nothing. */
+/* Past the budget: steady rates are extrapolated, others are looked at again at the end of the
+ * window. A window that has just begun says nothing. */
 static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lanes *lanes) {
     int64_t least = least_turns(lanes);
     bool is_wide = cycle->power / 2 >= least; /* both windows are */
@@ -348,7 +355,8 @@ static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lan
 static void search(struct gsim_fast_forward *cycle, const struct gsim_arbiter_options *options,
                    const struct gsim_lanes *lanes) {
     if (lanes->now_ns <= cycle->seen.now_ns && cycle->phase == GSIM_CYCLE_SEARCHING)
-        return; /* the committed state follows the one ahead, which has looked here already */
+        /* the committed state follows the state ahead, in which this turn was looked at already */
+        return;
     if (cycle->phase == GSIM_CYCLE_NONE) {
         cycle->phase = GSIM_CYCLE_SEARCHING;
         cycle->power = 1;

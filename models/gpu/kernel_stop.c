@@ -52,7 +52,8 @@ static int64_t time_for(gsim_work work, uint64_t rate_q32) {
     return work > 0 ? gsim_work_time(work, rate_q32) : 0;
 }
 
-/* The end of the period of this length that is under way since `from`; never past `end`. */
+/* The end of the present period, where periods of this length follow each other from `from` on;
+ * never past `end`. */
 static gsim_work next_multiple(gsim_work from, gsim_work done, gsim_work end, gsim_work period) {
     if (period <= 0)
         return done;
@@ -69,7 +70,7 @@ static struct gsim_kernel_stop_outcome runs_to(gsim_work at, gsim_work done, uin
 
 struct sm_choice {
     int64_t free_ns, cost_ns;
-    gsim_work gained; /* progress of the SM's share, against now */
+    gsim_work gained; /* progress of the SM's share from now on; negative if work is lost */
     int64_t restore_ns;
 };
 
@@ -118,7 +119,7 @@ static struct gsim_kernel_stop_outcome cheapest(const struct gsim_lane_urgency *
     return outcome;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all mechanisms --------------------------------------------------------------------------- */
 
 static struct gsim_kernel_stop_outcome save(const struct gsim_kernel_stop_costs *costs,
                                             gsim_work done, int64_t ppm) {

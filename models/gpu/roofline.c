@@ -24,7 +24,8 @@ static int64_t bandwidth(const struct gsim_profile *profile, uint32_t sm_ppm) {
     return gsim_space_bandwidth(&space, profile->value[GSIM_KEY_SMS] * (int64_t)sm_ppm);
 }
 
-/* What is reached of a rate, with a share of the SMs if it is theirs; an unlimited one stays so. */
+/* The part of a rate that a kernel reaches: of the share of its SMs, its efficiency; an unlimited
+ * rate stays unlimited. */
 static int64_t reached(int64_t rate, uint32_t share_ppm, uint32_t efficiency_ppm) {
     if (rate == INT64_MAX)
         return rate;
@@ -65,7 +66,7 @@ static enum gsim_status too_much(const struct gsim_app *app, const struct gsim_a
                      (long long)needed, what, profile->name, (long long)there);
 }
 
-/* From the first to the last byte that any of the kernels touches of each buffer. */
+/* Bytes from the first to the last that the kernels touch of each buffer. */
 static int64_t touched_bytes(const struct gsim_app *app, const struct gsim_app_kernel *kernels,
                              uint32_t n_kernels) {
     int64_t bytes = 0;
@@ -100,7 +101,7 @@ static enum gsim_status check_needs(const struct gsim_app *app,
          profile->value[GSIM_KEY_SM_SHARED_BYTES]},
         {"bytes of device memory", touched, profile->value[GSIM_KEY_HBM_BYTES]},
     };
-    bool is_ideal = profile->value[GSIM_KEY_SM_REGISTER_BYTES] == 0; /* nothing there binds */
+    bool is_ideal = profile->value[GSIM_KEY_SM_REGISTER_BYTES] == 0; /* an ideal SM has no limits */
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (needs[i].needed > needs[i].there && !(is_ideal && (i == 1 || i == 2)))
             return too_much(app, kernel, profile, needs[i].what, needs[i].needed, needs[i].there,
@@ -128,7 +129,7 @@ static enum gsim_status time_kernel(const struct gsim_app *app,
     return GSIM_OK;
 }
 
-/* Sums over the kernels of an iteration; weighted ones are divided at the end. */
+/* Sums over the kernels of an iteration; sums weighted by time are divided at the end. */
 struct sums {
     gsim_i128 ns, bytes, sm_ppm_ns, memory_ns;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long kernels take on a device that they were never run on: the larger of arithmetic over the
+/* How long kernels take on a device on which they were never run: the larger of arithmetic over the
  * peak rate and bytes over the bandwidth, both of the SMs that the kernel has, and the launch. */
 #ifndef GSIM_MODELS_GPU_ROOFLINE_H
 #define GSIM_MODELS_GPU_ROOFLINE_H
@@ -11,12 +11,13 @@ struct gsim_roofline {
     int64_t flops, bytes; /* not negative */
     enum gsim_precision precision;
     uint32_t sm_ppm; /* share of the SMs */
-    uint32_t efficiency_ppm; /* of the roof that binds, what is reached; above 0 */
+    uint32_t efficiency_ppm; /* part of the binding roof that the kernel reaches; above 0 */
 };
 
 struct gsim_roofline_time {
-    int64_t compute_ns, memory_ns; /* below either roof */
-    int64_t whole_ns; /* the larger one, and the launch; GSIM_TIME_MAX when it is past the clock */
+    int64_t compute_ns, memory_ns; /* under each of the roofs */
+    /* the larger of the two, and the launch; GSIM_TIME_MAX when it is past the clock */
+    int64_t whole_ns;
 };
 
 struct gsim_roofline_time gsim_roofline(const struct gsim_profile *profile,
@@ -28,14 +29,14 @@ struct gsim_app_cost {
     int64_t kernels;
     int64_t longest_kernel_ns;
     int64_t bytes; /* to and from device memory */
-    int64_t hbm_bytes_per_s; /* the same over gpu_ns */
+    int64_t hbm_bytes_per_s; /* bytes over gpu_ns */
     uint32_t sm_ppm; /* share of the SMs that it fills, by time */
     uint32_t memory_ppm; /* part of gpu_ns that is bound by memory */
-    int64_t working_set_bytes; /* touched, from the first to the last byte of each buffer */
+    int64_t working_set_bytes; /* touched bytes, from the first to the last of each buffer */
 };
 
-/* A kernel that needs more than the device has, or whose time there is not known, is bad input with
- * the profile's line. */
+/* A kernel that needs more than the device has, or the time of which on the device is not known, is
+ * bad input with the line of the application's file. */
 enum gsim_status gsim_app_cost(const struct gsim_app *app, const struct gsim_profile *profile,
                                struct gsim_app_cost *out, struct gsim_log *log);
 

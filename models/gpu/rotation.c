@@ -23,7 +23,7 @@ static void stop_halting(struct gsim_ring *ring) {
     ring->times.halted_ns = GSIM_NEVER;
 }
 
-/* What does not apply any more would make states look different that are the same. */
+/* Times that do not apply any more are reset: they would make equal states look different. */
 static void enter(struct gsim_ring *ring, enum gsim_lane_phase phase) {
     ring->state.phase = (uint8_t)phase;
     ring->times.switched_ns = ring->times.release_ns = GSIM_NEVER;
@@ -49,13 +49,13 @@ static uint16_t after(const struct gsim_ring *ring, uint16_t place) {
     return (uint16_t)(place + 1 == ring->n ? 0 : place + 1);
 }
 
-/* --- what comes next -------------------------------------------------------------------------- */
+/* --- the next event of the lane --------------------------------------------------------------- */
 
 static int64_t quantum_of(const struct gsim_ring *ring, const struct gsim_member *member) {
     return member->how.quantum_ns > 0 ? member->how.quantum_ns : ring->how.quantum_ns;
 }
 
-/* The earliest instant at which anybody is ready, but the one at this place. */
+/* The earliest instant at which a member other than that at place `but` is ready. */
 static int64_t ready_but_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                             uint16_t but) {
     int64_t ready_ns = GSIM_NEVER;
@@ -67,7 +67,8 @@ static int64_t ready_but_ns(const struct gsim_rotation *rotation, const struct g
     return ready_ns;
 }
 
-/* The same among those more urgent than this (above), or just as urgent. */
+/* As ready_but_ns, among the members that are more urgent than this priority (above), or equally
+ * urgent. */
 static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                                int32_t priority, bool above) {
     int64_t ready_ns = GSIM_NEVER;
@@ -80,7 +81,7 @@ static int64_t ready_rivals_ns(const struct gsim_rotation *rotation, const struc
     return ready_ns;
 }
 
-/* Of a round: turns that no context owns pass unused. */
+/* The least turns of a round: turns without an owner pass unused. */
 static uint16_t least_turns(const struct gsim_ring *ring) {
     return gsim_lane_turns(&ring->how) == GSIM_TURNS_FIXED ? gsim_lane_most_vgpus(&ring->how) : 0;
 }
@@ -91,7 +92,7 @@ struct gsim_grid gsim_ring_grid(const struct gsim_ring *ring) {
                               n_turns > ring->n ? n_turns : ring->n};
 }
 
-/* In a strict lane: the first instant in a turn of its own at which this one is ready, and there is
+/* In a strict lane: the first instant in the member's own turns at which it is ready and there is
  * time to switch to it. */
 static int64_t turn_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                        uint16_t place, int64_t now_ns) {
@@ -114,12 +115,12 @@ static int64_t first_turn_ns(const struct gsim_rotation *rotation, const struct 
     return first_ns;
 }
 
-/* Whoever is on a strict lane, or is next to be, begins a turn now. */
+/* In a strict lane, the turn of this place begins now. */
 static void begin_round(struct gsim_ring *ring, int64_t place, int64_t now_ns) {
     ring->marks.grid_ns = now_ns - place * ring->how.quantum_ns;
 }
 
-/* The first end of a quantum at which somebody else is ready. */
+/* The first end of a quantum at which another member is ready. */
 static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                              int64_t ready_ns) {
     int64_t quantum_ns = quantum_of(ring, member);
@@ -130,7 +131,7 @@ static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_mem
     return ring->marks.quantum_start_ns + n * quantum_ns;
 }
 
-/* When the running one gives up the lane by itself. */
+/* When the running member gives up the lane by itself. */
 static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
     const struct gsim_context *context = &member->context;
     int64_t from_ns = ring->times.since_ns + member->state.stall_ns;
@@ -151,7 +152,7 @@ static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, ui
 
 static void consider(struct gsim_ring *ring, enum gsim_lane_change change, int64_t time_ns) {
     if (time_ns >= ring->marks.next_ns)
-        return; /* ties: what was considered first */
+        return; /* of changes at one time the first considered stands */
     ring->marks.next_ns = time_ns > ring->times.since_ns ? time_ns : ring->times.since_ns;
     ring->change = (uint8_t)change;
 }
@@ -170,7 +171,8 @@ static bool is_worth_padding(const struct gsim_rotation *rotation, const struct 
     return is_worth && gsim_padding_left_ppm(&ring->how, &running->spec.demand) > 0;
 }
 
-/* Before anything of the running one, which it does not touch. */
+/* Changes of the padding member are considered before those of the running one, which they do not
+ * touch. */
 static void plan_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
     if (ring->state.padding == GSIM_NO_MEMBER)
         return;
@@ -185,7 +187,7 @@ static void plan_padding(const struct gsim_rotation *rotation, struct gsim_ring 
     consider(ring, GSIM_CHANGE_PADDED, gsim_context_refill_ns(&member->context, since_ns));
 }
 
-/* Where a kernel of the running one begins: the first of those less urgent that fits joins it. */
+/* Where a kernel of the running member begins, the first less urgent member that fits joins it. */
 static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *running = member_at(rotation, ring, ring->state.at);
     if (ring->state.padding != GSIM_NO_MEMBER || !is_worth_padding(rotation, ring, running) ||
@@ -260,8 +262,8 @@ static bool goes_before(const struct gsim_ring *ring, const struct gsim_member *
     return one->how.priority > other->how.priority;
 }
 
-/* Between its iterations the first of a lane keeps it, until somebody is ready who is as good; within
- * one, whatever happens. */
+/* Between its iterations the member that has a whole lane keeps it until a member is ready that
+ * ranks at least as high; within an iteration it keeps the lane in any case. */
 static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
     const struct gsim_member *first = member_at(rotation, ring, ring->state.at);
     int64_t ready_ns = GSIM_NEVER;
@@ -274,7 +276,8 @@ static int64_t challenged_ns(const struct gsim_rotation *rotation, const struct 
     return ready_ns;
 }
 
-/* The end of its quantum while a rival is ready, or at once where that one is more urgent. */
+/* The end of the present quantum while a rival is ready, or the instant at which a more urgent
+ * member is ready. */
 static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     if (!gsim_ring_is_by_priority(ring))
@@ -285,8 +288,8 @@ static int64_t turn_ends_ns(const struct gsim_rotation *rotation, const struct g
     return urgent_ns < quantum_ns ? urgent_ns : quantum_ns;
 }
 
-/* The end of its turn, or of the time for which a context that has nothing to run may keep the lane
- * from others that are ready. */
+/* The end of the turn, or of the time for which a context that has nothing to run may keep the lane
+ * from ready members. */
 static int64_t released_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
     int64_t ready_ns = ready_but_ns(rotation, ring, ring->state.at);
     int64_t released = ready_ns > ring->times.release_ns ? ready_ns : ring->times.release_ns;
@@ -307,7 +310,7 @@ static void plan_kept(const struct gsim_rotation *rotation, struct gsim_ring *ri
 
 void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     if (ring->state.phase == GSIM_LANE_SWITCHING)
-        return; /* until next_ns, whatever happens meanwhile */
+        return; /* a switch goes on until next_ns in any case */
     if (ring->state.phase == GSIM_LANE_RUNNING) {
         plan_running(rotation, ring);
         return;
@@ -335,7 +338,7 @@ static void tell(const struct gsim_rotation *rotation, enum gsim_span_kind kind,
                                                                 .bytes = bytes});
 }
 
-/* Whose memory is where, now that some of it has moved. */
+/* Logs how much memory of each member is resident, after some of it has moved. */
 static void tell_residency(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
     for (uint16_t place = 0; rotation->spans && place < ring->n; place++) {
@@ -369,7 +372,7 @@ static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
     go_on(rotation, ring, now_ns);
 }
 
-/* Moves memory for the present member, by the timeline of the ring from it on. */
+/* Moves memory for the present member, by the timeline of the ring from this member on. */
 static int64_t migrated_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
     struct gsim_next_turn turns[GSIM_RING_MAX];
@@ -412,8 +415,8 @@ static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ri
     ring->times.switched_ns = ring->marks.next_ns;
 }
 
-/* The next one that is ready, in ring order after the present one; the present one comes last. By
- * priority, the first of the most urgent ones; in a strict lane, whose turn it is. */
+/* The next ready member, in ring order after the present one, which comes last. By priority, the
+ * first of the most urgent; in a strict lane, the member that has the turn. */
 static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                            int64_t now_ns) {
     uint16_t place = ring->state.at, best = GSIM_NO_MEMBER;
@@ -431,7 +434,8 @@ static uint16_t next_ready(const struct gsim_rotation *rotation, const struct gs
     return best;
 }
 
-/* Whoever was last on an idle lane goes on for nothing, even when others became ready as well. */
+/* The member that was last on an idle lane goes on without a switch, even when others became ready
+ * as well. */
 static void leave_idleness(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                            int64_t now_ns) {
     if (!gsim_ring_is_by_priority(ring) && !gsim_ring_is_strict(ring) &&
@@ -462,7 +466,7 @@ static void pass_on(const struct gsim_rotation *rotation, struct gsim_ring *ring
         enter(ring, GSIM_LANE_IDLE);
         gsim_ring_plan(rotation, ring, now_ns);
     } else if (place == ring->state.at) {
-        switch_to(rotation, ring, place, 0, now_ns); /* its host did not let it wait */
+        switch_to(rotation, ring, place, 0, now_ns); /* its host has launched again already */
     } else {
         switch_to(rotation, ring, place, cost_ns, now_ns);
     }
@@ -473,8 +477,8 @@ static void give_up(const struct gsim_rotation *rotation, struct gsim_ring *ring
     pass_on(rotation, ring, next_ready(rotation, ring, now_ns), cost_ns, now_ns);
 }
 
-/* The device settles some time before a slice ends who is next; only when nobody waited by then, one
- * that became ready since. A scheduler in software looks when it switches. */
+/* The device chooses the next context some time before a slice ends; if none waited by then, it
+ * takes a context that became ready since. A scheduler in software looks when it switches. */
 static void end_slice(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t cost_ns,
                       int64_t now_ns) {
     bool is_software = gsim_ring_is_by_priority(ring) || gsim_ring_is_strict(ring) ||
@@ -487,7 +491,7 @@ static void end_slice(const struct gsim_rotation *rotation, struct gsim_ring *ri
     pass_on(rotation, ring, place, cost_ns, now_ns);
 }
 
-/* Until when, of the time between these. */
+/* The instant up to which the member waits for pages, of the time between these two. */
 static int64_t wait_for_pages(struct gsim_member *member, int64_t from_ns, int64_t to_ns) {
     int64_t waited_ns =
         to_ns - from_ns < member->state.stall_ns ? to_ns - from_ns : member->state.stall_ns;
@@ -525,7 +529,7 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
     tell(rotation, GSIM_SPAN_FAULT, member, ring->times.since_ns, begin_ns, 0);
     tell(rotation, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
     if (!ring->state.is_halting &&
-        begin_ns < now_ns) /* what a halt leaves is known only at its end */
+        begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         run_on(member, begin_ns, now_ns, ring->state.rate_q32);
     ring->times.since_ns = now_ns;
 }
@@ -557,7 +561,7 @@ static int64_t yield_cost_ns(const struct gsim_rotation *rotation, const struct 
     return gsim_ring_is_by_priority(ring) ? 0 : rotation->costs.idle_ns;
 }
 
-/* It has nothing to run: does the lane wait for it? */
+/* Whether the lane waits for the present member, which has nothing to run. */
 static bool is_kept(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     if (gsim_ring_is_whole(ring))
@@ -580,8 +584,9 @@ static void keep(const struct gsim_rotation *rotation, struct gsim_ring *ring, i
         plan_kept(rotation, ring, now_ns);
 }
 
-/* Its next iteration or request is in the queue already: the device sees no gap, and its turn goes on.
- * A loop that synchronises has nothing there for a moment, however short its gap is. */
+/* Whether the member's next iteration or request is in the queue already: the device sees no gap,
+ * and the turn goes on. A loop that synchronises has nothing in the queue for a moment, however
+ * short its gap is. */
 static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                     int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
@@ -639,7 +644,8 @@ static uint16_t stopped(const struct gsim_rotation *rotation, uint16_t place) {
     return place;
 }
 
-/* The running one goes on from where it was, and what else is due for it now still is. */
+/* The padding member is looked at; the running member goes on from where it was, and its changes
+ * due now stay due. */
 static uint16_t look_at_padding(const struct gsim_rotation *rotation, struct gsim_ring *ring,
                                 int64_t now_ns) {
     uint16_t place = ring->state.padding;
@@ -689,8 +695,8 @@ void gsim_ring_join(const struct gsim_rotation *rotation, struct gsim_ring *ring
     gsim_ring_plan(rotation, ring, now_ns);
 }
 
-/* The place before the one that leaves becomes the present one, so that the next in the ring is who
- * it was. */
+/* The place before the leaving member becomes the present one, so that the next member in the ring
+ * stays the next. */
 static void take_out(struct gsim_ring *ring, uint16_t place) {
     ring->n--;
     for (uint16_t i = place; i < ring->n; i++)

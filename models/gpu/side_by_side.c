@@ -3,13 +3,14 @@
 
 #include <assert.h>
 
-enum { RUNNERS_MAX = 2 * GSIM_RING_MAX }; /* a lane may have one that pads beside its own */
+/* a lane may have a padding context beside the one that runs */
+enum { RUNNERS_MAX = 2 * GSIM_RING_MAX };
 
-/* What runs in a space: its holders, and the lanes they are in. */
+/* The contexts that run in a space: their holders, and their lanes. */
 struct runners {
     struct gsim_holder holder[RUNNERS_MAX];
     uint16_t lane[RUNNERS_MAX];
-    bool is_padding[RUNNERS_MAX]; /* beside the one whose lane it is */
+    bool is_padding[RUNNERS_MAX]; /* padding beside the context that has the lane */
     uint32_t n;
 };
 
@@ -49,7 +50,7 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
     }
 }
 
-/* A halt that has begun takes what it was to take. */
+/* A halt that has begun keeps its duration when rates change. */
 static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring, bool is_padding,
                      uint64_t rate_q32, int64_t now_ns) {
     uint64_t *rate = is_padding ? &ring->state.padding_rate_q32 : &ring->state.rate_q32;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lanes that run at the same time on one GPU. Whenever another set of contexts runs, the rates of
- * all who share SMs and bandwidth are solved anew (models/gpu/space.h); nothing else makes a lane
- * different from one that is alone. Lanes of different spaces (instances) never meet. */
+ * all contexts that share SMs and bandwidth are solved anew (models/gpu/space.h); in all else a
+ * lane is like a lane that is alone. Lanes of different spaces (instances) never meet. */
 #ifndef GSIM_MODELS_GPU_SIDE_BY_SIDE_H
 #define GSIM_MODELS_GPU_SIDE_BY_SIDE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a rotation did, for whoever watches: kept until it is certain to happen. */
+/* The spans of a rotation for observers: kept until it is certain that they happen. */
 #ifndef GSIM_MODELS_GPU_SLICE_LOG_H
 #define GSIM_MODELS_GPU_SLICE_LOG_H
 
 #include "gsim/observe.h"
 #include "gsim/arena.h"
 
-/* As many as viewers can show; whatever would come after is left out. */
+/* As many spans as viewers can show; later ones are left out. */
 enum { GSIM_SPANS_MOST = 1 << 20 };
 
 struct gsim_slice_log {
@@ -17,7 +17,7 @@ struct gsim_slice_log {
     bool has_failed;
 };
 
-/* One that continues the last one, lengthens it. */
+/* A span that continues the last one lengthens it. */
 void gsim_slice_log_add(struct gsim_slice_log *spans, const struct gsim_span *span);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SMs first, then what each would do with them undisturbed, then the memory's bandwidth by filling
- * up: all who would draw less than their part are served, the rest share what is left. */
+/* First the SMs are shared, then follows the rate of each holder with its SMs undisturbed, then the
+ * memory's bandwidth is shared by filling up: holders that would draw less than their part are
+ * served, the rest share the remainder. */
 #include "models/gpu/space.h"
 
 #include <assert.h>
@@ -69,7 +70,7 @@ static int64_t width(const struct gsim_space *space, const struct gsim_holder *h
     return holder->n_sms ? holder->n_sms : space->sms;
 }
 
-/* How many blocks it puts there; everything else follows from that. */
+/* How many blocks the holder puts on its SMs; all else follows from that. */
 static void spread(const struct gsim_space *space, struct gsim_holder *holder) {
     uint32_t ppm = holder->cap_ppm < holder->fill_ppm ? holder->cap_ppm : holder->fill_ppm;
     holder->wanted = min_i64(of_device(space->profile, ppm), width(space, holder) * GSIM_SM);
@@ -77,7 +78,7 @@ static void spread(const struct gsim_space *space, struct gsim_holder *holder) {
     holder->computing = gsim_muldiv_floor(holder->density, GSIM_PPM - holder->memory_ppm, GSIM_PPM);
 }
 
-/* On each SM that it may run on, of everybody; of those, what computes. */
+/* The blocks of all holders on an SM; the part of them that computes. */
 struct load {
     int64_t all, compute;
 };
@@ -95,7 +96,7 @@ static struct load load_at(const struct gsim_space *space, const struct gsim_hol
     return load;
 }
 
-/* The first SM after this one where somebody's range begins or ends. */
+/* The first SM after this one at which a holder's range begins or ends. */
 static int64_t next_edge(const struct gsim_space *space, const struct gsim_holder *holders,
                          uint32_t n, int64_t sm) {
     int64_t next = INT64_MAX;
@@ -134,14 +135,14 @@ static void share_sms(const struct gsim_space *space, const struct gsim_holder *
         is_computing_crowded |= load.compute > GSIM_SM;
         sm = next;
     }
-    /* What is undisturbed loses nothing to rounding. */
+    /* An undisturbed holder loses nothing to rounding. */
     mine->sms = is_computing_crowded ? max_i64(mine->sms, 1) : mine->wanted;
     mine->memory_sms = is_crowded ? max_i64(mine->memory_sms, 1) : mine->wanted;
 }
 
 /* --- rates ------------------------------------------------------------------------------------ */
 
-/* Never nothing, so that everything ends; never more than alone. */
+/* Above zero, so that every kernel ends; never above the rate alone. */
 static uint64_t bounded_rate(gsim_u128 rate_q32) {
     if (rate_q32 > GSIM_RATE_ONE)
         return GSIM_RATE_ONE;
@@ -161,7 +162,7 @@ static gsim_u128 memory_stretch(const struct gsim_space *space, const struct gsi
     return stretch * (uint64_t)all / (uint64_t)holder->memory_sms;
 }
 
-/* The rate with its SMs while memory has room for everybody. */
+/* The holder's rate with its SMs while memory has room for all holders. */
 static void run_undisturbed(const struct gsim_space *space, struct gsim_holder *holder) {
     uint64_t alone = (uint64_t)of_device(space->profile, holder->fill_ppm);
     gsim_u128 compute = ((gsim_u128)alone << 32) / (uint64_t)holder->sms;
@@ -173,14 +174,14 @@ static void run_undisturbed(const struct gsim_space *space, struct gsim_holder *
         holder->hbm_bytes_per_s, (int64_t)holder->rate_q32, (int64_t)GSIM_RATE_ONE);
 }
 
-/* What it reaches alone, unless its SMs are fewer here. */
+/* The bandwidth that the holder reaches alone, unless it has fewer SMs here. */
 static int64_t reached_alone(const struct gsim_space *space, const struct gsim_holder *holder) {
     bool is_whole = holder->wanted == of_device(space->profile, holder->fill_ppm);
     return is_whole ? holder->hbm_bytes_per_s : holder->drawn_bytes_per_s;
 }
 
-/* What the SMs of all who draw anything can draw together; more when one of them reached more alone,
- * with more blocks an SM than the curve was measured with. */
+/* The bandwidth that the SMs of all drawing holders can draw together; more when one holder alone
+ * reached more, with more blocks an SM than the curve was measured with. */
 static int64_t room(const struct gsim_space *space, const struct gsim_holder *holders, uint32_t n) {
     gsim_i128 sms = 0;
     int64_t largest = 0;
@@ -195,7 +196,7 @@ static int64_t room(const struct gsim_space *space, const struct gsim_holder *ho
     return min_i64(max_i64(together, largest), space->peak_bytes_per_s);
 }
 
-/* The cap that filling up puts on everybody: bytes_per_s for each so many SMs. */
+/* The cap that filling up puts on every holder: bytes_per_s for each `sms` of SM time. */
 struct level {
     gsim_i128 bytes_per_s, sms;
 };
@@ -208,8 +209,8 @@ static bool is_below(const struct level *level, const struct gsim_holder *holder
     return holder->drawn_bytes_per_s * level->sms <= level->bytes_per_s * holder->memory_sms;
 }
 
-/* Those below the level leave it to the others, who get a higher one; at most as many rounds as
- * there are holders, since each round that changes anything finds more of them below. */
+/* Holders below the level leave the rest to the others, for which the level rises; at most as many
+ * rounds as there are holders, since each round that changes anything finds more of them below. */
 static struct level fill_up(const struct gsim_holder *holders, uint32_t n, int64_t room) {
     struct level level = {0, 1};
     for (uint32_t n_below = 0;;) {

@@ -35,7 +35,7 @@ int64_t gsim_grid_offset_ns(const struct gsim_grid *grid, int64_t at_ns) {
     return offset_ns < 0 ? offset_ns + round_ns : offset_ns;
 }
 
-/* How far it is from the beginning of this place's last turn. */
+/* Time from the begin of this place's last turn to at_ns. */
 static int64_t into_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t at_ns) {
     return gsim_grid_offset_ns(grid, at_ns - place * grid->quantum_ns);
 }

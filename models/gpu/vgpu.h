@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The three schedulers of time-sliced vGPUs as rules for a rotation (NVIDIA vGPU software, "vGPU
- * schedulers"): whose turn is in the ring, and whether a turn that its owner cannot use is given on.
+ * schedulers"): which context has the turn in the ring, and whether a turn that its owner cannot
+ * use is handed on.
  *
- *   best effort  only who has work takes a turn, and hands it on when it has none: what a
- *                rotation does by default
- *   equal share  every vGPU that is powered on has a turn of the same length, used or not: the
- *                share of each changes when one comes or goes
+ *   best effort  only a vGPU that has work takes a turn, and hands it on when its work is done: the
+ *                default of a rotation
+ *   equal share  every vGPU that is powered on has a turn of equal length, used or not: the
+ *                share of each changes when a vGPU comes or goes
  *   fixed share  as many turns as the device can have vGPUs of that size, whether or not they
  *                are there: the share of each never changes
  *
@@ -20,23 +21,23 @@ enum gsim_vgpu_scheduler { GSIM_VGPU_BEST_EFFORT = 0, GSIM_VGPU_EQUAL, GSIM_VGPU
 
 struct gsim_vgpu_rule {
     int64_t quantum_ns;
-    uint32_t n_turns; /* of a round; 0: one for each that has work */
-    bool is_work_conserving; /* a turn that is not used goes on to the next at once */
+    uint32_t n_turns; /* turns of a round; 0: one for each vGPU that has work */
+    bool is_work_conserving; /* an unused turn is handed on to the next vGPU at once */
 };
 
-/* The default slice of a device that can have so many vGPUs. */
+/* The key of the default slice of a device that can have n_most vGPUs. */
 enum gsim_key gsim_vgpu_slice_key(const struct gsim_profile *profile, uint32_t n_most);
 /* n_running vGPUs are on a device that can have n_most of them; n_running <= n_most. slice_ns 0:
  * the default. */
 struct gsim_vgpu_rule gsim_vgpu_rule(const struct gsim_profile *profile,
                                      enum gsim_vgpu_scheduler scheduler, uint32_t n_running,
                                      uint32_t n_most, int64_t slice_ns);
-/* The part of the device's time that a vGPU with enough work has for sure, in ppm, switches left
- * out. */
+/* The part of the device's time, in ppm, that a vGPU with enough work is sure to get, without
+ * switches. */
 uint32_t gsim_vgpu_share_ppm(const struct gsim_vgpu_rule *rule, uint32_t n_running);
 
-/* Turns that are taken whether they are used or not lie on a grid: place 0's begins at the origin, and
- * the n of a round follow each other. */
+/* Turns that pass whether they are used or not lie on a grid: the turn of place 0 begins at the
+ * origin, and the n turns of a round follow each other. */
 struct gsim_grid {
     int64_t origin_ns, quantum_ns, n;
 };
@@ -45,9 +46,9 @@ struct gsim_grid {
  * left; need_ns is below the quantum. */
 int64_t gsim_grid_turn_ns(const struct gsim_grid *grid, int64_t place, int64_t from_ns,
                           int64_t need_ns);
-/* The end of its turn, which contains at_ns or ends there. */
+/* The end of the place's turn, which contains at_ns or ends there. */
 int64_t gsim_grid_end_ns(const struct gsim_grid *grid, int64_t place, int64_t at_ns);
-/* How far a round is. */
+/* How far the present round is. */
 int64_t gsim_grid_offset_ns(const struct gsim_grid *grid, int64_t at_ns);
 
 #endif

@@ -42,7 +42,7 @@ int64_t gsim_state_rule_ns(const struct gsim_state_rule *rule, const struct gsim
 
 static const struct {
     enum gsim_key key;
-    int ways; /* that it sums */
+    int ways; /* directions that the rate sums */
 } link_rates[] = {
     {GSIM_KEY_PCIE_H2D, 1},         {GSIM_KEY_PCIE_H2D_REUSED, 1}, {GSIM_KEY_PCIE_D2H, 1},
     {GSIM_KEY_PCIE_DUPLEX, 2},      {GSIM_KEY_UVM_COPY, 1},        {GSIM_KEY_UVM_PREFETCH_IN, 1},
@@ -51,7 +51,7 @@ static const struct {
 };
 enum { N_LINK_RATES = sizeof link_rates / sizeof *link_rates };
 
-/* Of the peak, in ppm; what has no end gets all of it. */
+/* The rate's share of the peak, in ppm; without a limit it is all of it. */
 static int64_t share_ppm(int64_t rate, int64_t peak, int ways) {
     if (rate == INT64_MAX || peak == INT64_MAX)
         return (int64_t)ways * GSIM_PPM;
@@ -86,9 +86,9 @@ bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before,
     return true;
 }
 
-/* --- together --------------------------------------------------------------------------------- */
+/* --- values that must fit each other ---------------------------------------------------------- */
 
-/* Of two that were both given by hand, one must be wrong. */
+/* Of a peak and a rate that contradict each other, both given by hand, one must be wrong. */
 static enum gsim_status check_link(const struct gsim_profile *profile, struct gsim_log *log) {
     int64_t peak = profile->value[GSIM_KEY_PCIE_PEAK];
     if (profile->tag[GSIM_KEY_PCIE_PEAK] != GSIM_TAG_GIVEN)

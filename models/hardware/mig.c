@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Instances are sets of memory slices, kept as bits: everything here is small enough to be tried. */
+/* Instances are sets of memory slices, kept as bits; there are few enough to try all placements. */
 #include "models/hardware/mig.h"
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static uint32_t bits(uint32_t slices, uint32_t start) {
     return ((UINT32_C(1) << slices) - 1) << start;
 }
 
-/* Cuts the text at its first colon; what is before it is NUL-terminated. */
+/* Cuts the text at its first colon; the part before it is NUL-terminated. */
 static char *cut(char **text) {
     char *part = *text, *colon = part ? strchr(part, ':') : NULL;
     *text = colon ? colon + 1 : NULL;
@@ -229,7 +229,7 @@ int gsim_mig_format(const struct gsim_mig_profile *profile, char *buffer, size_t
 
 static const uint8_t anywhere = UINT8_MAX;
 
-/* Places those that may lie anywhere, the largest first: profiles are in that order. */
+/* Places the instances that may lie anywhere, the largest first: profiles are in that order. */
 static bool place_rest(const struct gsim_mig *mig, struct gsim_mig_layout *layout, uint32_t taken) {
     int next = -1;
     for (int i = 0; i < layout->n; i++)
@@ -250,7 +250,7 @@ static bool place_rest(const struct gsim_mig *mig, struct gsim_mig_layout *layou
     return false;
 }
 
-/* Names of profiles for a message. */
+/* Names of MIG profiles for a message. */
 struct names {
     char text[GSIM_LOG_TEXT / 2];
     size_t length;
@@ -283,7 +283,8 @@ static bool is_placeable(const struct gsim_mig *mig, struct gsim_mig_layout layo
     return place_rest(mig, &layout, taken_by_placed(mig, &layout));
 }
 
-/* What there is room for beside as many of its instances, from the first on, as fit together. */
+/* Names the profiles for which there is room beside the layout's instances, of which as many are
+ * kept, from the first on, as fit together. */
 static enum gsim_status misfit(const struct gsim_mig *mig, const char *text,
                                const struct gsim_mig_layout *layout, struct gsim_log *log) {
     struct gsim_mig_layout fitting = *layout;

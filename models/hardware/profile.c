@@ -77,14 +77,14 @@ static bool parse_rate(const char *text, int64_t *out) {
     return gsim_parse_rate(text, out) == GSIM_PARSE_OK && *out > 0;
 }
 
-/* Of anything that is counted on a device; far above any hardware. */
+/* The highest count of anything on a device; far above any hardware. */
 static const int64_t most_count = 1000000000;
 
 static bool is_share(const char *text) {
     return strchr(text, '%') != NULL;
 }
 
-/* One side of a point; of a share, ppm. */
+/* One side of a point; in ppm where the curve has shares. */
 static bool parse_side(const char *text, size_t length, bool share, int64_t *out) {
     static const char unlimited[] = "unlimited";
     if (length == sizeof unlimited - 1 && strncmp(text, unlimited, length) == 0) {
@@ -135,7 +135,7 @@ static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
            *ppm >= 0;
 }
 
-/* "sm state over 90% of KEY", of a time. */
+/* "sm state over 90% of KEY", where the key to be set is a time. */
 static bool parse_state(int key, const char *text, struct gsim_state_rule *rule) {
     return keys[key].kind == KIND_NS && gsim_state_rule_parse(text, rule) &&
            keys[rule->rate].kind == KIND_RATE;
@@ -239,8 +239,8 @@ static int64_t share_of(int64_t base, int64_t ppm) {
     return share > INT64_MAX ? INT64_MAX : (int64_t)share;
 }
 
-/* Points given as ppm of the SMs and of the bandwidth. Where few SMs make two points meet, the
- * later one stands. */
+/* Points given as ppm of the SMs and of the bandwidth. Where a device has so few SMs that two
+ * points meet, the later point stands. */
 static bool derive_curve(struct gsim_profile *profile, int key, struct gsim_arena *arena) {
     const struct gsim_curve_point *ppm;
     int64_t n_ppm, n = 0;
@@ -283,7 +283,7 @@ static bool derive_share(struct gsim_profile *profile, int key, int depth,
     return true;
 }
 
-/* false: a chain of shares that does not end. */
+/* Returns false for a chain of shares that does not end. */
 static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim_arena *arena) {
     if (!profile->rule[key])
         return true;
@@ -464,7 +464,7 @@ static enum gsim_status fill_gaps(struct loading *l) {
 }
 
 /* Another number is another device, however close its name: b300 is no typo of b200. So only a name
- * that was begun, or written in capitals, is suggested, and else all of them are listed. */
+ * that was begun, or written in capitals, is suggested; else all names are listed. */
 static enum gsim_status unknown_device(const char *name, struct gsim_log *log) {
     char names[128][48], listed[GSIM_LOG_TEXT - 128] = "", meant[GSIM_LOG_TEXT - 128] = "";
     size_t n_listed = 0, n_meant = 0;
@@ -531,7 +531,7 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
     return status == GSIM_OK ? gsim_validated_read(&ini, out, arena, log) : status;
 }
 
-/* How the same digits would be typed with a unit; NULL: keys of that kind have none. */
+/* The digits with a unit, as a suggestion; NULL: keys of this kind have no unit. */
 static const char *with_units(int key, const char *text, struct gsim_arena *arena) {
     switch (keys[key].kind) {
     case KIND_BYTES:
@@ -549,8 +549,8 @@ static const char *with_units(int key, const char *text, struct gsim_arena *aren
     }
 }
 
-/* Units of one kind are a thousand apart: a bare number that is so far below what the device has looks
- * like one in another unit, 80 for 80 GiB or 1 for a ratio of 1. */
+/* Units of one kind are a thousand apart: a bare number that is this far below the device's value
+ * looks like a number in another unit, 80 for 80 GiB or 1 for a ratio of 1. */
 static enum gsim_status refuse_bare(const struct gsim_profile *profile, int key, const char *text,
                                     struct gsim_arena *arena, struct gsim_log *log) {
     enum { FAR = 1000 };
@@ -610,7 +610,7 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
     return derive_all(profile, NULL, GSIM_USAGE, arena, log);
 }
 
-/* --- for programs that embed the library ------------------------------------------------------- */
+/* --- for programs that embed the library ------------------------------------------------------ */
 
 const struct gsim_profile *gsim_device_load(const char *name_or_path, struct gsim_arena *arena,
                                             struct gsim_log *log) {

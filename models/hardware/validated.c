@@ -77,7 +77,7 @@ static enum gsim_status unknown_mechanism(struct reading *r) {
                             : "'gsim list devices h200' shows them");
 }
 
-/* The profile that the suite ran: this one, as its file has it, or a listed one. */
+/* Takes the profile that the suite ran: this profile, as its file has it, or a listed one. */
 static enum gsim_status take_reference(struct reading *r, struct gsim_validated *claim) {
     for (int m = 0; m < GSIM_MECHANISM_COUNT && !claim->reference; m++)
         if (r->claims[m].device && strcmp(r->claims[m].device, claim->device) == 0)
@@ -179,7 +179,7 @@ enum gsim_status gsim_validated_read(const struct gsim_ini *ini, struct gsim_pro
     return worst;
 }
 
-/* --- whether it holds ------------------------------------------------------------------------- */
+/* --- whether a claim holds -------------------------------------------------------------------- */
 
 static bool is_same(const struct gsim_profile *a, const struct gsim_profile *b, int key) {
     const struct gsim_curve_point *p = a->curve[key], *q = b->curve[key];
@@ -191,7 +191,7 @@ static bool is_same(const struct gsim_profile *a, const struct gsim_profile *b, 
     return true;
 }
 
-/* Where a value is from, in a word or two. */
+/* The origin of a value, in a word or two. */
 static const char *origin(const struct gsim_profile *profile, int key) {
     return profile->rule[key] ? profile->rule[key]
                               : gsim_tag_name((enum gsim_tag)profile->tag[key]);
@@ -201,21 +201,22 @@ static const char *and_more(int n, struct gsim_arena *arena) {
     return n > 1 ? gsim_arena_printf(arena, ", and %d more like that", n - 1) : "";
 }
 
-/* Why a mechanism is in doubt on a device: `head` says it of all devices that are alike in that,
- * and `detail` what it is on this one, in brackets behind its name where is_aside; both NULL: it is
- * not. */
+/* Why a mechanism is in doubt on a device: `head` is the reason for all devices that are alike in
+ * it, and `detail` the constants of this device, in brackets behind its name where is_aside. Both
+ * are NULL where there is no doubt. */
 struct doubt {
     const char *head, *detail;
     bool is_aside;
 };
 
-/* Nothing is claimed: says which constants are nobody's, if some are. */
+/* The doubt where the profile claims nothing: names the constants without a source, if there are
+ * any. */
 static struct doubt unclaimed(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
                               struct gsim_arena *arena) {
     int n = 0, first = -1;
     for (const enum gsim_key *key = mechanisms[mechanism].keys; *key != GSIM_KEY_COUNT; key++) {
         if (profile->tag[*key] != GSIM_TAG_ASSUMED && profile->tag[*key] != GSIM_TAG_GIVEN)
-            continue; /* its source says where it is from */
+            continue; /* its source says where the value is from */
         if (first < 0 ||
             (profile->tag[*key] == GSIM_TAG_GIVEN && profile->tag[first] != GSIM_TAG_GIVEN))
             first = (int)*key;
@@ -229,7 +230,7 @@ static struct doubt unclaimed(const struct gsim_profile *profile, enum gsim_mech
     return doubt;
 }
 
-/* Constants that are not those that were validated. */
+/* Names the constants that differ from those that were validated. */
 static const char *changed(const struct gsim_profile *profile, enum gsim_mechanism mechanism,
                            const struct gsim_validated *claim, struct gsim_arena *arena) {
     int n = 0, first = -1;
@@ -279,7 +280,7 @@ static bool is_alike(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* "a100-80, v100": the devices whose doubt is that of the first of them. */
+/* "a100-80, v100": the devices with the doubt of the first of them. */
 static const char *names_of(const struct gsim_profile *const *profiles, const struct doubt *doubts,
                             uint16_t n, uint16_t first, struct gsim_arena *arena) {
     const char *names = profiles[first]->name;

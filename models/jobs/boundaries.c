@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where a job can be stopped: the ends of its iterations and kernels. They come from the trace's
- * columns: one iteration is an even part of the job's service; a kernel is given, or an even part of
- * the iteration. What the columns do not say is assumed by the device's profile, and noted as soon as a
- * stop waits for it. A job that takes turns as one long kernel has no such places; one that runs as a
- * stream of kernels has the ends of these. */
+ * columns: one iteration is an even part of the job's service; a kernel is given, or an even part
+ * of the iteration. Lengths that the columns do not give are assumed by the device's profile, and
+ * noted as soon as a stop waits for them. A job that takes turns as one long kernel has no such
+ * places; a job that runs as a stream of kernels has the ends of its kernels. */
 #include "models/jobs/machine.h"
 #include "sim/base/hints.h"
 
@@ -21,11 +21,11 @@ void gsim_boundaries_fill(struct gsim_model *model, gsim_slot slot) {
         job->kernel_ns = kernels > 0 ? job->iteration_ns / kernels : 0;
 }
 
-/* --- what is assumed -------------------------------------------------------------------------- */
+/* --- assumed boundaries ----------------------------------------------------------------------- */
 
 struct period {
     int64_t ns;
-    enum gsim_key length_key; /* GSIM_KEY_COUNT: the trace says how long an iteration is */
+    enum gsim_key length_key; /* GSIM_KEY_COUNT: the trace gives the length of an iteration */
     bool has_assumed_kernels;
 };
 
@@ -71,7 +71,7 @@ void gsim_boundaries_note(struct gsim_model *model, gsim_slot slot, bool is_iter
     model->has_key[GSIM_KEY_JOB_KERNELS] |= period.has_assumed_kernels;
 }
 
-/* --- where they are --------------------------------------------------------------------------- */
+/* --- where boundaries are --------------------------------------------------------------------- */
 
 int64_t gsim_boundaries_ns(const struct gsim_model *model, gsim_slot slot, bool is_iteration) {
     const struct gsim_machine_job *job = &model->jobs[slot];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a result says about itself: the assumed constants that it was computed from, and whether it
- * lies outside what was held against measurements. */
+/* The claims of a result about itself: the assumed constants from which it was computed, and
+ * whether it lies outside the validated mechanisms. */
 #include "models/jobs/machine.h"
 
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "models/jobs/suspension.h"
 #include "models/hardware/validated.h"
 
-/* Keys that moving memory was computed from. */
+/* Keys from which migrations were computed. */
 static const enum gsim_key migration_keys[] = {
     GSIM_KEY_MIGRATE_OUT,     GSIM_KEY_MIGRATE_IN,        GSIM_KEY_MIGRATE_BOTH,
     GSIM_KEY_MIGRATE_PLAN_NS, GSIM_KEY_PCIE_ALTERNATE_NS, GSIM_KEY_MIGRATE_TASK_PLAN_NS,
 };
-/* What an application's iteration was computed from. */
+/* Keys from which an application's iteration was computed. */
 static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HBM_BY_SMS,
                                           GSIM_KEY_LAUNCH_NS,        GSIM_KEY_FP32_FLOPS_PER_S,
                                           GSIM_KEY_TF32_FLOPS_PER_S, GSIM_KEY_FP16_FLOPS_PER_S,
@@ -28,7 +28,8 @@ static bool has_faulted(const struct gsim_model *model) {
     return model->shared.has_managed[GSIM_MEMORY_UVM] || model->shared.has_managed[GSIM_MEMORY_LRU];
 }
 
-/* Locks that are held for so short a time that most of it goes into paging. */
+/* Whether on some GPU most slices end before their pages are there, so that its time goes into
+ * paging. */
 static bool is_thrashing(const struct gsim_model *model) {
     for (uint32_t i = 0; i < model->shared.n_active; i++) {
         struct gsim_arbiter_stats stats =
@@ -39,7 +40,7 @@ static bool is_thrashing(const struct gsim_model *model) {
     return false;
 }
 
-/* Some GPU went from one context to another: also where each of them was alone there. */
+/* Whether some GPU switched from one context to another, even if each of them was alone there. */
 static bool has_switched(const struct gsim_model *model) {
     for (uint32_t i = 0; i < model->shared.n_active; i++)
         if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).switch_ns > 0)
@@ -47,7 +48,7 @@ static bool has_switched(const struct gsim_model *model) {
     return false;
 }
 
-/* Stops that cost something and keep the memory there. */
+/* Whether stops that keep memory in this place took time. */
 static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
     bool is_charged = false;
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
@@ -55,7 +56,8 @@ static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
     return is_charged;
 }
 
-/* Whether the result rests on a mechanism; *n_at_once: of how many contexts, where that matters. */
+/* Whether the result rests on a mechanism; *n_at_once: the most contexts at once, where their
+ * number matters. */
 static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
                      int64_t *n_at_once) {
     const struct gsim_shared *shared = &model->shared;
@@ -76,7 +78,7 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
         return shared->most_beside > 1;
     case GSIM_MECHANISM_INSTANCES:
         return model->has_cut;
-    case GSIM_MECHANISM_FAULTS: /* of what was not predicted, too */
+    case GSIM_MECHANISM_FAULTS: /* memory that was not predicted faults too */
         return has_faulted(model) || shared->has_managed[GSIM_MEMORY_PROACTIVE];
     case GSIM_MECHANISM_EVICTION:
         return has_faulted(model);
@@ -138,7 +140,7 @@ static void mark_all(const enum gsim_key *keys, size_t n, bool *is_used) {
         is_used[keys[i]] = true;
 }
 
-/* Keys of the stops that were charged, or by whose cost a policy may have chosen. */
+/* Marks the keys of stops that were charged, or had a cost that a policy may have gone by. */
 static void mark_stops(const struct gsim_model *model, bool *is_used) {
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
         for (int keep = 0; keep < GSIM_KEEP_COUNT; keep++) {
@@ -166,8 +168,8 @@ static void mark_memory(const struct gsim_model *model, bool *is_used) {
         mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
 }
 
-/* What iterations that a row describes take from the device, alone as well: what of them is GPU
- * time. */
+/* Marks the keys of the device in the iterations that rows describe, even for a job alone: they
+ * decide how much of an iteration is GPU time. */
 static void mark_rows(const struct gsim_model *model, const struct gsim_profile *profile,
                       bool *is_used) {
     const struct gsim_trace *trace = model->setup.trace;
@@ -177,7 +179,8 @@ static void mark_rows(const struct gsim_model *model, const struct gsim_profile 
                     profile->tag[GSIM_KEY_LAUNCH_BETWEEN_NS] != GSIM_TAG_ASSUMED &&
                     profile->tag[GSIM_KEY_LAUNCH_NS] != GSIM_TAG_ASSUMED;
     bool is_plain = !trace->column[GSIM_COL_ITERATIONS] && !trace->column[GSIM_COL_REQUESTS];
-    if (is_known || (is_plain && !model->has_turners)) /* rows are many: nothing is to be found */
+    /* rows are many, and here none adds an assumed key */
+    if (is_known || (is_plain && !model->has_turners))
         return;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
         unsigned keys = gsim_process_keys(trace, job, profile);
@@ -209,7 +212,7 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
     is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
 }
 
-/* Instances whose size nobody has published, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
+/* Adds the instances of unpublished sizes, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
 static uint32_t add_instances(const struct gsim_model *model, const struct gsim_profile *profile,
                               const char **list, uint32_t n) {
     for (int p = 0; model->has_cut && profile->mig && p < profile->mig->n; p++) {
@@ -223,7 +226,8 @@ static uint32_t add_instances(const struct gsim_model *model, const struct gsim_
     return n;
 }
 
-/* Jobs whose memory is unknown share GPUs as if they had none. On an ideal device memory never binds. */
+/* Whether jobs of unknown memory share GPUs as if they had none. On an ideal device memory never
+ * binds. */
 static bool shares_unknown_memory(const struct gsim_model *model) {
     const int64_t *const *column = model->setup.trace->column;
     bool binds = false;
@@ -234,7 +238,7 @@ static bool shares_unknown_memory(const struct gsim_model *model) {
            (model->shared.most_members > 1 || model->shared.most_beside > 1 || model->has_cut);
 }
 
-/* Keys with that tag, as "key=value (device)". */
+/* Adds the used keys with this tag, as "key=value (device)". */
 static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profile *profile,
                          const bool *is_used, enum gsim_tag tag, const char **list, uint32_t n) {
     for (int key = 0; key < GSIM_KEY_COUNT; key++)
@@ -245,8 +249,8 @@ static uint32_t add_keys(const struct gsim_model *model, const struct gsim_profi
     return n;
 }
 
-/* Some row names host_ms and no kernels, where kernels decide something: the host waits for each,
- * or an urgent job cuts them short. */
+/* Whether some row names host_ms and no kernels, where kernels decide the result: the host waits
+ * for each kernel, or an urgent job cuts them short. */
 static bool guesses_kernels(const struct gsim_model *model) {
     const struct gsim_trace *trace = model->setup.trace;
     bool may_guess = model->has_turners && trace->column[GSIM_COL_HOST_NS];
@@ -268,7 +272,7 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
         const struct gsim_profile *profile = model->setup.profiles[type];
         bool is_used[GSIM_KEY_COUNT] = {false};
         mark_used(model, profile, is_used);
-        is_used[GSIM_KEY_SPEED_MILLI] &= type > 0; /* the first device is the one of reference */
+        is_used[GSIM_KEY_SPEED_MILLI] &= type > 0; /* the first device is the device of reference */
         n = add_keys(model, profile, is_used, GSIM_TAG_ASSUMED, list, n);
         n = add_instances(model, profile, list, n);
     }
@@ -279,7 +283,7 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     return list;
 }
 
-/* All of them, whether or not the run came by: a key that is named needlessly does no harm. */
+/* All given keys, whether or not the run used them: a key that is named needlessly does no harm. */
 const char *const *gsim_claims_given(const struct gsim_model *model) {
     uint32_t n = 0, most = (uint32_t)model->setup.n_profiles * GSIM_KEY_COUNT + 1;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a policy may ask of a job: what it has done so far, what that took, and what sharing cost it. */
+/* The counters that a policy may ask of a job: the work done so far, the time that it took, and the
+ * cost of sharing. */
 #include "models/jobs/machine.h"
 
 /* Service of an iteration, or of a request; 0: unknown. */
@@ -18,7 +19,7 @@ static int64_t launched_kernels(const struct gsim_model *model, gsim_slot slot, 
     return job->kernel_ns > 0 ? work_ns / job->kernel_ns : -1;
 }
 
-/* The part of its service that kernels run. */
+/* The part of the job's service in which kernels run. */
 static int64_t on_device(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
     int64_t iteration_ns = model->jobs[slot].iteration_ns;
     int64_t gpu_ns =
@@ -41,7 +42,7 @@ void gsim_counters_of(const struct gsim_model *model, gsim_slot slot, int64_t no
                       struct gsim_counters *out) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     int64_t work_ns = gsim_progress_ns(&model->progress[slot], now_ns);
-    bool is_bounded = !gsim_shared_job_is_open_loop(model, slot); /* whose service a trace gives */
+    bool is_bounded = !gsim_shared_job_is_open_loop(model, slot); /* the trace gives its service */
     if (is_bounded && gsim_work_of_ns(work_ns) > job->need)
         work_ns = gsim_work_to_ns(job->need);
     int64_t taken_ns = gsim_shared_taken_ns(model, slot);

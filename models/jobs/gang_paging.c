@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gangs on GPUs whose memory is managed: the arbiter of the first GPU takes the memory of the others in
+/* Gangs on GPUs with managed memory: the arbiter of the first GPU takes in the memory of the others
  * (models/memory/gang_memory.h) while the gang is there. */
 #include <assert.h>
 

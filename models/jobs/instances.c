@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs that are cut into instances (MIG): each is a lane in a space of its own (models/gpu/side_by_side.h),
- * with its own SMs, memory and part of the bandwidth. */
+/* GPUs that are cut into instances (MIG): each instance is a lane in a space of its own
+ * (models/gpu/side_by_side.h), with its own SMs, memory and part of the bandwidth. */
 #include "models/jobs/machine.h"
 
 #include <assert.h>
@@ -32,7 +32,8 @@ enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gp
     return status;
 }
 
-/* What was found cut so when the run began took no time; what was cut in it, for good. */
+/* Charges a cut: the first layout of a GPU counts as found when the run began, and takes no time;
+ * each later cut takes the device's time. */
 static void charge(struct gsim_model *model, struct gsim_machine_gpu *gpu,
                    const struct gsim_profile *profile, int64_t now_ns) {
     if (gpu->was_cut) {

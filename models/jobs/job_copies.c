@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The memory of whole jobs that are loaded, suspended and brought back: which copies that takes, and
- * what a job does when they are over. */
+/* The memory of whole jobs that are loaded, suspended and brought back: the copies that each takes,
+ * and how the job goes on when they are over. */
 #include "models/jobs/machine.h"
 
 #include "models/jobs/suspension.h"
 
-/* Where a job is, or was while what it has lies there. */
+/* The units where a job is, or those that it left while its memory lies there. */
 static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **home) {
     bool is_there = about->n_left_units == 0;
     *home = is_there ? about->units : about->left_units;
     return is_there ? about->n_units : about->n_left_units;
 }
 
-/* What a suspended job costs when it comes back. The way out of a paused job that is moved is not
- * queued for: nobody knows any more which links it takes. */
+/* The copies of a suspended job that comes back. The way out of a paused job that is moved does not
+ * queue: the links that it took are not known any more. */
 struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
                                          const struct gsim_suspend_cost *cost,
                                          const struct gsim_unit *units, uint32_t n_units) {
@@ -84,7 +84,7 @@ void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
         model->is_out_of_memory = true;
 }
 
-/* A copy as observers see it: from when it was asked for, with what it waited for its links. */
+/* Reports a copy to observers: from when it was asked for, with its wait for the links. */
 static void report(const struct gsim_model *model, gsim_slot slot, int64_t end_ns) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_job *about = gsim_machine_info(model, slot);
@@ -99,7 +99,7 @@ static void report(const struct gsim_model *model, gsim_slot slot, int64_t end_n
     }
 }
 
-/* Jobs whose memory has arrived go on with what is left to do. */
+/* Jobs with memory that has arrived go on with the time that follows. */
 bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns) {
     gsim_slot slot;
     int64_t end_ns;

@@ -16,7 +16,7 @@ static bool has_shared_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
     return false;
 }
 
-/* The first GPU of a host that is in the group of this one. */
+/* The first GPU of a host in the group of this GPU. */
 static uint32_t first_of(const struct gsim_link_shares_host *host, const uint32_t *group_of_gpu,
                          uint32_t gpu) {
     uint32_t first = host->first_gpu;
@@ -78,7 +78,7 @@ void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t no
 
 /* --- a GPU ------------------------------------------------------------------------------------ */
 
-/* The arbiter that has its memory: its own, or that of a gang. */
+/* The arbiter that has the GPU's memory: its own, or that of a gang. */
 static uint32_t keeper_of(const struct gsim_shared *shared, uint32_t gpu) {
     return shared->taken_by[gpu] > 0 ? shared->taken_by[gpu] - 1 : gpu;
 }
@@ -102,7 +102,8 @@ static bool is_paging(const struct gsim_model *model, uint32_t gpu) {
     return gsim_next_report_occupied(shared, keeper_of(shared, gpu)) && is_too_much(model, gpu);
 }
 
-/* What it asks of one way while it copies in, out or both ways at once; 0: nothing. */
+/* The bytes per second that the GPU asks of one way while it copies in, out or both ways at once;
+ * 0: none. */
 static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way how,
                     enum gsim_host_way way) {
     const struct gsim_pager *pager = gsim_arbiter_pager(model->shared.of_gpu[gpu]);
@@ -113,14 +114,14 @@ static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host
                                  : pager->alone.copy_bytes_per_s;
         return way == how || way == GSIM_HOST_BOTH ? alone : 0;
     }
-    if (!migrates || !pager->proactive.is_pipelined) /* they take turns */
+    if (!migrates || !pager->proactive.is_pipelined) /* both ways take turns */
         return 0;
     return way == GSIM_HOST_BOTH || rates->both_bytes_per_s == INT64_MAX
                ? rates->both_bytes_per_s
                : rates->both_bytes_per_s / 2;
 }
 
-/* The most that it ever asks of one way. */
+/* The most that the GPU ever asks of one way. */
 static int64_t asks_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way) {
     int64_t most = 0;
     for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
@@ -132,7 +133,7 @@ static void settle(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     (void)gsim_arbiter_settle(model->shared.of_gpu[keeper_of(&model->shared, gpu)], now_ns);
 }
 
-/* The window begins here. */
+/* Begins the GPU's window. */
 static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     if (!about->is_paging)
@@ -143,8 +144,8 @@ static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns)
     about->bytes[GSIM_D2H] = now.bytes_out;
 }
 
-/* Of so many bytes in the window at this share of its rates. What was on its way may have left with
- * the job it was for. */
+/* The average rate of this many bytes in the window, at this share of the GPU's rates. Bytes on
+ * their way may have left with their job. */
 static int64_t average(int64_t bytes, uint64_t share_q32, int64_t window_ns, int64_t most) {
     if (bytes <= 0)
         return 0;
@@ -153,8 +154,8 @@ static int64_t average(int64_t bytes, uint64_t share_q32, int64_t window_ns, int
     return bytes_per_s < most ? (int64_t)bytes_per_s : most;
 }
 
-/* Where clean pages are copied out too, as much goes out as comes in, and it is by chance which of both a
- * window sees. */
+/* Where clean pages are copied out too, as much goes out as comes in, and chance decides how much
+ * of each a window sees. */
 static void even_out(const struct gsim_pager *pager, int64_t *found) {
     int64_t in = found[GSIM_HOST_IN], out = found[GSIM_HOST_OUT];
     bool is_at_once = pager->manager == GSIM_MEMORY_PROACTIVE && pager->proactive.is_pipelined;
@@ -193,8 +194,7 @@ static void add_asks(struct gsim_crowd_sum *sum, const struct gsim_link_shares_g
         sum->asks[way] += about->asks[way];
 }
 
-/* Once for all GPUs of a host, as none of them asks for anything else while they are given their
- * shares. */
+/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
 static void sum_asks(struct gsim_link_shares *link_shares,
                      const struct gsim_link_shares_host *host) {
     uint32_t end = host->first_gpu + host->n_gpus;
@@ -209,7 +209,7 @@ static void sum_asks(struct gsim_link_shares *link_shares,
     }
 }
 
-/* Of what a group of GPUs carries in one way, for one of them that asks for so much now. */
+/* The share of the bandwidth of a group in one way, for a GPU of it that now asks for `own`. */
 static uint64_t share_of(const struct gsim_crowd_sum *group,
                          const struct gsim_link_shares_gpu *about, enum gsim_host_way way,
                          int64_t own, int64_t carried) {
@@ -301,7 +301,7 @@ static void expect_end(struct gsim_link_shares *link_shares, uint32_t node, int6
         gsim_eventq_cancel(&link_shares->windows, node);
 }
 
-/* Paging GPUs are counted anew: one that begins to page is taken to do nothing else. */
+/* Counts paging GPUs anew: a GPU that begins to page is taken to copy all the time. */
 static bool find_paging(struct gsim_model *model, struct gsim_link_shares_host *host) {
     bool has_changed = false;
     host->n_paging = 0;

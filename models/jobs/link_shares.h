@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the GPUs of one host leave each other of the links that they share (PCIe roots, the host's
- * memory) when each of them pages or migrates. Their arbiters run ahead of each other and skip what
- * repeats, so they do not queue chunk by chunk. Instead each GPU copies at a share of its own rates:
+/* The shares of the links (PCIe roots, the host's memory) that the GPUs of one host leave each
+ * other when each of them pages or migrates. Their arbiters run ahead of each other and skip
+ * cycles, so they do not queue chunk by chunk. Instead each GPU copies at a share of its own rates:
  *
- *     share = carried / (what it asks for while it copies + what the others ask for on average)
+ *     share = carried / (the GPU's own demand while it copies + the others' average demand)
  *
- * at most 1, the least over all that it shares, where the average is over all time, copying or not. So
- * one that copies meets the others as often as they copy; together they never get more than is carried,
- * and where all of them cannot ask for more than that, nothing changes. Whose contexts need more than the
- * GPU has is taken to copy all the time; then what has arrived is measured in windows, the first of a
- * second, each an eighth longer than the one before, and what was found counts as much as what was
- * thought before. A window begins anew when the GPUs that page are others, and is short again when contexts come
- * and go. */
+ * at most 1, the least over all links that the GPU shares, where the average is over all time,
+ * copying or not. So a GPU that copies meets the others as often as they copy; together they never
+ * get more than is carried, and where all of them cannot ask for more than that, nothing changes. A
+ * GPU with contexts that need more memory than it has is first taken to copy all the time; then the
+ * arrived bytes are measured in windows, the first of a second, each an eighth longer than the one
+ * before, and a measured average counts as much as the average assumed before it. A window begins
+ * anew when other GPUs page than before, and is short again when contexts come and go. */
 #ifndef GSIM_MODELS_JOBS_LINK_SHARES_H
 #define GSIM_MODELS_JOBS_LINK_SHARES_H
 
@@ -22,13 +22,14 @@
 
 struct gsim_link_shares_gpu {
     bool is_paging;
-    int64_t bytes[2]; /* in and out, by the beginning of the window */
-    int64_t asks[GSIM_HOST_WAYS]; /* on average, bytes per second */
+    int64_t bytes[2]; /* bytes in and out, by the beginning of the window */
+    int64_t asks[GSIM_HOST_WAYS]; /* bytes per second that the GPU asks for on average */
     struct gsim_pager_shares shares;
-    uint32_t first_below_root, first_in_domain; /* GPUs of its host, whose sums are its group's */
+    /* the GPUs of its host under which the sums of its groups stand */
+    uint32_t first_below_root, first_in_domain;
 };
 
-/* What the paging GPUs of a group ask for together. */
+/* The bytes per second for which the paging GPUs of a group ask together. */
 struct gsim_crowd_sum {
     gsim_i128 asks[GSIM_HOST_WAYS];
 };
@@ -40,15 +41,15 @@ struct gsim_link_shares_host {
 };
 
 struct gsim_link_shares {
-    bool is_on; /* GPUs of some host share something */
+    bool is_on; /* GPUs of some host share a link */
     struct gsim_link_shares_gpu *gpus;
     struct gsim_crowd_sum *below_root, *in_domain; /* by the first GPU of the group */
     struct gsim_link_shares_host *hosts; /* by node */
-    struct gsim_eventq windows; /* their ends, by host */
+    struct gsim_eventq windows; /* ends of windows, by host */
     uint32_t *disturbed; /* hosts */
     uint32_t n_disturbed;
     int64_t disturbed_ns;
-    bool was_host_limited; /* by rates that no file gave */
+    bool was_host_limited; /* some share was limited by a host's rates that no file gave */
 };
 
 #endif

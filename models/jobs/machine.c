@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of the jobs and GPUs of a cluster, below all files of the device model that work on it:
- * on which device a job is, how far it has come, and which event of it is next. */
+ * the device of each job, its progress and its next event. */
 #include "models/jobs/machine.h"
 
 #include "sim/base/hints.h"
@@ -23,9 +23,9 @@ int64_t gsim_machine_mem_bytes(const struct gsim_model *model, gsim_slot slot) {
                           gsim_machine_info(model, slot)->index);
 }
 
-/* --- what is ahead of a job ------------------------------------------------------------------- */
+/* --- the next event of a job ------------------------------------------------------------------ */
 
-/* Phases of the engine's order: what completes comes before what reaches a boundary. */
+/* Phases of the engine's order: completions come before boundaries. */
 void gsim_machine_expect(struct gsim_model *model, gsim_slot slot, enum ahead ahead,
                          int64_t time_ns) {
     uint64_t phase = ahead == ENDS ? 0 : 1;
@@ -65,7 +65,7 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
     gsim_machine_expect(model, slot, ENDS, end_ns);
 }
 
-/* Books what was done until now, and goes on at another rate. */
+/* Books the work done until now, and goes on at another rate. */
 void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                            int64_t now_ns) {
     struct gsim_progress *progress = &model->progress[slot];

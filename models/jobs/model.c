@@ -3,10 +3,11 @@
  * jobs (load, stop at a boundary, save, restore). Each active job has at most one event ahead, in
  * one indexed queue; a job that runs undisturbed costs one event however long it runs.
  *
- * Copies of jobs share the cluster's links (traffic.c), but for the way out of a paused job that is
- * moved. Approximations: processor sharing is the limit of small slices at no switching cost, its rates are rounded down to 2^-32 (a job of 100 s
- * ends some 25 ns late per sharer); a job without iteration columns that takes turns as one long kernel
- * reaches a boundary at once. */
+ * Copies of jobs share the cluster's links (models/links/transfers.c), except the way out of a
+ * paused job that is moved. Approximations: processor sharing is the limit of small slices at no
+ * switching cost, its rates are rounded down to 2^-32 (a job of 100 s ends some 25 ns late per
+ * sharer); a job without iteration columns that takes turns as one long kernel reaches a boundary
+ * at once. */
 #include "gsim/device.h"
 
 #include <assert.h>
@@ -26,7 +27,7 @@ static enum gsim_status refuse_row(const struct gsim_trace *trace, uint32_t job,
                      "column '%s': job '%s' %s", column, gsim_trace_id(trace, job), why);
 }
 
-/* What an open-loop job must say. */
+/* Checks the columns that an open-loop job needs. */
 static enum gsim_status check_requests(const struct gsim_trace *trace, uint32_t job,
                                        struct gsim_log *log) {
     struct gsim_request_law law;
@@ -123,7 +124,7 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     gsim_eventq_cancel(&model->queue, slot);
 }
 
-/* --- how units share ---------------------------------------------------------------------------- */
+/* --- how units share -------------------------------------------------------------------------- */
 
 static const char *refuses_arrangement(const struct gsim_model *model,
                                        const struct gsim_arrangement *arrangement) {
@@ -161,8 +162,8 @@ static void arrange(struct gsim_model *model, const struct gsim_unit *units, uin
     }
 }
 
-/* Ideal processor sharing is nobody's hardware, and has no limit. Of processes that take turns none is
- * documented; what there is here is how many a lane can hold. */
+/* Ideal processor sharing is no real hardware, and has no limit. No limit is documented for
+ * processes that take turns; here it is the number of contexts that a lane can hold. */
 static uint32_t client_limit(const struct gsim_model *model, uint32_t gpu,
                              const struct gsim_arrangement *arrangement) {
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
@@ -221,7 +222,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_AT_ONCE;
 }
 
-/* The cost goes by the job's memory, and the trace does not give it. */
+/* Whether the cost depends on the job's memory, and the trace does not give it. */
 static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     const int64_t *value = gsim_machine_profile_of(model, slot)->value;
     bool is_image = keep == GSIM_KEEP_IMAGE || keep == GSIM_KEEP_IMAGE_SPILT;
@@ -229,7 +230,7 @@ static bool lacks_size(const struct gsim_model *model, gsim_slot slot, enum gsim
            value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB] != 0;
 }
 
-/* Where memory is managed a pause leaves it to the manager: nothing keeps others from pushing it
+/* Whether a pause leaves the job's memory to a manager: nothing keeps other jobs from pushing it
  * out. */
 static bool keeps_memory(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
@@ -249,7 +250,7 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
     return NULL;
 }
 
-/* Off the SMs. */
+/* Takes the job off the SMs. */
 static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused, int64_t now_ns) {
     if (model->jobs[slot].is_turning) {
         gsim_shared_leave(model, slot, is_paused, now_ns);
@@ -260,23 +261,23 @@ static void stand_still(struct gsim_model *model, gsim_slot slot, bool is_paused
     gsim_machine_set_rate(model, slot, 0, now_ns);
 }
 
-/* Processor sharing switches for nothing, and a rotation charges its switches itself. */
+/* Processor sharing switches at no cost, and a rotation charges its switches itself. */
 static bool switches_by_itself(const struct gsim_model *model, gsim_slot slot) {
     return model->jobs[slot].is_turning || gsim_machine_is_sharing(model, slot);
 }
 
-/* Where a rotation charges the switch, or nobody does. */
+/* Whether a rotation charges the switch, or there is none to charge. */
 static bool is_free_pause(const struct gsim_model *model, gsim_slot slot, enum gsim_keep keep) {
     return keeps_memory(model, slot, keep) ||
            (keep == GSIM_KEEP_RESIDENT && switches_by_itself(model, slot));
 }
 
-/* Whether it is at the boundary where it is to stop. */
+/* Whether the job is at the boundary at which it is to stop. */
 static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim_stop stop,
                              int64_t now_ns) {
     struct gsim_machine_job *job = &model->jobs[slot];
     bool is_iteration = gsim_boundaries_are_iterations(model, slot, stop);
-    if (job->is_turning) { /* as one long kernel it stops at once */
+    if (job->is_turning) { /* a job that runs as one long kernel stops at once */
         if (stop == GSIM_STOP_SAVE || gsim_boundaries_ns(model, slot, is_iteration) == 0)
             return true;
         gsim_boundaries_note(model, slot, is_iteration);
@@ -295,7 +296,7 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
     return false;
 }
 
-/* The copies on its way out, and what it takes besides. */
+/* The copies of a job on its way out, and the time besides. */
 static struct gsim_loading leaving_with(const struct gsim_suspend_cost *cost) {
     return (struct gsim_loading){.cargo = {.way = GSIM_CARRY_OUT,
                                            .bytes = cost->is_out_late ? 0 : cost->bytes_out,
@@ -402,7 +403,7 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Where jobs take turns, or GPUs page. */
+/* The next event where jobs take turns, or GPUs page. */
 GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t next_ns,
                                         int64_t horizon_ns) {
     if (model->link_shares.is_on) {
@@ -446,10 +447,10 @@ static inline bool serve_end(struct gsim_model *model, gsim_slot slot, int64_t n
         stand_still(model, slot, false, now_ns);
         gsim_eventq_cancel(&model->queue, slot);
     }
-    assert(!gsim_eventq_has(&model->queue, slot)); /* it is what was served */
+    assert(!gsim_eventq_has(&model->queue, slot)); /* its event was just served */
     gsim_shared_drop(model, slot, now_ns);
     struct gsim_progress *progress = &model->progress[slot];
-    progress->done = job->need; /* what its host did last is service too */
+    progress->done = job->need; /* the last work of its host is service too */
     progress->since_ns = now_ns;
     progress->rate_q32 = 0;
     job->ahead = NOTHING;
@@ -493,7 +494,7 @@ static bool serve_watch(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     return report(model, events, slot, GSIM_EVENT_WATCH, GSIM_WATCH_ATTAINED);
 }
 
-/* Everything but ends. */
+/* Serves all events except ends. */
 GSIM_APART static bool serve_other(struct gsim_model *model, gsim_slot slot, int64_t now_ns,
                                    struct gsim_events *events) {
     switch ((enum ahead)model->jobs[slot].ahead) {
@@ -529,8 +530,8 @@ static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events
     if (gsim_rarely(gsim_traffic_next_time(&model->traffic) <= now_ns) &&
         !gsim_job_copies_serve(model, now_ns))
         return false;
-    /* What an event causes at the same instant (a job with no work left after it starts) is served
-     * in the same call, in the queue's order. */
+    /* Events that an event causes at its own instant (a job with no work left after it starts) are
+     * served in this call, in the queue's order. */
     while (gsim_eventq_next(&model->queue) <= now_ns) {
         struct gsim_event_key key;
         gsim_slot slot = gsim_eventq_pop(&model->queue, &key);
@@ -574,7 +575,7 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
         .bytes_in = cost.bytes_in,
         .is_possible = true};
     gsim_work boundary = gsim_boundaries_stop(model, slot, done, stop);
-    uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* on its own */
+    uint64_t rate_q32 = job->is_turning ? GSIM_RATE_ONE : progress.rate_q32; /* its rate alone */
     if (rate_q32 > 0 && boundary > done)
         answer.stop_ns = gsim_work_time(boundary - done, rate_q32);
     if (keep == GSIM_KEEP_DISCARD)
@@ -588,10 +589,10 @@ static const struct gsim_progress *progress_column(const struct gsim_model *mode
 }
 
 static int64_t gap_ns(const struct gsim_model *model, gsim_slot slot, int64_t work_ns) {
-    struct gsim_process process =
-        gsim_process_of(model->setup.trace, gsim_machine_info(model, slot)->index,
-                        model->setup.profiles[0], /* the device of reference, as work is */
-                        0); /* as the row says: assumed iterations have no gaps */
+    struct gsim_process process = gsim_process_of(
+        model->setup.trace, gsim_machine_info(model, slot)->index,
+        /* the device of reference, by which work is measured */
+        model->setup.profiles[0], 0); /* by the row alone: assumed iterations have no gaps */
     return work_ns - gsim_process_gpu_ns(&process, work_ns);
 }
 

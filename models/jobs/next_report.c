@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When which GPU has something to report: a queue of until when each is known to be quiet. An arbiter is
- * asked again when its time comes, and brought along only when something of its own is due, so that an
- * event costs its GPU, however many others there are. Those that are close (something is extrapolated,
- * or somebody watches) are asked and brought along at every instant. */
+/* When each GPU has something to report: a queue of GPUs by the time up to which each is known to
+ * have no report. An arbiter is asked again when its time comes, and settled only when a report of
+ * its own is due, so that an event costs its own GPU only, however many others there are. GPUs that
+ * are close (rates are extrapolated, or an observer watches) are asked and settled at every
+ * instant. */
 #include "models/jobs/machine.h"
 
-/* What is due comes before what is only to be looked at again. */
+/* GPUs with a report due come before GPUs that are only to be looked at again. */
 static void foresee(struct gsim_shared *shared, uint32_t gpu, struct gsim_foresight sight) {
     shared->is_due[gpu] = sight.is_due;
     gsim_eventq_set(&shared->ahead, gpu, sight.until_ns, (uint64_t)!sight.is_due << 32 | gpu);

@@ -3,9 +3,9 @@
 
 #include "gsim/units.h"
 
-/* How many kernels the host launches in an iteration when the row does not say: as many as a host
- * can in that time, at the device's launch rate. Where launching costs nothing any number is as
- * good, so long as one kernel is a small part of the whole. */
+/* How many kernels the host launches in an iteration when the row does not give their number: as
+ * many as a host can launch in that time, at the device's launch rate. Where launching costs
+ * nothing any number is as good, as long as one kernel is a small part of the whole. */
 enum { FINE = 1024 };
 
 static int64_t guess_kernels(const struct gsim_profile *profile, int64_t host_ns) {
@@ -21,9 +21,10 @@ static int64_t given(const struct gsim_trace *trace, enum gsim_column column, ui
     return value > 0 ? value : 0;
 }
 
-/* --- what a row does not say ------------------------------------------------------------------ */
+/* --- numbers that a row does not give --------------------------------------------------------- */
 
-/* As long as by its memory, but no shorter than a kernel, or than its kernels take to be launched. */
+/* The length by the job's memory, but no shorter than a kernel, or than the time to launch its
+ * kernels. */
 static int64_t assumed_length(const struct gsim_trace *trace, uint32_t index,
                               const struct gsim_profile *profile, enum gsim_key *key) {
     int64_t mem_bytes = given(trace, GSIM_COL_MEM_BYTES, index);
@@ -64,9 +65,9 @@ static struct gsim_assumed_iterations of_a_quantum(const struct gsim_trace *trac
     return as_long_as(quantum_ns > least_ns ? quantum_ns : least_ns, GSIM_KEY_COUNT, trace, index);
 }
 
-/* On a device without a length for them (ideal) nothing costs anything either: pages are there, and a
- * job can stop anywhere. Only where turns end at iterations there have to be some: those of a quantum,
- * but no more than ten thousand of a job. */
+/* On a device without a length of iterations (ideal) nothing costs anything either: pages are
+ * resident, and a job can stop anywhere. Only where turns end at iterations the job has to have
+ * some there: iterations of a quantum, but no more than ten thousand of a job. */
 static int64_t assume_iterations(struct gsim_process *process, const struct gsim_trace *trace,
                                  uint32_t index, const struct gsim_profile *profile,
                                  unsigned parts) {
@@ -82,7 +83,7 @@ int64_t gsim_process_kernels(const struct gsim_profile *profile) {
     return kernels > 0 ? kernels : 1;
 }
 
-/* Of an iteration with so much GPU time. */
+/* The assumed kernels of an iteration with this GPU time. */
 static int64_t assume_kernels(struct gsim_process *process, const struct gsim_trace *trace,
                               uint32_t index, const struct gsim_profile *profile, int64_t gpu_ns) {
     int64_t kernel_ns = given(trace, GSIM_COL_KERNEL_NS, index);
@@ -92,9 +93,9 @@ static int64_t assume_kernels(struct gsim_process *process, const struct gsim_tr
     return gpu_ns > kernel_ns ? (gpu_ns + kernel_ns - 1) / kernel_ns : 1;
 }
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- numbers of the row ----------------------------------------------------------------------- */
 
-/* Where no column says how much it touches, a host that launches ahead (host_ms) is that of an
+/* Where no column gives the working set, a host that launches ahead (host_ms) is that of an
  * application, of which none fits L2; kernels alone are taken for small. */
 static bool is_beyond_l2(const struct gsim_trace *trace, uint32_t index,
                          const struct gsim_profile *profile) {
@@ -119,7 +120,7 @@ static void fill_iteration(struct gsim_context *context, int64_t pace_ns, int64_
         context->kernels = context->gpu_ns;
 }
 
-/* One that never waits for the GPU: its host launches the next iteration at once. */
+/* A process that never waits for the GPU: its host launches the next iteration at once. */
 static void run_through(struct gsim_process *process) {
     struct gsim_context *context = &process->context;
     context->host_ns = context->host_ns > 0 ? context->host_ns + context->gap_ns : 0;
@@ -128,7 +129,8 @@ static void run_through(struct gsim_process *process) {
     process->pace_ns = context->gpu_ns > context->host_ns ? context->gpu_ns : context->host_ns;
 }
 
-/* The same where iterations decide nothing: all of them are one long stream of launches. */
+/* A process that never waits, where iterations decide nothing: all of them are one long stream of
+ * launches. */
 static void unroll(struct gsim_process *process, int64_t n) {
     struct gsim_context *context = &process->context;
     context->host_ns = context->host_ns > 0 ? (context->host_ns + context->gap_ns) * n : 0;
@@ -222,8 +224,8 @@ struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t ind
     return process;
 }
 
-/* Of a row without iterations: they are as long as the host takes to launch what they are assumed to
- * have, where that is longer than the assumed length. */
+/* Whether the assumed iterations of a row take as long as the host needs to launch their assumed
+ * kernels, since that is longer than the assumed length. */
 static bool is_launch_bound(const struct gsim_trace *trace, uint32_t index,
                             const struct gsim_profile *profile) {
     enum gsim_key key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a row of a trace does on a GPU: the context that its columns describe. Alone on the device
- * it takes exactly the row's service time, under any policy: what the device adds to each
+/* The work of a trace's row on a GPU: the context that its columns describe. Alone on the device it
+ * takes exactly the row's service time, under any policy: the time that the device adds to each
  * iteration (the gap between a synchronisation and the next launch) is carved out of the GPU time
  * where the row's own host gap is shorter, since a job measured alone paid for it too. */
 #ifndef GSIM_MODELS_JOBS_PROCESS_H
@@ -11,72 +11,79 @@
 #include "models/gpu/space.h"
 #include "gsim/trace.h"
 
-/* What the parts of a job decide where it runs. Where its iterations decide nothing, a job that never
- * waits is one long stream of kernels, and so is one whose row names no iterations; where kernels decide
- * nothing either, that one is a single kernel. */
+/* Which parts of a job decide anything where it runs. Where its iterations decide nothing, a job
+ * that never waits is one long stream of kernels, and so is a job with a row that names no
+ * iterations; where kernels decide nothing either, the latter is a single kernel. */
 enum {
-    GSIM_PARTS_ITERATIONS = 1, /* each touches its memory, or ends a turn */
-    GSIM_PARTS_TURNS = 4, /* each may end a turn */
-    GSIM_PARTS_KERNELS = 2, /* the lane halts it at their ends, caps them, or makes them longer */
+    GSIM_PARTS_ITERATIONS = 1, /* each iteration touches the job's memory, or ends a turn */
+    GSIM_PARTS_TURNS = 4, /* each iteration may end a turn */
+    /* the lane halts the job at the ends of kernels, caps kernels, or makes them longer */
+    GSIM_PARTS_KERNELS = 2,
 };
 
-/* What of the device is in the iterations of a row, besides what others do to them. */
+/* Numbers of the device in the iterations of a row, without the effects of other jobs. */
 enum {
     GSIM_PROCESS_HAS_GAP = 1, /* the gap of its launches */
     GSIM_PROCESS_HAS_BETWEEN = 2, /* the time between its kernels */
     GSIM_PROCESS_HAS_LAUNCHES =
-        4, /* how fast it launches: how many kernels there are, or how long */
-    GSIM_PROCESS_HAS_GUESS = 8, /* of kernels: as many as are launched in host_ms */
-    GSIM_PROCESS_HAS_SYNCS = 16, /* the host waits for each of these */
+        /* the launch rate, by which the number of kernels, or the length of iterations, is found */
+    4,
+    /* a guessed number of kernels: as many as are launched in host_ms */
+    GSIM_PROCESS_HAS_GUESS = 8,
+    GSIM_PROCESS_HAS_SYNCS = 16, /* the host waits for each of these kernels */
 };
 unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
                            const struct gsim_profile *profile);
 
 struct gsim_process {
-    struct gsim_context context; /* its fixed part; iterations 0: there is nothing to run */
+    /* the fixed part of its context; iterations 0: there is nothing to run */
+    struct gsim_context context;
     int64_t pace_ns; /* an iteration of the context alone */
-    int64_t per_iteration; /* of these make one iteration of the trace's row (sync=kernel) */
-    int64_t iterations; /* of the row, or assumed; 0: it has none */
+    /* iterations of the context in an iteration of the trace's row (sync=kernel) */
+    int64_t per_iteration;
+    int64_t iterations; /* iterations of the row, or assumed; 0: none */
     bool is_assumed;
-    int64_t tail_ns; /* host only, after the last iteration */
-    enum gsim_key length_key; /* that iterations came from; GSIM_KEY_COUNT: none */
+    int64_t tail_ns; /* work of the host alone, after the last iteration */
+    /* the key from which the length of iterations was assumed; GSIM_KEY_COUNT: none */
+    enum gsim_key length_key;
     bool has_assumed_kernels;
-    bool is_stream; /* all iterations of the row are one of the context */
+    bool is_stream; /* all iterations of the row are one iteration of the context */
     bool is_open_loop; /* iterations are requests */
-    bool is_cold; /* what an iteration touches does not fit L2 */
+    bool is_cold; /* the working set of an iteration does not fit L2 */
 };
 
-/* parts: what decides anything there. */
+/* parts: GSIM_PARTS_..., the parts that decide anything there. */
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile, unsigned parts);
 
-/* Iterations of a closed-loop job whose row names none, as the profile assumes: as many as come next
- * to its length. 0: the profile has no length (ideal). */
+/* Iterations of a closed-loop job with a row that names none, as the profile assumes: the number
+ * that comes nearest to its length. 0: the profile has no length (ideal). */
 struct gsim_assumed_iterations {
     int64_t n;
-    enum gsim_key key; /* that said so */
+    enum gsim_key key; /* the key of the length */
 };
 struct gsim_assumed_iterations gsim_process_assume(const struct gsim_trace *trace, uint32_t index,
                                                    const struct gsim_profile *profile);
-/* What its kernels do with the device when they are alone there: what the row does not say fills
- * all SMs, or the part of a GPU that it asks for, and draws nothing from memory. */
+/* The demand of the job's kernels when they are alone on the device: without columns they fill all
+ * SMs, or the part of a GPU that the job asks for, and draw nothing from memory. */
 struct gsim_demand gsim_process_demand(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile);
 int64_t gsim_process_kernels(const struct gsim_profile *profile); /* of an iteration, assumed */
-/* Service done, of a context of that process. */
+/* The service that a context of this process has done. */
 gsim_work gsim_process_done(const struct gsim_process *process, const struct gsim_context *context);
-/* GPU time of so much service. */
+/* The GPU time of this service. */
 int64_t gsim_process_gpu_ns(const struct gsim_process *process, int64_t service_ns);
 /* The place in its iterations at which this much service is done. */
 void gsim_process_locate(const struct gsim_process *process, const struct gsim_context *context,
                          int64_t service_ns, int64_t *iterations, gsim_work *done);
 
-/* On a device that runs the job at this rate: how long service takes; a context that is to run there;
- * one that was left on another device, and goes on as the whole one would. */
+/* On a device that runs the job at this rate: the time of a service; the pace of a context that is
+ * to run there; and the pace of a context that was left on another device, which goes on with the
+ * lengths of `whole`. */
 int64_t gsim_process_time_ns(int64_t service_ns, uint64_t rate_q32);
 void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32);
 void gsim_process_repace(struct gsim_context *left, const struct gsim_context *whole);
-/* Puts a context of that process where so much service is done. */
+/* Puts a context of this process where this service is done. */
 void gsim_process_put(const struct gsim_process *process, gsim_work service,
                       struct gsim_context *context);
 

@@ -33,7 +33,7 @@ bool gsim_request_law_parse(const char *text, struct gsim_request_law *out) {
 
 /* --- draws ------------------------------------------------------------------------------------ */
 
-/* Uniform over 0 .. n - 1, by refusing the end of the range that does not divide. */
+/* Uniform over 0 .. n - 1; draws from the end of the range that n does not divide are refused. */
 static int64_t draw_below(gsl_rng *rng, int64_t n) {
     uint64_t span = (uint64_t)n, most = UINT64_MAX - UINT64_MAX % span, word;
     do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When the requests of open-loop jobs arrive: periodic, uniform around the period, or Poisson. Drawn
- * by integer arithmetic only, from a stream of the job's own, so that every policy and machine sees
- * the same instants. */
+/* The arrival times of open-loop jobs' requests: periodic, uniform around the period, or Poisson.
+ * They are drawn by integer arithmetic only, from a stream of the job's own, so that every policy
+ * and machine sees equal times. */
 #ifndef GSIM_MODELS_JOBS_REQUESTS_H
 #define GSIM_MODELS_JOBS_REQUESTS_H
 
@@ -15,9 +15,11 @@ struct gsim_request_law {
     int64_t low_ppm, high_ppm;
 };
 
-/* "periodic", "poisson" or "uniform:LO:HI"; NULL is periodic. false: none of these. */
+/* Reads "periodic", "poisson" or "uniform:LO:HI"; NULL is periodic. Returns false for any other
+ * text. */
 bool gsim_request_law_parse(const char *text, struct gsim_request_law *out);
-/* arrival_ns[i], rising, from start_ns; the first comes after the first gap. false: no memory. */
+/* Fills arrival_ns[i], rising, from start_ns; the first request comes after the first gap. Returns
+ * false if there is no memory left. */
 bool gsim_requests_draw(const struct gsim_request_law *law, int64_t period_ns, uint64_t seed,
                         uint64_t replication, uint32_t job, int64_t start_ns, int64_t *arrival_ns,
                         int64_t n);

@@ -6,7 +6,7 @@
 #include "models/jobs/machine.h"
 #include "sim/base/hints.h"
 
-/* A lane in which a context is alone, or takes turns of the length that the device has. */
+/* A lane in which a context is alone, or takes turns of the device's default length. */
 static const struct gsim_lane plain_lane = {.discipline = GSIM_DISCIPLINE_RR};
 
 /* --- arbiters --------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane
     return lane->cap_ppm <= GSIM_PPM && (lane->n_sms > 0 || lane->first_sm == 0);
 }
 
-/* Turns that pass whether they are used or not leave something to use. */
+/* Whether turns that pass, used or not, are longer than the switch to them. */
 static bool is_worth_switching(const struct gsim_model *model, const struct gsim_lane *lane) {
     for (uint16_t type = 0; gsim_lane_turns(lane) && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -128,15 +128,15 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
     return NULL;
 }
 
-/* In kernels: one that has some of the blocks left begins. */
+/* The cap in kernels: a kernel begins if some of the blocks are left. */
 static int64_t launch_cap(const struct gsim_model *model, const struct gsim_entry *how) {
     int64_t blocks = gsim_trace_get(model->setup.trace, GSIM_COL_BLOCKS,
                                     gsim_machine_info(model, how->job)->index);
     return how->launch_cap / (blocks > 0 ? blocks : 1) + 1;
 }
 
-/* A share of the time is so many kernels at once, in a period that is long enough for them: at least the
- * one that is named. What a context makes of the time that others leave it is its own affair. */
+/* A share of the time is a number of kernels at once, in a period that is long enough for them: at
+ * least the named period. How a context uses the time that other contexts leave is not limited. */
 static void share_time(const struct gsim_entry *how, const struct gsim_context *context,
                        int64_t *cap, int64_t *refill_ns) {
     int64_t kernel_ns = (context->gpu_ns + context->kernels - 1) / context->kernels;
@@ -147,7 +147,7 @@ static void share_time(const struct gsim_entry *how, const struct gsim_context *
         *refill_ns = gsim_muldiv_ceil(*cap * kernel_ns, GSIM_PPM, how->launch_share_ppm);
 }
 
-/* What a job's row did not say has decided something. */
+/* Assumed numbers of a job's row have decided something. */
 static void note_assumptions(struct gsim_model *model, const struct gsim_shared_job *sharer) {
     const struct gsim_process *process = &sharer->process;
     if (process->length_key != GSIM_KEY_COUNT)
@@ -155,7 +155,8 @@ static void note_assumptions(struct gsim_model *model, const struct gsim_shared_
     model->shared.has_key[GSIM_KEY_JOB_KERNELS] |= process->has_assumed_kernels;
 }
 
-/* Alone in its lane a job does not switch, and the gap is part of what was measured. */
+/* Notes the keys that a rotation uses. Alone in its lane a job does not switch, and the gap is part
+ * of its measured duration. */
 static void note_keys(struct gsim_model *model, uint32_t gpu, uint16_t place) {
     static const enum gsim_key switching[] = {
         GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_SWITCH_IDLE_NS,    GSIM_KEY_SWITCH_COLD_NS,
@@ -203,9 +204,9 @@ static bool has_ranks(const struct gsim_arbiter *arbiter, uint16_t place) {
     return gsim_lane_is_by_priority(&lane) && lowest < highest;
 }
 
-/* How long iterations are decides something as soon as there are others, or when a job cannot stay
- * where it is, since it needs more than the GPU has; of a stream of kernels, where one halts
- * another or memory overflows. */
+/* The length of iterations decides something as soon as there are other jobs, or when a job needs
+ * more memory than the GPU has; that of a stream of kernels, where one job halts another or memory
+ * overflows. */
 static void note_lengths(struct gsim_model *model, const struct gsim_shared_job *sharer) {
     const struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
     const struct gsim_tenant *own = &gsim_arbiter_member(arbiter, sharer->member)->tenant;
@@ -223,7 +224,7 @@ static void note_lengths(struct gsim_model *model, const struct gsim_shared_job 
     }
 }
 
-/* A job has come into its lane. */
+/* Notes that a job has come into its lane. */
 static void note_joined(struct gsim_model *model, const struct gsim_shared_job *sharer) {
     const struct gsim_arbiter *arbiter = model->shared.of_gpu[sharer->gpu];
     note_keys(model, sharer->gpu, gsim_arbiter_member(arbiter, sharer->member)->how.lane);
@@ -269,12 +270,12 @@ static void note_memory(struct gsim_model *model, const struct gsim_shared_job *
                           gsim_shared_job_overflow(model, how->job, sharer->gpu), now_ns);
     gsim_next_report_anew(&model->shared, sharer->gpu, now_ns);
     if (how->launch_refill_ns > 0 &&
-        how->launch_share_ppm > 0) /* its kernels are longer, or shorter */
+        how->launch_share_ppm > 0) /* its kernels have become longer or shorter */
         apply_cap(model, sharer, now_ns);
 }
 
-/* The last entry of a job is kept for when it joins. What a running one has from when it joined
- * stays. */
+/* The last entry of a job is kept for when it joins. A running job keeps the quantum and the
+ * yielding of its join. */
 static void note_entry(struct gsim_model *model, const struct gsim_entry *entry, int64_t now_ns) {
     struct gsim_shared_job *sharer = &model->shared.by_slot[entry->job];
     struct gsim_entry was = sharer->how;
@@ -301,9 +302,9 @@ static bool note_entries(struct gsim_model *model, const struct gsim_arrangement
     return true;
 }
 
-/* A job that runs here goes into the lane that its entry names; the kernels of what can be halted
- * there are as long as if it had left and come back. One that runs elsewhere enters it when it
- * comes. */
+/* A job that runs here goes into the lane that its entry names; kernels that can be halted there
+ * are as long as if the job had left and come back. A job that runs elsewhere enters the lane when
+ * it comes. */
 static void move_entry(struct gsim_model *model, uint32_t gpu, const struct gsim_entry *entry,
                        int64_t now_ns) {
     const struct gsim_shared_job *sharer = &model->shared.by_slot[entry->job];
@@ -346,8 +347,8 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
     return gsim_arbiter_set_lane(model->shared.of_gpu[gpu], place, &here, 0, now_ns);
 }
 
-/* Lanes beside each other, or with a part of the SMs, share the device in space; so do those who
- * are padded and those who pad. */
+/* Lanes side by side, or with a part of the SMs, share the device in space; so do padded and
+ * padding contexts. */
 static bool is_spatial(const struct gsim_arrangement *arrangement) {
     const struct gsim_lane *lane = &arrangement->lanes[0];
     return arrangement->n_lanes > 1 || lane->cap_ppm > 0 || lane->n_sms > 0 ||
@@ -392,7 +393,8 @@ void gsim_shared_disband(struct gsim_model *model, uint32_t gpu, int64_t now_ns)
     gsim_arbiter_set_spaces(model->shared.of_gpu[gpu], NULL, 0, now_ns);
 }
 
-/* Whether a lane halts the running job where a kernel or its blocks end, or kills what has to run again. */
+/* Whether a lane halts the running job where a kernel or its blocks end, or kills work that has to
+ * run again. */
 static bool halts_at_kernels(const struct gsim_lane *lane) {
     if (lane->discipline == GSIM_DISCIPLINE_PADDING)
         return true;
@@ -488,7 +490,8 @@ static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter,
     return lane;
 }
 
-/* It goes on where it left, unless it ran elsewhere meanwhile or lost what it had. */
+/* Finds where the job goes on: where it left, unless it ran elsewhere meanwhile or lost its
+ * work. */
 static void find_place(struct gsim_model *model, gsim_slot slot, const struct gsim_context *whole) {
     struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     gsim_work done = model->progress[slot].done;
@@ -507,7 +510,7 @@ static void find_place(struct gsim_model *model, gsim_slot slot, const struct gs
         gsim_context_is_done(sharer->has_left ? &sharer->left : &sharer->process.context);
 }
 
-/* What is left to do needs no GPU. */
+/* The rest of the job's work needs no GPU. */
 static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     model->progress[slot].since_ns = now_ns;
     model->progress[slot].rate_q32 = model->shared.by_slot[slot].rate_q32;
@@ -552,7 +555,7 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     newcomer.how.lane = lane_for(model, arbiter, gpu, slot, now_ns);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (sharer->gpu != gpu || (about->n_units > 1 && about->is_moved))
-        gsim_shared_drop(model, slot, now_ns); /* it was carried here */
+        gsim_shared_drop(model, slot, now_ns); /* its memory was carried here */
     sharer->gpu = gpu;
     model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
     sharer->member = admit(model, slot, arbiter, &newcomer, now_ns);
@@ -585,7 +588,7 @@ static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_mem
         model->shared.logs[sharer->log].n_served = context->sums.done_iterations;
 }
 
-/* Tells observers what has happened on a GPU. */
+/* Gives observers the spans of a GPU. */
 static void deliver(const struct gsim_model *model, uint32_t gpu, struct gsim_arbiter *arbiter) {
     const struct gsim_slice_log *spans =
         model->setup.observer ? gsim_arbiter_take_spans(arbiter) : NULL;
@@ -616,7 +619,8 @@ void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memo
     if (keeps_memory) {
         sharer->parked = gsim_arbiter_park(arbiter, sharer->member, now_ns);
     } else {
-        sharer->before.stall_ns -= member->state.stall_ns; /* for that it does not wait any more */
+        /* the job does not wait for these pages any more */
+        sharer->before.stall_ns -= member->state.stall_ns;
         sharer->sum = sharer->before;
         gsim_arbiter_leave(arbiter, sharer->member, now_ns);
     }
@@ -632,7 +636,8 @@ void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     if (gsim_mostly(slot >= shared->capacity || !shared->by_slot[slot].is_parked))
         return;
     struct gsim_shared_job *sharer = &shared->by_slot[slot];
-    sharer->before.stall_ns -= sharer->parked.stall_ns; /* it does not wait for that any more */
+    /* the job does not wait for these pages any more */
+    sharer->before.stall_ns -= sharer->parked.stall_ns;
     sharer->sum = sharer->before;
     gsim_link_shares_disturb(model, sharer->gpu, now_ns);
     gsim_gangs_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One of the jobs that take turns, as its row describes it: its process and when its requests arrive,
- * what of its memory overflows, and what its arbiter is told when it joins. */
+/* A job that takes turns, as its row describes it: its process, the arrival times of its requests,
+ * the overflow of its memory, and the member as which it joins its arbiter. */
 #include <assert.h>
 
 #include "models/jobs/machine.h"
@@ -41,7 +41,7 @@ static bool add_log(struct gsim_model *model, const struct gsim_request_log *log
     return true;
 }
 
-/* Draws when the requests of an open-loop job arrive, from the moment its process stands. */
+/* Draws the arrival times of an open-loop job's requests, from the moment its process stands. */
 static bool draw_requests(struct gsim_model *model, struct gsim_process *process, uint32_t index,
                           int64_t now_ns) {
     const struct gsim_trace *trace = model->setup.trace;
@@ -86,8 +86,8 @@ static int64_t working_set(const struct gsim_trace *trace, uint32_t index) {
     return bytes >= 0 ? bytes : gsim_trace_get(trace, GSIM_COL_MEM_BYTES, index);
 }
 
-/* What it has and does not touch goes out first. An iteration of its context is several of the row's, or
- * a part of one. */
+/* Memory that the job does not touch goes out first. An iteration of its context is several of the
+ * row's, or a part of one. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
                                               uint32_t gpu) {
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
@@ -142,7 +142,7 @@ static struct gsim_tenant_spec tenant_of(struct gsim_model *model, gsim_slot slo
                                      .overflow = gsim_shared_job_overflow(model, slot, gpu)};
 }
 
-/* What may be halted runs as it was built for that: in pieces, or with checkpoints. */
+/* A job that may be halted runs in the form that its lane needs: in pieces, or with checkpoints. */
 static struct gsim_context context_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu,
                                       const struct gsim_lane *lane) {
     const struct gsim_shared_job *sharer = &model->shared.by_slot[slot];

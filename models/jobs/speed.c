@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How fast a job runs where it is, compared with where its duration was measured: one node of the
- * device of reference. A gang goes at its slowest member. Spread over nodes, or over the switches
- * above them, it goes slower by a factor of the device's profile, another one for models of which a
- * single tensor dwarfs the others. A device runs jobs by the ratio `speed_milli` of its profile; a job
- * with an application profile by what its iteration takes here and on the cluster's first device.
- * One that was given more GPUs than it asked for is faster by a part of each; one that was given fewer,
- * or less of each, is slower in proportion, unless its shape says that it keeps its rate. */
+ * device of reference. A gang runs as fast as its slowest member. Spread over nodes, or over the
+ * switches above them, it is slower by a factor of the device's profile; models in which a single
+ * tensor dwarfs the others have another factor. A device runs jobs by the ratio `speed_milli` of
+ * its profile; a job with an application profile runs by the ratio of its iteration's times here
+ * and on the cluster's first device. A job that was given more GPUs than it asked for is faster by
+ * a part of each; a job that was given fewer, or less of each, is slower in proportion, unless its
+ * shape says that it keeps its rate. */
 #include "models/jobs/machine.h"
 #include "sim/base/hints.h"
 
@@ -26,7 +27,7 @@ void gsim_speed_init(struct gsim_model *model) {
         model->has_paces |= !is_neutral(setup->profiles[type]);
 }
 
-/* Of one device, whatever the gang. */
+/* The rate of the job on one device, without the effects of a gang. */
 static uint64_t device_rate_q32(struct gsim_model *model, uint32_t job, uint16_t type) {
     const struct gsim_trace *trace = model->setup.trace;
     int64_t app = gsim_trace_get(trace, GSIM_COL_APP, job);
@@ -39,7 +40,8 @@ static uint64_t device_rate_q32(struct gsim_model *model, uint32_t job, uint16_t
     return (uint64_t)gsim_muldiv_floor((int64_t)GSIM_RATE_ONE, speed_milli, GSIM_PACE_ONE_MILLI);
 }
 
-/* The rate of a gang that stands so far apart, as a key of its profile; GSIM_KEY_COUNT: together. */
+/* The key of the rate of a gang that is spread over nodes or switches; GSIM_KEY_COUNT: it is on one
+ * node. */
 static enum gsim_key span_key(const struct gsim_model *model, const struct gsim_job *about) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
     bool is_skewed = gsim_trace_skew(model->setup.trace, about->index) > 0;
@@ -68,7 +70,8 @@ static uint64_t slowest_rate_q32(struct gsim_model *model, const struct gsim_job
     return about->n_units ? slowest : device_rate_q32(model, about->index, 0);
 }
 
-/* More GPUs than it asked for: each is worth a part of one of its own. */
+/* The rate on more GPUs than the job asked for: each further GPU is worth a part of one of its
+ * own. */
 static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *about,
                                uint64_t rate) {
     int64_t own = about->gpus, more = (int64_t)about->n_units - own;
@@ -79,7 +82,8 @@ static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *
                                        own * GSIM_PPM);
 }
 
-/* Fewer GPUs than it asked for, or a smaller share of each: what those that it has do. */
+/* The rate on fewer GPUs than the job asked for, or on a smaller share of each: in proportion to
+ * what it holds. */
 static uint64_t shrunk_rate_q32(struct gsim_model *model, const struct gsim_job *about,
                                 uint64_t rate) {
     int64_t asked_ppm = (int64_t)about->gpus * gsim_trace_share(model->setup.trace, about->index);

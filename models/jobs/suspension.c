@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Coarse suspension. keep = host: copy out over D2H, free, later allocate and copy in over H2D
- * into memory that was used before; where the trace does not say how much there is, a
- * time that is published as a whole. keep = image: the driver's checkpoint, a fixed part and a part
- * by size each way. keep = storage: checkpoint and restart, a time that is published as a whole.
- * keep = resident: a context switch, nothing moves. What the host has no room for
- * (spilt) goes on to its storage, and comes back from there. */
+/* Suspension of whole jobs. keep = host: copy out over D2H, free, later allocate and copy in over
+ * H2D into memory that was used before; where the trace does not give the job's memory, a time that
+ * is published as a whole. keep = image: the driver's checkpoint, a fixed part and a part by size
+ * each way. keep = storage: checkpoint and restart, a time that is published as a whole. keep =
+ * resident: a context switch, nothing moves. Memory for which the host has no room (spilt) goes on
+ * to its storage, and comes back from there. */
 #include "models/jobs/suspension.h"
 
 static int64_t per_gib_ns(int64_t bytes, int64_t ns_per_gib) {
@@ -31,7 +31,7 @@ static struct gsim_suspend_cost pause_cost(const struct gsim_profile *profile, e
     return cost;
 }
 
-/* The copies are part of the time measured, and slower than the link: they do not queue on it. */
+/* The copies are part of the measured time, and slower than the link: they do not queue on it. */
 static struct gsim_suspend_cost image_cost(const struct gsim_profile *profile, int64_t bytes) {
     return (struct gsim_suspend_cost){
         .save_ns = profile->value[GSIM_KEY_CHECKPOINT_OUT_NS] +

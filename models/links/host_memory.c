@@ -7,7 +7,7 @@ static const enum gsim_key host_keys[GSIM_HOST_WAYS] = {
     [GSIM_HOST_BOTH] = GSIM_KEY_HOST_BOTH,
 };
 
-/* The most that one GPU can ask of its host, by whatever moves memory. */
+/* The highest rate that one GPU can ask of its host, by any mechanism that moves memory. */
 static int64_t wanted(const struct gsim_profile *profile, enum gsim_host_way way) {
     static const enum gsim_key keys[GSIM_HOST_WAYS][4] = {
         [GSIM_HOST_IN] = {GSIM_KEY_PCIE_H2D, GSIM_KEY_MIGRATE_IN, GSIM_KEY_UVM_PREFETCH_IN,
@@ -32,7 +32,7 @@ static bool is_exceeded(const struct gsim_profile *profile, uint32_t n_gpus,
     return is;
 }
 
-/* What the cluster says of a node, and its device of the rest. */
+/* The rates that the cluster gives for a node; the rest are those of its device. */
 static struct gsim_host_rates rates_of(const struct gsim_host_wiring *given,
                                        const struct gsim_profile *profile) {
     struct gsim_host_rates rates;
@@ -43,7 +43,7 @@ static struct gsim_host_rates rates_of(const struct gsim_host_wiring *given,
     return rates;
 }
 
-/* The GPUs of a node from the first on that share a domain. */
+/* The number of GPUs of a node, from `first` on, that share a domain. */
 static uint32_t n_together(const struct gsim_model_setup *setup, uint32_t first, uint32_t most) {
     uint32_t end = first + 1;
     while (end < setup->n_gpus && end - first < most &&

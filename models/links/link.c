@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Links: first-come engines whose rates change when a neighbour begins or ends. Each engine's head
- * has one event ahead. When a head begins or ends, the rates of the other engine of its GPU and, if
- * the root is shared, of all engines below that root are computed again. */
+/* Links: first-come engines with rates that change when a neighbour begins or ends a transfer. Each
+ * engine's head has one event ahead. When a head begins or ends, the rates of the other engine of
+ * its GPU and, if the root is shared, of all engines below that root are computed again. */
 #include "models/links/link.h"
 
 #include <assert.h>
 
 struct gsim_link_job {
     struct gsim_transfer asked;
-    struct gsim_progress progress; /* of the nanoseconds that it takes alone */
+    struct gsim_progress progress; /* of the nanoseconds that the transfer takes alone */
     int64_t begin_ns;
     int64_t alone_ns;
     uint64_t both_q32; /* rate while the other engine is busy */
-    int64_t asks[2]; /* bytes per second that it could do on its own, and beside the other engine */
+    /* bytes per second that the transfer could reach on its own, and beside the other engine */
+    int64_t asks[2];
     uint32_t next; /* on the engine, or among the unused */
 };
 
@@ -57,7 +58,8 @@ int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction di
            n_copies(bytes, chunk_bytes) * rates->copy_ns[direction];
 }
 
-/* What a direction gets of the ceiling: half, more where the other one cannot use its half. */
+/* A direction's part of the ceiling: half, or more where the other direction cannot use its
+ * half. */
 static int64_t both_rate(const struct gsim_copy_rates *rates, enum gsim_direction direction) {
     int64_t own = rates->bytes_per_s[direction];
     int64_t other = rates->bytes_per_s[direction == GSIM_H2D ? GSIM_D2H : GSIM_H2D];
@@ -90,7 +92,7 @@ int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_i
     const int64_t bytes[] = {bytes_in, bytes_out};
     gsim_work need[GSIM_DIRECTIONS];
     uint64_t rate[GSIM_DIRECTIONS];
-    int64_t until[GSIM_DIRECTIONS]; /* the end, were the other one busy as long */
+    int64_t until[GSIM_DIRECTIONS]; /* the end if the other direction were busy as long */
     for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
         int64_t alone_ns = gsim_copy_ns(rates, d, bytes[d], chunk_bytes);
         if (alone_ns == 0)
@@ -110,7 +112,7 @@ int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_i
                             int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns) {
     int64_t alone_ns = gsim_copy_ns(rates, GSIM_H2D, bytes_in, chunk_bytes) +
                        gsim_copy_ns(rates, GSIM_D2H, bytes_out, chunk_bytes);
-    if (bytes_in <= 0 || bytes_out <= 0) /* one direction alone never turns round */
+    if (bytes_in <= 0 || bytes_out <= 0) /* copies in one direction never turn round */
         return alone_ns;
     int64_t turns = 2 * n_copies(bytes_in < bytes_out ? bytes_in : bytes_out, chunk_bytes);
     return alone_ns + turns * alternate_ns;
@@ -188,7 +190,7 @@ bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_dir
 
 /* --- rates ------------------------------------------------------------------------------------ */
 
-/* What an engine's head could do if the root carried anything; 0 for an idle engine. */
+/* The rate of an engine's head under a root without limit; 0 for an idle engine. */
 static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
     const struct gsim_link_job *job = head_of(link, engine);
     if (!job)
@@ -196,7 +198,7 @@ static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
     return head_of(link, engine ^ 1) ? job->both_q32 : GSIM_RATE_ONE;
 }
 
-/* Bytes per second at a rate; what takes no time asks for nothing. */
+/* Bytes per second at a rate; a transfer that takes no time asks for nothing. */
 static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
     if (job->alone_ns == 0)
         return 0;
@@ -205,7 +207,8 @@ static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
     return bytes_per_s > INT64_MAX ? INT64_MAX : (int64_t)bytes_per_s;
 }
 
-/* Max-min fairness: the level at which all that want more than it share what the modest leave. */
+/* Max-min fairness: the level at which all heads that want more share equally what the modest heads
+ * leave. */
 static int64_t fair_level(const struct gsim_link *link, uint32_t gpu,
                           enum gsim_direction direction) {
     int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
@@ -264,12 +267,12 @@ static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
     return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
 }
 
-/* --- rates where hosts are shared ---------------------------------------------------------------- */
+/* --- rates where hosts are shared ------------------------------------------------------------- */
 
 enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
 
-/* Engines of a ring get no more together than is carried, max-min fair. ways: a bit for each direction
- * that counts. Whether any engine gets less. */
+/* Caps the engines of a ring at `carried` bytes per second together, max-min fair. ways: a bit for
+ * each direction that counts. Returns whether any engine gets less. */
 static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
                      int64_t carried) {
     int64_t level = 0, sum = 0, n_above = 1;
@@ -329,7 +332,8 @@ static void cap_domain(struct gsim_link *link, uint32_t gpu) {
     link->was_host_limited |= is_limited && !link->is_host_given[domain];
 }
 
-/* What each engine of a ring would get of an idle host; the sums of both ways. */
+/* Sets the bytes per second that each engine of a ring would get from an idle host, and the sum of
+ * each way. */
 static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
     uint32_t other = gpu;
     sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
@@ -345,12 +349,12 @@ static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int6
     } while (other != gpu);
 }
 
-/* First of its group among the GPUs of its host. */
+/* Whether the GPU is the first of its group among the GPUs of its host. */
 static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
     return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
 }
 
-/* Roots first, then what the host's memory does for what they let through. */
+/* Roots cap first, then the host's memory caps the rates that the roots let through. */
 static void cap_host(struct gsim_link *link, uint32_t gpu) {
     uint32_t other = gpu;
     do {
@@ -368,7 +372,7 @@ static void cap_host(struct gsim_link *link, uint32_t gpu) {
     } while (other != gpu);
 }
 
-/* A head whose rate stays as it is keeps its event. */
+/* A head with an unchanged rate keeps its event. */
 static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns) {
     const struct gsim_link_job *job = head_of(link, engine);
     struct gsim_link_engine *about = &link->engines[engine];
@@ -384,7 +388,7 @@ static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns)
     set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
 }
 
-/* Mostly a domain has room for all. */
+/* Whether a domain's engines ask for more than its memory carries; mostly it has room for all. */
 static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
     const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
     int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
@@ -408,8 +412,8 @@ static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
     } while (other != gpu);
 }
 
-/* An engine of this GPU began or ended a transfer. A root's ring is walked for each direction, since
- * the other engine's rate decides what is left for its neighbours. */
+/* Sets rates after an engine of this GPU began or ended a transfer. A root's ring is walked for
+ * each direction, since the rate of the other engine decides the rest for its neighbours. */
 static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
     bool is_shared = is_root_shared(link, gpu);
     if (link->hosts) {

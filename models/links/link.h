@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The PCIe links of a cluster. Each GPU has an engine for each direction; transfers queue first
  * come on their engine. While both engines of a GPU are busy, both are slowed to the duplex ceiling
- * and pay the latency of a pair of copies; GPUs below one root share what the root carries each
- * way, max-min fair, and those of one NUMA domain what their host's memory does.
+ * and pay the latency of a pair of copies; GPUs below one root share the root's bandwidth each way,
+ * max-min fair, and GPUs of one NUMA domain the bandwidth of their host's memory.
  *
  * A transfer is work: as many nanoseconds as it takes alone on an idle link (gsim_copy_ns, which is
  * also its quote), done at a rate of one while nothing disturbs it. So a quote is exactly what an
@@ -18,10 +18,11 @@
 
 enum gsim_direction { GSIM_H2D = 0, GSIM_D2H, GSIM_DIRECTIONS };
 
-/* One way of copying. A rate of INT64_MAX is unlimited. */
+/* The rates of one way of copying. A rate of INT64_MAX is unlimited. */
 struct gsim_copy_rates {
     int64_t bytes_per_s[GSIM_DIRECTIONS]; /* alone */
-    int64_t both_bytes_per_s; /* sum of both ways; each gets half, or what the other leaves */
+    /* sum of both ways; each way gets half, or the rest that the other leaves */
+    int64_t both_bytes_per_s;
     int64_t copy_ns[GSIM_DIRECTIONS]; /* per copy, alone */
     int64_t both_copy_ns; /* per pair of copies */
     int64_t sync_ns; /* added by a synchronous copy */
@@ -38,13 +39,14 @@ struct gsim_copy_rates gsim_copy_rates_prefetch(const struct gsim_profile *profi
  * none. chunk_bytes 0: one copy. */
 int64_t gsim_copy_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
                      int64_t bytes, int64_t chunk_bytes);
-/* The same while the other engine is busy throughout; never less. */
+/* That time while the other engine is busy throughout; never less. */
 int64_t gsim_copy_both_ns(const struct gsim_copy_rates *rates, enum gsim_direction direction,
                           int64_t bytes, int64_t chunk_bytes);
-/* Both directions begun together on an idle link, until the later one ends. */
+/* Time of copies in both directions, begun together on an idle link, until the later one ends. */
 int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
                             int64_t bytes_out, int64_t chunk_bytes);
-/* One stream that carries out and in by turns: no overlap, and `alternate_ns` for each copy. */
+/* Time of one stream that carries out and in by turns: no overlap, and `alternate_ns` for each
+ * copy. */
 int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
                             int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns);
 
@@ -55,24 +57,25 @@ struct gsim_transfer {
     int64_t bytes;
     int64_t chunk_bytes;
     const struct gsim_copy_rates *rates; /* outlives the transfer */
-    uint64_t tag; /* the caller's; comes back when it is done */
+    uint64_t tag; /* the caller's; returned with the ended transfer */
 };
 
 struct gsim_transfer_done {
     uint64_t tag;
-    int64_t begin_ns, end_ns; /* on the engine; waiting in the queue is before begin_ns */
+    int64_t begin_ns, end_ns; /* on the engine; the wait in the queue is before begin_ns */
     int64_t bytes;
     uint32_t gpu;
     enum gsim_direction direction;
 };
 
 struct gsim_link_engine {
-    uint32_t head, tail; /* transfers; the head is being carried */
-    int64_t gets, got; /* bytes per second where hosts are shared: now, and when its rate was set */
-    uint64_t wanted_q32; /* the rate that it could have had then */
+    uint32_t head, tail; /* transfers; the head is on its way */
+    /* bytes per second where hosts are shared: now, and when the head's rate was set */
+    int64_t gets, got;
+    uint64_t wanted_q32; /* the rate that the head could have had then */
 };
 
-/* What the GPUs of each NUMA domain of a host reach together: in, out, and the sum of both while both
+/* The rates that the GPUs of a NUMA domain reach together: in, out, and the sum of both while both
  * ways are used. */
 struct gsim_host_rates {
     int64_t bytes_per_s[GSIM_HOST_WAYS];
@@ -97,37 +100,40 @@ struct gsim_link {
     uint32_t *next_below; /* ring of the GPUs below one root */
     const struct gsim_link_hosts *hosts; /* NULL: no GPUs share a host's memory */
     uint32_t *next_in_domain, *next_in_host; /* rings, where there are hosts */
-    bool was_host_limited; /* what a host could do decided a rate that no file gave */
+    bool was_host_limited; /* a host's limit that no file gave decided a rate */
     const bool *is_host_given; /* by domain */
 };
 
-/* root_of_gpu may be NULL; else it and root_bytes_per_s outlive the link. false: no memory. */
+/* root_of_gpu may be NULL; else it and root_bytes_per_s outlive the link. Returns false if there is
+ * no memory left. */
 bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *root_of_gpu,
                     const int64_t *root_bytes_per_s, struct gsim_arena *arena);
-/* GPUs of one host share its memory, too; hosts outlives the link. false: no memory. */
+/* GPUs of one host share its memory as well; hosts outlives the link. Returns false if there is no
+ * memory left. */
 bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts *hosts,
                            const bool *is_given);
-/* now_ns never goes back, and nothing that ends before it is left unpopped. Returns a handle that is
- * valid until the transfer is popped; GSIM_LINK_NONE: no memory. */
+/* now_ns never goes back, and each transfer that ends before it has been popped. Returns a handle
+ * that is valid until the transfer is popped; GSIM_LINK_NONE: no memory left. */
 #define GSIM_LINK_NONE UINT32_MAX
 uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
                           int64_t now_ns);
-/* What equal single copies, n below the root of a GPU and n_in_domain in its domain, one to a GPU, take
- * when they begin together on an idle link: exactly what the link then does, where not both the root and
- * the domain are shared. */
+/* Time of equal single copies, one to a GPU, n of them below the root of this GPU and n_in_domain
+ * in its domain, begun together on an idle link: exactly what the link then charges, unless both
+ * the root and the domain are shared. */
 int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32_t n,
                               uint32_t n_in_domain, const struct gsim_copy_rates *rates,
                               enum gsim_direction direction, int64_t bytes);
 /* When the next transfer ends; GSIM_NEVER when none is under way. */
 int64_t gsim_link_next_time(const struct gsim_link *link);
 /* Takes out the next transfer that ends at or before now_ns, by time and engine; its successor on
- * the engine begins at its end. false: none. */
+ * the engine begins at its end. Returns false if there is none. */
 bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out);
 /* Bytes that have crossed by now_ns, as if the costs of copies were spread evenly. */
 int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns);
 bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction);
-/* Writes what decides the future of a GPU's engines, times relative to now_ns: equal numbers mean
- * equal futures, as long as no root is shared. Returns how many there are; room may be less. */
+/* Writes the numbers that decide the future of a GPU's engines, times relative to now_ns: equal
+ * numbers mean equal futures, as long as no root is shared. Returns the count of numbers; room may
+ * be less. */
 size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_ns, int64_t *out,
                        size_t room);
 

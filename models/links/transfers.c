@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A way is one transfer for each unit, and over the network and to storage one for each node,
- * stage after stage. A job's memory is copied as a whole: the costs of single copies do not show. */
+/* A way is one transfer for each unit and, over the network and to storage, one for each node,
+ * stage after stage. A job's memory is copied as a whole: the costs of single copies do not
+ * show. */
 #include "models/links/transfers.h"
 
 #include <assert.h>
@@ -12,12 +13,12 @@ static struct gsim_copy_rates rates_of(const struct gsim_profile *profile,
     return rates;
 }
 
-/* The profile of a node's GPUs: what it says of the host. */
+/* The profile of a node's GPUs, which also has the host's numbers. */
 static const struct gsim_profile *profile_of(const struct gsim_model_setup *setup, uint32_t gpu) {
     return setup->profiles[setup->type_of_gpu[gpu]];
 }
 
-/* What the cluster says of a node's network, else what its device does. */
+/* The rate of a node's network: the cluster's, else its device's. */
 static int64_t network_rate(const struct gsim_model_setup *setup, uint32_t gpu) {
     const int64_t *given = setup->wiring.network_bytes_per_s;
     uint32_t node = setup->wiring.node_of_gpu[gpu];
@@ -25,7 +26,7 @@ static int64_t network_rate(const struct gsim_model_setup *setup, uint32_t gpu) 
                                     : profile_of(setup, gpu)->value[GSIM_KEY_NETWORK_BYTES_PER_S];
 }
 
-/* Rates by node, or NULL where nothing is limited. false: no memory. */
+/* Rates by node, or NULL where no node has a limit. Returns false if there is no memory left. */
 static bool init_nodes(struct gsim_traffic *traffic, const struct gsim_model_setup *setup,
                        enum gsim_stage stage, struct gsim_link *link,
                        struct gsim_copy_rates **out) {
@@ -34,7 +35,7 @@ static bool init_nodes(struct gsim_traffic *traffic, const struct gsim_model_set
     struct gsim_copy_rates *rates = gsim_arena_array(traffic->arena, n_nodes, sizeof *rates);
     if (!rates)
         return false;
-    for (uint32_t gpu = setup->n_gpus; gpu-- > 0;) { /* a node's first one stands */
+    for (uint32_t gpu = setup->n_gpus; gpu-- > 0;) { /* the first GPU of a node decides */
         int64_t rate = stage == GSIM_STAGE_NETWORK
                            ? network_rate(setup, gpu)
                            : profile_of(setup, gpu)->value[GSIM_KEY_STORAGE_BYTES_PER_S];
@@ -110,7 +111,8 @@ static uint32_t node_of(const struct gsim_traffic *traffic, const struct gsim_un
     return traffic->wiring.node_of_gpu[unit->gpu];
 }
 
-/* How many units after `first` lie on its node, without a gap: a gang's units are node by node. */
+/* How many units from `first` on lie on its node, without a gap: a gang's units are node by
+ * node. */
 static uint32_t n_on_node(const struct gsim_traffic *traffic, const struct gsim_unit *units,
                           uint32_t n_units, uint32_t first) {
     uint32_t end = first + 1;
@@ -145,7 +147,7 @@ static bool begin_pcie(struct gsim_traffic *traffic, gsim_slot slot, int64_t now
     return true;
 }
 
-/* Bytes for the n units from u on, all of one node, that are not there yet. */
+/* Bytes for the n units from u on, all of one node, that are not on that node yet. */
 static int64_t crossing_bytes(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                               const struct gsim_unit *units, uint32_t u, uint32_t n) {
     uint32_t node = node_of(traffic, &units[u]), n_there = 0;
@@ -154,7 +156,7 @@ static int64_t crossing_bytes(const struct gsim_traffic *traffic, const struct g
     return n > n_there ? cargo->kept_bytes * (n - n_there) : 0;
 }
 
-/* Whether nodes may have anything to carry at this stage. */
+/* Whether nodes may have bytes to carry at this stage. */
 static bool has_nodes(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                       enum gsim_stage stage) {
     if (stage == GSIM_STAGE_STORAGE)
@@ -177,7 +179,7 @@ static const struct gsim_copy_rates *node_rates(const struct gsim_traffic *traff
                                        : &traffic->network_rates[node];
 }
 
-/* One transfer for each node that has something to carry. */
+/* Begins one transfer for each node that has bytes to carry. */
 static bool begin_nodes(struct gsim_traffic *traffic, gsim_slot slot, enum gsim_stage stage,
                         int64_t now_ns) {
     struct gsim_traffic_job *job = &traffic->jobs[slot];
@@ -204,7 +206,7 @@ static bool begin_nodes(struct gsim_traffic *traffic, gsim_slot slot, enum gsim_
     return true;
 }
 
-/* Goes on to the next stage that has something to carry; there is none when nothing is left. */
+/* Goes on to the next stage that has bytes to carry, if any is left. */
 static bool begin_next(struct gsim_traffic *traffic, gsim_slot slot, int64_t now_ns) {
     struct gsim_traffic_job *job = &traffic->jobs[slot];
     while (job->n_left == 0 && job->stages_left > 0) {
@@ -254,7 +256,7 @@ static int64_t nodes_ns(const struct gsim_traffic *traffic, const struct gsim_ca
     return longest_ns;
 }
 
-/* Units of a gang that share one unit's group; NULL: each is a group of its own. */
+/* The number of a gang's units in the group of this GPU; NULL: each GPU is a group of its own. */
 static uint32_t n_alike(const uint32_t *group_of_gpu, const struct gsim_unit *units,
                         uint32_t n_units, uint32_t gpu) {
     uint32_t n = 0;
@@ -265,8 +267,8 @@ static uint32_t n_alike(const uint32_t *group_of_gpu, const struct gsim_unit *un
     return n;
 }
 
-/* Whether copies to both take as long as each other: the rates and what is shared are those of
- * both. */
+/* Whether copies to both GPUs take equally long: they are of one type, below one root and in one
+ * domain, where roots and domains are shared. */
 static bool copy_alike(const struct gsim_traffic *traffic, uint32_t gpu, uint32_t other) {
     const uint32_t *root = traffic->wiring.root_of_gpu;
     const struct gsim_link_hosts *hosts = traffic->pcie.hosts;
@@ -293,7 +295,8 @@ static int64_t together_ns(const struct gsim_traffic *traffic, const struct gsim
     return longest_ns;
 }
 
-/* A transfer that is done below one root leaves more of the host to the others: carried out on idle links. */
+/* The time of the copies carried out on idle links: a transfer that ends below one root leaves more
+ * of the host to the others. */
 static int64_t rehearsed_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
                             const struct gsim_unit *units, uint32_t n_units) {
     struct gsim_transfer_done done = {0};
@@ -303,7 +306,7 @@ static int64_t rehearsed_ns(const struct gsim_traffic *traffic, const struct gsi
                                          .bytes = cargo->bytes,
                                          .rates = rates_on(traffic, units[u].gpu, cargo->way)};
         if (gsim_link_submit(traffic->rehearsal, &transfer, 0) == GSIM_LINK_NONE)
-            break; /* no memory: the copy itself will find none either */
+            break; /* no memory left: the copy itself will find none either */
     }
     while (gsim_link_pop(traffic->rehearsal, GSIM_NEVER - 1, &done))
         continue;
@@ -338,7 +341,7 @@ int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, const struct gsim_ca
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* The link with the next end; of several at one instant the first of these. */
+/* The link with the next end; of several at one instant, the first in this order. */
 static struct gsim_link *next_link(struct gsim_traffic *traffic) {
     struct gsim_link *next = &traffic->pcie;
     if (traffic->network_rates &&

@@ -66,7 +66,7 @@ void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_us
     gsim_sums_add(GSIM_ROLE(*to), (const int64_t *)one, n);
 }
 
-/* What is where is about to be another. */
+/* The contents of the store are about to change: a new stamp. */
 static void change(struct gsim_store *store) {
     store->stamp = ++store->pager->stamp;
 }
@@ -122,7 +122,7 @@ void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant)
         return;
     change(store);
     struct gsim_range all = gsim_range_whole(&store->residency, tenant->used);
-    if (store->pager->eviction == GSIM_EVICT_BELADY) /* it runs before all */
+    if (store->pager->eviction == GSIM_EVICT_BELADY) /* its turn is the next */
         gsim_residency_set_next_use(&store->residency, tenant->used, INT64_MIN);
     gsim_residency_write_host(&store->residency, all);
     (void)gsim_residency_access(&store->residency, all, false);
@@ -175,14 +175,14 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                     .bytes_out = moved.bytes_out};
 }
 
-/* Where everything is there and its age does not count, there is nothing to do. */
+/* Where all chunks are resident and their age does not count, a sweep has nothing to do. */
 static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
     const struct gsim_buffer *about = &store->residency.buffers[buffer];
     return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
 }
 
-/* Everything of a range that yields; what is on the host is prefetched while there is room for it and
- * nobody who does not yield, or read where it is. */
+/* Sweeps a range of a job that yields: chunks on the host are prefetched if there is room for them
+ * and all jobs yield, else they are read where they are. */
 static int64_t sweep_mapped(struct gsim_store *store, struct gsim_range left,
                             struct gsim_paging *paging) {
     struct gsim_residency *residency = &store->residency;

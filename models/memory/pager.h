@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The memory of one GPU whose contexts may together need more than it has: who moves it, when, and
- * how long a lane has to wait for that. Time is the lane's affair (models/gpu/rotation.h): it asks here
- * at the beginning of a turn and of each iteration.
+/* The memory of one GPU with contexts that may together need more than it has: how it is moved,
+ * when, and how long a lane has to wait for that. Time is the lane's affair
+ * (models/gpu/rotation.h): the lane asks here at the beginning of each turn and of each iteration.
  *
- *   uvm        an iteration sweeps its working set; what is missing faults in (models/memory/uvm.h), and
- *              what came to the GPU first goes out
- *   lru        the same, but what was used longest ago goes out
- *   proactive  at the beginning of a turn what it is predicted to use is moved in, by the known
- *              timeline of the ring (models/memory/proactive.h); what was not predicted faults
+ *   uvm        an iteration sweeps its working set; missing chunks fault in (models/memory/uvm.h),
+ *              and the chunks that came to the GPU first go out
+ *   lru        as uvm, but the chunks that were used longest ago go out
+ *   proactive  at the beginning of a turn the memory that it is predicted to use is moved in, by
+ *              the known timeline of the ring (models/memory/proactive.h); the rest faults
  *
- * Under uvm and lru, who yields (TGS's opportunistic jobs) has its pages mapped: what others pushed
- * out stays on the host and is read from there, over the bus, in each iteration, until nobody is
- * left who does not yield; then it is prefetched. First touches fault as everybody's.
+ * Under uvm and lru, a job that yields (TGS's opportunistic jobs) has its pages mapped: pages that
+ * were pushed out stay on the host and are read from there, over the bus, in each iteration, until
+ * only jobs that yield are left; then they are prefetched. First touches fault as those of other
+ * jobs.
  *
- *   overflow   everything is resident up to a cap that each job has; what an iteration touches beyond is
- *              made in pinned memory of the host, and read from there: once over the bus each way, a part by each of its
+ *   overflow   memory is resident up to a cap that each job has; the part beyond the cap of the
+ *              memory that an iteration touches is made in pinned memory of the host, and read
+ *              from there: it crosses the bus once each way, a part with each of the iteration's
  *              kernels, which are longer by that. No chunks, no faults
  *
- * What an iteration misses is found when it begins, all at once, and waited for before its first
- * kernel; the wait itself can be interrupted by the end of the turn like a kernel. So a chunk is
- * charged once an iteration, however the turns of a rotation cut it. What is written is not known:
- * pages count as written when they are first used, and as read from then on. */
+ * The chunks that an iteration misses are found when it begins, all at once, and waited for before
+ * its first kernel; the end of the turn can interrupt the wait itself, as it can interrupt a
+ * kernel. So a chunk is charged once an iteration, however the turns of a rotation cut the
+ * iteration. Which pages are written is not known: pages count as written when they are first used,
+ * and as read from then on. */
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 
@@ -29,16 +32,16 @@
 #include "models/memory/uvm.h"
 #include "gsim/arrangement.h"
 
-enum { GSIM_STORE_TURNS_MAX = 256 }; /* of a timeline: contexts of one GPU */
+enum { GSIM_STORE_TURNS_MAX = 256 }; /* turns of a timeline: contexts of one GPU */
 
-/* How fast memory moves on links that are idle otherwise. */
+/* How fast memory moves on otherwise idle links. */
 struct gsim_pager_rates {
     struct gsim_copy_rates migrate;
-    int64_t copy_bytes_per_s; /* under faults */
+    int64_t copy_bytes_per_s; /* copies under faults */
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
 };
 
-/* How it is done; the same for all states of a GPU, but for the scratch space of `uvm`. */
+/* Paging parameters of a GPU, shared by all copies of its state, and the scratch space of `uvm`. */
 struct gsim_pager {
     enum gsim_memory manager;
     enum gsim_eviction eviction;
@@ -46,17 +49,17 @@ struct gsim_pager {
     struct gsim_uvm uvm;
     struct gsim_proactive proactive;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
-    int64_t plan_ns, plan_ns_per_task; /* proactive: what a switch takes besides copying */
+    int64_t plan_ns, plan_ns_per_task; /* proactive: time of a switch besides copying */
     struct gsim_pager_rates
-        alone; /* what is used is a share of these (models/jobs/link_shares.h) */
-    uint64_t stamp; /* the last one given to a store */
+        alone; /* the rates above are shares of these (models/jobs/link_shares.h) */
+    uint64_t stamp; /* the last stamp given to a store */
 };
 
 void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *arrangement,
                      const struct gsim_profile *profile, struct gsim_arena *arena);
 
-/* Shares of the rates in, out, and both ways at once; what takes turns has the smaller one of the first
- * two. */
+/* Shares of the rates in, out, and both ways at once; copies that take turns in both directions
+ * have the smaller of the first two. */
 struct gsim_pager_shares {
     uint64_t q32[GSIM_HOST_WAYS];
 };
@@ -64,15 +67,16 @@ struct gsim_pager_shares gsim_pager_whole(void);
 void gsim_pager_share(struct gsim_pager *pager, const struct gsim_pager_shares *shares);
 
 GSIM_ROLES_BEGIN
-/* What moving memory has done for a context. */
+/* Memory moved for a context. */
 struct gsim_memory_use {
     int64_t faults, bytes_in, bytes_out;
-    int64_t stall_ns; /* that its lane waited, or is going to */
+    int64_t stall_ns; /* time that its lane waited, or is going to */
 };
 GSIM_ROLES_END
 void gsim_memory_use_add(struct gsim_memory_use *to, const struct gsim_memory_use *one, int64_t n);
 
-/* What of a context's iteration lies on the host, and the time that its kernels wait for it. */
+/* The part of a context's iteration that lies on the host, and the time that its kernels wait for
+ * it. */
 struct gsim_overflow {
     int64_t bytes, ns;
 };
@@ -80,47 +84,48 @@ struct gsim_overflow {
 struct gsim_tenant_spec {
     uint32_t owner;
     int64_t used_bytes, allocated_bytes; /* touched by an iteration; in all */
-    bool yields; /* its memory goes before that of all who do not */
-    struct gsim_overflow overflow; /* of each iteration; its context has the time of it */
+    bool yields; /* its memory goes before that of all jobs that do not yield */
+    /* of each iteration; the time is part of the context's GPU time */
+    struct gsim_overflow overflow;
 };
 
 GSIM_ROLES_BEGIN
 struct gsim_tenant_state {
-    bool is_swept; /* the iteration under way has found what it misses */
+    bool is_swept; /* the iteration under way has found the chunks that it misses */
 };
 GSIM_ROLES_END
 
-/* A context's memory: what it touches in an iteration, and what else it has allocated. */
+/* A context's memory: the part that an iteration touches, and the rest that it has allocated. */
 struct gsim_tenant {
     struct gsim_tenant_spec spec;
     uint32_t used, unused; /* buffers; GSIM_NO_BUFFER: none */
     struct gsim_tenant_state state;
     struct gsim_memory_use sum;
-    struct gsim_memory_use last; /* what the last wait for pages was for */
+    struct gsim_memory_use last; /* the last wait for pages, and the bytes that it was for */
 };
 
 GSIM_ROLES_BEGIN
 struct gsim_store_times {
-    int64_t link_free_ns; /* proactive: the last migration ends */
+    int64_t link_free_ns; /* proactive: when the last migration ends */
 };
 GSIM_ROLES_END
 
 /* The state of one GPU's memory. */
 struct gsim_store {
-    struct gsim_pager *pager; /* NULL: everything is resident */
+    struct gsim_pager *pager; /* NULL: all memory is resident */
     struct gsim_residency residency;
     struct gsim_store_times times;
-    int64_t last_ns, last_in, last_out; /* how long it took, and what it moved */
-    uint64_t stamp; /* copies with the same one hold the same */
+    int64_t last_ns, last_in, last_out; /* time and bytes of the last migration */
+    uint64_t stamp; /* copies with one stamp have equal contents */
 };
 
-/* Empties it. pager NULL: everything is resident. */
+/* Empties the store. pager NULL: all memory is resident. */
 void gsim_store_init(struct gsim_store *store, struct gsim_pager *pager, struct gsim_arena *arena);
-/* false: no memory; nothing is opened. */
+/* Returns false if there is no memory left; nothing is opened then. */
 bool gsim_store_open(struct gsim_store *store, struct gsim_tenant *tenant,
                      const struct gsim_tenant_spec *spec);
 void gsim_store_close(struct gsim_store *store, struct gsim_tenant *tenant);
-/* What it touches is brought back as a whole, as far as it fits; the copies are not timed here. */
+/* The working set is brought back as a whole, as far as it fits; the copies are not timed here. */
 void gsim_store_fill(struct gsim_store *store, const struct gsim_tenant *tenant);
 static inline bool gsim_store_has_failed(const struct gsim_store *store) {
     return store->pager && store->residency.has_failed;
@@ -129,47 +134,48 @@ static inline bool gsim_store_is_proactive(const struct gsim_store *store) {
     return store->pager && store->pager->manager == GSIM_MEMORY_PROACTIVE;
 }
 
-/* Whose turn it is, and who comes after. */
+/* A turn of the timeline: the present one first. */
 struct gsim_next_turn {
     struct gsim_tenant *tenant;
     int64_t run_ns, sweep_ns;
 };
 struct gsim_store_move {
     int64_t begins_ns, ends_ns; /* of the copies */
-    int64_t starts_ns; /* from when on the turn can run */
+    int64_t starts_ns; /* when the turn can run */
     int64_t bytes_in, bytes_out;
 };
 /* Proactive: moves memory for the first of these turns, which is about to begin. */
 struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns);
-/* An iteration begins, or goes on: how long it waits for pages that it has not waited for yet. */
+/* An iteration begins, or goes on: how long it waits for pages that it has not yet waited for. */
 int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant);
 
-/* What of a migration is still on its way, or of a wait of which so much is left. */
+/* The part of a migration that is still on its way, or of a wait with left_ns left. */
 struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns);
 struct gsim_memory_use gsim_tenant_coming(const struct gsim_tenant *tenant, int64_t left_ns);
-/* What is left of a wait when copies go at another rate from now on. */
+/* The rest of a wait when copies go at another rate from now on. */
 int64_t gsim_tenant_repace(struct gsim_tenant *tenant, int64_t left_ns, int64_t was_bytes_per_s,
                            int64_t bytes_per_s);
-/* Whether the jobs there have more together than the GPU. */
+/* Whether the open buffers are together larger than the GPU. */
 bool gsim_store_is_too_much(const struct gsim_store *store);
 /* Bytes of a context that are on the GPU. */
 int64_t gsim_store_resident_bytes(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
 void gsim_store_copy(struct gsim_store *to, const struct gsim_store *from);
-/* Whether the future is the same, as far as memory decides it. scratch is grown as needed. */
+/* Whether both have the same future, as far as memory decides it. scratch is grown as needed. */
 struct gsim_store_scratch {
     int64_t *numbers;
     size_t capacity;
 };
 bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch);
-/* An iteration is over; the next one touches everything again, or goes on with this one's sweep. */
+/* An iteration is over; the next one begins a new sweep, or goes on with the present sweep
+ * (is_swept false). */
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
-/* Of so many bytes on the host: once there and once back. */
+/* The overflow of this many bytes on the host: once there and once back. */
 struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *profile);
-/* So much time passes in periods that are skipped. */
+/* by_ns passes in skipped periods. */
 void gsim_store_skip(struct gsim_store *store, int64_t by_ns);
 bool gsim_tenant_is_same(const struct gsim_tenant *a, const struct gsim_tenant *b);
 

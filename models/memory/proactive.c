@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A switch: rank, evict for what is missing, populate in the order of the sweep. A quote is the same
+/* A switch: rank, evict for the missing chunks, populate in the order of the sweep. A quote is this
  * call on a copy of the residency. */
 #include "models/memory/proactive.h"
 
@@ -38,7 +38,8 @@ void gsim_proactive_rank(const struct gsim_proactive *proactive, struct gsim_res
         begins_ns += turns[t - 1].run_ns;
     for (uint32_t t = n_turns; t > 0; t--) { /* backwards: the nearest use stands */
         const struct gsim_turn *turn = &turns[t - 1];
-        int64_t key = t > 1 ? begins_ns : -1; /* who is about to run comes before all */
+        /* the turn that is about to run comes before all others */
+        int64_t key = t > 1 ? begins_ns : -1;
         rank_ranges(residency, turn->unused, is_all ? turn->n_unused : 0, key);
         rank_ranges(residency, turn->used, turn->n_used, key);
         if (t > 1)
@@ -55,7 +56,8 @@ static int64_t total(const struct gsim_range *ranges, uint32_t n) {
     return chunks;
 }
 
-/* The first `most` chunks of some ranges. What is not predicted is the end of the working set. */
+/* The first `most` chunks of some ranges. The part that is not predicted is the end of the working
+ * set. */
 struct predicted {
     const struct gsim_range *ranges;
     uint32_t n;
@@ -63,7 +65,7 @@ struct predicted {
 };
 
 struct prediction {
-    struct predicted part[2]; /* what is used, what is not */
+    struct predicted part[2]; /* used ranges, unused ranges */
 };
 
 static struct prediction predict(const struct gsim_proactive *proactive,
@@ -112,8 +114,8 @@ static void use(struct gsim_residency *residency, const struct predicted *part) 
     }
 }
 
-/* Chunks that may go for the prediction: all but its own and the pinned ones. What is predicted and
- * pinned is counted twice, which evicts less, never too much. */
+/* Chunks that may go for the prediction: all except its own and the pinned ones. Chunks that are
+ * both are subtracted twice, which evicts less, never too much. */
 static int64_t evictable(const struct gsim_residency *residency, int64_t hits) {
     int64_t n = (int64_t)residency->n_resident - hits;
     for (uint32_t b = 0; b < residency->n_buffers; b++)
@@ -141,19 +143,20 @@ static void make_room(struct gsim_residency *residency, const struct prediction 
 
 /* --- population ------------------------------------------------------------------------------- */
 
-/* A walk through a prediction in the order of the sweep: first to count what will come, then to
- * bring it in and to see how late it is for a sweep that begins at once. */
+/* A walk through a prediction in the order of the sweep: first to count the chunks that will come,
+ * then to bring them in and to see how late each is for a sweep that begins at once. */
 struct walk {
     struct gsim_residency *residency;
     const struct gsim_turn *turn;
     struct gsim_moved moved; /* so far */
     int64_t room;
     int64_t passed, n_sweep; /* chunks of the sweep so far, and in all */
-    int64_t n_in, ns; /* what will come and how long that takes; 0 while counting */
+    int64_t n_in, ns; /* chunks that will come and their time; 0 while counting */
     int64_t late_ns; /* the worst so far */
 };
 
-/* The chunk that arrives as number `came` is touched after `passed` others. */
+/* Notes the lateness of the chunk that arrives as number `came` and is touched after `passed`
+ * others. */
 static void is_touched(struct walk *walk, int64_t came, int64_t passed) {
     int64_t arrives_ns = gsim_muldiv_ceil(walk->ns, came, walk->n_in);
     int64_t needed_ns = gsim_muldiv_floor(walk->turn->sweep_ns, passed, walk->n_sweep);
@@ -161,8 +164,8 @@ static void is_touched(struct walk *walk, int64_t came, int64_t passed) {
         walk->late_ns = arrives_ns - needed_ns;
 }
 
-/* n chunks of one kind that are missing and have room. Within them lateness is linear, so the first
- * and the last decide. */
+/* Brings a range of missing chunks of one kind, for which there is room. Within them lateness is
+ * linear, so the first and the last decide. */
 static void bring(struct walk *walk, struct gsim_range range, enum gsim_content content) {
     *(content == GSIM_ON_HOST ? &walk->moved.in : &walk->moved.zeroed) += range.n;
     walk->room -= range.n;
@@ -199,7 +202,7 @@ static void walk_through(struct walk *walk, const struct prediction *prediction)
             walk_range(walk, range);
             left -= range.n;
         }
-        walk->n_sweep = 0; /* what is predicted besides the working set is never late */
+        walk->n_sweep = 0; /* chunks predicted besides the working set are never late */
     }
 }
 
@@ -210,7 +213,7 @@ static struct walk begin_walk(struct gsim_residency *residency, const struct gsi
                          .n_sweep = total(turn->used, turn->n_used)};
 }
 
-/* Brings the prediction in, as far as there is room; fills what came and when. */
+/* Brings the prediction in, as far as there is room; fills in which chunks came, and when. */
 static void populate(const struct gsim_proactive *proactive, struct gsim_residency *residency,
                      const struct gsim_turn *turn, const struct prediction *prediction,
                      struct gsim_migration *out) {
@@ -236,7 +239,7 @@ struct gsim_migration gsim_proactive_switch(const struct gsim_proactive *proacti
     struct predicted all = {turns[0].used, turns[0].n_used, total(turns[0].used, turns[0].n_used)};
     gsim_proactive_rank(proactive, residency, turns, n_turns);
     for (int p = 0; p < 2; p++)
-        use(residency, &prediction.part[p]); /* under LRU, what is needed is not the oldest */
+        use(residency, &prediction.part[p]); /* under LRU, the needed chunks are not the oldest */
     make_room(residency, &prediction, &out.moved);
     int64_t copied = out.moved.out_dirty + (proactive->copies_clean ? out.moved.out_clean : 0);
     out.bytes_out = copied * proactive->chunk_bytes;

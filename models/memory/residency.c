@@ -135,7 +135,8 @@ static uint32_t find(const struct gsim_residency *r, uint32_t buffer, uint32_t c
     return at;
 }
 
-/* The extent that begins at chunk, cut for it if need be; needs room for one. */
+/* The extent that begins at this chunk, cut from a larger extent if need be; needs room for one
+ * cut. */
 static uint32_t cut(struct gsim_residency *r, uint32_t buffer, uint32_t chunk) {
     uint32_t at = find(r, buffer, chunk);
     struct gsim_extent *left = &r->extents[at];
@@ -159,8 +160,9 @@ static uint32_t cut(struct gsim_residency *r, uint32_t buffer, uint32_t chunk) {
     return rest;
 }
 
-/* Whether two neighbours that are alike go one after the other. Belady does not look at age: there
- * what a sweep leaves behind would otherwise stay in pieces, one more with each sweep. */
+/* Whether two neighbouring extents that are alike are next to each other in the order of eviction.
+ * Belady does not look at age: there the extents that a sweep leaves behind would otherwise stay
+ * apart, one more with each sweep. */
 static bool are_of_one_age(const struct gsim_residency *r, uint32_t at) {
     const struct gsim_extent *left = &r->extents[at];
     return !is_resident(left) || r->eviction == GSIM_EVICT_BELADY || left->newer == left->after;
@@ -186,7 +188,7 @@ static bool join(struct gsim_residency *r, uint32_t at) {
     return true;
 }
 
-/* Joins what became alike from the neighbour below a range to the one above it. */
+/* Joins extents that became alike, from the neighbour below a range to the neighbour above it. */
 static void tidy(struct gsim_residency *r, struct gsim_range range) {
     uint32_t at = find(r, range.buffer, range.first > 0 ? range.first - 1 : 0);
     while (at != NONE && r->extents[at].first <= range.first + range.n)
@@ -194,8 +196,8 @@ static void tidy(struct gsim_residency *r, struct gsim_range range) {
             at = r->extents[at].after;
 }
 
-/* Cuts both ends; the extents from the one returned to the last that begins below the end are the
- * range. Needs room for two. */
+/* Cuts at both ends of the range, which then is the extents from the returned one to the last that
+ * begins below the end. Needs room for two cuts. */
 static uint32_t carve(struct gsim_residency *r, struct gsim_range range) {
     assert(range.n > 0 && range.first + range.n <= r->buffers[range.buffer].n_chunks);
     if (range.first + range.n < r->buffers[range.buffer].n_chunks)
@@ -408,12 +410,14 @@ static struct gsim_range furthest_part(const struct gsim_residency *r, struct gs
     return found;
 }
 
-/* Chunks that go next, at most `most` of them, all of one extent; n = 0 when none can. */
+/* The chunks that go next, at most `most` of them, all of one extent; n = 0 when no chunk can
+ * go. */
 static struct gsim_range next_victims(const struct gsim_residency *r, struct gsim_range to_come,
                                       uint32_t most) {
     bool is_belady = r->eviction == GSIM_EVICT_BELADY;
     struct gsim_range part = is_belady ? furthest_part(r, to_come) : oldest_part(r);
-    if (is_belady && part.n == 0) /* nothing but what is still to come: the last of it */
+    /* only chunks that are still to come are left: the last of them */
+    if (is_belady && part.n == 0)
         part = furthest_part(r, nothing);
     if (part.n > most) {
         if (is_belady)
@@ -445,8 +449,8 @@ struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_
 
 /* --- demand ----------------------------------------------------------------------------------- */
 
-/* Whether what has just been loaded may go before what is left of the victims. Of its own buffer
- * it goes before what lies below it, and before all that is still to come. */
+/* Whether a chunk that has just been loaded may go before the rest of the victims. In its own
+ * buffer it goes before the chunks below it, and before all that are still to come. */
 static bool may_go_first(const struct gsim_residency *r, struct gsim_range to_come,
                          struct gsim_range victims) {
     const struct gsim_buffer *a = &r->buffers[to_come.buffer], *b = &r->buffers[victims.buffer];
@@ -457,8 +461,8 @@ static bool may_go_first(const struct gsim_residency *r, struct gsim_range to_co
     return a->next_use > b->next_use || (a->next_use == b->next_use && a > b);
 }
 
-/* Makes room for some of the n missing chunks at to_come and says for how many: one, where the
- * order of eviction may be another after it. */
+/* Makes room for some of the n missing chunks at to_come and returns for how many: for one, where
+ * the order of eviction may change after it. */
 static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, uint32_t n,
                           struct gsim_moved *moved) {
     uint32_t room = gsim_residency_free(r);
@@ -475,7 +479,7 @@ static uint32_t make_room(struct gsim_residency *r, struct gsim_range to_come, u
     return victims.n;
 }
 
-/* Uses a range that is there as a whole, or for which there is room. */
+/* Uses a range that is resident as a whole, or for which there is room. */
 static void bring(struct gsim_residency *r, struct gsim_range range, bool is_write,
                   struct gsim_moved *moved) {
     struct gsim_moved populated = gsim_residency_populate(r, range);
@@ -484,9 +488,9 @@ static void bring(struct gsim_residency *r, struct gsim_range range, bool is_wri
     add(moved, populated);
 }
 
-/* Under Belady what has just been swept is needed last, so that each chunk may have to go for the
- * next one. Then the first n of those to come, which are missing and of one kind, pass through
- * one place, and the last of them stays in it. Whether they did. */
+/* Under Belady a chunk that has just been swept is needed last, so each chunk may have to go for
+ * the next one. Then the first n of the chunks to come, which are missing and of one kind, pass
+ * through one place, and the last of them stays in it. Returns whether they did. */
 static bool pass_through(struct gsim_residency *r, struct gsim_range to_come, uint32_t n,
                          bool is_write, struct gsim_moved *moved) {
     if (n == 0 || r->eviction != GSIM_EVICT_BELADY || gsim_residency_free(r) > 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What of whose memory is on one GPU. Buffers are rows of equal chunks (2 MiB, the driver's unit of
- * eviction); each chunk is untouched (never written: zero-filled when it first comes, free of
- * PCIe), on the host, or resident, clean or dirty, and resident ones may be pinned. Neighbours that
- * are alike are kept as one extent, so that sweeping gigabytes costs a few steps; everything here
- * does what a chunk-by-chunk table would do, and a test holds it against one.
+/* Which part of each buffer is on one GPU. Buffers are rows of equal chunks (2 MiB, the driver's
+ * unit of eviction); each chunk is untouched (never written: zero-filled when it first comes,
+ * without a copy over PCIe), on the host, or resident, clean or dirty, and resident chunks may be
+ * pinned. Neighbouring chunks that are alike are kept as one extent, so that sweeping gigabytes
+ * costs a few steps; all operations act as on a table with a row for each chunk, and a test
+ * compares them with one.
  *
  * A zero-filled chunk has no copy on the host, so it is dirty even when it was only read. */
 #ifndef GSIM_MODELS_MEMORY_RESIDENCY_H
@@ -22,11 +23,12 @@ enum gsim_content {
     GSIM_DIRTY,
 };
 
-/* Who goes first. */
+/* Which chunk goes first. */
 enum gsim_eviction {
-    GSIM_EVICT_ALLOCATION = 0, /* what came to the GPU first, whenever it was used: the driver's */
+    /* the chunk that came to the GPU first, whenever it was used: the driver's order */
+    GSIM_EVICT_ALLOCATION = 0,
     GSIM_EVICT_LRU,
-    GSIM_EVICT_BELADY, /* what is used again last: see gsim_residency_set_next_use */
+    GSIM_EVICT_BELADY, /* the chunk that is used again last: see gsim_residency_set_next_use */
 };
 
 struct gsim_range {
@@ -36,7 +38,7 @@ struct gsim_range {
 
 /* Chunks that an operation moved or met. */
 struct gsim_moved {
-    int64_t hits; /* were there */
+    int64_t hits; /* chunks that were resident */
     int64_t in; /* from the host */
     int64_t zeroed; /* filled on the device */
     int64_t out_dirty, out_clean;
@@ -52,7 +54,7 @@ struct gsim_buffer {
     uint32_t next_unused;
     uint32_t owner;
     bool is_open;
-    bool yields; /* goes before all others that do not */
+    bool yields; /* goes before all buffers that do not yield */
 };
 
 struct gsim_residency {
@@ -72,11 +74,13 @@ struct gsim_residency {
 
 void gsim_residency_init(struct gsim_residency *residency, uint32_t capacity,
                          enum gsim_eviction eviction, struct gsim_arena *arena);
-/* All untouched. GSIM_NO_BUFFER: out of memory. Ids are used again after a close. */
+/* Opens a buffer of untouched chunks. GSIM_NO_BUFFER: out of memory. Ids are used again after a
+ * close. */
 uint32_t gsim_residency_open(struct gsim_residency *residency, uint32_t owner, uint32_t n_chunks);
-/* From now on nothing of other buffers goes while something of this one can; not under Belady. */
+/* From now on this buffer yields: no chunk of a buffer that does not yield goes while a chunk of
+ * one that does can; not under Belady. */
 void gsim_residency_yield(struct gsim_residency *residency, uint32_t buffer);
-/* Whether all open buffers do. */
+/* Whether all open buffers yield. */
 bool gsim_residency_all_yield(const struct gsim_residency *residency);
 void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer);
 
@@ -94,48 +98,50 @@ static inline struct gsim_range gsim_range_whole(const struct gsim_residency *re
     return (struct gsim_range){buffer, 0, residency->buffers[buffer].n_chunks};
 }
 
-/* What would have to come, and what is there; changes nothing. */
+/* Counts the chunks that would have to come and those that are there; changes nothing. */
 struct gsim_moved gsim_residency_missing(const struct gsim_residency *residency,
                                          struct gsim_range range);
-/* The host writes: untouched chunks get contents there, device copies are dropped. */
+/* The host writes: all chunks have their contents on the host, device copies are dropped. */
 void gsim_residency_write_host(struct gsim_residency *residency, struct gsim_range range);
-/* Uses what is there (LRU remembers in ascending order); hits only. */
+/* Uses the resident chunks (for LRU in ascending order); counts hits only. */
 struct gsim_moved gsim_residency_touch(struct gsim_residency *residency, struct gsim_range range,
                                        bool is_write);
-/* Brings in what is missing, in ascending order; there must be room. */
+/* Brings in the missing chunks, in ascending order; there must be room. */
 struct gsim_moved gsim_residency_populate(struct gsim_residency *residency,
                                           struct gsim_range range);
-/* Takes up to n chunks out by the order of eviction, pinned ones never; fewer when no more can go. */
+/* Takes up to n chunks out by the order of eviction, never pinned ones; fewer when no more can
+ * go. */
 struct gsim_moved gsim_residency_evict(struct gsim_residency *residency, uint32_t n);
-/* Takes all of a range out, pinned ones never. */
+/* Takes all chunks of a range out, never pinned ones. */
 struct gsim_moved gsim_residency_evict_range(struct gsim_residency *residency,
                                              struct gsim_range range);
-/* Demand: chunk by chunk in ascending order, a missing one comes in, and when there is no room,
- * one goes out before. The range's chunks that are still to come are not evicted under Belady, the
- * buffer's next use being the one after this. Stops short when all that is there is pinned. */
+/* Demand: chunk by chunk in ascending order, a missing chunk comes in, and when there is no room,
+ * another goes out before. Under Belady the range's chunks that are still to come are not evicted,
+ * as the buffer's next use is the use after this one. Stops short when all resident chunks are
+ * pinned. */
 struct gsim_moved gsim_residency_access(struct gsim_residency *residency, struct gsim_range range,
                                         bool is_write);
-/* The same in steps, which keep apart what was missing in one go: a whole resident extent, or missing
- * chunks of one kind, as many as there is room for or as pass through one place. Adds to moved what
- * the step did and returns how many chunks it was; 0: no further. */
+/* Demand in steps that tell runs of missing chunks apart: a whole resident extent, or missing
+ * chunks of one kind, as many as there is room for or as pass through one place. Adds to `moved`
+ * the chunks of the step and returns their number; 0: no further. */
 uint32_t gsim_residency_step(struct gsim_residency *residency, struct gsim_range left,
                              bool is_write, struct gsim_moved *moved);
-/* Of resident chunks; the others stay as they are. */
+/* Pins or unpins the resident chunks of a range; the others stay as they are. */
 void gsim_residency_pin(struct gsim_residency *residency, struct gsim_range range, bool is_pinned);
-/* Any growing measure of time; INT64_MAX: never again. Of equal ones the higher id goes first, in a
- * buffer the higher chunk: buffers are swept upwards. */
+/* The key is any growing measure of time; INT64_MAX: never again. Of equal keys the buffer with the
+ * higher id goes first, in a buffer the higher chunk: buffers are swept upwards. */
 void gsim_residency_set_next_use(struct gsim_residency *residency, uint32_t buffer, int64_t key);
 enum gsim_content gsim_residency_content(const struct gsim_residency *residency, uint32_t buffer,
                                          uint32_t chunk);
-/* How many chunks from a range's first on are alike; *content is theirs. range.n > 0. */
+/* How many chunks from a range's first on are alike; *content is their content. range.n > 0. */
 uint32_t gsim_residency_alike(const struct gsim_residency *residency, struct gsim_range range,
                               enum gsim_content *content);
-/* Makes `to`, which was initialised in an arena, the same as `from`: to try what would happen. */
+/* Makes `to`, which was initialised in an arena, a copy of `from`, to try what would happen. */
 bool gsim_residency_copy(struct gsim_residency *to, const struct gsim_residency *from);
 
-/* The canonical form: open buffers, their chunks' contents and pins in runs, and the order of
+/* The canonical form: open buffers, the contents and pins of their chunks in runs, and the order of
  * eviction in runs. Equal numbers mean equal futures under equal next uses; how the runs came about
- * leaves no trace. Returns how many numbers there are; room may be less. */
+ * leaves no trace. Returns the count of numbers; room may be less. */
 size_t gsim_residency_state(const struct gsim_residency *residency, int64_t *out, size_t room);
 
 #endif

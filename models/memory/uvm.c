@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Faults, batches and the density tree. Within a run of missing chunks, faults are taken in the
- * order of touches, skipping pages that an earlier batch brought. A sweep in order meets the end of a
- * chunk and the end of a batch together again and again; from there it repeats, which is the closed
- * form. */
+ * order of touches, skipping pages that an earlier batch brought. In an ordered sweep the end of a
+ * chunk and the end of a batch fall together again and again; from such a point on the batches
+ * repeat, which is the closed form. */
 #include "models/memory/uvm.h"
 
 #include <assert.h>
@@ -54,8 +54,8 @@ static int n_leaves(const struct gsim_uvm *uvm) {
     return (int)((uvm->chunk_bytes + uvm->leaf_bytes - 1) / uvm->leaf_bytes);
 }
 
-/* The largest sub-region around a leaf that is dense enough, or the leaf. A region at the end of a
- * chunk that is no power of two counts what there is of it. */
+/* The largest sub-region around a leaf that is dense enough, or the leaf. Of a region at the end of
+ * a chunk that is no power of two, the leaves that there are count. */
 static uint64_t grown(const struct gsim_uvm *uvm, uint64_t occupied, int leaf) {
     int leaves = n_leaves(uvm);
     uint64_t best = region(leaf, 1);
@@ -116,7 +116,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
 }
 
 /* Faults of threads that all wait at once arrive in no order. A step of n / golden ratio that meets
- * every page once stands for it: neighbours in time are far apart, evenly. */
+ * every page once stands for such an order: neighbours in time are far apart, evenly. */
 static int64_t scattered_stride(int64_t n_pages) {
     int64_t stride = gsim_muldiv_floor(n_pages, 618034, 1000000) | 1;
     while (common_divisor(stride, n_pages) != 1)
@@ -159,7 +159,7 @@ static void serve(struct run *run, uint32_t first, uint32_t last) {
     }
 }
 
-/* Goes on to the end of one batch, or of the run when nothing more faults. */
+/* Goes on to the end of a batch, or of the run when no further touch faults. */
 static void one_batch(struct run *run) {
     struct gsim_uvm *uvm = run->uvm;
     int64_t n_faults = 0;
@@ -184,7 +184,7 @@ static void one_batch(struct run *run) {
     serve(run, first, last);
 }
 
-/* Past touches of what is there already, to where the next fault is. */
+/* Passes touches of resident pages, to the next fault. */
 static void skip_present(struct run *run) {
     for (; run->at < run->n_pages; run->at++) {
         int64_t offset = run->at % run->pages_per_chunk * run->page_bytes;
@@ -215,8 +215,8 @@ static bool find_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touche
                      struct gsim_paging *out) {
     if (how.is_scattered)
         return gsim_uvm_run_plainly(uvm, n_chunks, how, out);
-    /* A batch and a chunk end together after batch_faults chunks at the latest, when nothing grows;
-     * whatever grows ends at a chunk's end. */
+    /* A batch and a chunk end together after batch_faults chunks at the latest, when no region
+     * grows; a region that grows ends at a chunk's end. */
     uint32_t most = n_chunks;
     if (uvm->batch_faults < (int64_t)n_chunks)
         most = (uint32_t)uvm->batch_faults;
@@ -260,7 +260,7 @@ bool gsim_uvm_run(struct gsim_uvm *uvm, uint32_t n_chunks, struct gsim_touches h
 
 /* --- the manager ------------------------------------------------------------------------------ */
 
-/* What was missing in one go. */
+/* A run of missing chunks of one kind. */
 struct missing {
     uint32_t n_chunks;
     bool is_untouched;
