@@ -2,8 +2,9 @@
 --   chosen      rows of `run`
 --   attribute   (run_id, key, value): its columns and settings, by name
 --   asked       one row: the keys that --x, --y and --value name, or NULL
--- and the functions quantity(text), a number with or without a unit, and half_width(x), over rows, of
--- the 95 % interval of their mean by Student's t.
+-- and the functions quantity(text), a number with or without a unit, and low_end(x) and high_end(x),
+-- over rows: the ends of the 95 % interval of their mean, by Student's t on its logarithm as in gsim
+-- compare; NULL for a single row.
 
 -- Settings that tell the runs of one policy apart; seeds and replications are pooled.
 CREATE TEMP TABLE distinguishing AS

@@ -15,9 +15,8 @@ SELECT (SELECT name FROM measure_name WHERE key = axes.x) AS var_x,
        (SELECT min(x) FROM point) AS var_first, (SELECT max(x) FROM point) AS var_last,
        (SELECT min(y) > 0 AND max(y) >= 50 * min(y) FROM point) AS var_is_tall,
        (SELECT min(y) FROM point) AS var_least, (SELECT max(y) FROM point) AS var_most FROM axes;
--- An interval that reaches below zero runs out of a logarithmic axis.
-SELECT series, label, x, y, max(y - half, y * 1e-6) AS low, y + half AS high
-FROM (SELECT series, policy AS label, x, avg(y) AS y, half_width(y) AS half
+SELECT series, label, x, y, low, high
+FROM (SELECT series, policy AS label, x, avg(y) AS y, low_end(y) AS low, high_end(y) AS high
       FROM point JOIN line USING (policy)
       WHERE x IS NOT NULL AND y IS NOT NULL AND (SELECT count(DISTINCT x) FROM point) > 1 GROUP BY series, x)
 ORDER BY series, x;

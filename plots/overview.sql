@@ -33,7 +33,7 @@ SELECT seconds, unit FROM unit WHERE above_s < (SELECT min(jct_mean_s) FROM valu
 -- What runs of one policy, trace and value say of each measure. Measures that no run has, such as the
 -- latency where there are no requests, have no panel.
 CREATE TEMP TABLE measured AS
-SELECT facet, column1 AS measure, mark, line, avg(y) AS y, half_width(y) AS half
+SELECT facet, column1 AS measure, mark, line, avg(y) AS y, low_end(y) AS low, high_end(y) AS high
 FROM (SELECT *, CASE column1 WHEN 1 THEN jct_mean_s / seconds WHEN 2 THEN 1000 * latency_p99_s WHEN 3 THEN throughput_jobs_per_h
                 ELSE 100 * gpu_useful END AS y
       FROM value_of, jct_unit JOIN (VALUES (1), (2), (3), (4)))
@@ -41,7 +41,7 @@ JOIN facet USING (trace) JOIN mark USING (value) JOIN of_policy USING (policy)
 GROUP BY facet, measure, mark, line;
 CREATE TEMP TABLE panel AS
 SELECT measure, row_number() OVER (ORDER BY measure) AS panel,
-       coalesce(min(CASE WHEN measure < 3 THEN y END), 0) AS least, max(y + coalesce(half, 0)) AS most
+       coalesce(min(CASE WHEN measure < 3 THEN y END), 0) AS least, max(coalesce(high, y)) AS most
 FROM measured WHERE y IS NOT NULL GROUP BY measure;
 -- Two panels side by side in a column, all of them in two.
 CREATE TEMP TABLE form AS
@@ -57,8 +57,7 @@ SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mar
 SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END + facets * 0.2 + rows * (0.1 + 0.125 * lines) + 0.42 + (rows - 1) * CASE WHEN is_double THEN 0.05 ELSE 0.42 END AS var_height
 FROM (SELECT is_double, (SELECT count(*) FROM facet_here) AS facets, (SELECT count(*) FROM of_policy) AS lines,
              (SELECT count(*) FROM facet_here) * ((panels - 1) / across + 1) AS rows FROM form);
--- Intervals of logarithmic axes do not reach zero.
-SELECT f.place AS facet, panel, m.place AS mark, line, y, max(y - half, CASE WHEN measure < 3 THEN y / 1000 ELSE 0 END) AS low, y + half AS high
+SELECT f.place AS facet, panel, m.place AS mark, line, y, low, high
 FROM measured JOIN panel USING (measure) JOIN facet_here AS f USING (facet) JOIN mark_here AS m USING (mark)
 WHERE y IS NOT NULL ORDER BY f.place, panel, m.place, line;
 SELECT line, policy FROM of_policy ORDER BY line;

@@ -36,7 +36,7 @@ static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
         sqlite3_result_null(context);
 }
 
-/* half_width(x), over rows: half the width of the 95 % interval of the mean; NULL for less than two
+/* low_end(x) and high_end(x), over rows: the ends of the 95 % interval of the mean; NULL for less than two
  * values. */
 struct sample {
     double *values;
@@ -44,7 +44,7 @@ struct sample {
     bool has_failed;
 };
 
-static void half_width_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+static void interval_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
     struct sample *sample = sqlite3_aggregate_context(context, sizeof *sample);
     (void)argc;
     if (!sample || sample->has_failed || sqlite3_value_type(argv[0]) == SQLITE_NULL)
@@ -61,17 +61,26 @@ static void half_width_step(sqlite3_context *context, int argc, sqlite3_value **
     sample->values[sample->n++] = sqlite3_value_double(argv[0]);
 }
 
-static void half_width_end(sqlite3_context *context) {
+/* The ends are those of gsim compare; a single value has none. */
+static void interval_end(sqlite3_context *context, bool is_high) {
     struct sample *sample = sqlite3_aggregate_context(context, 0);
     if (!sample)
         return;
     if (sample->has_failed) {
         sqlite3_result_error_nomem(context);
     } else if (sample->n >= 2) {
-        struct gsim_interval interval = gsim_t_interval(sample->values, (size_t)sample->n);
-        sqlite3_result_double(context, interval.high - interval.mean);
+        struct gsim_interval interval = gsim_t_log_interval(sample->values, (size_t)sample->n);
+        sqlite3_result_double(context, is_high ? interval.high : interval.low);
     }
     sqlite3_free(sample->values);
+}
+
+static void low_end(sqlite3_context *context) {
+    interval_end(context, false);
+}
+
+static void high_end(sqlite3_context *context) {
+    interval_end(context, true);
 }
 
 /* humane(5400) = '1.5 h' */
@@ -88,8 +97,10 @@ static bool add_functions(struct gsim_db *db) {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     return sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL, NULL) ==
                SQLITE_OK &&
-           sqlite3_create_function(db->handle, "half_width", 1, flags, NULL, NULL, half_width_step,
-                                   half_width_end) == SQLITE_OK &&
+           sqlite3_create_function(db->handle, "low_end", 1, flags, NULL, NULL, interval_step,
+                                   low_end) == SQLITE_OK &&
+           sqlite3_create_function(db->handle, "high_end", 1, flags, NULL, NULL, interval_step,
+                                   high_end) == SQLITE_OK &&
            sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL, NULL) ==
                SQLITE_OK;
 }
