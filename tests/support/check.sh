@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What tests of the command line begin with: `. tests/support/check.sh`, after gsim=$1. A folder in $tmp
-# that goes with the script, and one way to compare.
+# Tests of the command line begin with `. tests/support/check.sh`, after gsim=$1. It makes a folder
+# $tmp that is removed when the script ends, and a function that compares.
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-check() { # name, expected, what came
+check() { # name, expected, actual
     if [ "$2" = "$3" ]; then
         echo "ok $1"
     else
