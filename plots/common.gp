@@ -17,11 +17,11 @@ set tics nomirror out scale 0.6
 # Without the blank in place of a sign, which shifts labels from their tics.
 set format '%h'
 set grid ytics back lc rgb '#D9D9D9' lw 0.5 dt solid
-# Above the plot, where it covers nothing.
+# The key stands above the plot, where it covers no data.
 set key noautotitle outside above left horizontal Left reverse samplen 2.5 spacing 1.1 width 1
 set style fill solid 0.85 border lc rgb '#000000'
 set errorbars 0.8
-# Curves in steps, with some points marked: dashes do not show where steps are short. To plot @curves.
+# Curves in steps, with some points marked: dashes do not show where steps are short. Use: plot @curves.
 some = "every ceil(rows1 / (6.0 * series1))::(ceil(rows1 / (6.0 * series1)) * i) / series1"
 marked(style) = "for [i = 0 : series1 - 1] $data1 index i using 2:3 with ".style." lt i + 1 dt solid, ".\
     "for [i = 0 : series1 - 1] $data1 index i ".some." using 2:3 with points lt i + 1, ".\

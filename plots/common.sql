@@ -1,12 +1,12 @@
--- What every figure starts from. The program has made, of the runs that --where picks:
+-- Tables that every figure starts from. From the runs that --where picks, the program has made:
 --   chosen      rows of `run`
---   attribute   (run_id, key, value): its columns and settings, by name
+--   attribute   (run_id, key, value): the columns and settings of a run, by name
 --   asked       one row: the keys that --x, --y and --value name, or NULL
 -- and the functions quantity(text), a number with or without a unit, and low_end(x) and high_end(x),
 -- over rows: the ends of the 95 % interval of their mean, by Student's t on its logarithm as in gsim
 -- compare; NULL for a single row.
 
--- Settings that tell the runs of one policy apart; seeds and replications are pooled.
+-- The settings in which runs of one policy differ; seeds and replications are pooled.
 CREATE TEMP TABLE distinguishing AS
 SELECT policy, key
 FROM chosen JOIN setting USING (run_id)
@@ -15,8 +15,8 @@ GROUP BY policy, key
 HAVING count(DISTINCT value) > 1
     OR count(*) < (SELECT count(*) FROM chosen AS c WHERE c.policy = chosen.policy);
 
--- What tells a run apart in full, and briefly: traces by their file name, numbers and switches by the
--- last part of their key as well, words alone.
+-- The distinguishing settings of a run in full, and in brief: a trace by its file name, a number or
+-- a switch with the last part of its key, a word alone.
 CREATE TEMP TABLE part AS
 SELECT run_id, key, ' ' || key || '=' || value AS full,
        ' ' || CASE WHEN quantity(value) IS NULL AND value NOT IN ('on', 'off') THEN ''
@@ -35,8 +35,8 @@ SELECT row_number() OVER (ORDER BY min(run_id)) AS series, full, count(*) AS run
        CASE count(*) OVER (PARTITION BY min(brief)) WHEN 1 THEN min(brief) ELSE full END AS label
 FROM labelled GROUP BY full;
 
--- The page that is drawn, by the program: its series, and whether it is two columns wide; how many
--- series it has at most, for heights.
+-- The page to draw, which the program inserts: its series, and whether it is two columns wide;
+-- on_sheet counts the series on the page, for heights.
 CREATE TEMP TABLE sheet (page INTEGER, first INTEGER, last INTEGER, is_double INTEGER);
 CREATE TEMP VIEW on_sheet AS SELECT count(*) AS n FROM series JOIN sheet ON series BETWEEN first AND last;
 
@@ -44,18 +44,18 @@ CREATE TEMP TABLE member AS
 SELECT run_id, series, label FROM labelled JOIN series USING (full);
 CREATE INDEX temp.member_of_run ON member (run_id);
 
--- Units of time, the first whose limit a duration passes.
+-- Units of time. A duration has the first unit with a limit that it passes.
 CREATE TEMP TABLE unit AS
 SELECT column1 AS above_s, column2 AS seconds, column3 AS unit
 FROM (VALUES (3 * 86400, 86400.0, 'd'), (3 * 3600, 3600.0, 'h'), (180, 60.0, 'min'), (1, 1.0, 's'), (-1, 0.001, 'ms'));
 
--- The unit in which times of these runs are read best.
+-- The unit for the times of these runs: that of the longest 95th percentile.
 CREATE TEMP TABLE time_unit AS
 SELECT seconds, unit FROM unit
 WHERE above_s < (SELECT coalesce(max(jct_p95_s), 0) FROM chosen) ORDER BY above_s DESC LIMIT 1;
 
--- Tics of logarithmic axes, by their length: more than 1-2-5, 1-2-5, tens, and the few that there is
--- room for.
+-- Tics of logarithmic axes. An axis shows those from a level on, by its length: more than 1-2-5,
+-- 1-2-5, tens, and on the longest axes the few that have room.
 CREATE TEMP TABLE tic AS
 WITH scale (kind, one, name, coarse) AS (VALUES
          ('time', 1e-9, ' ns', 1), ('time', 1e-6, ' us', 1), ('time', 1e-3, ' ms', 1), ('time', 1.0, ' s', 1),
@@ -71,14 +71,14 @@ FROM scale JOIN step
 WHERE CASE WHEN name IN (' s', ' min') THEN factor <= 30 ELSE factor NOT IN (3, 30) END
 UNION ALL SELECT 'time', 3.6e5, '100 h', 3;
 
--- Those of the axis that a figure puts here.
+-- The tics of an axis, of which a figure inserts the range.
 CREATE TEMP TABLE span (first REAL, last REAL);
 CREATE TEMP VIEW axis_tic AS
 SELECT kind, at, name FROM tic JOIN span ON at BETWEEN first * 0.999 AND last * 1.001
 WHERE level >= CASE WHEN last < 6 * first THEN 0 WHEN last < 30 * first THEN 1 WHEN last < 1e6 * first THEN 2 ELSE 3 END
 ORDER BY at;
 
--- How a result is written on an axis: times in their unit, names without underscores.
+-- The names of results on an axis: times in their unit, names without underscores.
 CREATE TEMP TABLE measure AS
 SELECT key, CASE WHEN key LIKE '%\_s' ESCAPE '\' THEN coalesce(
            (SELECT seconds FROM unit WHERE above_s < most ORDER BY above_s DESC LIMIT 1), 1) ELSE 1 END AS scale, most
@@ -90,7 +90,7 @@ FROM (SELECT key, scale, CASE key WHEN 'gpus' THEN 'GPUs' ELSE replace(replace(r
     THEN substr(key, 1, length(key) - 2) ELSE key END, '_', ' '), 'jct', 'JCT'), 'gpu ', 'GPU '), 'set.', '') END AS plain
     FROM measure);
 
--- Keys of the axes: what is asked for, or settings that differ between runs, numbers first.
+-- Keys of the axes: the keys of --x and --y, or settings that differ between runs, numbers first.
 CREATE TEMP TABLE varying AS
 SELECT key, row_number() OVER (ORDER BY min(quantity(value) IS NOT NULL) DESC, key) AS rank
 FROM chosen JOIN setting USING (run_id)

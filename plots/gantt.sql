@@ -14,7 +14,7 @@ SELECT job AS job, begin_ns / 1e9 / seconds AS begin, end_ns / 1e9 / seconds AS 
        gpu - 0.42 + 0.84 * lane / (1 + most) AS low, gpu - 0.42 + 0.84 * (lane + 1) / (1 + most) AS high
 FROM held JOIN (SELECT gpu, max(lane) AS most FROM held GROUP BY gpu) USING (gpu), time_unit
 WHERE job >= 0 AND end_ns > begin_ns ORDER BY gpu, lane, begin_ns;
--- Names, where there is room for them.
+-- Names of jobs, on the bars that are wide enough.
 SELECT h.job AS job, (h.begin_ns + h.end_ns) / 2e9 / seconds AS middle, gpu - 0.42 + 0.84 * (lane + 0.5) / (1 + most) AS y,
        job_id
 FROM held AS h JOIN (SELECT gpu, max(lane) AS most FROM held GROUP BY gpu) USING (gpu), time_unit

@@ -12,7 +12,7 @@ set xtics scale 0
 if (is_crowded) set xtics rotate by 30 right
 set ytics scale 0
 is_log = least > 0 && most > 20 * least
-# Colours over decades are drawn over exponents: tics say what they stand for.
+# Colours over decades are drawn over exponents: tics show the values.
 scaled(v) = is_log ? log10(v) : v
 set cbrange [scaled(least) : most > least ? scaled(most) : scaled(least) + 1]
 set format cb '%g'
@@ -20,7 +20,7 @@ if (is_log) {
     set cbtics ()
     do for [k = floor(log10(least)) : ceil(log10(most))] { set cbtics add (sprintf('%g', 10.0**k) k) }
 }
-# Dark is little, light is much: the order is the same in grey.
+# Dark is little, light is much: the order holds in grey as well.
 set palette maxcolors 256 defined (0 '#00204C', 0.25 '#414D6B', 0.5 '#7C7B78', 0.75 '#BCAF6F', 1 '#FFE945')
 # Three digits, thousands and millions by their letter.
 short(v) = abs(v) >= 1000 ? gprintf('%.3s%c', v) : abs(v) >= 100 ? sprintf('%.0f', v) : sprintf('%.3g', v)

@@ -1,7 +1,7 @@
 -- share of jobs done within a job completion time, in exact steps
 -- needs: finished jobs
 -- lines
--- A curve of more than 2000 jobs shows every so many of its steps: all points are of the curve.
+-- A curve of more than 2000 jobs is drawn through about 2000 of its points.
 -- Jobs that never end count below the line: the curve then stays below 1.
 CREATE TEMP TABLE jct_step AS
 SELECT series, label, jct_ns / 1e9 AS x, rank * 1.0 / n AS y
@@ -11,7 +11,7 @@ FROM (
            count(*) OVER (PARTITION BY series) AS n
     FROM job JOIN member USING (run_id))
 WHERE is_done AND jct_ns > 0 AND (rank = 1 OR rank = n OR rank * 2000 / n > (rank - 1) * 2000 / n);
--- The axis leaves out the first half percent where it reaches far below the rest.
+-- The axis begins above the lowest half percent of jobs, which may lie far below the rest.
 DELETE FROM span;
 INSERT INTO span SELECT min(x) / 1.1, (SELECT max(x) * 1.1 FROM jct_step) FROM jct_step
 WHERE y >= min(0.005, (SELECT max(y) FROM jct_step));

@@ -1,7 +1,7 @@
 -- share of requests served within a latency, in exact steps
 -- needs: open-loop jobs (column 'requests' of the trace)
 -- lines
--- A curve of more than 2000 requests shows every so many of its steps: all points are of the curve.
+-- A curve of more than 2000 requests is drawn through about 2000 of its points.
 CREATE TEMP TABLE latency_step AS
 SELECT series, label, latency_ns / 1e9 AS x, rank * 1.0 / n AS y
 FROM (
@@ -10,7 +10,7 @@ FROM (
            count(*) OVER (PARTITION BY series) AS n
     FROM request JOIN member USING (run_id))
 WHERE latency_ns > 0 AND (rank = 1 OR rank = n OR rank > n - 50 OR rank * 2000 / n > (rank - 1) * 2000 / n);
--- The axis leaves out the first half percent where it reaches far below the rest.
+-- The axis begins above the lowest half percent of requests, which may lie far below the rest.
 DELETE FROM span;
 INSERT INTO span SELECT min(x) / 1.1, (SELECT max(x) * 1.1 FROM latency_step) FROM latency_step
 WHERE y >= min(0.005, (SELECT max(y) FROM latency_step));

@@ -20,6 +20,6 @@ FROM (SELECT series, policy AS label, x, avg(y) AS y, low_end(y) AS low, high_en
       FROM point JOIN line USING (policy)
       WHERE x IS NOT NULL AND y IS NOT NULL AND (SELECT count(DISTINCT x) FROM point) > 1 GROUP BY series, x)
 ORDER BY series, x;
--- On a logarithmic axis, few values are tics themselves.
+-- If a logarithmic axis has few values, each value is a tic.
 SELECT DISTINCT x, printf('%g', x) AS name FROM point
 WHERE (SELECT count(DISTINCT x) <= 8 AND min(x) > 0 AND max(x) >= 10 * min(x) FROM point) AND x IS NOT NULL ORDER BY x;

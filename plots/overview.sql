@@ -13,7 +13,7 @@ SELECT value, row_number() OVER (ORDER BY min(run_id)) AS mark FROM value_of GRO
 CREATE TEMP TABLE of_policy AS
 SELECT policy, row_number() OVER (ORDER BY min(run_id)) AS line FROM chosen GROUP BY policy;
 
--- A page has three traces and three values at most, as many on each as on the others.
+-- A page has three traces and three values at most; they are spread evenly over the pages.
 CREATE TEMP TABLE cut AS
 SELECT facet_pages, mark_pages, (facets - 1) / facet_pages + 1 AS facets, (marks - 1) / mark_pages + 1 AS marks
 FROM (SELECT facets, marks, (facets - 1) / 3 + 1 AS facet_pages, (marks - 1) / 3 + 1 AS mark_pages
@@ -26,12 +26,12 @@ CREATE TEMP TABLE mark_here AS
 SELECT mark, row_number() OVER (ORDER BY mark) AS place, value
 FROM mark, cut, sheet WHERE (mark - 1) / cut.marks = (page - 1) % mark_pages;
 
--- The unit in which the shortest JCT is read best.
+-- The unit of JCTs is that of the shortest one.
 CREATE TEMP TABLE jct_unit AS
 SELECT seconds, unit FROM unit WHERE above_s < (SELECT min(jct_mean_s) FROM value_of) ORDER BY above_s DESC LIMIT 1;
 
--- What runs of one policy, trace and value say of each measure. Measures that no run has, such as the
--- latency where there are no requests, have no panel.
+-- The mean of each measure over the runs of one policy, trace and value. A measure that no run has,
+-- such as the latency without requests, has no panel.
 CREATE TEMP TABLE measured AS
 SELECT facet, column1 AS measure, mark, line, avg(y) AS y, low_end(y) AS low, high_end(y) AS high
 FROM (SELECT *, CASE column1 WHEN 1 THEN jct_mean_s / seconds WHEN 2 THEN 1000 * latency_p99_s WHEN 3 THEN throughput_jobs_per_h
@@ -43,7 +43,7 @@ CREATE TEMP TABLE panel AS
 SELECT measure, row_number() OVER (ORDER BY measure) AS panel,
        coalesce(min(CASE WHEN measure < 3 THEN y END), 0) AS least, max(coalesce(high, y)) AS most
 FROM measured WHERE y IS NOT NULL GROUP BY measure;
--- Two panels side by side in a column, all of them in two.
+-- A figure one column wide has two panels side by side, a figure two columns wide has all of them.
 CREATE TEMP TABLE form AS
 SELECT count(*) AS panels, is_double, CASE WHEN is_double THEN count(*) ELSE min(2, count(*)) END AS across FROM panel, sheet;
 
@@ -52,7 +52,7 @@ SELECT panels AS var_panels, across AS var_across, (panels - 1) / across + 1 AS 
        (SELECT count(*) FROM of_policy) AS var_lines, (SELECT min(30, max(length(policy))) FROM of_policy) AS var_longest,
        facet_pages * mark_pages AS var_pages
 FROM form, cut;
--- Heights in inches: the key; a trace's name; a row's panels; what stands below them.
+-- Heights in inches: the key; a trace's name; a row's panels; the axis below them.
 SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END AS var_key_in, 0.2 AS var_name_in, 0.42 AS var_foot_in, CASE WHEN is_double THEN 0.05 ELSE 0.42 END AS var_between_in FROM form;
 SELECT CASE WHEN is_double THEN 0.2 ELSE 0.05 + 0.14 * (SELECT count(*) FROM mark_here) END + facets * 0.2 + rows * (0.1 + 0.125 * lines) + 0.42 + (rows - 1) * CASE WHEN is_double THEN 0.05 ELSE 0.42 END AS var_height
 FROM (SELECT is_double, (SELECT count(*) FROM facet_here) AS facets, (SELECT count(*) FROM of_policy) AS lines,
@@ -69,7 +69,7 @@ SELECT panel, CASE measure WHEN 1 THEN 'mean JCT (' || unit || ')' WHEN 2 THEN '
               ELSE 'GPUs useful (%)' END AS title
 FROM panel, jct_unit ORDER BY panel;
 SELECT panel, least, most FROM panel ORDER BY panel;
--- Where a policy has no value for a trace: in the place of its mark, or of all marks.
+-- Texts for policies without a value for a trace, in place of one mark or of all marks.
 CREATE TEMP TABLE missing AS
 SELECT f.facet, f.place, panel, panel.measure, m.place AS mark, of_policy.line, max(CASE WHEN y IS NULL THEN 'no requests' END) AS text
 FROM facet_here AS f JOIN of_policy JOIN panel JOIN mark_here AS m

@@ -2,7 +2,7 @@
 -- needs: runs that end
 -- bars
 SELECT 0.95 + 0.2 * n AS var_height FROM on_sheet;
--- Switching is waiting for memory as well where jobs are copied: what is left of it is paging.
+-- If jobs are copied, switching counts as waiting for memory too; the rest of the waiting is paging.
 SELECT series, label, avg(gpu_useful) AS useful, avg(switching) AS switching,
        avg(min(max(gpu_busy - gpu_useful - switching, 0), coalesce(stall_s, 0) / (makespan_s * gpus))) AS paging,
        avg(1 - gpu_busy) AS idle

@@ -1,4 +1,4 @@
--- The tables of `gsim report`, in its order; names of columns are their heads.
+-- The tables of `gsim report`, in their order; names of columns are the heads of the tables.
 SELECT label AS "policy", runs AS "runs", min(jobs) AS "jobs", sum(unfinished) AS "unfinished",
        humane(avg(jct_mean_s)) AS "JCT mean", humane(avg(jct_p50_s)) AS "median",
        humane(avg(jct_p95_s)) AS "p95", humane(avg(jct_p99_s)) AS "p99",
@@ -12,7 +12,7 @@ SELECT run_id AS "run", label AS "policy", seed AS "seed", replication AS "repli
        device AS "device", gpus AS "GPUs", version AS "gsim", substr(config, 1, 12) AS "identity", argv AS "command"
 FROM chosen JOIN member USING (run_id) ORDER BY run_id LIMIT 200;
 SELECT label AS "policy", CASE WHEN approximate THEN 'yes' ELSE '' END AS "extrapolated",
-       deviation AS "not as its source", assumed AS "rests on constants nobody knows",
+       deviation AS "not as its source", assumed AS "rests on assumed constants",
        given AS "constants given by hand", outside_validated AS "outside what was validated"
 FROM chosen JOIN member USING (run_id)
 WHERE approximate OR deviation <> '' OR assumed <> '' OR given <> '' OR outside_validated <> ''

@@ -1,7 +1,7 @@
 -- slowdown of small and large jobs: median and quartiles by GPU time
 -- needs: finished jobs
 -- lines
--- Limits between sizes, in seconds of a GPU; those that jobs reach are on the axis.
+-- Limits between sizes, in seconds of a GPU; the axis shows the limits that jobs reach.
 CREATE TEMP TABLE size_limit AS
 SELECT row_number() OVER (ORDER BY column1) AS size, column1 AS below_s, column2 AS name
 FROM (VALUES (0.001, '1 ms'), (0.01, '10 ms'), (0.1, '100 ms'), (1, '1 s'), (10, '10 s'), (60, '1 min'), (600, '10 min'),
@@ -20,6 +20,6 @@ SELECT series, label, size, min(CASE WHEN rank * 2 >= n THEN slowdown END) AS me
        min(CASE WHEN rank * 4 >= n THEN slowdown END) AS low,
        min(CASE WHEN rank * 4 >= 3 * n THEN slowdown END) AS high
 FROM sized GROUP BY series, size ORDER BY series, size;
--- Tics are the limits, each at the end of its size.
+-- Tics are the limits, each at the upper end of its class of sizes.
 SELECT size + 0.5 AS at, name FROM size_limit WHERE size BETWEEN (SELECT min(size) - 1 FROM sized) AND (SELECT max(size) FROM sized)
 ORDER BY size;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # embed.sh OUT.c FILE...: writes the files as byte arrays, sorted by name, so that the program finds
-# its data wherever it is run from. Variable: TABLE, what they are called (gsim_embedded_files).
+# its data from any folder. Variable: TABLE, the name of the C table (default gsim_embedded_files).
 set -eu
 out=$1
 shift

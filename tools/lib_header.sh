@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# lib_header.sh: the headers of policies/lib, each after those that it includes, as the one header that is
-# installed as gsim/lib.h.
+# lib_header.sh: the headers of policies/lib, each after those that it includes, as the one header
+# that is installed as gsim/lib.h.
 set -eu
 done=' '
 section() { # header

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pages.sh GSIM FOLDER PAGE...: writes each page to FOLDER with what this build says:
+# pages.sh GSIM FOLDER PAGE...: writes each page to FOLDER with the output of this build:
 # - in a block of code, a line "$ COMMAND" (lines "> ..." go on with it) is run, in one empty folder per
 #   page that has the tree's traces and experiments; what it prints stands below it;
 # - between "<!-- validate: SUITE/TABLE ... -->" and "<!-- end -->" stands a row for each table of
@@ -44,7 +44,7 @@ cells='
 validated() {
     [ -s "$tmp/validate.csv" ] || gsim validate --quiet --format csv >"$tmp/validate.csv" || [ -s "$tmp/validate.csv" ]
 }
-# Rows with a bound count in the mean unless a constant was fitted to them.
+# A row with a bound counts in the mean unless a constant was fitted to it.
 summary() { # SUITE/TABLE...
     validated
     echo '| table | rows | with a bound | within | mean error | worst | fitted | shown |'
@@ -82,7 +82,7 @@ rows() { # SUITE/TABLE...
             {
                 printf "| %s%s%s | ", bar(c[3]), c[3] == "" ? "" : ": ", bar(c[4])
                 printf "%.4g %s | %.4g %s | ", c[5], c[7], c[6], c[7]
-                # What rounds to nothing has no sign.
+                # A number that rounds to zero has no sign.
                 is_nothing = c[8] + 0 < 0.005 && c[8] + 0 > -0.005
                 if (c[8] != "") printf "%s %%", is_nothing ? "0.00" : sprintf("%+.2f", c[8])
                 printf " | %s%s |\n", c[10], c[11] == "" || c[11] == "test" ? "" : (c[10] == "" ? "" : ", ") c[11]
@@ -91,7 +91,7 @@ rows() { # SUITE/TABLE...
 }
 
 # --- pages ---------------------------------------------------------------------------------------
-# What a command prints, indented. A page shows failures too, so an exit code is no error.
+# Prints a command's output, indented. A page shows failures too, so an exit code is no error.
 run() { # command
     (cd "$tmp/folder" && sh -c "$1" 2>&1 </dev/null) | sed 's/^\(.\)/    \1/'
 }
@@ -110,7 +110,7 @@ made() { # kind, tables
     esac
     echo
 }
-# mode: text; command, whose lines still come; output, which is passed over; made, likewise.
+# mode: text; command, while further lines of it come; output and made, which are replaced.
 remake() { # page on standard input
     fresh_folder
     mode=text command=

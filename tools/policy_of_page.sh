@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# policy_of_page.sh BUILD FOLDER: FOLDER/gsim with the policy that docs/writing-a-policy.md writes. Its
-# code is what stands in the page; the list of policies has the line that the page says.
+# policy_of_page.sh BUILD FOLDER: FOLDER/gsim with the policy of docs/writing-a-policy.md. Its code
+# comes from the page, and the list of policies has the line that the page shows.
 set -eu
 build=$1 out=$2
 page=docs/writing-a-policy.md

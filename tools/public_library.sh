@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# public_library.sh IN.a OUT.a HEADER...: the library as it is installed: one object, of whose names only
-# those are visible that the headers mention. Code for link-time optimisation is left out, since it belongs
-# to one compiler.
+# public_library.sh IN.a OUT.a HEADER...: the library as it is installed: one object, with only
+# those names visible that the headers mention. Code for link-time optimisation is left out, since
+# it belongs to one compiler.
 set -eu
 in=$(realpath "$1")
 out=$2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# readme.sh GSIM BLOCK [FILE]: FILE (README.md unless given) with what gsim prints between the two
-# markers of that block, on standard output. BLOCK: demo, what `make demo` shows; validate, the summary
-# of `gsim validate` without suites that have rows that this version cannot run.
+# readme.sh GSIM BLOCK [FILE]: prints FILE (README.md unless given) with gsim's output between the
+# two markers of that block. BLOCK: demo, the output of `make demo`; validate, the summary of `gsim
+# validate` without suites that have rows that this version cannot run.
 set -eu
 gsim=$1 block=$2 file=${3:-README.md}
 text=$(mktemp) && trap 'rm -f "$text"' EXIT

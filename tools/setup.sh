@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# setup.sh build|test: installs the Debian packages that are missing, and says which before it does.
-# Does nothing when everything is there.
+# setup.sh build|test: names the Debian packages that are missing, then installs them. If none is
+# missing, it changes nothing.
 set -eu
 mode=${1:-build}
 packages='gcc make libc6-dev libgsl-dev libsqlite3-dev libcsv-dev libyajl-dev libinih-dev nettle-dev zlib1g-dev libzstd-dev'
@@ -17,7 +17,7 @@ for package in $packages; do
     state=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
     case $state in ii*) ;; *) missing="$missing $package" ;; esac
 done
-# programs that came from elsewhere will do
+# a program that was installed without its package will do
 for pair in pkg-config:pkgconf clang:clang zstd:zstd sqlite3:sqlite3 gnuplot:gnuplot-nox; do
     command -v "${pair%%:*}" >/dev/null 2>&1 && missing=$(printf '%s' "$missing" | sed "s/ ${pair#*:}\( \|\$\)/\1/")
 done

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# sources.sh OUT.c FILE...: writes SHA-256 sums of the program's sources as a C table, so that a result
-# can say what made it (sim/app/identity/program.h). FILE... is everything that the program is built from. OUT.c
-# is only touched when a sum is another one. With - for OUT.c the parts go to standard output, unhashed
-# ("OWNER PART FILE"): tests/rules/sources.sh holds them against what the linker sees.
+# sources.sh OUT.c FILE...: writes SHA-256 sums of the program's sources as a C table, so that a
+# result can name the program that made it (sim/app/identity/program.h). FILE... are all sources of
+# the program. OUT.c is written only if a sum has changed. With - for OUT.c the parts go to standard
+# output, unhashed ("OWNER PART FILE"): tests/rules/sources.sh compares them with the linker's
+# choice of files.
 #
-# A part is a room of the program, or a file of a policy. A policy has its own file, the headers of
-# policies/ that it includes, and each file of policies/ that defines a name that one of its files
-# mentions. The names are read from the sources, so that every compiler gives the same sums.
+# A part is a folder of the program's sources, or a file of a policy. A policy has its own file, the
+# headers of policies/ that it includes, and each file of policies/ that defines a name that one of
+# its files mentions. The names are read from the sources, so that every compiler gives the same
+# sums.
 set -eu
 out=$1
 shift
@@ -16,7 +18,8 @@ export LC_ALL
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
-# Of sim/app only what makes a run from its options: commands, figures and databases change no result.
+# Of sim/app only the files that make a run from its options: commands, figures and databases change
+# no result.
 awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
         room = $0
         sub(/\/[^\/]*$/, "", room)
@@ -28,7 +31,7 @@ awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]
 # shellcheck disable=SC2046
 awk '
     FNR == 1 { file[++n] = FILENAME }
-    # What a file defines for others stands at the beginning of a line.
+    # A definition that other files see begins at the start of a line.
     FILENAME ~ /\.c$/ && /^[a-z]/ && !/^(static|extern|typedef)/ && /[(=]/ {
         head = $0
         sub(/ = .*/, "", head)

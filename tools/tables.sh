@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# tables.sh GSIM: docs/sweeps.md with the tables of a database between its two markers, on standard
-# output.
+# tables.sh GSIM: prints docs/sweeps.md with the tables of a database between its two markers.
 set -eu
 tables=$(mktemp) && trap 'rm -f "$tables"' EXIT
 "$1" list tables >"$tables"

@@ -38,7 +38,7 @@ heavy=traces/samples/heavy_tail.ini
     unsaid "which have no p" "p by\|p [<=]"
     expect "shaking: as many as --reps says" 0 "over 3 shaken traces" "$gsim" compare --policies fifo,srtf --shake 5% --reps 3 $cluster $t
 }
-expect "a spec is not shaken" 2 "drawn again" "$gsim" compare --policies fifo,srtf --shake 5% $heavy
+expect "a spec is not shaken" 2 "from which --reps draws again" "$gsim" compare --policies fifo,srtf --shake 5% $heavy
 expect "too much shaking" 2 "between 0 and 100" "$gsim" compare --policies fifo,srtf --shake 100% $t
 expect "replications of a file" 2 "or --shake" "$gsim" compare --policies fifo,srtf --reps 3 $t
 expect "backfilling one GPU is first come, first served" 0 "tie in mean JCT" "$gsim" compare --policies fifo,backfill --gpus-per-node 1 --nodes 1 traces/samples/heavy_tail.csv

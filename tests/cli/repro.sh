@@ -250,7 +250,7 @@ mv t.csv away.csv
 expect "with full names" 0 "reproduced" "$gsim" repro abs.db 1
 "$gsim" run --policy fifo --by-model models.csv --keep-inputs 0 --db bare.db --quiet away.csv >out 2>&1
 mv away.csv t.csv
-expect "a file that is gone and was not kept" 1 "keeps the SHA-256 only: away.csv" "$gsim" repro bare.db 1
+expect "a file that is gone and was not kept" 1 "keeps only its SHA-256: away.csv" "$gsim" repro bare.db 1
 "$gsim" run --policy fifo --by-model models.csv --shake 5% --replication 3 --db shaken.db --quiet t.csv >out 2>&1
 expect "a shaken run" 0 "reproduced" "$gsim" repro shaken.db 1
 sqlite3 r.db "update run set preemptions = preemptions + 1, jct_mean_s = 1 where run_id = 2; update job set end_ns = end_ns + 1 where run_id = 2 and job in (3, 5)"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Includes go down only: include/gsim (what is installed), L0 sim/base, L1 sim/api, L2 sim/core, L3 policies
-# traces models, L4 sim/app.
-# Some headers of libraries have one room each. `check ROOT` prints each breach.
+# Includes go down only: include/gsim (the installed headers), L0 sim/base, L1 sim/api, L2 sim/core,
+# L3 policies traces models, L4 sim/app. Some headers of libraries may be included in one folder
+# only. `check ROOT` prints each breach.
 set -u
 check() {
     (cd "$1" && find include sim policies traces models -name '*.[ch]' -o -name '*.def' | sort | while read -r f; do

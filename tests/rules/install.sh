@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What `make install` puts down is enough for another program: every header compiles on its own from
-# there, and a small program builds with nothing but gsim.pc and runs.
+# The files of `make install` are enough for another program: every installed header compiles on its
+# own, and a small program builds with gsim.pc alone and runs.
 set -u
 . tests/support/check.sh
 make -s WERROR=1 install PREFIX=/opt/gsim DESTDIR="$tmp" >"$tmp/log" 2>&1
@@ -37,7 +37,7 @@ make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Wer
         "$("$root/bin/gsim" --policy fifo --device h200 --gpus-per-node 2 --quiet --format json tests/golden/three.csv |
             sed -n 's/.*"jct_mean_s": *\([0-9.]*\).*/\1/p' | awk '{ printf "%.1f", $1 }')" ] &&
     grep -q '^narrow-first  *mean JCT [0-9]' "$tmp/out"
-say "the examples build against what is installed, and say what gsim says" $?
+say "the examples build against the installed files, and print the results of gsim" $?
 for file in bin/gsim lib/libgsim.a share/man/man1/gsim.1 share/bash-completion/completions/gsim \
     share/zsh/site-functions/_gsim share/fish/vendor_completions.d/gsim.fish; do
     [ -s "$root/$file" ] || echo "no $file"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# On the object files of libgsim.a, and of libapp.a, which is the program but for main: no mutable globals, no exit, no printing to standard streams.
+# The object files of libgsim.a, and of libapp.a, which is the program without main: no mutable
+# globals, no exit, no printing to standard streams.
 set -u
 build=$1
 check_globals() { # archive

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What pages show is what this build says: outputs of their commands, tables of gsim validate, figures
-# (make docs-pages docs-figures). The policy of docs/writing-a-policy.md is compiled from the page, and
-# every policy is there. $1 is a build.
+# Pages show the output of this build: results of commands, tables of gsim validate, figures (make
+# docs-pages docs-figures). The policy of docs/writing-a-policy.md is compiled from the page, and
+# every policy has an entry. $1 is a build.
 set -u
 build=$1 gsim=$1/gsim
 . tests/support/check.sh
@@ -28,13 +28,13 @@ say "and does what the page shows (make docs-pages)" $?
 
 sh docs/figures/draw.sh "$gsim" "$tmp/figures" >"$tmp/log" 2>&1
 for figure in docs/figures/*.svg; do
-    # Those that gnuplot draws differ by its version.
+    # Figures drawn by gnuplot differ between its versions.
     grep -qi gnuplot "$figure" || cmp "$figure" "$tmp/figures/$(basename "$figure")"
 done >>"$tmp/log" 2>&1
 [ ! -s "$tmp/log" ]
 say "figures are what draw.sh draws (make docs-figures)" $?
 
-# Policies that share GPUs by themselves stand in the table of docs/one-gpu.md.
+# Each policy that shares GPUs has a row in the table of docs/one-gpu.md.
 for policy in $("$gsim" list policies | awk '{ print $1 }'); do
     "$gsim" list policies "$policy" | grep -q "share GPUs with others" || continue
     grep -q "^| \`$policy\` |" docs/one-gpu.md || [ "$policy" = gandiva ] || echo "$policy is not in the table"

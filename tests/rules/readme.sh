@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The README's first screen is what the program prints, and an experiment that it finds sound: no warning,
-# nothing silenced, intervals, and no line beyond 100 columns. $1 is a build.
+# The README's first screen is the program's output for a sound experiment: no warning, no silenced
+# note, intervals, and no line beyond 100 columns. $1 is a build.
 set -u
 gsim=$1/gsim
 . tests/support/check.sh

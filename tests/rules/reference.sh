@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What is made from the program's lists is what this build makes: the man page, the tables of
-# docs/sweeps.md and docs/reference (make man docs-reference). Links between pages lead somewhere.
-# $1 is a build.
+# Texts made from the program's lists are those of this build: the man page, the tables of
+# docs/sweeps.md and docs/reference (make man docs-reference). Links between pages lead to a file
+# and a heading. $1 is a build.
 set -u
 gsim=$1/gsim
 . tests/support/check.sh

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The sums of the sources (tools/sources.sh) cover what can change a run, and no more: a policy has every
-# file that the linker takes for it, and a change of one policy leaves the others' sums alone.
+# The sums of the sources (tools/sources.sh) cover the files that can change a run, and no others: a
+# policy has every file that the linker takes for it, and a change of one policy leaves the others'
+# sums alone.
 set -u
 build=$1
 LC_ALL=C
 export LC_ALL
 . tests/support/check.sh
 files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
-# --- what the linker takes: each file of policies/ that defines what another one lacks, and so on
+# --- files that the linker takes: each that defines a name which a file taken before lacks
 linked() { # folder of objects: "OWNER FILE.c"
     for object in "$1"/*.o "$1"/*/*.o; do
         file=${object#"$1"/}

@@ -3,7 +3,7 @@
 # SPDX line in every source, functions of at most 70 lines, files of at most 800, and every policy and
 # trace format listed.
 set -u
-# What git tracks and what it does not ignore: a new file is held to the rules before it is added.
+# Files that git tracks or does not ignore: the rules hold for a new file before it is added.
 sources_here() {
     git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.def' '*.sh' '*.in' Makefile .ci/run 2>/dev/null |
         while read -r f; do [ ! -e "$f" ] || echo "$f"; done
@@ -30,7 +30,7 @@ big=$(for f in $sources; do
     [ "$n" -le $most ] || echo "$f: $n"
 done)
 if [ -z "$big" ]; then echo "ok files of bearable length"; else printf 'not ok files of bearable length\n%s\n' "$big"; fi
-unlisted() { # folder, kind, macro: what a file defines and list.def of that folder does not name
+unlisted() { # folder, kind, macro: prints the names that a file defines and list.def of the folder lacks
     for f in "$1"/*.c "$1"/*/*.c; do
         [ -e "$f" ] || continue
         sed -n "s/^const struct gsim_$2 gsim_$2_\([a-z_0-9]*\) = .*/\1/p" "$f"

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Comments name what they speak of: the words below stand in for a noun that only the author knows.
 set -u
-# The rooms whose comments have been rewritten; what is left of them is named as well.
+# Folders with rewritten comments, and the files in them that are still to be rewritten.
 rooms='include/gsim sim/api sim/app sim/base sim/core traces policies'
 later='policies/gandiva/|policies/suspend\.c|policies/lib/slices\.|policies/lib/homes\.'
-# Prints FILE:LINE: WORD for every comment of a C file that has such a word. Strings are no comments.
+# Prints FILE:LINE: WORD for every comment of a C file with such a word. Strings are no comments.
 stand_ins() {
     awk '
         BEGIN {

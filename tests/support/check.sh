@@ -5,7 +5,7 @@
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-check() { # name, expected, what came
+check() { # name, expected, actual
     if [ "$2" = "$3" ]; then
         echo "ok $1"
     else

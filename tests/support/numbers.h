@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whole numbers at random, and the order that the C library puts them in. */
+/* Random whole numbers, and their order by the C library's sort. */
 #ifndef GSIM_TESTS_SUPPORT_NUMBERS_H
 #define GSIM_TESTS_SUPPORT_NUMBERS_H
 
@@ -13,7 +13,7 @@ static inline int compare_i64(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* n of them, the caller's to free. range 0: all 64 bits. */
+/* Draws n numbers, which the caller frees. range 0: all 64 bits. */
 static inline int64_t *draw_i64(size_t n, uint64_t range, uint64_t seed) {
     gsl_rng *rng = gsim_rng_stream(seed, 0, "numbers");
     int64_t *values = malloc(n * sizeof *values);

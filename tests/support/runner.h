@@ -5,8 +5,8 @@
 
 #include "gsim/run.h"
 
-/* Builds with sanitizers are many times slower: what repeats a case with other random numbers does so
- * less often there. */
+/* The divisor of the number of repetitions, for a test that repeats a case with other random numbers:
+ * builds with sanitizers are many times slower. */
 #ifdef GSIM_SANITIZED
 enum { TEST_FEWER = 10 };
 #else
@@ -16,37 +16,37 @@ enum { TEST_FEWER = 1 };
 struct test_run {
     const struct gsim_trace *trace;
     const char *policy;
-    const struct gsim_policy *custom; /* NULL: the listed one of that name */
-    const char *device; /* NULL: ideal */
+    const struct gsim_policy *custom; /* NULL: the listed policy of that name */
+    const char *device; /* NULL: the device ideal */
     const char *const *device_sets; /* "key=value" of the device, NULL-terminated; may be NULL */
-    int64_t hbm_bytes; /* of a GPU; 0: the device's */
+    int64_t hbm_bytes; /* memory of a GPU; 0: the device's */
     const char *const *sets; /* "key=value" of the policy, NULL-terminated; may be NULL */
     enum gsim_reference reference;
-    uint32_t nodes, gpus_per_node; /* 0: 1 */
-    const struct gsim_node_group *groups; /* in place of these two; of the one device */
+    uint32_t nodes, gpus_per_node; /* 0 means 1 */
+    const struct gsim_node_group *groups; /* replaces these two; all groups have the one device */
     uint32_t n_groups;
     bool is_pool;
     int64_t pool_cpus_milli;
     int64_t seed;
-    int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* of nodes that fail */
-    int64_t until_ns; /* 0: to the end */
+    int64_t mtbf_ns, mttr_ns, checkpoint_ns; /* failures of nodes */
+    int64_t until_ns; /* 0: until the last job ends */
     const struct gsim_observer *observer; /* may be NULL */
 };
 
-/* Everything lives in arena; asserts that the run succeeds. */
+/* Makes a run, with all memory from the arena, and asserts that it succeeds. */
 struct gsim_result test_run(const struct test_run *run, struct gsim_arena *arena);
-/* The same, but hands the status back. */
+/* As test_run, but returns the status. */
 enum gsim_status test_try(const struct test_run *run, struct gsim_arena *arena,
                           struct gsim_result *result, struct gsim_log *log);
-/* A trace of these columns and no others, whose jobs have one name. */
+/* A trace with these columns and no others; all jobs have one name. */
 struct gsim_trace test_trace(uint32_t n, const int64_t *submit_ns, const int64_t *service_ns,
                              const uint32_t *gpus, struct gsim_arena *arena);
 struct gsim_trace test_read(const char *path, struct gsim_arena *arena);
-/* By name, or by its symbol in policies/list.def. */
+/* The policy of that name, or of that symbol in policies/list.def. */
 const struct gsim_policy *test_policy(const char *name);
-/* Whether it has this parameter. */
+/* Whether the policy has this parameter. */
 bool test_knows(const char *policy, const char *param);
-/* "../shared/NAME", or NULL (and a message) when it is not there. */
+/* "../shared/NAME"; NULL, and a message, if there is no such file. */
 const char *test_shared(const char *name, struct gsim_arena *arena);
 
 #endif

@@ -66,7 +66,8 @@ static inline enum gsim_status read_text(struct fixture *f, const char *text) {
     return read_put(f);
 }
 
-/* The first error is "FILE:" and then what is expected; all of it stands in the message. */
+/* Checks that the first error is "FILE:" followed by the expected text, both parts of the
+ * message. */
 static inline void expect_error(struct fixture *f, const char *expected) {
     assert_true(f->log.n_errors > 0);
     char whole[GSIM_LOG_TEXT];

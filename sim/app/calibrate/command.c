@@ -23,8 +23,8 @@ static enum gsim_status load_base(struct gsim_cli *cli, const char *gpu, const c
         return status;
     if (!*name)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "'%s' is no listed device; say --device NAME ('gsim list devices'), from "
-                         "which comes what is not measured",
+                         "'%s' is no listed device; say --device NAME ('gsim list devices') for "
+                         "the keys that are not measured",
                          gpu);
     return gsim_profile_load(*name, cli->arena, base, cli->log);
 }
@@ -88,8 +88,8 @@ static void write_profile(FILE *out, const struct gsim_measurement *m,
                           const struct gsim_profile *base) {
     char section[DEVICE_NAME];
     fprintf(out,
-            "# %s, measured by gsim calibrate under a driver of CUDA %d.%d. Lines whose source\n"
-            "# begins with '%s:' are those of that listed device.\n[device]\ntitle = %s\n",
+            "# %s, measured by gsim calibrate under a driver of CUDA %d.%d. Lines with a source\n"
+            "# that begins with '%s:' are those of that listed device.\n[device]\ntitle = %s\n",
             m->cuda->name, m->cuda->driver / 1000, m->cuda->driver % 1000 / 10, base->name,
             m->cuda->name);
     for (int key = 0; key < GSIM_KEY_COUNT; key++) {

@@ -138,7 +138,7 @@ void gsim_measured_settle(struct gsim_measurement *m) {
     if (list)
         gsim_warn(m->log, NULL, 0,
                   "the middle half of the rounds of these keys still spreads by more than %.0f %%: "
-                  "%s; the host, its memory or the bus was busy with something else",
+                  "%s; the host, its memory or the bus was busy with other work",
                   100 * disturbed, list);
     for (int key = 0; key < GSIM_KEY_COUNT; key++) {
         if (!m->of[key].how)

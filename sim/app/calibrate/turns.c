@@ -72,7 +72,7 @@ static void take_medians(struct gsim_measurement *m, struct turns *turns) {
         m, GSIM_KEY_SLICE_QUANTUM_NS, slice_ns,
         how(m, "two processes of one thread each, time on the GPU", turns->on_ns, turns->n));
     gsim_measured_say(m, GSIM_KEY_SWITCH_PREEMPT_NS, (off_ns - slice_ns) / 2,
-                      how(m, "the same processes, half of the time off the GPU less a slice",
+                      how(m, "these processes, half of the time off the GPU less a slice",
                           turns->off_ns, turns->n));
 }
 

@@ -335,7 +335,7 @@ static const struct {
     {"gsim compare --policies fifo,easy-backfill,las --nodes 2 --gpus-per-node 8 trace.csv",
      "several policies on it"},
     {"gsim compare --policies fifo,las --shake 5% --reps 20 trace.csv",
-     "the same of twenty traces that are nearly that one"},
+     "two policies on twenty slightly changed copies of it"},
     {"gsim --policy timeslice --gpus-per-node 1 --timeline run.json trace.csv",
      "what happens on each GPU, for ui.perfetto.dev"},
     {"gsim sweep grid.ini -o results.db", "every combination of a grid, on all cores"},
@@ -385,7 +385,7 @@ void gsim_print_man(FILE *out) {
     man_options(out);
     man_fields(out);
     man_examples(out);
-    fputs(".SH EXIT STATUS\n0 done; 1 a run failed; 2 usage; 3 bad input; 4 interrupted, what is "
-          "complete was kept.\n",
+    fputs(".SH EXIT STATUS\n0 done; 1 a run failed; 2 usage; 3 bad input; 4 interrupted, complete "
+          "results were kept.\n",
           out);
 }

@@ -158,8 +158,8 @@ static void say_unsure(struct verdict *v) {
         return;
     add(v, v->c->setup->spec
                ? "one run cannot tell whether that is chance: --reps 20 draws 20 traces"
-               : "one run cannot tell whether that is chance: --shake 5% shows what hangs on "
-                 "coincidences of this trace, --reps of a spec what is chance");
+               : "one run cannot tell whether that is chance: --shake 5% shows how much hangs on "
+                 "coincidences of this trace, --reps of a spec how much is chance");
 }
 
 static const char *outside_of(const struct verdict *v, int contender) {

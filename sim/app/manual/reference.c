@@ -35,9 +35,9 @@ static const struct {
 };
 enum { FIRST_COLUMNS = sizeof first_columns / sizeof *first_columns };
 
-static const char own_columns[] = "columns of your own, which are passed over; other names are "
-                                  "passed over with a warning, and refused where they are nearly "
-                                  "one of these";
+static const char own_columns[] =
+    "columns of your own, which are passed over; other names are passed over with a warning, and "
+    "refused if they nearly equal a name of this list";
 
 struct column {
     const char *name, *unit, *help;
@@ -82,7 +82,7 @@ static void print_columns(FILE *out) {
         "A native trace is a CSV file with a header. The first four columns are needed, all others "
         "are\noptional: a cell that is empty is unknown, and stays so. Times and sizes may carry "
         "a unit in the\ncell (`30min`, `16GiB`).\n\n"
-        "| column | unit | what it says of the job |\n|---|---|---|\n",
+        "| column | unit | meaning for the job |\n|---|---|---|\n",
         out);
     for (int c = 0; c < FIRST_COLUMNS; c++)
         print_column(out, first_columns[c].name, first_columns[c].unit, first_columns[c].help);
@@ -113,7 +113,7 @@ void gsim_reference_list_results(FILE *out) {
 static void print_results(FILE *out) {
     gsim_reference_title(out, "Fields of a result", "results");
     fputs("`--format json` and `--format csv` write these fields in this order, and a database has "
-          "them as\ncolumns of its table `run`. What is not known (a mean of no jobs, latencies "
+          "them as\ncolumns of its table `run`. An unknown value (a mean of no jobs, latencies "
           "without requests) is\n`null` in JSON and empty in CSV. A name that ends in `_s` is in "
           "seconds.\n\n| field | type | meaning |\n|---|---|---|\n",
           out);

@@ -77,7 +77,7 @@ static void print_keys(FILE *out, const struct gsim_profile *profile) {
 
 static const char intro[] =
     "A device is a file of numbers, each with a tag (measured, published, fitted or assumed) and a "
-    "source;\n`gsim list devices NAME` shows all of them. What a file does not give comes from "
+    "source;\n`gsim list devices NAME` shows all of them. Keys that a file does not give come from "
     "[assumed.ini](../../models/devices/assumed.ini).\nA number is changed with `--set KEY=VALUE`, "
     "and a whole device with `--device FILE.ini`.\n\nMemory is in GiB, bandwidths are those of "
     "datasheets in GB/s, FP16 is dense in Tflop/s, and the last\ncolumn counts the keys that were "

@@ -52,17 +52,17 @@ static enum gsim_status decide(struct repro *r, const struct files *files, bool 
     bool is_asked = gsim_option_is_on(r->cli, GSIM_OPT_FROM_DATABASE);
     *is_placed = is_asked || files->n_gone > 0;
     if (files->n_changed && !is_asked)
-        return gsim_fail(r->cli->log, GSIM_FAILED, r->cli->operand[0], 0,
-                         "run %lld was made from other contents of its files, said above: put them "
-                         "back%s",
-                         (long long)r->run.run_id,
-                         files->n_lost ? ""
-                                       : ", or --from-database runs from those that the database "
-                                         "keeps");
+        return gsim_fail(
+            r->cli->log, GSIM_FAILED, r->cli->operand[0], 0,
+            "run %lld was made from other contents of its files, listed above: put them back%s",
+            (long long)r->run.run_id,
+            files->n_lost ? ""
+                          : ", or --from-database runs from those that the database "
+                            "keeps");
     if (files->n_lost)
         return gsim_fail(r->cli->log, GSIM_FAILED, r->cli->operand[0], 0,
-                         "run %lld was made from a file that is not there now, and of which the "
-                         "database keeps the SHA-256 only: %s (--keep-inputs keeps larger ones)",
+                         "run %lld was made from a file that is missing now, and the database "
+                         "keeps only its SHA-256: %s (--keep-inputs keeps larger files)",
                          (long long)r->run.run_id, files->lost);
     return GSIM_OK;
 }

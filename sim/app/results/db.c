@@ -85,12 +85,11 @@ static enum gsim_status check_file(struct gsim_db *db, struct gsim_log *log) {
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
                          "it is a database, but not one of gsim's; name another file");
     if (version < SCHEMA_VERSION)
-        return gsim_fail(
-            log, GSIM_BAD_INPUT, db->path, 0,
-            "it was written with schema %lld, by an older gsim, and does not say all that "
-            "runs of this one say; this one reads and writes schema %d: name another "
-            "file, into which the same command runs them again",
-            (long long)version, SCHEMA_VERSION);
+        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
+                         "it was written with schema %lld, by an older gsim, and lacks data that "
+                         "this version stores with a run; this one reads and writes schema %d: "
+                         "name another file, into which the same command runs them again",
+                         (long long)version, SCHEMA_VERSION);
     if (version > SCHEMA_VERSION)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
                          "it was written with schema %lld, by a newer gsim; this one reads and "

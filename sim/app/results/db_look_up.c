@@ -135,7 +135,7 @@ const char *gsim_db_build_differs(struct gsim_db *db, int64_t run_id) {
     }
     (void)sqlite3_finalize(statement);
     gsim_contents_free(contents);
-    return named(&names, "what it is made of");
+    return named(&names, "its parts");
 }
 
 const char *gsim_db_inputs_differ(struct gsim_db *db, int64_t run_id) {

@@ -149,7 +149,7 @@ static void describe(void *arg, const char *name, const char *type, const char *
 }
 
 bool gsim_db_describe(FILE *out, const char *name) {
-    static const char head[] = "\n| column | what it is |\n|---|---|\n";
+    static const char head[] = "\n| column | meaning |\n|---|---|\n";
     bool is_found = false;
     for (const struct line *at = lines; at < lines + N_LINES; at++) {
         if (at->kind != OF_TABLE || (name && strcmp(name, at->name) != 0))

@@ -30,7 +30,7 @@ static bool is_plain(const char *path) {
 }
 
 static enum gsim_status fail(struct gsim_log *log, const char *what) {
-    return gsim_fail(log, GSIM_FAILED, what, 0, "cannot put it into a folder for a while: %s",
+    return gsim_fail(log, GSIM_FAILED, what, 0, "cannot put it into a temporary folder: %s",
                      strerror(errno));
 }
 

@@ -78,7 +78,7 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
     status = status == GSIM_OK ? written : status;
     if (ran == GSIM_INCOMPLETE && status == GSIM_OK)
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
-                         "interrupted: the result above is of what had happened by then%s",
+                         "interrupted: the result above covers the time until then%s",
                          cli->value[GSIM_OPT_DB] ? "; it was not put into the database" : "");
     return status == GSIM_OK
                ? gsim_report_db(cli, setup, 0, setup->replication, &setup->trace, result)

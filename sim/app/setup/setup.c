@@ -43,11 +43,10 @@ static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *s
     setup->reference = (enum gsim_reference)choice;
     for (int c = 0; c < setup->n_contenders && choice > 0; c++)
         if (!(setup->contender[c].policy->references & 1u << choice))
-            return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                             "policy '%s' has no reference=%s; 'gsim list policies %s' shows what "
-                             "it has",
-                             setup->contender[c].policy->name, value,
-                             setup->contender[c].policy->name);
+            return gsim_fail(
+                cli->log, GSIM_USAGE, NULL, 0,
+                "policy '%s' has no reference=%s; 'gsim list policies %s' shows its references",
+                setup->contender[c].policy->name, value, setup->contender[c].policy->name);
     return GSIM_OK;
 }
 
@@ -262,7 +261,7 @@ static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup
                          "--shake: '%s' is not a share between 0 and 100 %%, such as 5%%", shake);
     if (shake && gsim_setup_is_spec(setup->trace_path))
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--shake is for a trace that is there once; %s is drawn again by --reps",
+                         "--shake is for a trace file; %s is a spec, from which --reps draws again",
                          setup->trace_path);
     enum gsim_status status =
         gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
@@ -363,8 +362,8 @@ static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *se
     if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
         cli->value[GSIM_OPT_CPUS_PER_NODE] || cli->value[GSIM_OPT_HOST_MEM])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--cluster says what nodes there are; leave out --nodes, "
-                         "--gpus-per-node, --cpus-per-node and --host-mem");
+                         "--cluster defines the nodes; leave out --nodes, --gpus-per-node, "
+                         "--cpus-per-node and --host-mem");
     setup->cluster_note = file;
     return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
 }

@@ -242,7 +242,7 @@ static enum gsim_status run_missing(struct gsim_sweep *sweep, const struct shard
     fputc('\n', cli->io->out);
     if (status == GSIM_INCOMPLETE)
         (void)gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
-                        "interrupted: %lld runs are missing, what is complete was kept",
+                        "interrupted: %lld runs are missing, complete runs were kept",
                         (long long)(todo.n - todo.n_done));
     if (status == GSIM_INCOMPLETE || (status == GSIM_FAILED && !todo.n_failed))
         say_how_to_go_on(cli);
