@@ -105,16 +105,16 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
         if (!is_on_devices(model, &arrangement->lanes[i]))
             return "a lane has more SMs than a device of the cluster";
         if (arrangement->lanes[i].turns && arrangement->lanes[i].discipline != GSIM_DISCIPLINE_RR)
-            return "turns that pass unused are of lanes with time slices";
+            return "turns can pass unused only in lanes with time slices";
         if (!is_worth_switching(model, &arrangement->lanes[i]))
-            return "a turn is no longer than the switch to it";
+            return "a turn that may pass unused is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_shared_knows(arrangement->lanes[i].discipline))
-            return "in lanes beside each other contexts take turns, or go by priority";
+            return "lanes can run side by side only by time slices or by priority";
         if (arrangement->lanes[i].turns && arrangement->memory == GSIM_MEMORY_PROACTIVE)
-            return "memory is not moved ahead of turns that pass before it is there";
+            return "memory=proactive cannot move memory ahead of turns that pass unused";
         if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
             arrangement->memory != GSIM_MEMORY_RESIDENT)
-            return "what pads other kernels has its memory resident";
+            return "a lane with padding needs its jobs' memory resident";
     }
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
         const struct gsim_entry *entry = &arrangement->entries[i];
@@ -123,9 +123,10 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
         if (entry->mem_cap_bytes > 0 &&
             (arrangement->memory != GSIM_MEMORY_OVERFLOW ||
              arrangement->lanes[entry->lane].discipline != GSIM_DISCIPLINE_RR))
-            return "memory is capped where it overflows, in lanes with time slices";
+            return "a job's memory can be capped only where memory overflows, in lanes with time "
+                   "slices";
         if (entry->launch_refill_ns > 0 && arrangement->lanes[entry->lane].turns)
-            return "launches are not capped where turns pass unused";
+            return "launches cannot be capped in lanes with turns that pass unused";
     }
     return NULL;
 }

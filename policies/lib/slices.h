@@ -11,8 +11,9 @@
 #define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
     {                                                                                              \
         .name = "patience", .type = GSIM_PARAM_INT, .fallback = (by_default), .max = 1000000,      \
-        .help = "slices for which one that waits is passed by others that fit; then nobody "       \
-                "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
+        .help =                                                                                    \
+            "slices for which a waiting job is passed by others that fit; then no job passes it "  \
+            "until it has its GPUs. 0: always passed, so that wide gangs may starve"               \
     }
 
 struct gsim_victim {
