@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coarse preemption for a small lab: a job is stopped on the host and its memory leaves the GPU, so
- * that a few people can share a few GPUs by priority and fairness with nothing but what a driver
- * and a process offer. Quanta of tens of seconds keep the cost of moving memory small. Source: this
+ * that a few people can share a few GPUs by priority and fairness with only the means of a driver
+ * and a process. Quanta of tens of seconds keep the cost of moving memory small. Source: this
  * project; the costs are those measured on an H200 (../shared/validation/h200/suspend_cost.csv).
  *
  * Waiting jobs go by priority, then by least attained GPU time. Once a job has run for a quantum,
  * counted from the end of its copy-in, it gives way to a job that waits with a higher priority, or
- * with the same priority and less GPU time. One whose memory lies on the node of a job that is due
- * goes before the first in line if it has had no more GPU time beyond the other's than that saves.
- * And a job whose memory would have to cross the network waits for GPUs of the node where it lies,
- * if jobs there are due to give way to it, for as long as the copy would take longer (home=): a
- * longer wait for what the copy costs would lose more than it can save.
+ * with the same priority and less GPU time. A job with its memory on the node of a job that is due
+ * goes before the first in line if the GPU time that it has had beyond the first's is worth no more
+ * than the time that going home saves. And a job with memory that would have to cross the network
+ * waits for GPUs of the node where the memory lies, if jobs there are due to give way to it, for as
+ * long as the copy would take longer (home=): a longer wait would lose more than it can save.
  *
- * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at
- * the end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
- * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a
- * kernel), and the driver pages the memory out as others need the room, and in when the job goes
- * on (Unified Memory, as under nvshare; memory= says who manages it). */
+ * mechanism: how the memory leaves and comes back. copy: the program copies it to the host at the
+ * end of an iteration; checkpoint: the driver does, at the end of a kernel; restart: from a
+ * checkpoint of the program's own on storage; paging: the host is stopped (at the end of a kernel),
+ * and the driver pages the memory out as others need the room, and in when the job goes on (Unified
+ * Memory, as under nvshare; memory= names the manager). */
 #include "policies/lib/common.h"
 #include "policies/lib/service.h"
 #include "policies/lib/settings.h"
@@ -63,7 +63,7 @@ static bool yields(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsi
     return goes_before(ctx, slot, victim);
 }
 
-/* By then the victim has had more GPU time. */
+/* Compares with the GPU time that the victim will have had by then. */
 static bool will_yield(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot,
                        int64_t then_ns) {
     int64_t more_ns = then_ns > ctx->view->now_ns ? then_ns - ctx->view->now_ns : 0;

@@ -96,8 +96,8 @@ static enum gsim_status take(struct reading *r, const struct gsim_ini_entry *ent
         return take_slices(r, entry, part[0]);
     if (r->mig->n == GSIM_MIG_PROFILES_MAX || gsim_mig_find(r->mig, entry->key) >= 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, entry->line,
-                         "mig.%s: the profile stands twice, or is one of more than %d", entry->key,
-                         GSIM_MIG_PROFILES_MAX);
+                         "mig.%s: the profile stands twice, or there are more than %d profiles",
+                         entry->key, GSIM_MIG_PROFILES_MAX);
     char *text = gsim_arena_strdup(r->arena, part[0]);
     if (!text)
         return gsim_no_memory(r->log, "reading a device profile");

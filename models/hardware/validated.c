@@ -110,7 +110,7 @@ static enum gsim_status take_with(struct reading *r, enum gsim_mechanism mechani
     for (char *word = next_word(&rest); word; word = next_word(&rest)) {
         int key = gsim_profile_find_key(word);
         if (key < 0 || !has_key(mechanism, key))
-            return wrong(r, "'with' names what is no key of it", word);
+            return wrong(r, "'with' names no key of the mechanism", word);
         claim->with[key] = true;
     }
     return GSIM_OK;

@@ -277,9 +277,9 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
         n = add_instances(model, profile, list, n);
     }
     if (list && guesses_kernels(model))
-        list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not say how many)";
+        list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not give their number)";
     if (list && shares_unknown_memory(model))
-        list[n++] = "mem_gib=0 (no row says how much memory its job has)";
+        list[n++] = "mem_gib=0 (no row gives the memory of its job)";
     return list;
 }
 

@@ -59,7 +59,7 @@ static enum gsim_status check_supported(const struct gsim_trace *trace, struct g
             status = GSIM_BAD_INPUT;
         if (app && app[job] >= 0 && gsim_trace_get(trace, GSIM_COL_GPU_NS, job) < 0)
             status = refuse_row(trace, job, log, "app",
-                                "names a profile that nobody has looked up (gsim_apps_resolve)");
+                                "names a profile that was not looked up (gsim_apps_resolve)");
     }
     return status;
 }
@@ -245,7 +245,8 @@ static const char *refuses_stop(const struct gsim_model *model, gsim_slot slot, 
     if (keep == GSIM_KEEP_PAGEABLE && !keeps_memory(model, slot, keep))
         return "memory is left to paging only where memory=uvm, lru or proactive manages it";
     if (lacks_size(model, slot, keep))
-        return "a driver's checkpoint goes by the job's memory, and the trace has no column "
+        return "the time of a driver's checkpoint depends on the job's memory, and the trace has "
+               "no column "
                "'mem_gib'; give it with --assume mem_gib=SIZE, or choose preempt=restart";
     return NULL;
 }

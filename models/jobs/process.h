@@ -25,9 +25,8 @@ enum {
 enum {
     GSIM_PROCESS_HAS_GAP = 1, /* the gap of its launches */
     GSIM_PROCESS_HAS_BETWEEN = 2, /* the time between its kernels */
-    GSIM_PROCESS_HAS_LAUNCHES =
-        /* the launch rate, by which the number of kernels, or the length of iterations, is found */
-    4,
+    /* the launch rate, by which the number of kernels, or the length of iterations, is found */
+    GSIM_PROCESS_HAS_LAUNCHES = 4,
     /* a guessed number of kernels: as many as are launched in host_ms */
     GSIM_PROCESS_HAS_GUESS = 8,
     GSIM_PROCESS_HAS_SYNCS = 16, /* the host waits for each of these kernels */

@@ -105,14 +105,14 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
         if (!is_on_devices(model, &arrangement->lanes[i]))
             return "a lane has more SMs than a device of the cluster";
         if (!is_worth_switching(model, &arrangement->lanes[i]))
-            return "a turn is no longer than the switch to it";
+            return "a turn that may pass unused is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_shared_knows(arrangement->lanes[i].discipline))
             return "in lanes beside each other contexts take turns, or go by priority";
         if (gsim_lane_turns(&arrangement->lanes[i]) && arrangement->memory == GSIM_MEMORY_PROACTIVE)
             return "memory is not moved ahead of turns that pass before it is there";
         if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
             arrangement->memory != GSIM_MEMORY_RESIDENT)
-            return "what pads other kernels has its memory resident";
+            return "a lane with padding needs its jobs' memory resident";
     }
     for (uint32_t i = 0; i < arrangement->n_entries; i++) {
         const struct gsim_entry *entry = &arrangement->entries[i];

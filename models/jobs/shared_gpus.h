@@ -39,19 +39,16 @@ struct gsim_shared_job {
 struct gsim_shared {
     struct gsim_arbiter **of_gpu;
     struct gsim_eventq ahead; /* GPUs with jobs on them, except the close ones */
-    bool *
-        /* by GPU: true if reports are due at its time in `ahead`, false if none are due up to that
-         * time, that time included */
-        is_due;
+    /* by GPU: true if reports are due at its time in `ahead`, false if none are due up to that
+     * time, that time included */
+    bool *is_due;
     uint32_t *active; /* GPUs that have an arbiter */
     uint32_t n_active;
     uint32_t *close; /* GPUs that are settled at every instant (gsim_arbiter_is_close) */
     uint32_t n_close;
     bool *is_close; /* by GPU */
-    uint32_t
-        /* by GPU: 1 + the GPU that has its memory in its arbiter, for a gang; 0: its own arbiter
-         * has it */
-        *taken_by;
+    /* by GPU: 1 + the GPU with the arbiter that has its memory, for a gang; 0: its own has it */
+    uint32_t *taken_by;
     struct gsim_shared_job *by_slot;
     uint32_t capacity;
     /* requests of open-loop jobs, in the order in which the jobs started */

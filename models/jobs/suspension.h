@@ -12,9 +12,8 @@ struct gsim_suspend_cost {
     int64_t save_ns;
     int64_t resume_ns; /* to bring it back, copies not included */
     int64_t bytes_out, bytes_in; /* of each GPU */
-    int64_t
-        /* of each GPU: bytes that lie on its host, and cross when the job resumes elsewhere */
-        kept_bytes;
+    /* of each GPU: bytes that lie on its host, and cross when the job resumes elsewhere */
+    int64_t kept_bytes;
     int64_t stored_bytes; /* part of kept_bytes on the host's storage */
     bool is_out_late; /* both copies are made when the job is brought back */
 };

@@ -5,15 +5,14 @@
  * While jobs wait: GPUs that no job of their server wants go to jobs that wait on others, the most
  * loaded server first, if bringing the job's memory there takes no longer than the job has waited
  * on its server and will wait until its next turn; and when a job has ended, waiting jobs of the
- * most loaded server are allotted to the least loaded one, if they have fewer rounds there and wait
- * so much less for their next turn. A job that waits takes its memory along when it is placed;
- * until then nothing is copied.
+ * most loaded server are allotted to the least loaded one, if they have fewer rounds there and the
+ * wait for their next turn becomes shorter by at least the time of the copy. A job that waits takes
+ * its memory along when it is placed; until then nothing is copied.
  *
- * While no job waits: a running gang that is scattered over more nodes than it needs is
- * gathered; and with grow=on a job gets idle GPUs of its node beside those that it asked for,
- * twice as many each time, and gives them back as soon as another job waits. What more GPUs are
- * worth is the device's business (gang.grown_ppm); for how long no job must have waited is not
- * published. */
+ * While no job waits: a running gang that is scattered over more nodes than it needs is gathered;
+ * and with grow=on a job gets idle GPUs of its node beside those that it asked for, twice as many
+ * each time, and gives them back as soon as another job waits. What more GPUs are worth is the
+ * device's business (gang.grown_ppm); for how long no job must have waited is not published. */
 #include "policies/gandiva/parts.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
@@ -21,13 +20,13 @@
 
 /* --- what a move costs and brings --------------------------------------------------- */
 
-/* Rounds of slices until so many GPUs that wait have had a turn. */
+/* Time of the rounds of slices until waiting jobs of this many GPUs have had a turn. */
 static int64_t wait_ns(const struct gsim_servers *servers, const struct gsim_server *at,
                        int64_t gpus) {
     return gsim_common_times((gpus + at->n_gpus - 1) / at->n_gpus, servers->slice_ns);
 }
 
-/* How much longer it takes to bring the job to these units than to where its memory is. */
+/* How much longer it takes to bring the job to these units than to where its memory lies. */
 static int64_t extra_ns(const struct gsim_ctx *ctx, gsim_slot slot, const struct gsim_unit *units,
                         uint32_t n_units) {
     const struct gsim_unit *home;
@@ -39,8 +38,8 @@ static int64_t extra_ns(const struct gsim_ctx *ctx, gsim_slot slot, const struct
 
 /* --- idle GPUs ---------------------------------------------------------------------- */
 
-/* What the job has waited on its server says how much it will: a move is put off for no longer
- * than it takes. */
+/* The time that the job has waited on its server tells how long it will wait: a move is put off for
+ * no longer than it takes. */
 static bool take_idle(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       gsim_slot slot, int64_t next_turn_ns) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
@@ -103,7 +102,8 @@ void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
 
 /* --- balance ------------------------------------------------------------------------ */
 
-/* What it would take to bring the job to any GPUs of the server. */
+/* How much longer it takes to bring the job to any GPUs of the server than to where its memory
+ * lies. */
 static int64_t extra_on_ns(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                            uint32_t server) {
     uint32_t n = ctx->view->jobs.gpus[slot];
@@ -115,7 +115,7 @@ static int64_t extra_on_ns(struct gsim_servers *servers, struct gsim_ctx *ctx, g
     return extra_ns(ctx, slot, taken->units, n);
 }
 
-/* Whether the job, behind so many GPUs' worth of others, is better off on the other server. */
+/* Whether the job, which waits in a line of `ahead` GPUs, is better off on the other server. */
 static bool gains(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                   const struct gsim_server *here, int64_t ahead, uint32_t there) {
     const struct gsim_server *at = &servers->of[there];
@@ -176,7 +176,7 @@ static uint32_t nodes_of(const struct gsim_ctx *ctx, const struct gsim_plan *pla
     return nodes;
 }
 
-/* To so many GPUs on so many nodes at most. */
+/* Moves the job to this many GPUs on most_nodes nodes at most. */
 static bool move(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                  gsim_slot slot, uint32_t gpus, uint32_t most_nodes) {
     uint32_t mark = gsim_plan_mark(plan);
@@ -206,8 +206,8 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
 
 /* --- growing ------------------------------------------------------------------------ */
 
-/* A job whose memory can be carried, with whole GPUs of its own, as many of which are idle
- * beside. */
+/* Whether the job's memory can be carried, and it has whole GPUs of its own, beside which as many
+ * are idle. */
 static bool may_double(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                        const struct gsim_plan *plan, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;

@@ -25,7 +25,8 @@ static bool is_one_gpu(const struct gsim_ctx *ctx, gsim_slot slot) {
     return ctx->view->jobs.gpus[slot] == 1 && ctx->view->jobs.share_ppm[slot] == GSIM_PPM;
 }
 
-/* Adds what the job has done since it was last asked, if it ran alone. */
+/* Adds the time that the job has run, and had kernels, since its counters were last asked, if it
+ * ran alone. */
 static void profile(const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_packable *job = own(ctx, slot);
     int64_t busy_ns = gsim_count(ctx, slot).busy_ns, ran_ns = gsim_ran_ns(ctx->view, slot);
@@ -37,8 +38,8 @@ static void profile(const struct gsim_ctx *ctx, gsim_slot slot) {
     job->seen_ran_ns = ran_ns;
 }
 
-/* The part of its time alone in which the job had kernels on its GPU; above 1 where it has not
- * run for a slice yet: nothing is known of it. */
+/* The part of its time alone in which the job had kernels on its GPU; above 1 where it has not run
+ * for a slice yet, so that nothing is known. */
 static int64_t utilisation_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                                gsim_slot slot) {
     const struct gsim_packable *job = own(ctx, slot);
@@ -50,7 +51,7 @@ static int64_t utilisation_ppm(const struct gsim_pairs *pairs, const struct gsim
 
 /* --- making a pair ----------------------------------------------------------------------- */
 
-/* Two on a GPU take turns, or run beside each other on whatever SMs they can fill (MPS). */
+/* Two jobs on a GPU take turns, or run side by side on the SMs that they can fill (MPS). */
 static bool share(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                   struct gsim_plan *plan, uint32_t gpu, gsim_slot one, gsim_slot other) {
     const struct gsim_lane lane = {.discipline = GSIM_DISCIPLINE_RR,
@@ -82,8 +83,8 @@ static bool may_meet(const struct gsim_ctx *ctx, gsim_slot a, gsim_slot b) {
 struct search {
     const struct gsim_pairs *pairs;
     gsim_slot slot, found;
-    int64_t least_ppm; /* utilisation of the one that is found */
-    uint64_t n; /* seen so far */
+    int64_t least_ppm; /* utilisation of the job that is found */
+    uint64_t n; /* jobs seen so far */
     bool is_friend;
 };
 
@@ -124,7 +125,7 @@ static gsim_slot find_partner(struct gsim_pairs *pairs, struct gsim_ctx *ctx, gs
     return search.found;
 }
 
-/* What a slice gets done between two suspensions, as a share of the time. */
+/* The work of a slice between two suspensions, as a share of the time. */
 static int64_t slicing_ppm(const struct gsim_pairs *pairs, const struct gsim_ctx *ctx,
                            gsim_slot slot) {
     const struct gsim_servers *servers = pairs->servers;
@@ -187,7 +188,7 @@ static void drop(const struct gsim_ctx *ctx, struct gsim_pair *pair, int m) {
     pair->member[m] = GSIM_NO_SLOT;
 }
 
-/* What the pair has done since both run, as a share of the time. */
+/* The work of the pair since both run, as a share of the time. */
 static int64_t packed_ppm(const struct gsim_ctx *ctx, const struct gsim_pair *pair) {
     int64_t work_ns = 0, elapsed_ns = ctx->view->now_ns - pair->since_ns;
     for (int m = 0; m < 2; m++)
@@ -219,7 +220,7 @@ static bool is_whole(const struct gsim_pair *pair) {
     return pair->member[0] != GSIM_NO_SLOT && pair->member[1] != GSIM_NO_SLOT;
 }
 
-/* To an idle GPU goes the second job, where that is won back within a slice. */
+/* Moves the second job to an idle GPU, if the cost is won back within a slice. */
 static bool split(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   struct gsim_pair *pair) {
     gsim_slot slot = pair->member[1];
@@ -320,7 +321,7 @@ static void keep_pair(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsi
         time_begins(ctx, pair);
 }
 
-/* A GPU that both have left can be had whole again. */
+/* A GPU that both jobs have left is whole again. */
 void gsim_pairs_keep(struct gsim_pairs *pairs, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t p = 0; p < pairs->n;) {
         struct gsim_pair *pair = &pairs->of[p];

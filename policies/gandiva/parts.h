@@ -29,9 +29,10 @@ enum gsim_turn_list {
 /* The part of the state of a job that servers need; the first member of the policy's. */
 struct gsim_turn {
     gsim_slot before, after; /* in its list, which is in order of since_ns */
-    int64_t since_ns; /* when it began to wait, or when its slice began */
-    int64_t waited_ns; /* on the server that it is allotted to, but for the wait under way */
-    int64_t rests_until_ns; /* it has been pushed out, and pushes out no other job before */
+    int64_t since_ns; /* when the job began to wait, or when its slice began */
+    int64_t waited_ns; /* on the server that it is allotted to, without the wait under way */
+    /* it has been pushed out, and pushes out no other job before this time */
+    int64_t rests_until_ns;
     const struct gsim_part *parts; /* NULL: `only` */
     uint32_t n_parts; /* 0: it is allotted to no server */
     struct gsim_part only;
@@ -47,13 +48,13 @@ struct gsim_turns_list {
 
 struct gsim_server {
     struct gsim_turns_list line, running;
-    gsim_slot next_due; /* the first of `running` whose slice was not over at the last look */
+    gsim_slot next_due; /* the first of `running` with a slice that was not over at the last look */
     uint32_t n_gpus;
     uint32_t affinity; /* the size of the gang that found it empty; 0: it is empty */
     int64_t load_ppm; /* GPUs of the jobs allotted to it, in shares */
-    int64_t waiting_gpus; /* of its line */
+    int64_t waiting_gpus; /* GPUs for which its line waits */
     uint32_t n_wide_waiting, n_wide_running, n_guests, n_pairs;
-    gsim_slot claimant; /* which has waited so long that no other job may push out any here */
+    gsim_slot claimant; /* the job that has waited too long for another job to push out any here */
     bool is_up;
     bool is_dirty; /* its lines are to be served */
     bool has_placed; /* a job, in this decide */
@@ -68,8 +69,8 @@ struct gsim_servers {
     bool is_balancing; /* waiting jobs move between servers */
     struct gsim_preemption preemption;
     bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim); /* NULL: always */
-    /* Told what was placed last, and where the plan stood before; may undo that to place it with
-     * others. NULL: nothing to do. */
+    /* Told which job was placed last, and where the plan stood before; may undo that to place the
+     * job with others. NULL: nothing to do. */
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
     enum gsim_rule rule;
@@ -77,14 +78,14 @@ struct gsim_servers {
     struct gsim_server *of;
     uint32_t n;
     struct gsim_index loads; /* servers that are up, by load */
-    struct gsim_index *akin; /* the same by affinity */
+    struct gsim_index *akin; /* servers that are up, by affinity and load */
     struct gsim_index timed; /* servers by when they want to look again */
     uint32_t *dirty, n_dirty, *changed, n_changed;
     struct gsim_turns_list wide_line, wide_running, unplaced;
     uint32_t n_waiting; /* in lines, the wide one included */
     uint32_t *n_of_width; /* jobs that wait, by GPUs; the last entry: as many or more */
     uint32_t widths;
-    uint32_t n_failures, n_repairs; /* that it knows of */
+    uint32_t n_failures, n_repairs; /* failures and repairs booked so far */
     bool has_freed; /* a job has ended or a node has come back since the last balancing */
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
@@ -107,21 +108,21 @@ void gsim_servers_book(struct gsim_servers *servers, struct gsim_ctx *ctx);
 void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
 /* The server is to be looked at in this decide. */
 void gsim_servers_touch(struct gsim_servers *servers, uint32_t server);
-/* Into a list, where since_ns says, and out of the one that it is in. */
+/* Puts the job into a list, at the place of its since_ns, and takes it out of its list. */
 void gsim_servers_enlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
                          enum gsim_turn_list list);
 void gsim_servers_unlist(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot);
-/* Rounds in which the jobs of a server have a turn each, with so many GPUs more. */
+/* Rounds in which the jobs of a server have a turn each, with a further load of more_ppm. */
 int64_t gsim_server_height(const struct gsim_server *server, int64_t more_ppm);
 int64_t gsim_servers_need_ppm(const struct gsim_ctx *ctx, gsim_slot slot);
-/* Whether it could run the job if it were empty. */
+/* Whether the server could run the job if it were empty. */
 bool gsim_servers_can_hold(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                            uint32_t server, gsim_slot slot);
 /* Allots the job to the least loaded server, or to several, and puts it in line there. */
 void gsim_servers_allot(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot,
                            uint32_t server);
-/* The job, which waits, has been placed or moved by the plan: it is allotted to where it is now. */
+/* The plan has placed or moved the job: it is allotted to where it is now. */
 void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              const struct gsim_plan *plan, gsim_slot slot);
 uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim_view *view,
@@ -129,18 +130,18 @@ uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim
 
 /* --- turns.c: turns on a server ------------------------------------------- */
 
-/* When it is due to give way; GSIM_NEVER when it does not run. */
+/* When the job is due to give way; GSIM_NEVER when it does not run. */
 int64_t gsim_turn_end_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                          gsim_slot slot);
-/* Serves the lines of all servers that something has happened on, and sets when to look again. */
+/* Serves the lines of all touched servers, and sets when to look again. */
 void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan);
-/* On any idle GPUs of the cluster, by the rule, else scattered. */
+/* Places the job on any idle GPUs of the cluster, by the rule, else scattered. */
 bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
                                  struct gsim_plan *plan, gsim_slot slot);
-/* After a placement: out of the line, allotted to where it is. */
+/* After a placement: takes the job out of the line, and allots it to where it is. */
 void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              struct gsim_plan *plan, gsim_slot slot);
-/* Out of the list of running jobs, after the plan has preempted it. */
+/* Takes the job out of the list of running jobs, after the plan has preempted it. */
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
 
 /* --- moves.c: moves between servers --------------------------------------- */
@@ -156,14 +157,14 @@ bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
                          struct gsim_plan *plan);
 
 struct gsim_growth {
-    int64_t after_ns; /* for so long no job has waited or come */
-    int64_t calm_ns; /* since when */
+    int64_t after_ns; /* how long no job must have waited or come */
+    int64_t calm_ns; /* since when no job has waited or come */
 };
 /* While a job waits: jobs with more GPUs than they asked for give them back. Before any is
  * placed. */
 void gsim_servers_shrink(struct gsim_servers *servers, struct gsim_ctx *ctx,
                          struct gsim_plan *plan);
-/* While none does: jobs that could use idle GPUs beside their own get as many again. Sets the
+/* While no job waits: jobs that could use idle GPUs beside their own get as many again. Sets the
  * timer, which servers leave alone while no job waits. */
 void gsim_servers_grow(struct gsim_growth *growth, struct gsim_servers *servers,
                        struct gsim_ctx *ctx, struct gsim_plan *plan);
@@ -171,12 +172,12 @@ void gsim_servers_grow(struct gsim_growth *growth, struct gsim_servers *servers,
 /* --- pairs.c: packing ----------------------------------------------------- */
 
 struct gsim_pair {
-    gsim_slot member[2]; /* GSIM_NO_SLOT: it has left */
+    gsim_slot member[2]; /* GSIM_NO_SLOT: the job has left */
     uint32_t gpu;
-    int64_t since_ns, work_ns[2]; /* from when on both run, and what they had done then */
+    int64_t since_ns, work_ns[2]; /* since when both run, and the work that each had done by then */
     bool is_timed; /* since_ns is known */
-    bool joins_later; /* the second is still on its way off the GPU */
-    bool is_over; /* told to leave */
+    bool joins_later; /* the second job is still on its way off the GPU */
+    bool is_over; /* both jobs are told to leave */
 };
 
 struct gsim_pairs {
@@ -185,14 +186,15 @@ struct gsim_pairs {
     uint32_t n;
     uint64_t random;
     bool is_on, is_spatial;
-    bool is_introspective; /* as the paper has it: jobs are profiled; else partners at random */
-    bool is_hopeless; /* no column says that GPUs idle: none is packed where slices are free */
+    /* as in the paper: jobs are profiled; else partners are drawn at random */
+    bool is_introspective;
+    bool is_hopeless; /* no column says that GPUs idle: no job is packed where slices are free */
 };
 
-/* What packing knows of a job. */
+/* The facts about a job that packing goes by. */
 struct gsim_packable {
-    uint32_t friend; /* with which packing paid: its place in the trace + 1 */
-    uint32_t foe; /* with which it last did not */
+    uint32_t friend; /* the job with which packing paid: its place in the trace + 1 */
+    uint32_t foe; /* the job with which packing last did not pay */
     uint8_t n_foes;
     bool is_packed;
     int64_t busy_ns, ran_ns; /* alone, so far */

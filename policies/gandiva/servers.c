@@ -42,7 +42,7 @@ static uint32_t width_class(const struct gsim_servers *servers, uint32_t gpus) {
     return gpus < servers->widths ? gpus : servers->widths - 1;
 }
 
-/* What servers and the cluster count of their lists. */
+/* Adds the job to the counts of its list, or takes it out of them. */
 static void count(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot,
                   enum gsim_turn_list list, int sign) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
@@ -206,7 +206,7 @@ static void stand_in(struct gsim_servers *servers, const struct gsim_ctx *ctx, g
 
 /* --- allotting --------------------------------------------------------------------------- */
 
-/* Where the job was allotted before, it is not any more. */
+/* The job leaves the servers to which it was allotted. */
 static void leave(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_turn *turn = gsim_turn_of(ctx, slot);
     gsim_servers_unlist(servers, ctx, slot);
@@ -226,7 +226,7 @@ void gsim_servers_allot_to(struct gsim_servers *servers, struct gsim_ctx *ctx, g
     stand_in(servers, ctx, slot, GSIM_TURN_LINE);
 }
 
-/* The first of an order that could hold the gang at once. */
+/* The first server of an order that could hold the gang at once. */
 static uint32_t first_that_holds(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                                  const struct gsim_index *order, gsim_slot slot) {
     uint32_t server = gsim_index_first(order);
@@ -256,7 +256,7 @@ static struct gsim_part *new_parts(struct gsim_ctx *ctx, uint32_t n) {
     return parts;
 }
 
-/* The least loaded servers whose GPUs are as many; 0: there are not so many. */
+/* The least loaded servers with enough GPUs together; 0: all of them have too few. */
 static uint32_t choose_several(const struct gsim_servers *servers, struct gsim_ctx *ctx,
                                gsim_slot slot, struct gsim_part *parts) {
     uint32_t left = ctx->view->jobs.gpus[slot], n = 0;
@@ -306,7 +306,8 @@ static bool is_allotted_there(const struct gsim_turn *turn, const struct gsim_vi
     return true;
 }
 
-/* GPUs of one node stand together in a list of units, but for those that gangs of several share. */
+/* Counts the GPUs on each server. GPUs of one node stand together in a list of units, except those
+ * that gangs of several nodes share. */
 static uint32_t count_parts(const struct gsim_view *view, const struct gsim_unit *units,
                             uint32_t n_units, struct gsim_part *parts) {
     uint32_t n = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Turns of jobs on their servers, round robin: the job that has waited longest takes idle GPUs
- * of its server, else pushes out jobs whose slice is over, the longest slice first. A job that
- * has just been pushed out pushes out no other for a slice: else one arrival would have all jobs
- * of a server change places at once, to no one's gain. A job that does not fit is passed over;
- * once it has waited for patience= slices it claims its servers: no job that came later pushes
- * out any other there, and what others take of idle GPUs meanwhile they give back when it needs
+/* Turns of jobs on their servers, round robin: the job that has waited longest takes idle GPUs of
+ * its server, else pushes out jobs with slices that are over, the longest slice first. A job that
+ * has just been pushed out pushes out no other for a slice: else one arrival would have all jobs of
+ * a server change places at once, to no one's gain. A job that does not fit is passed over; once it
+ * has waited for patience= slices it claims its servers: no job that came later pushes out any
+ * other there, and other jobs give back the idle GPUs that they take meanwhile when it needs
  * them. */
 #include <assert.h>
 
@@ -33,8 +33,8 @@ static uint32_t gpus_on(const struct gsim_turn *turn, uint32_t server) {
     return 0;
 }
 
-/* The running jobs of a server, the longest slice first: its own, and gangs that are on others
- * too. */
+/* The running jobs of a server, the longest slice first: its own, and gangs that are on other
+ * servers too. */
 struct walk {
     gsim_slot own, wide;
     uint32_t server;
@@ -108,7 +108,7 @@ static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct 
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
     for (uint32_t p = 0; p < turn->n_parts;
-         p++) /* it may leave more than what it was stopped for */
+         p++) /* the job may leave more GPUs than it was stopped for */
         gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
     gsim_servers_unlist(servers, ctx, slot);
 }
@@ -210,7 +210,7 @@ static bool is_impatient(const struct gsim_servers *servers, const struct gsim_c
     return claims_at_ns(servers, gsim_turn_of(ctx, slot)) <= ctx->view->now_ns;
 }
 
-/* The job is on its way to these servers. Where another waits with a claim, it is a guest. */
+/* The job is on its way to these servers. Where another job waits with a claim, it is a guest. */
 static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_turn *turn = gsim_turn_of(ctx, slot);
     const struct gsim_part *parts = gsim_turn_parts(turn);
@@ -236,14 +236,14 @@ static void leave_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
     gsim_servers_has_placed(servers, ctx, plan, slot);
 }
 
-/* What one pass over a line knows of the jobs that cannot be placed. */
+/* The facts about jobs that cannot be placed, in one pass over a line. */
 struct pass {
     struct gsim_misfits misfits;
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
 };
 
-/* A job that lacks only memory on GPUs enough waits for the jobs paused there, and its failure says
- * nothing of others. */
+/* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
+ * says nothing about others. */
 static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
@@ -255,7 +255,7 @@ static bool try_force(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
         return false;
     bool could = could_fit(servers, ctx, (struct gsim_part){turn->only.server, gpus}, slot);
     if (could && force(servers, ctx, plan, slot)) {
-        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+        pass->misfits.smallest = UINT32_MAX; /* the job may leave some of the GPUs that it took */
         return true;
     }
     if (!could || pass->misfits.is_size_all)
@@ -271,7 +271,7 @@ static bool try_place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct
     return !is_hopeless && place(servers, ctx, plan, slot);
 }
 
-/* No job that rests is before one that does not, but where lines have been joined. */
+/* No job that rests is before a job that does not, except where lines have been joined. */
 static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t server) {
     const struct gsim_server *at = &servers->of[server];
@@ -287,7 +287,7 @@ static void serve_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
             try_force(servers, ctx, plan, &pass, slot)) {
             leave_line(servers, ctx, plan, slot);
             if (after != GSIM_NO_SLOT && gsim_turn_of(ctx, after)->list != GSIM_TURN_LINE)
-                after = at->line.first; /* it was packed with the one that was placed */
+                after = at->line.first; /* that job was packed with the placed one */
         } else if (is_impatient(servers, ctx, slot)) {
             claim(servers, ctx, slot);
         }
@@ -320,7 +320,7 @@ static bool place_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struc
     return gsim_plan_place_on(plan, slot, taken->units, n);
 }
 
-/* On each server only as many are pushed out as it lacks GPUs. */
+/* On each server jobs are pushed out only until it has enough idle GPUs. */
 static bool force_wide(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Waiting jobs by the node where their memory lies, for gsim_slices: a job that is due there gives way to
- * one of them, if what that saves of copies over the network (by quotes) is worth more than the place in the
- * line that it is ahead of. Jobs over several nodes are not among them. */
+/* Waiting jobs by the node where their memory lies, for gsim_slices: a job that is due there gives
+ * way to such a job, if the copies over the network that this saves (by quotes) are worth more than
+ * the place in the line that it jumps. Jobs over several nodes are not among them. */
 #include "policies/lib/homes.h"
 #include "policies/lib/common.h"
 #include "sim/base/index.h"
@@ -32,7 +32,7 @@ static bool reserve(struct gsim_homes *homes, gsim_slot slot) {
     return true;
 }
 
-/* The one node of some units; GSIM_NO_NODE: they are on several, or there are none. */
+/* The one node of some units; GSIM_NO_NODE: the units are on several, or there are none. */
 static uint32_t node_of(const struct gsim_ctx *ctx, const struct gsim_unit *units,
                         uint32_t n_units) {
     const uint32_t *node_of_gpu = ctx->view->cluster.node_of_gpu;
@@ -103,7 +103,7 @@ uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot) {
     return node_of(ctx, home, n);
 }
 
-/* What it would take on the next node, more than where it is. */
+/* How much longer the job would take to come back on the next node than where its memory is. */
 static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     enum { MOST_UNITS = 64 };
     struct gsim_unit elsewhere[MOST_UNITS];
@@ -120,7 +120,8 @@ static int64_t quoted_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return gsim_homes_extra_ns(ctx, slot, elsewhere, n);
 }
 
-/* As long as a job waits, what it left and where stays as it is: the quotes are asked for once. */
+/* As long as a job waits, its memory and the place of it stay as they are: quotes are asked for
+ * once. */
 int64_t gsim_homes_saves_ns(struct gsim_homes *homes, const struct gsim_ctx *ctx, gsim_slot slot) {
     struct gsim_home *home = &homes->of[slot];
     if (!home->is_asked)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Waiting jobs whose memory lies on one node, by node. */
+/* Waiting jobs with all their memory on one node, by node. */
 #ifndef GSIM_POLICIES_LIB_HOMES_H
 #define GSIM_POLICIES_LIB_HOMES_H
 
@@ -11,28 +11,28 @@ struct gsim_home {
     gsim_slot before, after;
     uint32_t node;
     bool is_in, is_asked;
-    int64_t saves_ns; /* once asked */
+    int64_t saves_ns; /* valid once is_asked */
 };
 struct gsim_homes {
     struct gsim_arena *arena;
     gsim_slot *first; /* by node */
     struct gsim_home *of; /* by slot */
     uint32_t capacity;
-    uint64_t *tried, n_tries; /* by node: when it was looked at last */
+    uint64_t *tried, n_tries; /* by node: the last try in which it was looked at */
 };
 void gsim_homes_init(struct gsim_homes *homes, struct gsim_ctx *ctx);
 void gsim_homes_add(struct gsim_homes *homes, struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_homes_remove(struct gsim_homes *homes, gsim_slot slot);
-/* Of those at home on the node the first in line; GSIM_NO_SLOT: none. */
+/* The first in line of the jobs at home on the node; GSIM_NO_SLOT: none. */
 gsim_slot gsim_homes_best(const struct gsim_homes *homes, const struct gsim_index *waiting,
                           uint32_t node);
 /* The one node that a job has all its units on; else GSIM_NO_NODE. */
 uint32_t gsim_homes_node(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot slot);
-/* How much sooner one of them is back at home than elsewhere, by quotes. */
+/* How much sooner such a job is back at home than elsewhere, by quotes. */
 int64_t gsim_homes_saves_ns(struct gsim_homes *homes, const struct gsim_ctx *ctx, gsim_slot slot);
 
-/* The one node where the memory of a waiting job lies, if bringing it to another takes time; else
- * GSIM_NO_NODE. */
+/* The one node where the memory of a waiting job lies, if bringing it to another node takes time;
+ * else GSIM_NO_NODE. */
 uint32_t gsim_homes_of(const struct gsim_ctx *ctx, gsim_slot slot);
 /* How much longer it takes to bring the job to these units than to where its memory lies. */
 int64_t gsim_homes_extra_ns(const struct gsim_ctx *ctx, gsim_slot slot,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slices of time for gangs on a cluster, which gandiva, suspend and adaptive share: see common.h.
- * A decide costs what waits and fits, and what runs and is due; who is due but not needed is left
- * alone. */
+/* Slices of time for gangs on a cluster, which suspend and adaptive share (policies/lib/slices.h).
+ * A decide costs the jobs that wait and fit, and the jobs that run and are due; a job that is due
+ * but not needed is left alone. */
 #include <assert.h>
 
 #include "policies/lib/slices.h"
@@ -72,7 +72,7 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
     return until_ns > ctx->view->now_ns && room >= need;
 }
 
-/* Where the plan has placed the job, unless it had better wait for its home. */
+/* Accepts the job's placement, unless the job had better wait for its home. */
 static bool accepts(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                     struct gsim_plan *plan, gsim_slot slot) {
     if (!slices->will_yield || !is_worth_waiting(slices, ctx, plan, slot))
@@ -99,7 +99,7 @@ static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
     return gsim_slices_end_ns(slices, slot) <= ctx->view->now_ns;
 }
 
-/* Whether the GPUs of all who would give way are enough. */
+/* Whether the GPUs of all jobs that would give way are enough. */
 static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
     uint64_t room = ctx->view->cluster.n_idle_gpus, need = ctx->view->jobs.gpus[slot];
@@ -146,8 +146,8 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
 
 /* --- the decide ------------------------------------------------------------------------------- */
 
-/* Whether the job has waited for so long that no other may pass it any more; as long as any job
- * runs, room will come. */
+/* Whether the job has waited too long for another job to pass it; as long as any job runs, room
+ * will come. */
 static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     int64_t waited_ns = ctx->view->now_ns - ctx->view->jobs.changed_ns[slot];
@@ -155,13 +155,13 @@ static bool is_impatient(const struct gsim_slices *slices, const struct gsim_ctx
            waited_ns / slices->patience >= slices->slice_ns;
 }
 
-/* What one pass knows of the jobs that cannot be placed. */
+/* The facts about jobs that cannot be placed, in one pass. */
 struct pass {
     struct gsim_misfits misfits;
     uint32_t smallest_unforced; /* the smallest gang that lacks GPUs even by force */
 };
 
-/* Jobs of its home give way to it first. */
+/* Jobs on the job's home give way to it first. */
 static bool force_at_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                           gsim_slot slot) {
     slices->only_node = gsim_homes_of(ctx, slot);
@@ -171,8 +171,8 @@ static bool force_at_home(struct gsim_slices *slices, struct gsim_ctx *ctx, stru
     return is_placed;
 }
 
-/* A job that lacks only memory on GPUs enough waits for the jobs paused there, and its failure says
- * nothing of others. */
+/* A job that lacks only memory, on enough GPUs, waits for the jobs paused there, and its failure
+ * says nothing about others. */
 static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       struct pass *pass, gsim_slot slot) {
     if (ctx->view->jobs.gpus[slot] < pass->misfits.smallest)
@@ -185,7 +185,7 @@ static bool try_force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct g
     }
     bool could = could_fit(slices, ctx, plan, slot);
     if (could && force(slices, ctx, plan, slot)) {
-        pass->misfits.smallest = UINT32_MAX; /* it may leave something of what it took */
+        pass->misfits.smallest = UINT32_MAX; /* the job may leave some of the GPUs that it took */
         return true;
     }
     if (!could || pass->misfits.is_size_all)
@@ -204,7 +204,7 @@ static struct pass pass_begins(const struct gsim_slices *slices, const struct gs
     return (struct pass){gsim_misfits_none(ctx->view, slices->rule, true), UINT32_MAX};
 }
 
-/* It is placed, and not in the line any more. */
+/* The job is placed, and leaves the line. */
 static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        gsim_slot slot) {
     gsim_index_remove(&slices->waiting, slot);
@@ -212,7 +212,7 @@ static void leave_line(struct gsim_slices *slices, struct gsim_ctx *ctx, struct 
         slices->placed(ctx, plan, slot, slices->mark);
 }
 
-/* Jobs at home on this node go before the first, as far as that is worth it. */
+/* Jobs at home on this node go before the first in line, if that is worth it. */
 static bool serve_home(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                        uint32_t node) {
     gsim_slot first = gsim_index_first(&slices->waiting);
@@ -294,7 +294,7 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     if (next != GSIM_NO_ID)
         next_ns = gsim_slices_end_ns(slices, next);
     gsim_slot first = gsim_index_first(&slices->running);
-    /* Who is due may yield when it has run for longer. */
+    /* A job that is due may yield when it has run for longer. */
     bool may_yield_later = slices->yields && first != GSIM_NO_ID && is_due(slices, ctx, first);
     if ((has_placed || may_yield_later) &&
         now + slices->slice_ns < next_ns) /* it may run at once */

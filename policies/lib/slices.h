@@ -11,42 +11,44 @@
 #define GSIM_PATIENCE_PARAM_AS(by_default)                                                         \
     {                                                                                              \
         .name = "patience", .type = GSIM_PARAM_INT, .fallback = (by_default), .max = 1000000,      \
-        .help = "slices for which one that waits is passed by others that fit; then nobody "       \
-                "passes it until it has its GPUs. 0: always passed, so that wide gangs may starve" \
+        .help =                                                                                    \
+            "slices for which a waiting job is passed by others that fit; then no job passes it "  \
+            "until it has its GPUs. 0: always passed, so that wide gangs may starve"               \
     }
 
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to jobs
- * that wait, longest slice first, and run on while none does. Jobs that wait are served in the order
- * of a rank; one that does not fit, not even by force, is passed over, but by patience= not for ever.
- * Before the first pushes out a job that is due, that job gives way to one whose memory lies there, if
- * that is worth it.
- * Zeroed, settings filled, then gsim_slices_init. */
+ * that wait, longest slice first, and run on while no job does. Jobs that wait are served in the
+ * order of a rank; a job that does not fit, not even by force, is passed over, but by patience= not
+ * for ever. Before the first in line pushes out a job that is due, that job gives way to a job with
+ * memory on its node, if that is worth it. Zeroed, settings filled, then gsim_slices_init. */
 struct gsim_slices {
     int64_t slice_ns;
-    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot); /* when it begins to wait */
-    /* Whether the victim, whose slice is over, gives way to this one; NULL: always. */
+    /* called when the job begins to wait */
+    int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
+    /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
-    struct gsim_preemption preemption; /* how they do, unless the policy chooses each time: */
+    struct gsim_preemption preemption; /* how jobs give way, unless the policy chooses each time: */
     struct gsim_preemption (*way)(const struct gsim_ctx *ctx, const struct gsim_plan *plan,
                                   gsim_slot victim, gsim_slot slot);
-    /* Told what was placed last, and where the plan stood before; may undo that to place it with
-     * others. NULL: nothing to do. */
+    /* Told which job was placed last, and where the plan stood before; may undo that to place the
+     * job with others. NULL: nothing to do. */
     void (*placed)(struct gsim_ctx *ctx, struct gsim_plan *plan, gsim_slot slot, uint32_t mark);
 
-    /* What so much time of its GPUs is worth in ranks: by so much a job that saves it by going home may
-     * be behind the first in line. NULL: no job goes before the first. */
+    /* The worth of this time of the job's GPUs in ranks: a job that saves the time by going home
+     * may be that far behind the first in line. NULL: no job goes before the first. */
     int64_t (*worth)(const struct gsim_ctx *ctx, gsim_slot slot, int64_t saved_ns);
-    /* Whether the victim, whose slice is over by then, will give way to this one. If set, a job waits for
-     * the GPUs of its home while that takes no longer than its memory would on the network: for that
-     * time in all, and only if jobs there are to give way within it. NULL: no job does. */
+    /* Whether the victim, which will have run for its slice by then, will give way to this job. If
+     * set, a job waits for the GPUs of its home while that takes no longer than its memory would on
+     * the network: for that time in all, and only if jobs there are to give way within it. NULL: no
+     * job waits so. */
     bool (*will_yield)(const struct gsim_ctx *ctx, gsim_slot victim, gsim_slot slot,
                        int64_t then_ns);
 
     enum gsim_rule rule; /* placement=, set by init */
     int64_t patience; /* patience=: slices after which no job passes one that waits; 0: never */
     struct gsim_homes homes;
-    uint32_t only_node; /* whose jobs may be pushed out now, if set */
+    uint32_t only_node; /* the node of the jobs that may be pushed out now, if set */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
     uint32_t mark; /* where the plan stood before the last placement */
@@ -57,7 +59,7 @@ void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
 /* Books what changed; then the policy may act, then the slices decide. */
 void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
-/* When it is due to give way, GSIM_NEVER when it does not run. */
+/* When the job is due to give way; GSIM_NEVER when it does not run. */
 int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot);
 
 #endif

@@ -92,7 +92,7 @@ check "where it was not counted it is not" 0 "$(assumes --policy timeslice --dev
 awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 4; i++) print i "," i ",100" }' >"$tmp/unknown.csv"
 for policy in timeslice mps mig gandiva; do
     check "$policy: memory that no row says" 1 "$("$gsim" --quiet --format json --policy $policy --device h200 \
-        "$tmp/unknown.csv" | grep -c '"assumed":"[^"]*mem_gib=0 (no row says')"
+        "$tmp/unknown.csv" | grep -c '"assumed":"[^"]*mem_gib=0 (no row gives')"
 done
 check "alone it does not matter" 0 "$("$gsim" --quiet --format json --policy fifo --device h200 \
     "$tmp/unknown.csv" | grep -c 'mem_gib=0')"

@@ -61,8 +61,8 @@ stand_ins() {
 }
 files=$(git ls-files --cached --others --exclude-standard -- $rooms 2>/dev/null | grep '\.\([ch]\|def\)$')
 [ -n "$files" ] || files=$(find $rooms -name '*.[ch]' -o -name '*.def')
-# shellcheck disable=SC2046
-found=$(stand_ins $(printf '%s\n' $files | grep -Ev "$later"))
+# shellcheck disable=SC2086
+found=$(stand_ins $files)
 if [ -z "$found" ]; then
     echo "ok comments name what they speak of"
 else

@@ -142,7 +142,7 @@ static void test_turns_do_not_pass_before_memory_is_there(void **state) {
     struct test_run one = {.trace = &f->trace, .policy = "lanes", .custom = &policy};
     struct gsim_result result;
     assert_int_equal(test_try(&one, f->arena, &result, &f->log), GSIM_FAILED);
-    assert_non_null(strstr(f->log.errors[0].text, "turns that pass before it is there"));
+    assert_non_null(strstr(f->log.errors[0].text, "ahead of turns that pass unused"));
 }
 
 int main(void) {

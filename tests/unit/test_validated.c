@@ -204,7 +204,7 @@ static void wrong_claims_are_named_by_their_line(void **state) {
         {"slices = h200 on h200, at most many | here", "no number after 'at most'"},
         {"slices = h200 on h200, at most 0 | here", "no number after 'at most'"},
         {"slices = h200 on h200, perhaps | here", "a word too many"},
-        {"slices = h200 on h200, with uvm.fault_ns | here", "'with' names what is no key of it"},
+        {"slices = h200 on h200, with uvm.fault_ns | here", "'with' names no key of the mechanism"},
         {"slices = h200 on ./mine.ini | here", "name a listed one, or 'itself'"},
         {"slices = h200 on nothing | here", "no device is called 'nothing'"},
         {"ps = a on itself | b\nps = a on itself | b", "validated.ps: the mechanism stands twice"},
