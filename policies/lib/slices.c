@@ -110,7 +110,7 @@ static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *c
     return room >= need;
 }
 
-/* Preempts who is due, longest slice first, until the job fits. */
+/* Preempts jobs that are due, longest slice first, until the job fits. */
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot) {
     uint64_t room = ctx->view->cluster.n_idle_gpus;
