@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "models/gpu/fast_forward.h"
 #include "models/gpu/side_by_side.h"
 #include "gsim/units.h"
 

@@ -15,26 +15,15 @@
 #ifndef GSIM_MODELS_GPU_ARBITER_H
 #define GSIM_MODELS_GPU_ARBITER_H
 
-#include "models/gpu/rotation.h"
 #include "gsim/arena.h"
+#include "models/gpu/lanes.h"
 
 struct gsim_arbiter;
-
-struct gsim_arbiter_options {
-    struct gsim_switch_costs costs;
-    int64_t quantum_ns; /* of lanes that name no quantum */
-    int64_t slice_budget; /* slices without recurrence, until steady rates are extrapolated */
-    bool is_plain; /* no cycle is skipped: the reference */
-    bool is_exact; /* rates are never extrapolated */
-    /* every slice between these times is walked and logged for observers; until 0: none is */
-    int64_t watch_from_ns, watch_until_ns;
-};
 
 /* Returns NULL if there is no memory left. */
 struct gsim_arbiter *gsim_arbiter_new(const struct gsim_arbiter_options *options,
                                       struct gsim_arena *arena);
 
-enum { GSIM_SPACES_MAX = GSIM_MIG_SLICES_MAX };
 /* From now on lanes share SMs and bandwidth in these spaces; n 0: each lane has the whole GPU to
  * itself. All lanes are empty. */
 void gsim_arbiter_set_spaces(struct gsim_arbiter *arbiter, const struct gsim_space *spaces,

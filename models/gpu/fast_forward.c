@@ -10,37 +10,6 @@ enum {
     WINDOW_PARTS = 8, /* rates are compared from at least one part in this many of a window */
 };
 
-/* --- states ----------------------------------------------------------------------------------- */
-
-void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from) {
-    struct gsim_member *members = to->members;
-    struct gsim_ring *rings = to->rings;
-    uint16_t capacity = to->capacity, n_rings = to->n_rings;
-    struct gsim_store store = to->store;
-    struct gsim_gang_memory gang = to->gang;
-    struct gsim_slice_log *spans = to->spans;
-    *to = *from;
-    to->spans = spans;
-    to->store = store;
-    gsim_store_copy(&to->store, &from->store);
-    to->gang = gang;
-    gsim_gang_memory_copy(&to->gang, &from->gang);
-    to->members = members;
-    to->rings = rings;
-    to->capacity = capacity;
-    to->n_rings = n_rings;
-    if (from->capacity > 0)
-        memcpy(members, from->members, from->capacity * sizeof *members);
-    if (from->n_rings > 0)
-        memcpy(rings, from->rings, from->n_rings * sizeof *rings);
-}
-
-void gsim_lanes_choose_anchor(struct gsim_lanes *lanes) {
-    lanes->anchor = 0;
-    while (lanes->anchor + 1 < lanes->n_rings && lanes->rings[lanes->anchor].n == 0)
-        lanes->anchor++;
-}
-
 void gsim_fast_forward_forget(struct gsim_fast_forward *cycle) {
     cycle->phase = GSIM_CYCLE_NONE;
     cycle->n_turns = cycle->looks_at = 0;

@@ -3,24 +3,7 @@
 #ifndef GSIM_MODELS_GPU_FAST_FORWARD_H
 #define GSIM_MODELS_GPU_FAST_FORWARD_H
 
-#include "models/gpu/arbiter.h"
-
-struct gsim_lanes {
-    int64_t now_ns;
-    struct gsim_member *members;
-    uint16_t capacity;
-    struct gsim_ring *rings;
-    uint16_t n_rings;
-    struct gsim_store store;
-    /* memory of a gang on its other GPUs; the gang is then the only member */
-    struct gsim_gang_memory gang;
-    struct gsim_slice_log *spans; /* log of the spans of this state; not part of it */
-    uint16_t anchor; /* the lane at the turns of which cycles are looked for */
-    uint32_t unsolved; /* spaces (bits) in which other members run than when rates were solved */
-    bool has_reports;
-    bool is_approximate;
-    int64_t skipped_ns;
-};
+#include "models/gpu/lanes.h"
 
 struct gsim_fast_forward {
     enum { GSIM_CYCLE_NONE = 0, GSIM_CYCLE_SEARCHING, GSIM_CYCLE_FOUND } phase;
@@ -39,8 +22,6 @@ struct gsim_fast_forward {
     struct gsim_store_scratch scratch;
 };
 
-void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
-void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
 /* The lanes were changed from outside: forgets the cycle. */
 void gsim_fast_forward_forget(struct gsim_fast_forward *cycle);
 /* A member is reported: it has nothing left to do, or has reached the progress that it was watched

@@ -5,7 +5,7 @@
 #ifndef GSIM_MODELS_GPU_SIDE_BY_SIDE_H
 #define GSIM_MODELS_GPU_SIDE_BY_SIDE_H
 
-#include "models/gpu/fast_forward.h"
+#include "models/gpu/lanes.h"
 
 /* Gives every running context of the spaces marked in lanes->unsolved its rate from lanes->now_ns
  * on. Nothing else is due at that instant. */

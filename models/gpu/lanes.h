@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state of all lanes of a GPU at one instant, and what the owner of the GPU has said of them. */
+#ifndef GSIM_MODELS_GPU_LANES_H
+#define GSIM_MODELS_GPU_LANES_H
+
+#include "models/gpu/rotation.h"
+
+enum { GSIM_SPACES_MAX = GSIM_MIG_SLICES_MAX };
+
+struct gsim_arbiter_options {
+    struct gsim_switch_costs costs;
+    int64_t quantum_ns; /* of lanes that name no quantum */
+    int64_t slice_budget; /* slices without recurrence, until steady rates are extrapolated */
+    bool is_plain; /* no cycle is skipped: the reference */
+    bool is_exact; /* rates are never extrapolated */
+    /* every slice between these times is walked and logged for observers; until 0: none is */
+    int64_t watch_from_ns, watch_until_ns;
+};
+
+struct gsim_lanes {
+    int64_t now_ns;
+    struct gsim_member *members;
+    uint16_t capacity;
+    struct gsim_ring *rings;
+    uint16_t n_rings;
+    struct gsim_store store;
+    /* memory of a gang on its other GPUs; the gang is then the only member */
+    struct gsim_gang_memory gang;
+    struct gsim_slice_log *spans; /* log of the spans of this state; not part of it */
+    uint16_t anchor; /* the lane at the turns of which cycles are looked for */
+    uint32_t unsolved; /* spaces (bits) in which other members run than when rates were solved */
+    bool has_reports;
+    bool is_approximate;
+    int64_t skipped_ns;
+};
+
+void gsim_lanes_copy(struct gsim_lanes *to, const struct gsim_lanes *from);
+void gsim_lanes_choose_anchor(struct gsim_lanes *lanes);
+
+#endif
