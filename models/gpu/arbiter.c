@@ -345,7 +345,7 @@ uint16_t gsim_arbiter_take(struct gsim_arbiter *arbiter, unsigned *reports) {
     return GSIM_NO_MEMBER;
 }
 
-/* --- what the owner changes ------------------------------------------------------------------- */
+/* --- changes by the owner --------------------------------------------------------------------- */
 
 bool gsim_arbiter_set_lane(struct gsim_arbiter *arbiter, uint16_t lane, const struct gsim_lane *how,
                            uint16_t space, int64_t now_ns) {

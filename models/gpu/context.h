@@ -139,8 +139,8 @@ static inline bool gsim_context_is_linear(const struct gsim_context *context) {
 bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
                           const struct gsim_context *b, int64_t b_now_ns, int64_t back_ns,
                           bool can_be_cut);
-/* What a context has done from `then` to `now`; and n times that, while by_ns passed.
- * may_be_within: that is no whole number of iterations. */
+/* Subtract: the progress of a context from `then` to `now`. Skip: n times that progress, while
+ * by_ns passes. may_be_within: the progress is no whole number of iterations. */
 void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,
                            const struct gsim_context *then, int64_t then_ns);
 void gsim_context_skip(struct gsim_context *context, const struct gsim_context *per, int64_t n,

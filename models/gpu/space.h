@@ -34,7 +34,7 @@ struct gsim_space {
     int64_t peak_bytes_per_s; /* bandwidth of the memory that belongs to them */
 };
 
-/* What a kernel would do with a whole device; fields as below. */
+/* The demand of a kernel on a whole device; fields as in gsim_holder. */
 struct gsim_demand {
     uint32_t fill_ppm, memory_ppm;
     int64_t hbm_bytes_per_s;

@@ -88,7 +88,7 @@ bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before,
 
 /* --- values that must fit each other ---------------------------------------------------------- */
 
-/* Of a peak and a rate that contradict each other, both given by hand, one must be wrong. */
+/* A peak and a rate that contradict each other, both given by hand, are refused. */
 static enum gsim_status check_link(const struct gsim_profile *profile, struct gsim_log *log) {
     int64_t peak = profile->value[GSIM_KEY_PCIE_PEAK];
     if (profile->tag[GSIM_KEY_PCIE_PEAK] != GSIM_TAG_GIVEN)

@@ -46,7 +46,7 @@ struct gsim_touches {
     bool is_write;
 };
 
-/* What paging did. */
+/* The counts of a paging. */
 struct gsim_paging {
     int64_t batches, blocks, faults;
     int64_t bytes_in, bytes_out;

@@ -2,21 +2,20 @@
 /* Gandiva: jobs take turns on their server in slices of a minute, are suspended and resumed at the
  * ends of their iterations, and the scheduler learns by looking. Source: Xiao et al., "Gandiva:
  * Introspective Cluster Scheduling for Deep Learning", OSDI 2018. A job is allotted to a server
- * (servers.c), has its turns there (turns.c), is migrated to another
- * server only where that pays (moves.c), and may be packed onto a GPU with another
- * job (pairs.c); what each takes from the paper, and where it deviates, stands
- * there.
+ * (servers.c), has its turns there (turns.c), is migrated to another server only where that pays
+ * (moves.c), and may be packed onto a GPU with another job (pairs.c); each of these files says what
+ * it takes from the paper, and where it deviates.
  *
  * variant=tiresias, as in that simulator: nodes belong to gang sizes, no job is packed or migrated.
  * variant=gavel: slices of 360 s, partners at random, and a pair is kept if it does more than one
  * job alone. In both the cluster is one server, and a job comes back on any GPUs.
  *
  * Further deviations: packed jobs share by time slices, or by SMs (share=); a gang that does not
- * fit on its server is passed over, by default for ever (the paper has no rule for it; patience=
- * is this project's), but a gang over several servers for a slice at most; variant=gavel packs
- * jobs of one GPU, where Gavel pairs any two of one width; grow=on: any job grows, since a trace
- * does not say which could; where slices are free and the trace does not say how jobs use a GPU,
- * packing cannot pay and is tried only if packing=on is said. */
+ * fit on its server is passed over, by default for ever (the paper has no rule for it; patience= is
+ * this project's), but a gang over several servers for a slice at most; variant=gavel packs jobs of
+ * one GPU, where Gavel pairs any two of one width; grow=on: any job grows, since a trace does not
+ * say which could; where slices are free and the trace does not say how jobs use a GPU, packing
+ * cannot pay and is tried only if packing=on is said. */
 #include "policies/gandiva/parts.h"
 #include "policies/lib/common.h"
 #include "policies/lib/settings.h"

@@ -18,7 +18,7 @@
 #include "policies/lib/taken.h"
 #include "sim/base/index.h"
 
-/* --- what a move costs and brings --------------------------------------------------- */
+/* --- cost and gain of a move -------------------------------------------------------- */
 
 /* Time of the rounds of slices until waiting jobs of this many GPUs have had a turn. */
 static int64_t wait_ns(const struct gsim_servers *servers, const struct gsim_server *at,

@@ -65,7 +65,7 @@ struct gsim_servers {
     /* Settings, before gsim_servers_init. */
     int64_t slice_ns;
     bool is_one; /* the cluster as a whole is the only server */
-    bool scatters; /* a gang that cannot have what its rule asks for takes any idle GPUs */
+    bool scatters; /* a gang that cannot be placed by its rule takes any idle GPUs */
     bool is_balancing; /* waiting jobs move between servers */
     struct gsim_preemption preemption;
     bool (*yields)(const struct gsim_ctx *ctx, gsim_slot victim); /* NULL: always */
@@ -102,8 +102,7 @@ static inline const struct gsim_part *gsim_turn_parts(const struct gsim_turn *tu
 /* --- common_gandiva.c: servers, their loads and lists ------------------------------------ */
 
 enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx *ctx);
-/* Books what has changed since the last decide, and allots waiting jobs of nodes that are down
- * anew. */
+/* Books the changes since the last decide, and allots waiting jobs of nodes that are down anew. */
 void gsim_servers_book(struct gsim_servers *servers, struct gsim_ctx *ctx);
 void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
 /* The server is to be looked at in this decide. */
@@ -151,8 +150,8 @@ void gsim_servers_use_idle(struct gsim_servers *servers, struct gsim_ctx *ctx,
                            struct gsim_plan *plan);
 /* Waiting jobs of the most loaded server are allotted to the least loaded one where that pays. */
 void gsim_servers_balance(struct gsim_servers *servers, struct gsim_ctx *ctx);
-/* Moves one running gang to fewer nodes, if any can be; one a decide: what it leaves may be what
- * the next one needs. */
+/* Moves one running gang to fewer nodes, if any can be moved; one gang a decide: the next one may
+ * need the GPUs that it leaves. */
 bool gsim_servers_gather(struct gsim_servers *servers, struct gsim_ctx *ctx,
                          struct gsim_plan *plan);
 

@@ -346,7 +346,7 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
     add_loads(servers, ctx, slot, 1);
 }
 
-/* --- what has happened ------------------------------------------------------------------- */
+/* --- changes of jobs and nodes ----------------------------------------------------------- */
 
 void gsim_servers_completed(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_turn *turn = gsim_turn_of(ctx, slot);

@@ -68,7 +68,7 @@ static bool is_worth_waiting(const struct gsim_slices *slices, const struct gsim
          other = gsim_index_next(&slices->running, other))
         if (gsim_homes_node(ctx, plan, other) == home &&
             slices->will_yield(ctx, other, slot, until_ns))
-            room += ctx->view->jobs.gpus[other]; /* it runs on until it gives way */
+            room += ctx->view->jobs.gpus[other]; /* that job runs on until it gives way */
     return until_ns > ctx->view->now_ns && room >= need;
 }
 
@@ -297,7 +297,7 @@ void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     /* A job that is due may yield when it has run for longer. */
     bool may_yield_later = slices->yields && first != GSIM_NO_ID && is_due(slices, ctx, first);
     if ((has_placed || may_yield_later) &&
-        now + slices->slice_ns < next_ns) /* it may run at once */
+        now + slices->slice_ns < next_ns) /* the placed job may run at once */
         next_ns = now + slices->slice_ns;
     if (next_ns != GSIM_NEVER)
         gsim_plan_wake(plan, next_ns);

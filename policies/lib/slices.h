@@ -56,7 +56,7 @@ struct gsim_slices {
 };
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
-/* Books what changed; then the policy may act, then the slices decide. */
+/* Books the changes; then the policy may act, then the slices decide. */
 void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* When the job is due to give way; GSIM_NEVER when it does not run. */
