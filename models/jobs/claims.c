@@ -56,6 +56,18 @@ static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
     return is_charged;
 }
 
+/* Whether the memory of a stopped job was copied to its host, or to other GPUs. */
+static bool has_copied_out(const struct gsim_model *model) {
+    return has_kept(model, GSIM_KEEP_HOST) || has_kept(model, GSIM_KEEP_SPILT) ||
+           model->has_key[GSIM_KEY_PCIE_D2H];
+}
+
+/* Whether memory was paged or migrated in a run in which whole jobs were copied as well. */
+static bool has_copied_beside_paging(const struct gsim_model *model) {
+    return (has_faulted(model) || model->shared.has_managed[GSIM_MEMORY_PROACTIVE]) &&
+           (model->has_loaded || has_copied_out(model));
+}
+
 /* Whether the result rests on a mechanism; *n_at_once: the most contexts at once, where their
  * number matters. */
 static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechanism,
@@ -90,7 +102,7 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_LOADING:
         return model->has_loaded;
     case GSIM_MECHANISM_SUSPENSION:
-        return has_kept(model, GSIM_KEEP_HOST) || has_kept(model, GSIM_KEEP_SPILT);
+        return has_copied_out(model);
     case GSIM_MECHANISM_UNKNOWN:
         return model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS];
     case GSIM_MECHANISM_HOSTS:
@@ -100,7 +112,7 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_IMAGES:
         return has_kept(model, GSIM_KEEP_IMAGE) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_RESTARTS:
-        return has_kept(model, GSIM_KEEP_STORAGE);
+        return has_kept(model, GSIM_KEEP_STORAGE) || model->has_key[GSIM_KEY_RESTART_NS];
     case GSIM_MECHANISM_ENDING:
         return has_kept(model, GSIM_KEEP_DISCARD);
     case GSIM_MECHANISM_PS:
@@ -132,6 +144,10 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
                        gsim_validated_doubt(model->setup.profiles, model->setup.n_profiles,
                                             (enum gsim_mechanism)m, n_at_once, model->setup.arena));
     }
+    if (has_copied_beside_paging(model))
+        all = add_reason(model, all,
+                         "copies of whole jobs and paging do not slow each other on the links that "
+                         "they share");
     return all;
 }
 

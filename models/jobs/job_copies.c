@@ -50,6 +50,17 @@ int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loa
     return gsim_traffic_ns(&model->traffic, cargo, units, n_units);
 }
 
+/* Marks the constants of a way back that no stop has marked: a job that failed was never stopped, and the
+ * memory of a paused job is copied out only when the job is moved. */
+static void note_back(struct gsim_model *model, const struct gsim_machine_job *job,
+                      const struct gsim_suspend_cost *cost) {
+    if (job->keep == GSIM_KEEP_STORAGE && cost->resume_ns > 0)
+        model->has_key[GSIM_KEY_RESTART_NS] = true;
+    if (cost->is_out_late && cost->bytes_out > 0)
+        model->has_key[GSIM_KEY_PCIE_D2H] = model->has_key[GSIM_KEY_PCIE_H2D_REUSED] =
+            model->has_key[GSIM_KEY_SUSPEND_FREE_NS_PER_GIB] = true;
+}
+
 struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
                                        enum gsim_state from) {
     struct gsim_machine_job *job = &model->jobs[slot];
@@ -64,6 +75,7 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
     struct gsim_suspend_cost cost =
         gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
                           gsim_machine_mem_bytes(model, slot), about->is_moved);
+    note_back(model, job, &cost);
     job->bytes_in += cost.bytes_in * gsim_machine_held(about);
     if (cost.is_out_late)
         job->bytes_out += cost.bytes_out * gsim_machine_held(about);

@@ -101,3 +101,15 @@ check "a rate that is none" 1 "$(sed 's/1e12/0/' "$tmp/wide.ini" >"$tmp/bad.ini"
     field jct_mean_s --policy fifo --cluster "$tmp/bad.ini" "$tmp/n.csv" | grep -c 'is not a rate above 0')"
 check "a domain of no GPU" 1 "$(sed 's/= 8$/= 0/' "$tmp/wide.ini" | sed 's/^gpus = 0/gpus = 8/' >"$tmp/bad.ini"
     field jct_mean_s --policy fifo --cluster "$tmp/bad.ini" "$tmp/n.csv" | grep -c "numa_gpus: '0' is not")"
+
+# --- constants of ways back that no stop has marked, and links that two mechanisms share unseen
+sc=traces/samples/cluster.csv
+check "a restart after a failure rests on an assumed time" 1 \
+    "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "a run without failures does not" 0 \
+    "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 $sc)"
+check "a paused job that moves is copied out" 1 \
+    "$(says pcie.d2h_bytes_per_s= --policy srtf --set memory=uvm --device a100-80 --nodes 2 --gpus-per-node 8 $sc)"
+printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib\np0,0,40,1000,130,1,\np1,0,40,1000,20,1,\nl,20,3,1000,5,1,100\n' >"$tmp/load.csv"
+check "copies of whole jobs beside paging are told" 1 \
+    "$(field outside_validated --policy uvm --device h200 --gpus-per-node 2 "$tmp/load.csv" | grep -c 'do not slow each other')"
