@@ -264,3 +264,13 @@ printf 'model,gpu_ms\nm,2000\n' >"$tmp/slower.csv"
 printf 'trace = %s/gaps.txt\npolicy = fifo\nby-model = %s/slow.csv, %s/slower.csv\n' "$tmp" "$tmp" "$tmp" >"$tmp/gaps.ini"
 expect "a grid over tables of models" 0 "2 of 2" "$gsim" sweep "$tmp/gaps.ini" -o "$tmp/gaps.db"
 expect "each table has its own runs" 0 "^10.0,20.0$" sqlite3 "$tmp/gaps.db" "select group_concat(jct_mean_s) from (select jct_mean_s from run order by 1)"
+
+# --- durations say nothing about how fast devices are
+printf 'job_id,submit_s,duration_s,gpus\na,0,10,1\n' >"$tmp/plain.csv"
+printf 'trace = %s/plain.csv\npolicy = fifo\ndevice = t4, h200\n' "$tmp" >"$tmp/devices.ini"
+expect "a grid over devices of unknown speed" 0 "durations of a trace are taken as they are on each device" \
+    "$gsim" sweep "$tmp/devices.ini" -o "$tmp/devices.db"
+printf 'trace = %s/plain.csv\npolicy = fifo\ndevice = t4\n' "$tmp" >"$tmp/device.ini"
+"$gsim" sweep "$tmp/device.ini" -o "$tmp/device.db" >"$tmp/out" 2>&1
+! grep -q "taken as they are" "$tmp/out"
+say "one device is no comparison" $?

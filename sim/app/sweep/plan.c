@@ -186,6 +186,23 @@ static enum gsim_status note_identity(struct gsim_sweep *sweep, struct gsim_swee
     return run->argv ? GSIM_OK : gsim_no_memory(log, "planning");
 }
 
+/* Warns of a grid over devices of which none is known to be faster: a duration is then the time on
+ * whatever device the run has, and the runs say nothing about the devices' speeds. */
+static void doubt_devices(const struct gsim_sweep *sweep, const struct gsim_setup *setup,
+                          struct gsim_log *log) {
+    const struct gsim_profile *profile = setup->cluster.profiles[0];
+    for (int k = 0; k < sweep->grid.n_keys; k++) {
+        const struct gsim_grid_key *key = &sweep->grid.key[k];
+        if (key->option == GSIM_OPT_DEVICE && key->n > 1 &&
+            profile->tag[GSIM_KEY_SPEED_MILLI] == GSIM_TAG_ASSUMED)
+            gsim_warn(log, sweep->grid.path, key->line,
+                      "device: durations of a trace are taken as they are on each device, since "
+                      "how fast one is to another is not known (speed_milli is assumed 1000). So "
+                      "runs differ by memory and costs alone; jobs with applications (column "
+                      "'app') take what their kernels take on each device");
+    }
+}
+
 static enum gsim_status hash_run(struct gsim_sweep *sweep, struct gsim_sweep_run *run,
                                  struct gsim_arena *arena, struct gsim_log *log) {
     struct gsim_cli *cli = gsim_arena_alloc(arena, sizeof *cli);
@@ -199,6 +216,7 @@ static enum gsim_status hash_run(struct gsim_sweep *sweep, struct gsim_sweep_run
         status = gsim_identify_asked(cli, setup, 0, setup->replication, &identity);
     if (status != GSIM_OK)
         return status;
+    doubt_devices(sweep, setup, log);
     return note_identity(sweep, run, &identity, gsim_run_command(cli, setup, 0, setup->replication),
                          log);
 }
