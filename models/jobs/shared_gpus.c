@@ -107,9 +107,9 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
         if (!is_worth_switching(model, &arrangement->lanes[i]))
             return "a turn that may pass unused is no longer than the switch to it";
         if (arrangement->n_lanes > 1 && !gsim_shared_knows(arrangement->lanes[i].discipline))
-            return "in lanes beside each other contexts take turns, or go by priority";
+            return "lanes can run side by side only by time slices or by priority";
         if (gsim_lane_turns(&arrangement->lanes[i]) && arrangement->memory == GSIM_MEMORY_PROACTIVE)
-            return "memory is not moved ahead of turns that pass before it is there";
+            return "memory=proactive cannot move memory ahead of turns that pass unused";
         if (arrangement->lanes[i].discipline == GSIM_DISCIPLINE_PADDING &&
             arrangement->memory != GSIM_MEMORY_RESIDENT)
             return "a lane with padding needs its jobs' memory resident";
@@ -121,9 +121,10 @@ const char *gsim_shared_refuse(const struct gsim_model *model,
         if (entry->mem_cap_bytes > 0 &&
             (arrangement->memory != GSIM_MEMORY_OVERFLOW ||
              arrangement->lanes[entry->lane].discipline != GSIM_DISCIPLINE_RR))
-            return "memory is capped where it overflows, in lanes with time slices";
+            return "a job's memory can be capped only where memory overflows, in lanes with time "
+                   "slices";
         if (entry->launch_refill_ns > 0 && gsim_lane_turns(&arrangement->lanes[entry->lane]))
-            return "launches are not capped where turns pass unused";
+            return "launches cannot be capped in lanes with turns that pass unused";
     }
     return NULL;
 }
