@@ -14,3 +14,6 @@ say "and is sure of it" $?
 awk 'length > 100' "$tmp/out" >"$tmp/log"
 [ ! -s "$tmp/log" ]
 say "in 100 columns" $?
+sed -n '/^# gsim$/,/demo: begin/p' README.md >"$tmp/log"
+grep -q '^    make demo ' "$tmp/log" && grep -q '^    make check ' "$tmp/log"
+say "the first screen has the command that runs gsim and the one that tests it" $?
