@@ -16,7 +16,7 @@
  * one GPU, where Gavel pairs any two of one width; grow=on: any job grows, since a trace does not
  * say which could; where slices are free and the trace does not say how jobs use a GPU, packing
  * cannot pay and is tried only if packing=on is said. */
-#include "policies/gandiva/parts.h"
+#include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/settings.h"
 

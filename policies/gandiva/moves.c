@@ -13,7 +13,7 @@
  * and with grow=on a job gets idle GPUs of its node beside those that it asked for, twice as many
  * each time, and gives them back as soon as another job waits. What more GPUs are worth is the
  * device's business (gang.grown_ppm); for how long no job must have waited is not published. */
-#include "policies/gandiva/parts.h"
+#include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/taken.h"
 #include "sim/base/index.h"

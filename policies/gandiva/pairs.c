@@ -8,7 +8,7 @@
  * the pair is undone, and the two are not packed with each other again; after three failures a
  * job is left alone. When GPUs are idle a pair is taken apart if what it lacks of two jobs alone
  * is more, in a slice, than the move takes. */
-#include "policies/gandiva/parts.h"
+#include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/settings.h"
 #include "sim/base/wide.h"

@@ -5,7 +5,7 @@
  * the job takes turns on the least loaded server with gangs of its size. Deviation: where there
  * is none, or where another server has fewer rounds (its height, in the paper), the job takes
  * turns on the least loaded server of all; the paper lets it wait in a queue until a job ends. */
-#include "policies/gandiva/parts.h"
+#include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/settings.h"
 #include "sim/base/index.h"

@@ -3,8 +3,8 @@
  * between servers. Source: Xiao et al., "Gandiva: Introspective Cluster Scheduling for Deep
  * Learning", OSDI 2018, sections 3 and 4. A server is a node; in the variants, which copy
  * simulators that know no nodes, the cluster as a whole is the only server. */
-#ifndef GSIM_POLICIES_GANDIVA_PARTS_H
-#define GSIM_POLICIES_GANDIVA_PARTS_H
+#ifndef GSIM_POLICIES_GANDIVA_SERVERS_H
+#define GSIM_POLICIES_GANDIVA_SERVERS_H
 
 #include "policies/lib/settings.h"
 #include "policies/lib/slices.h"
@@ -99,7 +99,7 @@ static inline const struct gsim_part *gsim_turn_parts(const struct gsim_turn *tu
     return turn->parts ? turn->parts : &turn->only;
 }
 
-/* --- common_gandiva.c: servers, their loads and lists ------------------------------------ */
+/* --- servers.c: servers, their loads and lists ------------------------------------ */
 
 enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx *ctx);
 /* Books the changes since the last decide, and allots waiting jobs of nodes that are down anew. */

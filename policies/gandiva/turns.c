@@ -8,7 +8,7 @@
  * them. */
 #include <assert.h>
 
-#include "policies/gandiva/parts.h"
+#include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/misfits.h"
 #include "policies/lib/settings.h"

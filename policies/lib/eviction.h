@@ -25,7 +25,8 @@ void gsim_eviction_begin(struct gsim_eviction *eviction);
 /* Notes a victim. false: no memory. */
 bool gsim_eviction_note(struct gsim_eviction *eviction, struct gsim_ctx *ctx, gsim_slot victim,
                         struct gsim_preemption way);
-/* Notes a victim and preempts it. false: no memory, or it cannot be preempted; noted it is then. */
+/* Notes a victim and preempts it. false: no memory, or the victim, which is noted, cannot be
+ * preempted. */
 bool gsim_eviction_push_out(struct gsim_eviction *eviction, struct gsim_ctx *ctx,
                             struct gsim_plan *plan, gsim_slot victim, struct gsim_preemption way);
 /* When the job has been placed: makes the plan again from the mark, with those victims only that held
