@@ -185,7 +185,7 @@ static bool differs(uint64_t seed, double load, const uint32_t *widths, int n, d
 static void hold(const uint32_t *widths, int n, double single, double mean, bool is_exact) {
     static const double loads[LOADS] = {0.7, 1.2, 3};
     int n_other = 0;
-    double sum = 0, plain, policy;
+    double sum = 0, least = 1, most = 1, plain, policy;
     for (int seed = 0; seed < SEEDS; seed++)
         for (int l = 0; l < LOADS; l++) {
             n_other += differs((uint64_t)seed, loads[l], widths, n, &plain, &policy);
@@ -193,9 +193,11 @@ static void hold(const uint32_t *widths, int n, double single, double mean, bool
                 fail_msg("seed %d, load %g: %.4f of the plain mean", seed, loads[l],
                          policy / plain);
             sum += policy / plain / (SEEDS * LOADS);
+            least = policy / plain < least ? policy / plain : least;
+            most = policy / plain > most ? policy / plain : most;
         }
-    print_message("# %d of %d runs differ, mean JCT %.5f of the plain one\n", n_other,
-                  SEEDS * LOADS, sum);
+    print_message("# %d of %d runs differ, mean JCT %.5f of the plain one (%.4f to %.4f)\n",
+                  n_other, SEEDS * LOADS, sum, least, most);
     assert_true(!is_exact || n_other == 0);
     assert_true(sum < 1 + mean && sum > 1 - mean);
 }
@@ -207,11 +209,13 @@ static void test_gangs_of_one_width(void **state) {
     hold(two, 1, 1e-12, 1e-12, true);
 }
 
+/* A job that was pushed out pushes out no other for a slice, which the plain loop does not know. Of 90
+ * runs each, those of few widths are at most 4.3 % off, those of many 14.8 %. */
 static void test_gangs_of_many_widths(void **state) {
     static const uint32_t few[] = {1, 1, 2}, many[] = {1, 1, 1, 2, 4, 8};
     (void)state;
-    hold(few, 3, 0.2, 0.01, false);
-    hold(many, 6, 0.2, 0.01, false);
+    hold(few, 3, 0.1, 0.01, false);
+    hold(many, 6, 0.15, 0.01, false);
 }
 
 /* Two GPUs, whose slices end 30 s apart while eight of one GPU wait: a gang of two never finds
