@@ -37,6 +37,12 @@ enum gsim_state {
     GSIM_STATE_COUNT
 };
 
+/* Whether jobs in this state could be placed. */
+static inline bool gsim_state_waits(enum gsim_state state) {
+    enum { WAITING = 1 << GSIM_QUEUED | 1 << GSIM_PAUSED | 1 << GSIM_HELD };
+    return WAITING >> state & 1;
+}
+
 /* Where a preempted job stops. */
 enum gsim_stop {
     GSIM_STOP_KERNEL = 0, /* end of the running kernel */

@@ -21,8 +21,7 @@ void gsim_common_wake_first(struct gsim_plan *plan, const struct gsim_index *tim
                             int64_t *set_ns);
 /* Whether the job waits, so that it could be placed. */
 static inline bool gsim_common_waits(const struct gsim_view *view, gsim_slot slot) {
-    enum gsim_state state = (enum gsim_state)view->jobs.state[slot];
-    return state == GSIM_QUEUED || state == GSIM_PAUSED || state == GSIM_HELD;
+    return gsim_state_waits((enum gsim_state)view->jobs.state[slot]);
 }
 /* Whether the trace describes how any job uses its GPU: time of an iteration, or share of the
  * GPU. */

@@ -252,12 +252,6 @@ static inline bool gsim_slots_add(struct gsim_core *core, struct gsim_slots *slo
     return true;
 }
 
-/* Whether jobs in this state could be placed. */
-static inline bool gsim_job_waits(enum gsim_state state) {
-    enum { WAITING = 1 << GSIM_QUEUED | 1 << GSIM_PAUSED | 1 << GSIM_HELD };
-    return WAITING >> state & 1;
-}
-
 /* hosts.c: memory of stopped jobs on the hosts of their nodes */
 static inline bool gsim_hosts_has(enum gsim_keep keep) {
     return keep == GSIM_KEEP_HOST || keep == GSIM_KEEP_IMAGE;

@@ -358,7 +358,7 @@ static void serve_timer(struct gsim_core *core) {
 static void count_those_left(struct gsim_core *core) {
     for (uint32_t i = 0; i < core->arrived.n; i++) {
         gsim_slot slot = core->arrived.list[i];
-        if (gsim_job_waits(core->jobs.state[slot]) && !core->jobs.core[slot].is_wanting)
+        if (gsim_state_waits(core->jobs.state[slot]) && !core->jobs.core[slot].is_wanting)
             gsim_metrics_wants(core, slot, true);
     }
     core->arrived.n = 0;
@@ -613,7 +613,7 @@ struct gsim_quote gsim_ask(const struct gsim_ctx *ctx, gsim_slot job, enum gsim_
 uint32_t gsim_ask_home(const struct gsim_ctx *ctx, gsim_slot job, const struct gsim_unit **units) {
     const struct gsim_core *core = ctx->core;
     const struct gsim_job *about = &core->jobs.info[job];
-    bool is_bound = gsim_job_waits((enum gsim_state)core->jobs.state[job]) &&
+    bool is_bound = gsim_state_waits((enum gsim_state)core->jobs.state[job]) &&
                     about->n_left_units > 0 && core->ops->is_bound(core->model, job);
     *units = about->left_units;
     return is_bound ? about->n_left_units : 0;

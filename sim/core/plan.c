@@ -96,7 +96,7 @@ static inline const char *cannot_place(const struct gsim_plan *plan, gsim_slot s
     if (plan->touched[slot])
         return "this plan has placed or preempted it already";
     enum gsim_state state = plan->core->jobs.state[slot];
-    if (!gsim_job_waits(state))
+    if (!gsim_state_waits(state))
         return "only a queued, paused or held job can be placed";
     return NULL;
 }

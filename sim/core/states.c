@@ -55,8 +55,8 @@ static inline void change_state(struct gsim_core *core, gsim_slot slot, enum gsi
     enum gsim_state from = core->jobs.state[slot];
     core->jobs.state[slot] = (uint8_t)state;
     core->jobs.changed_ns[slot] = core->view.now_ns;
-    if (core->jobs.core[slot].is_wanting != gsim_job_waits(state))
-        gsim_metrics_wants(core, slot, gsim_job_waits(state));
+    if (core->jobs.core[slot].is_wanting != gsim_state_waits(state))
+        gsim_metrics_wants(core, slot, gsim_state_waits(state));
     if (gsim_rarely(core->watches))
         gsim_watches_follow(core, slot);
     if (gsim_rarely(core->observer))
@@ -485,7 +485,7 @@ void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     core->metrics.n_restarts++;
     core->metrics.lost_ppm_ns +=
         (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
-    if (gsim_job_waits(state))
+    if (gsim_state_waits(state))
         fall_back(core, slot, has_checkpoint);
     else if (is_leaving && !core->jobs.core[slot].next_units)
         be_cleared(core, slot, has_checkpoint);
