@@ -10,7 +10,10 @@
 
 struct gsim_generate_spec;
 
-enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *arena,
+/* Reads a spec. `keys` are texts "SECTION.KEY=VALUE" that stand in place of the file's, or beside
+ * them; ends with NULL, and NULL: none. */
+enum gsim_status gsim_generate_spec_read(const char *path, const char *const *keys,
+                                         struct gsim_arena *arena,
                                          const struct gsim_generate_spec **out,
                                          struct gsim_log *log);
 /* The seed of the spec, 1 when the spec has none. */
@@ -21,9 +24,11 @@ const char *const *gsim_generate_files(const struct gsim_generate_spec *spec);
 enum gsim_status gsim_trace_generate(const struct gsim_generate_spec *spec, uint64_t seed,
                                      uint64_t replication, struct gsim_arena *arena,
                                      struct gsim_trace *out, struct gsim_log *log);
-/* Writes a comment line that says how to repeat it, then the trace as native CSV. */
+/* Writes a comment line that says how to repeat it, then the trace as native CSV. `options`: those
+ * that the trace was drawn with besides seed and replication, each with a space before it. */
 enum gsim_status gsim_generate_write(const struct gsim_generate_spec *spec, uint64_t seed,
-                                     uint64_t replication, const struct gsim_trace *trace,
-                                     FILE *file, struct gsim_log *log);
+                                     uint64_t replication, const char *options,
+                                     const struct gsim_trace *trace, FILE *file,
+                                     struct gsim_log *log);
 
 #endif

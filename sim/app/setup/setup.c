@@ -13,8 +13,6 @@
 #include "sim/app/observers/samples.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
-#include "traces/read.h"
-#include "traces/shake.h"
 #include "sim/base/units.h"
 
 /* The number of steps over time: more than a figure one column wide can show, but few rows of a
@@ -197,97 +195,6 @@ static enum gsim_status add_contenders(struct gsim_cli *cli, struct gsim_setup *
     return status;
 }
 
-bool gsim_setup_is_spec(const char *path) {
-    size_t n = strlen(path);
-    return n >= 4 && strcmp(path + n - 4, ".ini") == 0;
-}
-
-static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup) {
-    if (*cli->repeats[GSIM_OPT_ASSUME] || cli->value[GSIM_OPT_BY_MODEL] ||
-        cli->value[GSIM_OPT_GPU_MEM])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--assume, --by-model and --gpu-mem fill gaps of a trace; a generated one "
-                         "has none: set the "
-                         "column in the spec");
-    if (!setup->spec) {
-        enum gsim_status status =
-            gsim_generate_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
-        if (status != GSIM_OK)
-            return status;
-    }
-    setup->seed = (int64_t)gsim_generate_seed(setup->spec);
-    return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
-}
-
-static uint32_t widest_gang(const struct gsim_trace *trace) {
-    uint32_t widest = 1;
-    for (uint32_t job = 0; trace->gpus && job < trace->n_jobs; job++)
-        if (trace->gpus[job] > widest)
-            widest = trace->gpus[job];
-    return widest;
-}
-
-static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup) {
-    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
-                                         .by_model = cli->value[GSIM_OPT_BY_MODEL],
-                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
-    struct gsim_trace trace;
-    if (setup->replication > 0 && setup->shake_ppm == 0)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--replication needs a trace that can be drawn again: a spec .ini in "
-                         "place of %s, or --shake 5%%",
-                         setup->trace_path);
-    enum gsim_status status =
-        gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
-    if (status == GSIM_OK)
-        status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
-                                 cli->arena, &trace, cli->log);
-    if (status != GSIM_OK)
-        return status;
-    setup->trace = trace;
-    if (setup->replication == 0)
-        return GSIM_OK;
-    return gsim_trace_shake(&trace, setup->shake_ppm, (uint64_t)setup->seed, setup->replication,
-                            cli->arena, &setup->trace, cli->log);
-}
-
-/* Reads --replication and --shake. */
-static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup *setup) {
-    int64_t replication;
-    const char *shake = cli->value[GSIM_OPT_SHAKE];
-    if (shake && (gsim_parse_ppm(shake, &setup->shake_ppm) != GSIM_PARSE_OK ||
-                  setup->shake_ppm <= 0 || setup->shake_ppm >= GSIM_PPM))
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--shake: '%s' is not a share between 0 and 100 %%, such as 5%%", shake);
-    if (shake && gsim_setup_is_spec(setup->trace_path))
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--shake is for a trace file; %s is a spec, from which --reps draws again",
-                         setup->trace_path);
-    enum gsim_status status =
-        gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
-    setup->replication = (uint64_t)replication;
-    return status;
-}
-
-enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {
-    enum gsim_status status = gsim_one_operand(cli, "trace", "gsim --policy NAME trace.csv");
-    if (status != GSIM_OK)
-        return status;
-    setup->trace_path = cli->operand[0];
-    setup->seed = 1;
-    status = read_replication(cli, setup);
-    if (status == GSIM_OK && !gsim_setup_is_spec(setup->trace_path))
-        status = read_file(cli, setup);
-    else if (status == GSIM_OK)
-        status = read_spec(cli, setup);
-    if (status == GSIM_OK && setup->spec && is_drawn)
-        status = gsim_trace_generate(setup->spec, (uint64_t)setup->seed, setup->replication,
-                                     cli->arena, &setup->trace, cli->log);
-    if (status == GSIM_OK)
-        setup->widest_gang = widest_gang(&setup->trace);
-    return status;
-}
-
 static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
     const char *text = cli->value[GSIM_OPT_HOST_MEM];
     *bytes = 0;
@@ -366,6 +273,23 @@ static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *se
                          "--cpus-per-node and --host-mem");
     setup->cluster_note = file;
     return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
+}
+
+enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
+    struct gsim_setup *scratch = gsim_arena_alloc(cli->arena, sizeof *scratch);
+    *n_gpus = 0;
+    if (!scratch)
+        return gsim_no_memory(cli->log, "counting GPUs");
+    if (!cli->value[GSIM_OPT_CLUSTER] && !cli->value[GSIM_OPT_GPUS_PER_NODE])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--load is a share of what the cluster's GPUs can do: say how many there "
+                         "are, with --nodes and --gpus-per-node or --cluster");
+    scratch->widest_gang = 1;
+    enum gsim_status status = load_cluster(cli, scratch);
+    for (uint32_t g = 0; status == GSIM_OK && g < scratch->cluster.n_groups; g++)
+        *n_gpus +=
+            (int64_t)scratch->cluster.groups[g].count * scratch->cluster.groups[g].gpus_per_node;
+    return status;
 }
 
 static enum gsim_status take_time(struct gsim_cli *cli, enum gsim_option option, int64_t *out) {
