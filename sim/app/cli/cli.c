@@ -21,6 +21,8 @@ const struct gsim_command gsim_commands[] = {
     {"repro", "RESULTS.db RUN", "repeats a run of a database, by run_id or config, and compares",
      GSIM_IN_REPRO, gsim_command_repro},
     {"plot", "RESULTS.db", "a figure by gnuplot", GSIM_IN_PLOT, gsim_command_plot},
+    {"table", "RESULTS.db", "results with intervals and significance, as text, CSV or LaTeX",
+     GSIM_IN_TABLE, gsim_command_table},
     {"report", "RESULTS.db", "one page of tables and figures", GSIM_IN_REPORT, gsim_command_report},
     {"validate", "[SUITE ...]", "results of this build beside measured, published or proved values",
      GSIM_IN_VALIDATE, gsim_command_validate},

@@ -37,6 +37,7 @@ enum gsim_command_bit {
     GSIM_IN_FIT = 1024,
     GSIM_IN_CALIBRATE = 2048,
     GSIM_IN_REPRO = 4096,
+    GSIM_IN_TABLE = 8192,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
@@ -121,6 +122,7 @@ enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
 enum gsim_status gsim_command_merge(struct gsim_cli *cli);
 enum gsim_status gsim_command_plot(struct gsim_cli *cli);
 enum gsim_status gsim_command_report(struct gsim_cli *cli);
+enum gsim_status gsim_command_table(struct gsim_cli *cli);
 enum gsim_status gsim_command_validate(struct gsim_cli *cli);
 enum gsim_status gsim_command_repro(struct gsim_cli *cli);
 
