@@ -83,7 +83,7 @@ struct gsim_model {
     bool has_key[GSIM_KEY_COUNT]; /* keys from which some job's speed was computed */
     bool is_out_of_memory; /* in a call that cannot return it; advance does */
     struct gsim_shared shared;
-    struct gsim_traffic traffic;
+    struct gsim_transfers transfers;
     struct gsim_link_shares link_shares;
 };
 
@@ -166,7 +166,7 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
 /* The copies that a suspended job would need to come back to these units, from where it is or
  * was. */
 struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
-                                         const struct gsim_suspend_cost *cost,
+                                         const struct gsim_suspension_cost *cost,
                                          const struct gsim_unit *units, uint32_t n_units);
 /* The time of the copies alone, on idle links. */
 int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,

@@ -558,7 +558,7 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     if (sharer->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_shared_drop(model, slot, now_ns); /* its memory was carried here */
     sharer->gpu = gpu;
-    model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
+    model->is_out_of_memory |= !gsim_gang_paging_gather(model, slot, now_ns);
     sharer->member = admit(model, slot, arbiter, &newcomer, now_ns);
     job->is_turning = sharer->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
@@ -625,7 +625,7 @@ void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memo
         sharer->sum = sharer->before;
         gsim_arbiter_leave(arbiter, sharer->member, now_ns);
     }
-    gsim_gangs_scatter(model, slot, now_ns);
+    gsim_gang_paging_scatter(model, slot, now_ns);
     disturb_all(model, slot, now_ns);
     model->jobs[slot].is_turning = false;
     model->progress[slot].is_untold = false;
@@ -641,8 +641,8 @@ void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     sharer->before.stall_ns -= sharer->parked.stall_ns;
     sharer->sum = sharer->before;
     gsim_link_shares_disturb(model, sharer->gpu, now_ns);
-    gsim_gangs_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);
-    gsim_gangs_drop(model, slot, now_ns);
+    gsim_gang_paging_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);
+    gsim_gang_paging_drop(model, slot, now_ns);
     sharer->is_parked = false;
 }
 

@@ -148,14 +148,14 @@ struct gsim_arbiter *gsim_shared_arbiter(struct gsim_model *model,
                                          uint32_t gpu); /* NULL: no memory */
 /* The job is about to join the arbiter of its first GPU: takes in the others, if the job is a gang
  * with managed memory that has them to itself. Returns false if there is no memory left. */
-bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* The gang has left, and parked its memory or not. */
-void gsim_gangs_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+void gsim_gang_paging_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* Frees parked memory, on this GPU or where another gang has taken it in. */
-void gsim_gangs_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
-                     int64_t now_ns);
+void gsim_gang_paging_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
+                           int64_t now_ns);
 /* Frees the memory that the gang has parked on GPUs other than its first. */
-void gsim_gangs_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 /* The memory that was moved for a job. */
 struct gsim_memory_use gsim_shared_memory_use(const struct gsim_model *model, gsim_slot slot);
