@@ -6,6 +6,7 @@
 
 #include "sim/app/setup/apps.h"
 #include "sim/app/identity/config.h"
+#include "sim/base/embedded.h"
 
 struct collecting {
     struct gsim_cli *cli;

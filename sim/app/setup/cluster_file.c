@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "sim/app/setup/setup.h"
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 

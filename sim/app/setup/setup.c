@@ -166,7 +166,7 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
             status = set_profile(cli, profile, key, value);
     }
     *out = profile;
-    return status == GSIM_OK ? gsim_profile_check(profile, cli->log) : status;
+    return status == GSIM_OK ? gsim_derived_check(profile, cli->log) : status;
 }
 
 /* --- policies, cluster, trace ----------------------------------------------------------------- */
