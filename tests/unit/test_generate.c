@@ -8,20 +8,22 @@
 #include "traces/distribution.h"
 #include "traces/generate.h"
 #include "traces/spec.h"
+#include "traces/spec_read.h"
+#include "traces/values.h"
 
-static const struct gsim_generate_spec *spec_of(struct fixture *f, const char *text,
-                                                enum gsim_status expected) {
-    const struct gsim_generate_spec *spec = NULL;
+static const struct gsim_spec *spec_of(struct fixture *f, const char *text,
+                                       enum gsim_status expected) {
+    const struct gsim_spec *spec = NULL;
     put(f, text, strlen(text));
     f->log = (struct gsim_log){0};
-    assert_int_equal(gsim_generate_spec_read(f->path, f->arena, &spec, &f->log), expected);
+    assert_int_equal(gsim_spec_read(f->path, f->arena, &spec, &f->log), expected);
     return spec;
 }
 
 static struct gsim_trace generate(struct fixture *f, const char *text, uint64_t seed,
                                   uint64_t replication) {
     struct gsim_trace trace;
-    const struct gsim_generate_spec *spec = spec_of(f, text, GSIM_OK);
+    const struct gsim_spec *spec = spec_of(f, text, GSIM_OK);
     assert_int_equal(gsim_trace_generate(spec, seed, replication, f->arena, &trace, &f->log),
                      GSIM_OK);
     return trace;
@@ -234,9 +236,9 @@ static void expect_sample(struct fixture *f, const char *name) {
     char spec_path[96], csv_path[96];
     (void)snprintf(spec_path, sizeof spec_path, "traces/samples/%s.ini", name);
     (void)snprintf(csv_path, sizeof csv_path, "traces/samples/%s.csv", name);
-    const struct gsim_generate_spec *spec;
-    assert_int_equal(gsim_generate_spec_read(spec_path, f->arena, &spec, &f->log), GSIM_OK);
-    uint64_t seed = gsim_generate_seed(spec);
+    const struct gsim_spec *spec;
+    assert_int_equal(gsim_spec_read(spec_path, f->arena, &spec, &f->log), GSIM_OK);
+    uint64_t seed = spec->seed;
     assert_int_equal(gsim_trace_generate(spec, seed, 0, f->arena, &f->trace, &f->log), GSIM_OK);
     FILE *file = fopen(f->path, "wb");
     assert_non_null(file);

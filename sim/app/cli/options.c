@@ -6,9 +6,10 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
-#include "traces/spec.h"
+#include "traces/distribution.h"
+#include "traces/spec_read.h"
 
 const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help)                         \

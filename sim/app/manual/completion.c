@@ -15,7 +15,7 @@
 #include "sim/base/embedded.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
 
 enum { MAX_NAMES = 256 };

@@ -16,6 +16,8 @@
 #include "traces/read.h"
 #include "traces/shake.h"
 #include "sim/base/units.h"
+#include "traces/spec.h"
+#include "traces/spec_read.h"
 
 /* The number of steps over time: more than a figure one column wide can show, but few rows of a
  * database. */
@@ -211,11 +213,11 @@ static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup
                          "column in the spec");
     if (!setup->spec) {
         enum gsim_status status =
-            gsim_generate_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
+            gsim_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
         if (status != GSIM_OK)
             return status;
     }
-    setup->seed = (int64_t)gsim_generate_seed(setup->spec);
+    setup->seed = (int64_t)setup->spec->seed;
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 

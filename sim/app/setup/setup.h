@@ -23,7 +23,7 @@ struct gsim_setup {
     const char *trace_path;
     struct gsim_trace trace;
     /* the spec that the trace is drawn from; NULL: the trace is a file */
-    const struct gsim_generate_spec *spec;
+    const struct gsim_spec *spec;
     uint32_t widest_gang; /* GPUs of the trace's widest gang */
     struct gsim_cluster_spec cluster;
     const char *device_name;

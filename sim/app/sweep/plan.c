@@ -8,6 +8,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/sweep/sweep.h"
 #include "sim/base/sort.h"
+#include "traces/spec_read.h"
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
@@ -41,7 +42,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
 
 /* Takes the spec of a path; *out is NULL if the path is no spec. */
 static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
-                                  const struct gsim_generate_spec **out, struct gsim_log *log) {
+                                  const struct gsim_spec **out, struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     *out = NULL;
     if (!gsim_setup_is_spec(path))
@@ -54,7 +55,7 @@ static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
     if (!at) {
         at = gsim_arena_alloc(arena, sizeof *at);
         const char *own = gsim_arena_strdup(arena, path);
-        status = at && own ? gsim_generate_spec_read(own, arena, &at->spec, log)
+        status = at && own ? gsim_spec_read(own, arena, &at->spec, log)
                            : gsim_no_memory(log, "reading a spec");
         if (status == GSIM_OK) {
             at->path = own;
