@@ -37,7 +37,7 @@ bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t n
         return true;
     for (uint32_t u = 1; u < about->n_units; u++) {
         uint32_t gpu = about->units[u].gpu;
-        struct gsim_arbiter *other = gsim_shared_arbiter(model, gpu);
+        struct gsim_arbiter *other = gsim_arbiters_at(model, gpu);
         if (!other || !reserve(model, sharer, about->n_units) ||
             !gsim_arbiter_take_in(shared->of_gpu[first], other, gpu, left_on(sharer, gpu), now_ns))
             return false;

@@ -50,8 +50,8 @@ int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loa
     return gsim_transfers_ns(&model->transfers, cargo, units, n_units);
 }
 
-/* Marks the constants of a way back that no stop has marked: a job that failed was never stopped, and the
- * memory of a paused job is copied out only when the job is moved. */
+/* Marks the constants of a way back that no stop has marked: a job that failed was never stopped,
+ * and the memory of a paused job is copied out only when the job is moved. */
 static void note_back(struct gsim_model *model, const struct gsim_machine_job *job,
                       const struct gsim_suspension_cost *cost) {
     if (job->keep == GSIM_KEEP_STORAGE && cost->resume_ns > 0)

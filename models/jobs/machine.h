@@ -7,6 +7,7 @@
  *   boundaries.c    where a job can be stopped
  *   processor_sharing.c  ideal processor sharing
  *   shared_gpus.c   GPUs with an arbiter, on which contexts take turns
+ *   arbiters.c      the arbiters themselves, made from the profiles
  *   shared_job.c    a job on such a GPU
  *   process.c       the context that a row of the trace describes
  *   gang_paging.c   jobs on several GPUs that page

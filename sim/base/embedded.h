@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files built into the program (tools/embed.sh makes the table): devices, applications, samples,
- * figures and the tables of `gsim validate`. */
+/* The files built into the program (tools/embed.sh makes the table): devices, applications,
+ * samples, figures and the tables of `gsim validate`. */
 #ifndef GSIM_BASE_EMBEDDED_H
 #define GSIM_BASE_EMBEDDED_H
 

@@ -36,8 +36,8 @@ static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
         sqlite3_result_null(context);
 }
 
-/* low_end(x) and high_end(x), over rows: the ends of the 95 % interval of the mean; NULL for less than two
- * values. */
+/* low_end(x) and high_end(x), over rows: the ends of the 95 % interval of the mean; NULL for less
+ * than two values. */
 struct sample {
     double *values;
     sqlite3_uint64 n, capacity;

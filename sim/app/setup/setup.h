@@ -69,13 +69,4 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log);
 
-/* Reads a cluster file (cluster_file.c): [node NAME] sections with count, gpus, device, cpus and
- * links. A section without a device gets the default device. */
-enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
-                                        const char *default_device, struct gsim_cluster_spec *out);
-bool gsim_setup_is_host_moot(const struct gsim_profile *profile);
-/* Loads a profile and applies the --set keys of the command line to it. */
-enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
-                                    const struct gsim_profile **out);
-
 #endif
