@@ -16,7 +16,7 @@
 enum { US_PER_S = 1000000, FIRST_LINE = 3 /* behind the comment and the header */ };
 
 struct generator {
-    const struct gsim_generate_spec *spec;
+    const struct gsim_spec *spec;
     struct gsim_builder *b;
     gsl_rng *kind_rng;
     gsl_rng *rng[GSIM_MAX_QUANTITIES]; /* as spec->quantities */
@@ -195,21 +195,21 @@ static void close_streams(struct generator *g) {
 }
 
 static uint32_t draw_kind(const struct generator *g) {
-    const struct gsim_generate_spec *spec = g->spec;
+    const struct gsim_spec *spec = g->spec;
     if (spec->kinds_take_turns)
         return g->b->n % spec->n_kinds;
     return spec->n_kinds > 1 ? gsim_dist_draw_choice(&spec->kind_of, g->kind_rng) : 0;
 }
 
 static enum gsim_status draw_jobs(struct generator *g) {
-    const struct gsim_generate_spec *spec = g->spec;
+    const struct gsim_spec *spec = g->spec;
     enum gsim_status status = GSIM_OK;
     while (status == GSIM_OK && g->b->n < spec->n_jobs)
         status = draw_job(g, &spec->kinds[draw_kind(g)]);
     return status;
 }
 
-enum gsim_status gsim_trace_generate(const struct gsim_generate_spec *spec, uint64_t seed,
+enum gsim_status gsim_trace_generate(const struct gsim_spec *spec, uint64_t seed,
                                      uint64_t replication, struct gsim_arena *arena,
                                      struct gsim_trace *out, struct gsim_log *log) {
     struct generator *g = gsim_arena_alloc(arena, sizeof *g);
@@ -229,7 +229,7 @@ enum gsim_status gsim_trace_generate(const struct gsim_generate_spec *spec, uint
     return status == GSIM_OK ? gsim_build_finish(b, "generated", out) : status;
 }
 
-enum gsim_status gsim_generate_write(const struct gsim_generate_spec *spec, uint64_t seed,
+enum gsim_status gsim_generate_write(const struct gsim_spec *spec, uint64_t seed,
                                      uint64_t replication, const char *options,
                                      const struct gsim_trace *trace, FILE *file,
                                      struct gsim_log *log) {

@@ -13,7 +13,7 @@
 #include "sim/app/setup/devices.h"
 #include "sim/app/cli/output.h"
 #include "sim/app/setup/setup.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
 
 enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
@@ -195,8 +195,8 @@ static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_p
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_ITERATIONS, 0, 1, 1000000000, &iterations);
     if (status == GSIM_OK)
-        status = gsim_kernels_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
-                                   cli->log);
+        status = gsim_profiler_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
+                                    cli->log);
     if (status == GSIM_OK)
         status = check_gpu(cli, kernels.gpu, &profile);
     if (status == GSIM_OK)

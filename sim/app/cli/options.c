@@ -6,9 +6,16 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
-#include "traces/spec.h"
+#include "traces/distribution.h"
+#include "traces/spec_read.h"
+
+const struct gsim_command gsim_commands[] = {
+#define GSIM_COMMAND(name, bit, operands, summary) {#name, operands, summary, bit},
+#include "sim/app/cli/commands.def"
+#undef GSIM_COMMAND
+    {0}};
 
 const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help)                         \

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "models/hardware/derived.h"
 #include "gsim/device.h"
 #include "sim/app/setup/apps.h"
-#include "sim/app/setup/devices.h"
+#include "sim/app/setup/set.h"
 #include "sim/app/observers/samples.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
@@ -20,17 +19,6 @@
 enum { DEFAULT_SAMPLES = 256, MAX_SAMPLES = 100000 };
 
 /* --- --set ------------------------------------------------------------------------------------ */
-
-static enum gsim_status cut_set(struct gsim_cli *cli, const char *text, const char **key,
-                                const char **value) {
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--set: '%s' is not of the form KEY=VALUE",
-                         text);
-    *key = gsim_arena_strndup(cli->arena, text, (size_t)(equals - text));
-    *value = equals + 1;
-    return *key ? GSIM_OK : gsim_no_memory(cli->log, "reading --set");
-}
 
 static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *value) {
@@ -46,19 +34,6 @@ static enum gsim_status set_reference(struct gsim_cli *cli, struct gsim_setup *s
                 "policy '%s' has no reference=%s; 'gsim list policies %s' shows its references",
                 setup->contender[c].policy->name, value, setup->contender[c].policy->name);
     return GSIM_OK;
-}
-
-/* The device name of a key such as "speed.v100": a device's speed relative to the device on which
- * durations were measured. The value is a decimal, and sets the key speed_milli of that device
- * alone. */
-static const char *speed_of(const char *key) {
-    static const char prefix[] = "speed.";
-    const size_t n = sizeof prefix - 1;
-    return strncmp(key, prefix, n) == 0 && key[n] ? key + n : NULL;
-}
-
-static bool is_profile_key(const char *key) {
-    return gsim_key_called(key, strlen(key)) < GSIM_KEY_COUNT;
 }
 
 /* The parameter's name in a key: "las.quantum" for the policy las, or "quantum" for any policy. */
@@ -90,7 +65,7 @@ static enum gsim_status unknown_set(struct gsim_cli *cli, const struct gsim_setu
 
 static enum gsim_status set_one(struct gsim_cli *cli, struct gsim_setup *setup, const char *key,
                                 const char *value) {
-    bool is_known = is_profile_key(key) || speed_of(key);
+    bool is_known = gsim_set_is_of_devices(key);
     if (strcmp(key, "reference") == 0)
         return set_reference(cli, setup, value);
     for (int c = 0; c < setup->n_contenders; c++) {
@@ -98,7 +73,7 @@ static enum gsim_status set_one(struct gsim_cli *cli, struct gsim_setup *setup, 
         const char *name = param_name(setup->contender[c].policy, key);
         if (gsim_params_find(params, name) < 0)
             continue;
-        if (is_profile_key(key))
+        if (gsim_key_called(key, strlen(key)) < GSIM_KEY_COUNT)
             return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                              "--set: '%s' is known to the policy and to the device; say %s.%s", key,
                              params->owner, key);
@@ -113,58 +88,13 @@ static enum gsim_status set_one(struct gsim_cli *cli, struct gsim_setup *setup, 
 static enum gsim_status apply_sets(struct gsim_cli *cli, struct gsim_setup *setup) {
     for (const char *const *text = cli->repeats[GSIM_OPT_SET]; *text; text++) {
         const char *key, *value;
-        enum gsim_status status = cut_set(cli, *text, &key, &value);
+        enum gsim_status status = gsim_set_cut(cli, *text, &key, &value);
         if (status == GSIM_OK)
             status = set_one(cli, setup, key, value);
         if (status != GSIM_OK)
             return status;
     }
     return GSIM_OK;
-}
-
-static enum gsim_status set_profile(struct gsim_cli *cli, struct gsim_profile *profile,
-                                    const char *key, const char *value) {
-    bool is_known;
-    int64_t milli;
-    const char *device = speed_of(key);
-    if (!device)
-        return gsim_profile_set(profile, key, value, &is_known, cli->arena, cli->log);
-    if (strcmp(device, profile->name) != 0)
-        return GSIM_OK;
-    if (gsim_parse_decimal(value, strlen(value), 1000, &milli) != GSIM_PARSE_OK || milli < 1)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "%s: '%s' is not a ratio of at least 0.001, such as 0.5", key, value);
-    char text[24];
-    (void)snprintf(text, sizeof text, "%lld", (long long)milli);
-    return gsim_profile_set(profile, gsim_key_name(GSIM_KEY_SPEED_MILLI), text, &is_known,
-                            cli->arena, cli->log);
-}
-
-static enum gsim_status load_profile(struct gsim_cli *cli, const char *name,
-                                     struct gsim_profile *out) {
-    const struct gsim_profile *shared;
-    if (!cli->devices)
-        return gsim_profile_load(name, cli->arena, out, cli->log);
-    enum gsim_status status = gsim_devices_take(cli->devices, name, &shared, cli->log);
-    if (status == GSIM_OK)
-        *out = *shared;
-    return status;
-}
-
-enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
-                                    const struct gsim_profile **out) {
-    struct gsim_profile *profile = gsim_arena_alloc(cli->arena, sizeof *profile);
-    if (!profile)
-        return gsim_no_memory(cli->log, "reading a device");
-    enum gsim_status status = load_profile(cli, name, profile);
-    for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
-        const char *key, *value;
-        status = cut_set(cli, *text, &key, &value);
-        if (status == GSIM_OK)
-            status = set_profile(cli, profile, key, value);
-    }
-    *out = profile;
-    return status == GSIM_OK ? gsim_profile_check(profile, cli->log) : status;
 }
 
 /* --- policies, cluster, trace ----------------------------------------------------------------- */
@@ -192,103 +122,6 @@ static enum gsim_status add_contenders(struct gsim_cli *cli, struct gsim_setup *
         char *name = gsim_arena_strndup(cli->arena, p, strcspn(p, ","));
         status = name ? add_contender(cli, setup, name) : gsim_no_memory(cli->log, "reading");
     }
-    return status;
-}
-
-static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
-    const char *text = cli->value[GSIM_OPT_HOST_MEM];
-    *bytes = 0;
-    enum gsim_parse parsed = text ? gsim_parse_size(text, bytes) : GSIM_PARSE_OK;
-    if (parsed == GSIM_PARSE_BARE)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--host-mem: '%s' has no unit; say %sGiB or %sB", text, text, text);
-    if (!text || (parsed == GSIM_PARSE_OK && *bytes > 0))
-        return GSIM_OK;
-    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                     "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
-}
-
-/* Whether copies between the device and its host take no time: the device is ideal, and so is its
- * host. */
-bool gsim_setup_is_host_moot(const struct gsim_profile *profile) {
-    return profile->value[GSIM_KEY_PCIE_D2H] == INT64_MAX;
-}
-
-static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
-    int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
-    const struct gsim_compat *compat = gsim_compat_of(setup->reference);
-    bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
-    if (is_default)
-        default_gpus = compat->is_pool ? compat->pool_gpus : setup->widest_gang;
-    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
-    if (status == GSIM_OK)
-        status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
-                                 GSIM_MAX_GPUS_PER_NODE, &gpus);
-    if (status == GSIM_OK)
-        status = gsim_option_int(cli, GSIM_OPT_CPUS_PER_NODE, 0, 1, 1000000, &cpus);
-    if (status == GSIM_OK)
-        status = take_host_memory(cli, &host_bytes);
-    const struct gsim_profile **profiles = gsim_arena_alloc(cli->arena, sizeof *profiles);
-    struct gsim_node_group *group = gsim_arena_alloc(cli->arena, sizeof *group);
-    if (status == GSIM_OK && (!profiles || !group))
-        status = gsim_no_memory(cli->log, "building the cluster");
-    if (status == GSIM_OK)
-        status = gsim_setup_profile(cli, setup->device_name, &profiles[0]);
-    if (status != GSIM_OK)
-        return status;
-    *group = (struct gsim_node_group){.count = (uint32_t)nodes,
-                                      .gpus_per_node = (uint32_t)gpus,
-                                      .cpus_milli = cpus * 1000,
-                                      .host_bytes = host_bytes,
-                                      .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
-                                      .is_host_moot = gsim_setup_is_host_moot(profiles[0]),
-                                      .device_name = setup->device_name};
-    setup->cluster = (struct gsim_cluster_spec){.groups = group,
-                                                .n_groups = 1,
-                                                .profiles = profiles,
-                                                .n_profiles = 1,
-                                                .is_pool = compat->is_pool};
-    if (compat->is_pool)
-        setup->cluster.pool_cpus_milli =
-            cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
-    setup->cluster_note =
-        gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
-                          nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
-                          !is_default       ? ""
-                          : compat->is_pool ? " (the PAI simulator's)"
-                                            : " (default: the widest gang)");
-    return GSIM_OK;
-}
-
-static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
-    const char *device = cli->value[GSIM_OPT_DEVICE];
-    setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
-    const char *file = cli->value[GSIM_OPT_CLUSTER];
-    if (!file)
-        return homogeneous(cli, setup);
-    if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
-        cli->value[GSIM_OPT_CPUS_PER_NODE] || cli->value[GSIM_OPT_HOST_MEM])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--cluster defines the nodes; leave out --nodes, --gpus-per-node, "
-                         "--cpus-per-node and --host-mem");
-    setup->cluster_note = file;
-    return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
-}
-
-enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
-    struct gsim_setup *scratch = gsim_arena_alloc(cli->arena, sizeof *scratch);
-    *n_gpus = 0;
-    if (!scratch)
-        return gsim_no_memory(cli->log, "counting GPUs");
-    if (!cli->value[GSIM_OPT_CLUSTER] && !cli->value[GSIM_OPT_GPUS_PER_NODE])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--load is a share of what the cluster's GPUs can do: say how many there "
-                         "are, with --nodes and --gpus-per-node or --cluster");
-    scratch->widest_gang = 1;
-    enum gsim_status status = load_cluster(cli, scratch);
-    for (uint32_t g = 0; status == GSIM_OK && g < scratch->cluster.n_groups; g++)
-        *n_gpus +=
-            (int64_t)scratch->cluster.groups[g].count * scratch->cluster.groups[g].gpus_per_node;
     return status;
 }
 
@@ -355,8 +188,8 @@ static enum gsim_status check_speeds(struct gsim_cli *cli, const struct gsim_set
     for (const char *const *text = cli->repeats[GSIM_OPT_SET]; status == GSIM_OK && *text; text++) {
         const char *key, *value, *device;
         bool is_there = false;
-        status = cut_set(cli, *text, &key, &value);
-        device = status == GSIM_OK ? speed_of(key) : NULL;
+        status = gsim_set_cut(cli, *text, &key, &value);
+        device = status == GSIM_OK ? gsim_set_device(key) : NULL;
         for (uint16_t p = 0; device && p < setup->cluster.n_profiles; p++)
             is_there |= strcmp(setup->cluster.profiles[p]->name, device) == 0;
         if (device && !is_there)
@@ -367,7 +200,7 @@ static enum gsim_status check_speeds(struct gsim_cli *cli, const struct gsim_set
 }
 
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
-    enum gsim_status status = load_cluster(cli, setup);
+    enum gsim_status status = gsim_setup_nodes(cli, setup);
     if (status == GSIM_OK)
         status = check_speeds(cli, setup);
     if (status == GSIM_OK)
@@ -397,7 +230,8 @@ bool gsim_setup_meets(const struct gsim_policy *policy, const char *key) {
     bool is_of_others = false;
     for (const struct gsim_policy *const *other = gsim_policies; *other; other++) {
         const char *name = param_name(*other, key);
-        if (name != key && !is_profile_key(key)) /* "las.", whatever follows */
+        if (name != key &&
+            gsim_key_called(key, strlen(key)) == GSIM_KEY_COUNT) /* "las.", whatever follows */
             return *other == policy;
         for (const struct gsim_param_def *def = (*other)->params; def && def->type; def++)
             if (strcmp(def->name, name) == 0) {

@@ -7,6 +7,8 @@
 #include "traces/read.h"
 #include "traces/scale.h"
 #include "traces/shake.h"
+#include "traces/spec.h"
+#include "traces/spec_read.h"
 
 bool gsim_setup_is_spec(const char *path) {
     size_t n = strlen(path);
@@ -119,12 +121,12 @@ static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup
                          "has none: set the "
                          "column in the spec");
     if (!setup->spec) {
-        enum gsim_status status = gsim_generate_spec_read(setup->trace_path, setup->spec_keys,
-                                                          cli->arena, &setup->spec, cli->log);
+        enum gsim_status status =
+            gsim_spec_read(setup->trace_path, setup->spec_keys, cli->arena, &setup->spec, cli->log);
         if (status != GSIM_OK)
             return status;
     }
-    setup->seed = (int64_t)gsim_generate_seed(setup->spec);
+    setup->seed = (int64_t)setup->spec->seed;
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 

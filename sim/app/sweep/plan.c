@@ -8,6 +8,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/sweep/sweep.h"
 #include "sim/base/sort.h"
+#include "traces/spec_read.h"
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
@@ -65,7 +66,7 @@ static const char *const *keep_keys(struct gsim_arena *arena, const char *const 
 
 /* Takes the spec of a path with these keys; *out is NULL if the path is no spec. */
 static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
-                                  const char *const *keys, const struct gsim_generate_spec **out,
+                                  const char *const *keys, const struct gsim_spec **out,
                                   struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     *out = NULL;
@@ -80,9 +81,8 @@ static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
         at = gsim_arena_alloc(arena, sizeof *at);
         const char *own = gsim_arena_strdup(arena, path);
         const char *const *own_keys = keep_keys(arena, keys);
-        status = at && own && own_keys
-                     ? gsim_generate_spec_read(own, own_keys, arena, &at->spec, log)
-                     : gsim_no_memory(log, "reading a spec");
+        status = at && own && own_keys ? gsim_spec_read(own, own_keys, arena, &at->spec, log)
+                                       : gsim_no_memory(log, "reading a spec");
         if (status == GSIM_OK) {
             at->path = own;
             at->keys = own_keys;
