@@ -67,7 +67,8 @@ static void write_text(FILE *out, const struct gsim_table *table) {
         fputc('\n', out);
     }
     if (table->is_shaken)
-        fputs("\nranges over shaken copies of one trace: how sensitive it is, no chance of being "
+        fputs("\nranges over shaken or resampled copies of one trace: how sensitive it is, no "
+              "chance of being "
               "wrong\n",
               out);
     else
@@ -188,7 +189,8 @@ static void write_latex(FILE *out, const struct gsim_table *table) {
     }
     fputs("\\bottomrule\n\\end{tabular}\n", out);
     if (table->is_shaken)
-        fputs("% Brackets: the range over shaken copies of one trace, no confidence interval.\n",
+        fputs("% Brackets: the range over shaken or resampled copies of one trace, no confidence "
+              "interval.\n",
               out);
     else
         fprintf(
