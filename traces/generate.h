@@ -14,9 +14,11 @@ struct gsim_spec;
 enum gsim_status gsim_trace_generate(const struct gsim_spec *spec, uint64_t seed,
                                      uint64_t replication, struct gsim_arena *arena,
                                      struct gsim_trace *out, struct gsim_log *log);
-/* Writes a comment line that says how to repeat it, then the trace as native CSV. */
+/* Writes a comment line that says how to repeat it, then the trace as native CSV. `options`: those
+ * that the trace was drawn with besides seed and replication, each with a space before it. */
 enum gsim_status gsim_generate_write(const struct gsim_spec *spec, uint64_t seed,
-                                     uint64_t replication, const struct gsim_trace *trace,
-                                     FILE *file, struct gsim_log *log);
+                                     uint64_t replication, const char *options,
+                                     const struct gsim_trace *trace, FILE *file,
+                                     struct gsim_log *log);
 
 #endif

@@ -277,10 +277,58 @@ static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
     return GSIM_OK;
 }
 
-enum gsim_status gsim_spec_read(const char *path, struct gsim_arena *arena,
+/* Cuts "SECTION.KEY=VALUE" at the last dot before the equals sign. */
+static bool cut_key(const char *text, struct gsim_arena *arena, struct gsim_ini_entry *out) {
+    const char *equals = strchr(text, '='), *dot = equals;
+    while (dot && dot > text && *dot != '.')
+        dot--;
+    if (!equals || dot == text || dot + 1 == equals)
+        return false;
+    out->section = gsim_arena_strndup(arena, text, (size_t)(dot - text));
+    out->key = gsim_arena_strndup(arena, dot + 1, (size_t)(equals - dot - 1));
+    out->value = equals + 1;
+    return true;
+}
+
+/* Whether an entry of the file gives way to a key that was given beside it. A rate and a load are
+ * two ways to say how fast jobs arrive, so each takes the other's place. */
+static bool gives_way(const struct gsim_ini_entry *of_file, const struct gsim_ini_entry *given) {
+    if (strcmp(of_file->section, given->section) != 0)
+        return false;
+    bool is_rate = strcmp(of_file->key, "rate") == 0 && strcmp(given->key, "load") == 0;
+    bool is_load = strcmp(of_file->key, "load") == 0 && strcmp(given->key, "rate") == 0;
+    return strcmp(of_file->key, given->key) == 0 ||
+           (strcmp(given->section, "arrival") == 0 && (is_rate || is_load));
+}
+
+static enum gsim_status put_key(struct gsim_ini *ini, const char *text, struct gsim_arena *arena,
+                                struct gsim_log *log) {
+    struct gsim_ini_entry given = {0};
+    if (!cut_key(text, arena, &given))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "--spec: '%.80s' is not of the form SECTION.KEY=VALUE, such as "
+                         "arrival.load=0.9",
+                         text);
+    struct gsim_ini_entry *entries =
+        gsim_arena_array(arena, (size_t)ini->n + 1, sizeof *ini->entries);
+    if (!entries || !given.section || !given.key)
+        return gsim_no_memory(log, "reading a spec");
+    int n = 0;
+    for (int i = 0; i < ini->n; i++)
+        if (!gives_way(&ini->entries[i], &given))
+            entries[n++] = ini->entries[i];
+    entries[n++] = given;
+    ini->entries = entries;
+    ini->n = n;
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_spec_read(const char *path, const char *const *keys, struct gsim_arena *arena,
                                 const struct gsim_spec **out, struct gsim_log *log) {
     struct gsim_ini ini;
     enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
+    for (; status == GSIM_OK && keys && *keys; keys++)
+        status = put_key(&ini, *keys, arena, log);
     if (status != GSIM_OK)
         return status;
     struct gsim_spec *spec = gsim_arena_alloc(arena, sizeof *spec);

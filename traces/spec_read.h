@@ -15,7 +15,9 @@ struct gsim_spec_key {
 };
 extern const struct gsim_spec_key gsim_spec_keys[]; /* ends with a NULL name */
 
-enum gsim_status gsim_spec_read(const char *path, struct gsim_arena *arena,
+/* `keys` are texts "SECTION.KEY=VALUE" that stand in place of the file's, or beside them; ends with
+ * NULL, and NULL: none. */
+enum gsim_status gsim_spec_read(const char *path, const char *const *keys, struct gsim_arena *arena,
                                 const struct gsim_spec **out, struct gsim_log *log);
 
 #endif

@@ -48,7 +48,7 @@ static double check_spec(const char *name, const char *const *device_sets, doubl
         const struct gsim_spec *spec;
         struct gsim_trace trace;
         const char *path = gsim_arena_printf(arena, "experiments/adaptive/%s.ini", name);
-        assert_int_equal(gsim_spec_read(path, arena, &spec, log), GSIM_OK);
+        assert_int_equal(gsim_spec_read(path, NULL, arena, &spec, log), GSIM_OK);
         assert_int_equal(gsim_trace_generate(spec, seed, 0, arena, &trace, log), GSIM_OK);
         double best = 0, own = 0;
         for (int c = 0; c < CHOICES; c++) {

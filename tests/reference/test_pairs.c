@@ -14,7 +14,7 @@ enum { PAIRS = TEST_FEWER > 1 ? 4 : 8 };
 
 static const struct gsim_spec *read_spec(struct fixture *f, const char *path) {
     const struct gsim_spec *spec;
-    if (gsim_spec_read(path, f->arena, &spec, &f->log) != GSIM_OK)
+    if (gsim_spec_read(path, NULL, f->arena, &spec, &f->log) != GSIM_OK)
         fail_msg("%s", f->log.errors[0].text);
     return spec;
 }

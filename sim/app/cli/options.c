@@ -246,7 +246,8 @@ static void print_grid_language(FILE *out) {
         "\na grid is an INI file of keys with a value, a list (a, b) or a range (1..10, "
         "10..100/10) "
         "each\n(docs/sweeps.md). Every combination is a run, but for those for which all keys of a "
-        "section\n[skip REASON] hold. Keys are trace, set.[POLICY.]KEY, assume.COLUMN and options "
+        "section\n[skip REASON] hold. Keys are trace, set.[POLICY.]KEY, "
+        "assume.COLUMN,\nspec.SECTION.KEY and options "
         "of "
         "gsim run:\n ",
         out);

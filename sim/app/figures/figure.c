@@ -403,11 +403,12 @@ static enum gsim_status share_tables(struct gsim_db *db, struct gsim_cli *cli) {
     return status;
 }
 
-enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db **db) {
+enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsim_db **db) {
     struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
                                     .x = cli->value[GSIM_OPT_X],
                                     .y = cli->value[GSIM_OPT_Y],
-                                    .value = cli->value[GSIM_OPT_VALUE]};
+                                    .value = cli->value[GSIM_OPT_VALUE],
+                                    .is_list = is_list};
     enum gsim_status status = gsim_db_open_existing(cli->operand[0], cli->arena, db, cli->log);
     if (status != GSIM_OK)
         return status;

@@ -8,16 +8,11 @@
 
 #include "gsim/device.h"
 #include "sim/app/setup/apps.h"
-#include "sim/app/setup/cluster_file.h"
 #include "sim/app/setup/set.h"
 #include "sim/app/observers/samples.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
-#include "traces/read.h"
-#include "traces/shake.h"
 #include "sim/base/units.h"
-#include "traces/spec.h"
-#include "traces/spec_read.h"
 
 /* The number of steps over time: more than a figure one column wide can show, but few rows of a
  * database. */
@@ -130,171 +125,6 @@ static enum gsim_status add_contenders(struct gsim_cli *cli, struct gsim_setup *
     return status;
 }
 
-bool gsim_setup_is_spec(const char *path) {
-    size_t n = strlen(path);
-    return n >= 4 && strcmp(path + n - 4, ".ini") == 0;
-}
-
-static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup) {
-    if (*cli->repeats[GSIM_OPT_ASSUME] || cli->value[GSIM_OPT_BY_MODEL] ||
-        cli->value[GSIM_OPT_GPU_MEM])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--assume, --by-model and --gpu-mem fill gaps of a trace; a generated one "
-                         "has none: set the "
-                         "column in the spec");
-    if (!setup->spec) {
-        enum gsim_status status =
-            gsim_spec_read(setup->trace_path, cli->arena, &setup->spec, cli->log);
-        if (status != GSIM_OK)
-            return status;
-    }
-    setup->seed = (int64_t)setup->spec->seed;
-    return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
-}
-
-static uint32_t widest_gang(const struct gsim_trace *trace) {
-    uint32_t widest = 1;
-    for (uint32_t job = 0; trace->gpus && job < trace->n_jobs; job++)
-        if (trace->gpus[job] > widest)
-            widest = trace->gpus[job];
-    return widest;
-}
-
-static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup) {
-    struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
-                                         .by_model = cli->value[GSIM_OPT_BY_MODEL],
-                                         .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
-    struct gsim_trace trace;
-    if (setup->replication > 0 && setup->shake_ppm == 0)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--replication needs a trace that can be drawn again: a spec .ini in "
-                         "place of %s, or --shake 5%%",
-                         setup->trace_path);
-    enum gsim_status status =
-        gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
-    if (status == GSIM_OK)
-        status = gsim_trace_read(setup->trace_path, cli->value[GSIM_OPT_TRACE_FORMAT], &options,
-                                 cli->arena, &trace, cli->log);
-    if (status != GSIM_OK)
-        return status;
-    setup->trace = trace;
-    if (setup->replication == 0)
-        return GSIM_OK;
-    return gsim_trace_shake(&trace, setup->shake_ppm, (uint64_t)setup->seed, setup->replication,
-                            cli->arena, &setup->trace, cli->log);
-}
-
-/* Reads --replication and --shake. */
-static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup *setup) {
-    int64_t replication;
-    const char *shake = cli->value[GSIM_OPT_SHAKE];
-    if (shake && (gsim_parse_ppm(shake, &setup->shake_ppm) != GSIM_PARSE_OK ||
-                  setup->shake_ppm <= 0 || setup->shake_ppm >= GSIM_PPM))
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--shake: '%s' is not a share between 0 and 100 %%, such as 5%%", shake);
-    if (shake && gsim_setup_is_spec(setup->trace_path))
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--shake is for a trace file; %s is a spec, from which --reps draws again",
-                         setup->trace_path);
-    enum gsim_status status =
-        gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
-    setup->replication = (uint64_t)replication;
-    return status;
-}
-
-enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {
-    enum gsim_status status = gsim_one_operand(cli, "trace", "gsim --policy NAME trace.csv");
-    if (status != GSIM_OK)
-        return status;
-    setup->trace_path = cli->operand[0];
-    setup->seed = 1;
-    status = read_replication(cli, setup);
-    if (status == GSIM_OK && !gsim_setup_is_spec(setup->trace_path))
-        status = read_file(cli, setup);
-    else if (status == GSIM_OK)
-        status = read_spec(cli, setup);
-    if (status == GSIM_OK && setup->spec && is_drawn)
-        status = gsim_trace_generate(setup->spec, (uint64_t)setup->seed, setup->replication,
-                                     cli->arena, &setup->trace, cli->log);
-    if (status == GSIM_OK)
-        setup->widest_gang = widest_gang(&setup->trace);
-    return status;
-}
-
-static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
-    const char *text = cli->value[GSIM_OPT_HOST_MEM];
-    *bytes = 0;
-    enum gsim_parse parsed = text ? gsim_parse_size(text, bytes) : GSIM_PARSE_OK;
-    if (parsed == GSIM_PARSE_BARE)
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--host-mem: '%s' has no unit; say %sGiB or %sB", text, text, text);
-    if (!text || (parsed == GSIM_PARSE_OK && *bytes > 0))
-        return GSIM_OK;
-    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                     "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
-}
-
-static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
-    int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
-    const struct gsim_compat *compat = gsim_compat_of(setup->reference);
-    bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
-    if (is_default)
-        default_gpus = compat->is_pool ? compat->pool_gpus : setup->widest_gang;
-    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
-    if (status == GSIM_OK)
-        status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
-                                 GSIM_MAX_GPUS_PER_NODE, &gpus);
-    if (status == GSIM_OK)
-        status = gsim_option_int(cli, GSIM_OPT_CPUS_PER_NODE, 0, 1, 1000000, &cpus);
-    if (status == GSIM_OK)
-        status = take_host_memory(cli, &host_bytes);
-    const struct gsim_profile **profiles = gsim_arena_alloc(cli->arena, sizeof *profiles);
-    struct gsim_node_group *group = gsim_arena_alloc(cli->arena, sizeof *group);
-    if (status == GSIM_OK && (!profiles || !group))
-        status = gsim_no_memory(cli->log, "building the cluster");
-    if (status == GSIM_OK)
-        status = gsim_set_profile(cli, setup->device_name, &profiles[0]);
-    if (status != GSIM_OK)
-        return status;
-    *group = (struct gsim_node_group){.count = (uint32_t)nodes,
-                                      .gpus_per_node = (uint32_t)gpus,
-                                      .cpus_milli = cpus * 1000,
-                                      .host_bytes = host_bytes,
-                                      .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
-                                      .is_host_moot = gsim_set_is_host_moot(profiles[0]),
-                                      .device_name = setup->device_name};
-    setup->cluster = (struct gsim_cluster_spec){.groups = group,
-                                                .n_groups = 1,
-                                                .profiles = profiles,
-                                                .n_profiles = 1,
-                                                .is_pool = compat->is_pool};
-    if (compat->is_pool)
-        setup->cluster.pool_cpus_milli =
-            cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
-    setup->cluster_note =
-        gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
-                          nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
-                          !is_default       ? ""
-                          : compat->is_pool ? " (the PAI simulator's)"
-                                            : " (default: the widest gang)");
-    return GSIM_OK;
-}
-
-static enum gsim_status load_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
-    const char *device = cli->value[GSIM_OPT_DEVICE];
-    setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
-    const char *file = cli->value[GSIM_OPT_CLUSTER];
-    if (!file)
-        return homogeneous(cli, setup);
-    if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
-        cli->value[GSIM_OPT_CPUS_PER_NODE] || cli->value[GSIM_OPT_HOST_MEM])
-        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
-                         "--cluster defines the nodes; leave out --nodes, --gpus-per-node, "
-                         "--cpus-per-node and --host-mem");
-    setup->cluster_note = file;
-    return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
-}
-
 static enum gsim_status take_time(struct gsim_cli *cli, enum gsim_option option, int64_t *out) {
     const char *text = cli->value[option];
     if (!text || (gsim_parse_time(text, GSIM_NS_PER_S, out) == GSIM_PARSE_OK && *out > 0))
@@ -370,7 +200,7 @@ static enum gsim_status check_speeds(struct gsim_cli *cli, const struct gsim_set
 }
 
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup) {
-    enum gsim_status status = load_cluster(cli, setup);
+    enum gsim_status status = gsim_setup_nodes(cli, setup);
     if (status == GSIM_OK)
         status = check_speeds(cli, setup);
     if (status == GSIM_OK)
