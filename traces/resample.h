@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces that a real trace might have been: each user's work is cut into blocks of whole weeks, and the
- * blocks change places with their neighbours, each user's for itself (after Zakay and Feitelson,
- * "Preserving user behavior characteristics in trace-based simulation", MASCOTS 2014, who recombine
- * users' weeks, with the blocks kept near their time as in the local block bootstrap of Paparoditis and
- * Politis, 2002). Bursts, batches, sessions, the hour of the day and the day of the week stay as they
- * were within a block, and slow changes of the load over months stay where they were; the coincidence
- * of users' weeks is new. */
+/* Traces that a real trace might have been: each user's work is cut into blocks of whole weeks, and
+ * the blocks change places with their neighbours, each user's for itself. Zakay and Feitelson
+ * recombine users' weeks ("Preserving user behavior characteristics in trace-based simulation",
+ * MASCOTS 2014); blocks that stay near their time are those of the local block bootstrap
+ * (Paparoditis and Politis, 2002). Bursts, batches, sessions, the hour of the day and the day of the
+ * week stay as they were within a block, and slow changes of the load over months stay where they
+ * were; the coincidence of users' weeks is new. */
 #ifndef GSIM_TRACES_RESAMPLE_H
 #define GSIM_TRACES_RESAMPLE_H
 

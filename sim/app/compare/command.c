@@ -9,7 +9,8 @@
 #include "sim/app/cli/progress.h"
 #include "sim/app/figures/report.h"
 
-/* CHANGED: the number of shaken or resampled traces without --reps. Fewer than about ten say little about a
+/* CHANGED: the number of shaken or resampled traces without --reps. Fewer than about ten say little
+ * about a
  * spread. */
 enum { MAX_REPS = 10000, CHANGED = 10 };
 

@@ -27,8 +27,8 @@ struct gsim_sweep_trace {
     const struct gsim_spec *spec; /* the spec that it is drawn from; NULL: a file */
 };
 
-/* A spec with its keys, which is read once for all traces drawn from it: an edit during the sweep changes none of
- * them. */
+/* A spec with its keys, which is read once for all traces drawn from it: an edit during the sweep
+ * changes none of them. */
 struct gsim_sweep_spec {
     struct gsim_sweep_spec *next;
     const char *path;
