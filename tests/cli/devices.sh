@@ -70,7 +70,7 @@ refused() { # arguments of gsim: exit code and message
     echo "exit $?"
 }
 check "memory below one chunk" \
-    "gsim: device 'p100': hbm_bytes=17179869184 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
+    "gsim: device 'p100': hbm_bytes=17071734784 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
     "$(refused --device p100 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"
 
 # each process has a context besides its memory: two of 69.8 GiB do not fit into 139.8 GiB
