@@ -279,10 +279,17 @@ static bool guesses_kernels(const struct gsim_model *model) {
     return false;
 }
 
+/* Whether durations of the trace count as measured on the cluster's first device, because it is not
+ * known how fast that is to the device on which they were. */
+static bool takes_durations(const struct gsim_model *model) {
+    return model->setup.profiles[0]->tag[GSIM_KEY_SPEED_MILLI] == GSIM_TAG_ASSUMED &&
+           model->setup.trace->has_measured_times;
+}
+
 const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
-                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 3;
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 4;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -296,6 +303,10 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
         list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not give their number)";
     if (list && shares_unknown_memory(model))
         list[n++] = "mem_gib=0 (no row gives the memory of its job)";
+    if (list && takes_durations(model))
+        list[n++] = gsim_arena_printf(
+            model->setup.arena, GSIM_ASSUMED_DURATIONS "=as on %s (the trace names no device)",
+            model->setup.profiles[0]->name);
     return list;
 }
 

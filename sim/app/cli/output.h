@@ -34,6 +34,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *summary,
                               const char *cluster_note, bool is_verbose);
 /* The number of items in a result's list "a, b, c". */
 int64_t gsim_count_listed(const char *list);
+/* Whether a result's durations are taken as those of its device, by its list `assumed`. */
+bool gsim_takes_durations(const char *assumed);
 /* The width of a column of policy names. */
 int gsim_name_width(const struct gsim_summary *const *summaries, int n);
 /* Writes one row for each result; ratios are of the mean JCT to that of the first. */
