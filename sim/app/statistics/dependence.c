@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/statistics/dependence.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 static double mean_of(const double *values, size_t n) {
@@ -95,7 +94,7 @@ struct gsim_interval gsim_interval_of_run(const double *values, size_t n,
     struct gsim_interval of_batches = gsim_t_log_interval(means, GSIM_BATCHES);
     if (!(of_batches.mean > 0))
         return of_batches;
-    double half = gsl_cdf_ugaussian_Pinv(0.975) * sqrt(variation(values, n) * memory / (double)n);
+    double half = gsim_normal_half(sqrt(variation(values, n) * memory / (double)n));
     return (struct gsim_interval){
         of_batches.mean, fmin(of_batches.low, of_batches.mean * exp(-half)),
         fmax(of_batches.high, of_batches.mean * exp(half)) * (1 + queue->unseen)};
