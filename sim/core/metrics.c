@@ -59,6 +59,14 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
         gsim_bitset_add(&wanting->sizes, gpus);
     if (!begins && --wanting->n_jobs[gpus] == 0)
         gsim_bitset_remove(&wanting->sizes, gpus);
+    if (gsim_mostly(!core->jobs.core[slot].is_host_short))
+        return;
+    if (begins) {
+        gsim_metrics_host_short(core, true);
+    } else {
+        core->jobs.core[slot].is_host_short = false;
+        wanting->n_host_short--;
+    }
 }
 
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
@@ -66,6 +74,8 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     struct gsim_unused *unused = &core->metrics.unused;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
     core->crowd.area += elapsed_ns * core->crowd.n;
+    if (gsim_rarely(core->wanting.n_host_short > 0))
+        core->metrics.host_wait_ns += elapsed_ns;
     if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
         unused->down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
@@ -207,6 +217,8 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     s->bytes_out = m->n_bytes_out;
     s->faults = m->n_faults;
     s->bytes_stored = m->n_bytes_stored;
+    s->host_waits = m->n_host_waits;
+    s->host_wait_s = (double)m->host_wait_ns / 1e9;
     s->stall_s = (double)m->n_stall_ns / 1e9;
     s->events = m->n_events;
 }

@@ -113,3 +113,18 @@ check "a paused job that moves is copied out" 1 \
 printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib\np0,0,40,1000,130,1,\np1,0,40,1000,20,1,\nl,20,3,1000,5,1,100\n' >"$tmp/load.csv"
 check "copies of whole jobs beside paging are told" 1 \
     "$(field outside_validated --policy uvm --device h200 --gpus-per-node 2 "$tmp/load.csv" | grep -c 'do not slow each other')"
+
+# Paged memory needs room on the host. Two jobs of 100 GiB do not fit 139.8 GiB: with 1 GiB on the host the
+# second waits from its arrival at 1 s until the first ends, at 10 s and later; with 100 GiB it does not wait.
+printf 'job_id,submit_s,duration_s,mem_gib\na,0,10,100\nb,1,10,100\n' >"$tmp/paged.csv"
+for policy in msched uvm nvshare; do
+    check "$policy: a job waits for its host's memory" 1 \
+        "$(field host_waits --policy $policy --device h200 --host-mem 1GiB "$tmp/paged.csv")"
+    check "$policy: until the other job ends" yes "$(holds "$(last host_wait_s) >= 9 && $(last host_wait_s) < $(last makespan_s) - 10")"
+    check "$policy: for nothing where that has room" "0 0" \
+        "$(field host_waits --policy $policy --device h200 --host-mem 100GiB "$tmp/paged.csv") $(last host_wait_s)"
+done
+check "the run says so" 1 "$("$gsim" --policy msched --device h200 --host-mem 1GiB "$tmp/paged.csv" 2>&1 |
+    grep -c 'gsim: msched: jobs waited 1 times for host memory, in all during 4[0-9] % of the makespan')"
+check "not where GPUs are what is scarce" "0 0" \
+    "$(field host_waits --policy fifo --device h200 --host-mem 1GiB "$tmp/paged.csv") $(last host_wait_s)"

@@ -255,6 +255,10 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
         table_count(out, "jobs ended early", s->killed);
     if (s->host_peak_bytes)
         table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
+    if (s->host_waits) {
+        table_count(out, "waits for host memory", s->host_waits);
+        table_time(out, "  time with such a wait", s->host_wait_s);
+    }
     if (s->bytes_stored)
         table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
     if (s->node_failures) {

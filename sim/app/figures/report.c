@@ -100,6 +100,19 @@ static void note_idle(FILE *err, const struct gsim_summary *const *summaries, in
                     summaries[i]->policy, 100 * summaries[i]->idle_wanted);
 }
 
+/* Says where jobs waited for room on a host: fewer jobs then share GPUs than the policy would
+ * have. */
+static void note_hosts(FILE *err, const struct gsim_summary *const *summaries, int n) {
+    for (int i = 0; i < n; i++)
+        if (summaries[i]->host_waits)
+            fprintf(err,
+                    "gsim: %s: jobs waited %lld times for host memory, in all during %.0f %% of "
+                    "the makespan (--host-mem, or host_mem of the cluster): its times show that as "
+                    "well as the policy\n",
+                    summaries[i]->policy, (long long)summaries[i]->host_waits,
+                    100 * summaries[i]->host_wait_s / summaries[i]->makespan_s);
+}
+
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
                        int n) {
     FILE *err = cli->io->err;
@@ -112,6 +125,7 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *co
             fprintf(err, "gsim: %s: %s\n", summaries[i]->policy, summaries[i]->deviation);
     note_outside(err, summaries, n);
     note_idle(err, summaries, n);
+    note_hosts(err, summaries, n);
     for (int i = 0; i < n; i++)
         if (summaries[i]->unfinished)
             fprintf(err,
