@@ -106,6 +106,15 @@ check "a domain of no GPU" 1 "$(sed 's/= 8$/= 0/' "$tmp/wide.ini" | sed 's/^gpus
 sc=traces/samples/cluster.csv
 check "a restart after a failure rests on an assumed time" 1 \
     "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "so is that writing them takes no time" 1 \
+    "$(says 'failure.notice=0 s.*checkpoint.write=0 s' --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "without them nothing comes back, and is noticed at once" 1 \
+    "$(says failure.notice=0 --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --seed 2 $sc)"
+check "and none are written" 0 "$(last assumed | grep -c 'checkpoint.write\|restart')"
+check "where no node fails nothing is assumed of that" 0 \
+    "$(says 'failure\|checkpoint' --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 9999d $sc)"
+check "nor on the ideal device" 0 \
+    "$(says 'failure\|checkpoint' --policy fifo --device ideal --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
 check "a run without failures does not" 0 \
     "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 $sc)"
 check "a paused job that moves is copied out" 1 \
