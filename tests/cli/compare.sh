@@ -204,6 +204,20 @@ for db in r s; do
     expect "is that run" 0 "^1$" sqlite3 "$tmp/$db.db" "select count(*) from run where jct_mean_s = $mean and replication = 2 and policy = 'las'"
 done
 
+# what is not known is "-" in tables, empty in CSV, null in JSON
+printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,class\na,0,20,10,2,1,realtime\nb,0,30,20,3,1,batch\n' >"$tmp/asked.csv"
+printf 'job_id,submit_s,duration_s,class\na,0,100,batch\nb,5,100,production\n' >"$tmp/cut.csv"
+for how in "--format table" "--format csv" "--format json" "--by class" "--by class --format csv" "--shake 5% --reps 2"; do
+    # shellcheck disable=SC2086
+    {
+        expect "requests alone have no slowdown: $how" 0 "mps" "$gsim" compare --quiet --policies timeslice,mps $how "$tmp/asked.csv"
+        unsaid "and no nan" "[^a-z]-\?nan"
+        expect "no job ends: $how" 0 "sjf" "$gsim" compare --quiet --policies fifo,sjf --until 10s $how "$tmp/cut.csv"
+        unsaid "and no nan either" "[^a-z]-\?nan"
+    }
+done
+expect "no slowdown is a dash" 0 "^mps .* 0 us  *-  .*% 1.000 0" "$gsim" compare --quiet --policies timeslice,mps "$tmp/asked.csv"
+
 # Latencies of requests: M/D/1 at load 0.5 with 5 ms of service has a mean of 5 + 0.5 * 5 / (2 * 0.5) = 7.5 ms
 field() { sqlite3 :memory: "select json_extract(readfile('$tmp/lat.json'), '$1')"; }
 printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,arrival\na,0,20000,10,5,1,poisson\n' >"$tmp/md1.csv"

@@ -283,6 +283,13 @@ static void put_times(FILE *out, const double *seconds, int n) {
     }
 }
 
+void gsim_put_cell(FILE *out, int width, int digits, double value) {
+    if (isnan(value))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, " %*.*f", width, digits, value);
+}
+
 int gsim_name_width(const struct gsim_summary *const *summaries, int n) {
     int width = 6;
     for (int i = 0; i < n; i++)
@@ -301,11 +308,13 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summarie
                                 s->wait_mean_s};
         fprintf(out, "%-*s", width, s->policy);
         put_times(out, times, sizeof times / sizeof *times);
-        fprintf(out, " %8.2f", s->slowdown_mean);
+        gsim_put_cell(out, 8, 2, s->slowdown_mean);
         put_times(out, &s->makespan_s, 1);
-        fprintf(out, " %4.0f%% %5.3f %lld%s%s\n", 100 * s->gpu_busy,
-                s->jct_mean_s / summaries[0]->jct_mean_s, (long long)s->preemptions,
-                *s->preempted_by ? " " : "", s->preempted_by);
+        gsim_put_cell(out, 4, 0, 100 * s->gpu_busy);
+        fputc('%', out);
+        gsim_put_cell(out, 5, 3, s->jct_mean_s / summaries[0]->jct_mean_s);
+        fprintf(out, " %lld%s%s\n", (long long)s->preemptions, *s->preempted_by ? " " : "",
+                s->preempted_by);
     }
 }
 
@@ -324,7 +333,8 @@ void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries
                                 s->latency_p99_s};
         fprintf(out, "%-*s", width, s->policy);
         put_times(out, times, sizeof times / sizeof *times);
-        fprintf(out, " %7.3f\n", s->latency_p99_s / summaries[0]->latency_p99_s);
+        gsim_put_cell(out, 7, 3, s->latency_p99_s / summaries[0]->latency_p99_s);
+        fputc('\n', out);
     }
 }
 

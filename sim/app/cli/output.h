@@ -23,6 +23,8 @@ void gsim_put_json_text(FILE *out, const char *text);
 void gsim_put_csv_text(FILE *out, const char *text);
 /* Writes ,"name":{"mean":...,"low":...,"high":...}. */
 void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval);
+/* A cell of a table, with a blank before it: "-" where the value is not known. */
+void gsim_put_cell(FILE *out, int width, int digits, double value);
 void gsim_put_real(FILE *out, double value, bool is_json);
 
 /* Writes a result's object without its closing brace and without a line end: more fields may
