@@ -206,6 +206,17 @@ static void mark_rows(const struct gsim_model *model, const struct gsim_profile 
     }
 }
 
+/* Whether contexts decided which jobs share a GPU: also where they left no room for a second. */
+static bool counts_contexts(const struct gsim_model *model) {
+    const struct gsim_shared *shared = &model->shared;
+    bool is_beside = shared->most_members > 1 || shared->most_beside > 1;
+    bool may_be = model->setup.trace->column[GSIM_COL_MEM_BYTES] && model->setup.trace->n_jobs > 1;
+    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
+        if (shared->has_managed[memory])
+            return false;
+    return model->setup.context_bytes > 0 && (is_beside || may_be);
+}
+
 /* Marks the keys that the run was computed from. */
 static void mark_used(const struct gsim_model *model, const struct gsim_profile *profile,
                       bool *is_used) {
@@ -218,10 +229,7 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         is_used[GSIM_KEY_SWITCH_IDLE_NS] = is_used[GSIM_KEY_SWITCH_COLD_NS] = true;
     if (model->setup.trace->column[GSIM_COL_APP])
         mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
-    bool is_beside = model->shared.most_members > 1 || model->shared.most_beside > 1;
-    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
-        is_beside &= !model->shared.has_managed[memory];
-    is_used[GSIM_KEY_CONTEXT_BYTES] |= model->setup.context_bytes > 0 && is_beside;
+    is_used[GSIM_KEY_CONTEXT_BYTES] |= counts_contexts(model);
     if (model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited)
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
     is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->traffic.has_crossed;
