@@ -262,7 +262,7 @@ static const char *ways_of(struct gsim_core *core) {
     return ways ? ways : "";
 }
 
-/* Adds an item to the list of what is assumed. */
+/* Adds an item to the field `assumed`. */
 static void assume(struct gsim_core *core, struct gsim_summary *s, const char *item) {
     const char *text =
         item ? gsim_arena_printf(core->arena, "%s%s%s", s->assumed, *s->assumed ? ", " : "", item)
