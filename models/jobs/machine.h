@@ -60,7 +60,6 @@ struct gsim_machine_gpu {
     uint8_t memory; /* enum gsim_memory: the manager of its memory */
     uint8_t parts; /* parts of its jobs that decide anything (models/jobs/process.h) */
     bool is_cut; /* the GPU is cut into instances */
-    bool was_cut; /* the GPU was cut before in this run */
     int64_t cut_until_ns; /* no job runs on it before */
     uint32_t n_sharers;
     uint32_t first_sharer;

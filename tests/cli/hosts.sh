@@ -106,6 +106,15 @@ check "a domain of no GPU" 1 "$(sed 's/= 8$/= 0/' "$tmp/wide.ini" | sed 's/^gpus
 sc=traces/samples/cluster.csv
 check "a restart after a failure rests on an assumed time" 1 \
     "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "so is that writing them takes no time" 1 \
+    "$(says 'failure.notice=0 s.*checkpoint.write=0 s' --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "without them nothing comes back, and is noticed at once" 1 \
+    "$(says failure.notice=0 --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --seed 2 $sc)"
+check "and none are written" 0 "$(last assumed | grep -c 'checkpoint.write\|restart')"
+check "where no node fails nothing is assumed of that" 0 \
+    "$(says 'failure\|checkpoint' --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 9999d $sc)"
+check "nor on the ideal device" 0 \
+    "$(says 'failure\|checkpoint' --policy fifo --device ideal --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
 check "a run without failures does not" 0 \
     "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 $sc)"
 check "a paused job that moves is copied out" 1 \
@@ -113,3 +122,18 @@ check "a paused job that moves is copied out" 1 \
 printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib\np0,0,40,1000,130,1,\np1,0,40,1000,20,1,\nl,20,3,1000,5,1,100\n' >"$tmp/load.csv"
 check "copies of whole jobs beside paging are told" 1 \
     "$(field outside_validated --policy uvm --device h200 --gpus-per-node 2 "$tmp/load.csv" | grep -c 'do not slow each other')"
+
+# Paged memory needs room on the host. Two jobs of 100 GiB do not fit 139.8 GiB: with 1 GiB on the host the
+# second waits from its arrival at 1 s until the first ends, at 10 s and later; with 100 GiB it does not wait.
+printf 'job_id,submit_s,duration_s,mem_gib\na,0,10,100\nb,1,10,100\n' >"$tmp/paged.csv"
+for policy in msched uvm nvshare; do
+    check "$policy: a job waits for its host's memory" 1 \
+        "$(field host_waits --policy $policy --device h200 --host-mem 1GiB "$tmp/paged.csv")"
+    check "$policy: until the other job ends" yes "$(holds "$(last host_wait_s) >= 9 && $(last host_wait_s) < $(last makespan_s) - 10")"
+    check "$policy: for nothing where that has room" "0 0" \
+        "$(field host_waits --policy $policy --device h200 --host-mem 100GiB "$tmp/paged.csv") $(last host_wait_s)"
+done
+check "the run says so" 1 "$("$gsim" --policy msched --device h200 --host-mem 1GiB "$tmp/paged.csv" 2>&1 |
+    grep -c 'gsim: msched: jobs waited 1 times for host memory, in all during 4[0-9] % of the makespan')"
+check "not where GPUs are what is scarce" "0 0" \
+    "$(field host_waits --policy fifo --device h200 --host-mem 1GiB "$tmp/paged.csv") $(last host_wait_s)"
