@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "sim/base/hints.h"
+
 struct gsim_link_job {
     struct gsim_transfer asked;
     struct gsim_progress progress; /* of the nanoseconds that the transfer takes alone */
@@ -267,9 +269,53 @@ static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
     return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
 }
 
+/* What the transfer could reach on its own, and beside the other engine. */
+static void find_asks(struct gsim_link_job *job) {
+    job->asks[0] = alone_bytes_per_s(job);
+    job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
+}
+
+/* --- rates beside paging ---------------------------------------------------------------------- */
+
+static bool pages(const struct gsim_link *link, uint32_t gpu, enum gsim_host_way way) {
+    return link->pagers && link->pagers->of_gpu[gpu].takes[way] > 0;
+}
+
+/* The part of a link that its transfers get beside paging, of `asked` bytes per second that they
+ * ask for. Each GPU that pages is a user that now copies at its peak and now not at all. Transfers
+ * lose what the peaks of single GPUs cost them, each for its share of the time, and at least what
+ * all take on average. With one GPU that pages that is exact, as far as it pages in a steady way;
+ * where transfers ask for all, they get all that paging leaves. */
+static int64_t left_by_paging(struct gsim_link *link, const uint32_t *next, uint32_t gpu,
+                              enum gsim_host_way way, int64_t asked, int64_t carried) {
+    gsim_i128 singly = 0, takes = 0;
+    uint32_t other = gpu;
+    asked = asked < carried ? asked : carried;
+    do {
+        const struct gsim_link_paging *paging = &link->pagers->of_gpu[other];
+        int64_t peak = paging->peak[way], over = peak - (carried - asked);
+        takes += paging->takes[way];
+        if (paging->takes[way] > 0 && over > 0)
+            singly += (gsim_i128)paging->takes[way] * over / peak;
+        other = next[other];
+    } while (other != gpu);
+    gsim_i128 together = takes - (carried - asked);
+    gsim_i128 lost = singly > together ? singly : together;
+    link->has_met_paging |= lost > 0 && asked > 0;
+    if (lost <= 0)
+        return carried;
+    return lost < asked ? (int64_t)(asked - lost) : 1;
+}
+
 /* --- rates where hosts are shared ------------------------------------------------------------- */
 
 enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
+
+static enum gsim_host_way way_of(unsigned ways) {
+    if (ways == (WAY_IN | WAY_OUT))
+        return GSIM_HOST_BOTH;
+    return ways == WAY_IN ? GSIM_HOST_IN : GSIM_HOST_OUT;
+}
 
 /* Caps the engines of a ring at `carried` bytes per second together, max-min fair. ways: a bit for
  * each direction that counts. Returns whether any engine gets less. */
@@ -282,6 +328,8 @@ static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu,
             sum += ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
         other = next[other];
     } while (other != gpu);
+    if (link->pagers && carried != INT64_MAX)
+        carried = left_by_paging(link, next, gpu, way_of(ways), sum, carried);
     if (sum <= carried)
         return false;
     while (n_above > 0) {
@@ -309,13 +357,15 @@ static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu,
     return true;
 }
 
-/* The ways in which the engines of a domain copy. */
+/* The ways in which the engines of a domain copy, or its GPUs page. */
 static unsigned ways_of(const struct gsim_link *link, uint32_t gpu) {
     unsigned ways = 0;
     uint32_t other = gpu;
     do {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
             ways |= link->engines[engine_of(other, d)].gets > 0 ? 1u << d : 0;
+        ways |= pages(link, other, GSIM_HOST_IN) ? WAY_IN : 0;
+        ways |= pages(link, other, GSIM_HOST_OUT) ? WAY_OUT : 0;
         other = link->next_in_domain[other];
     } while (other != gpu);
     return ways;
@@ -354,15 +404,18 @@ static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
     return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
 }
 
+static void cap_root(struct gsim_link *link, uint32_t gpu) {
+    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
+    (void)cap_ring(link, link->next_below, gpu, WAY_IN, carried);
+    (void)cap_ring(link, link->next_below, gpu, WAY_OUT, carried);
+}
+
 /* Roots cap first, then the host's memory caps the rates that the roots let through. */
 static void cap_host(struct gsim_link *link, uint32_t gpu) {
     uint32_t other = gpu;
     do {
-        if (is_lead(link->root_of_gpu, other)) {
-            int64_t carried = link->root_bytes_per_s[link->root_of_gpu[other]];
-            (void)cap_ring(link, link->next_below, other, WAY_IN, carried);
-            (void)cap_ring(link, link->next_below, other, WAY_OUT, carried);
-        }
+        if (is_lead(link->root_of_gpu, other))
+            cap_root(link, other);
         other = link->next_in_host[other];
     } while (other != gpu);
     do {
@@ -370,6 +423,17 @@ static void cap_host(struct gsim_link *link, uint32_t gpu) {
             cap_domain(link, other);
         other = link->next_in_host[other];
     } while (other != gpu);
+}
+
+/* The link of a GPU that pages carries its transfers as well. */
+static void cap_own(struct gsim_link *link, uint32_t gpu) {
+    const struct gsim_link_pagers *pagers = link->pagers;
+    const int64_t *carried = pagers->carried[gpu].bytes_per_s;
+    if (!pages(link, gpu, GSIM_HOST_IN) && !pages(link, gpu, GSIM_HOST_OUT))
+        return;
+    (void)cap_ring(link, pagers->self, gpu, WAY_IN, carried[GSIM_HOST_IN]);
+    (void)cap_ring(link, pagers->self, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
+    (void)cap_ring(link, pagers->self, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
 }
 
 /* A head with an unchanged rate keeps its event. */
@@ -396,8 +460,15 @@ static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_
            (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
 }
 
+/* The ring of the GPUs that share any link with each other. */
+static const uint32_t *widest_ring(const struct gsim_link *link) {
+    if (!link->hosts)
+        return link->next_below;
+    return link->root_of_gpu ? link->next_in_host : link->next_in_domain;
+}
+
 static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    const uint32_t *next = link->root_of_gpu ? link->next_in_host : link->next_in_domain;
+    const uint32_t *next = widest_ring(link);
     uint32_t other = gpu;
     int64_t sum[GSIM_DIRECTIONS];
     ask(link, next, gpu, sum);
@@ -412,10 +483,51 @@ static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
     } while (other != gpu);
 }
 
-/* Sets rates after an engine of this GPU began or ended a transfer. A root's ring is walked for
- * each direction, since the rate of the other engine decides the rest for its neighbours. */
+/* As rerate_host where GPUs page, on whatever links. */
+static void rerate_beside_paging(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    const uint32_t *next = widest_ring(link);
+    uint32_t other = gpu;
+    int64_t sum[GSIM_DIRECTIONS];
+    ask(link, next, gpu, sum);
+    do {
+        cap_own(link, other);
+        other = next[other];
+    } while (other != gpu);
+    if (link->hosts && link->root_of_gpu)
+        cap_host(link, gpu);
+    else if (link->hosts)
+        cap_domain(link, gpu);
+    else if (is_root_shared(link, gpu))
+        cap_root(link, gpu);
+    do {
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            link->engines[engine_of(other, d)].got = -1; /* rates may have been set without it */
+            settle_rate(link, engine_of(other, d), now_ns);
+        }
+        other = next[other];
+    } while (other != gpu);
+}
+
+static bool has_pagers(const struct gsim_link *link, uint32_t gpu) {
+    const uint32_t *next = widest_ring(link);
+    uint32_t other = gpu;
+    bool has = false;
+    do {
+        has |= pages(link, other, GSIM_HOST_IN) || pages(link, other, GSIM_HOST_OUT);
+        other = next[other];
+    } while (link->pagers && other != gpu);
+    return has;
+}
+
+/* Sets rates after an engine of this GPU began or ended a transfer, or paging changed. A root's
+ * ring is walked for each direction, since the rate of the other engine decides the rest for its
+ * neighbours. */
 static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
     bool is_shared = is_root_shared(link, gpu);
+    if (link->pagers && has_pagers(link, gpu)) {
+        rerate_beside_paging(link, gpu, now_ns);
+        return;
+    }
     if (link->hosts) {
         rerate_host(link, gpu, now_ns);
         return;
@@ -431,6 +543,68 @@ static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
             other = link->next_below[other];
         } while (is_shared && other != gpu);
     }
+}
+
+/* An engine of this GPU has begun or ended a transfer. */
+static void note_change(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_pagers *pagers = link->pagers;
+    if (gsim_mostly(!pagers))
+        return;
+    pagers->changed_ns = now_ns;
+    if (pagers->is_changed[gpu])
+        return;
+    pagers->is_changed[gpu] = true;
+    pagers->changed[pagers->n_changed++] = gpu;
+}
+
+bool gsim_link_take_changed(struct gsim_link *link, uint32_t *gpu) {
+    struct gsim_link_pagers *pagers = link->pagers;
+    if (!pagers || pagers->n_changed == 0)
+        return false;
+    *gpu = pagers->changed[--pagers->n_changed];
+    pagers->is_changed[*gpu] = false;
+    return true;
+}
+
+bool gsim_link_meet_pagers(struct gsim_link *link, const struct gsim_host_rates *carried,
+                           const uint16_t *type_of_gpu) {
+    struct gsim_link_pagers *pagers = gsim_arena_alloc(link->arena, sizeof *pagers);
+    uint32_t n = link->n_gpus;
+    if (!pagers)
+        return false;
+    pagers->of_gpu = gsim_arena_array(link->arena, n, sizeof *pagers->of_gpu);
+    pagers->carried = gsim_arena_array(link->arena, n, sizeof *pagers->carried);
+    pagers->self = gsim_arena_array(link->arena, n, sizeof *pagers->self);
+    pagers->changed = gsim_arena_array(link->arena, n, sizeof *pagers->changed);
+    pagers->is_changed = gsim_arena_array(link->arena, n, sizeof *pagers->is_changed);
+    if (!pagers->of_gpu || !pagers->carried || !pagers->self || !pagers->changed ||
+        !pagers->is_changed)
+        return false;
+    for (uint32_t gpu = 0; gpu < n; gpu++) {
+        pagers->self[gpu] = gpu;
+        pagers->carried[gpu] = carried[type_of_gpu[gpu]];
+    }
+    for (uint32_t engine = 0; engine < 2 * n; engine++)
+        for (uint32_t at = link->engines[engine].head; at != GSIM_LINK_NONE;
+             at = link->jobs[at].next)
+            find_asks(&link->jobs[at]);
+    link->pagers = pagers;
+    return true;
+}
+
+void gsim_link_set_paging(struct gsim_link *link, uint32_t gpu,
+                          const struct gsim_link_paging *paging) {
+    link->pagers->of_gpu[gpu] = *paging;
+}
+
+void gsim_link_repage(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    rerate(link, gpu, now_ns);
+}
+
+int64_t gsim_link_asks(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
+    const struct gsim_link_job *job = head_of(link, engine_of(gpu, direction));
+    bool is_both = head_of(link, engine_of(gpu, direction) ^ 1) != NULL;
+    return job ? job->asks[is_both] : 0;
 }
 
 /* --- transfers -------------------------------------------------------------------------------- */
@@ -474,10 +648,8 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
                                   .alone_ns = alone_ns,
                                   .both_q32 = ratio_q32(alone_ns, both_ns),
                                   .next = GSIM_LINK_NONE};
-    if (link->hosts) {
-        job->asks[0] = alone_bytes_per_s(job);
-        job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
-    }
+    if (link->hosts || link->pagers)
+        find_asks(job);
     struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
     if (engine->head != GSIM_LINK_NONE) {
         link->jobs[engine->tail].next = handle;
@@ -486,6 +658,7 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
     }
     engine->head = engine->tail = handle;
     begin(link, handle, now_ns);
+    note_change(link, transfer->gpu, now_ns);
     rerate(link, transfer->gpu, now_ns);
     return handle;
 }
@@ -515,6 +688,7 @@ bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_
         engine->tail = GSIM_LINK_NONE;
     else
         begin(link, engine->head, key.time_ns);
+    note_change(link, out->gpu, key.time_ns);
     rerate(link, out->gpu, key.time_ns);
     return true;
 }

@@ -2,7 +2,8 @@
 /* The PCIe links of a cluster. Each GPU has an engine for each direction; transfers queue first
  * come on their engine. While both engines of a GPU are busy, both are slowed to the duplex ceiling
  * and pay the latency of a pair of copies; GPUs below one root share the root's bandwidth each way,
- * max-min fair, and GPUs of one NUMA domain the bandwidth of their host's memory.
+ * max-min fair, and GPUs of one NUMA domain the bandwidth of their host's memory. Where GPUs page,
+ * transfers share what paging leaves.
  *
  * A transfer is work: as many nanoseconds as it takes alone on an idle link (gsim_copy_ns, which is
  * also its quote), done at a rate of one while nothing disturbs it. So a quote is exactly what an
@@ -86,6 +87,24 @@ struct gsim_link_hosts {
     const struct gsim_host_rates *rates; /* by domain */
 };
 
+/* Bytes that a GPU pages besides its transfers, each way and both ways together: per second of all
+ * time, and per second while it copies. */
+struct gsim_link_paging {
+    int64_t takes[GSIM_HOST_WAYS], peak[GSIM_HOST_WAYS];
+};
+
+/* The GPUs of a link that may page. */
+struct gsim_link_pagers {
+    struct gsim_link_paging *of_gpu;
+    struct gsim_host_rates *carried; /* by GPU, on its own link */
+    uint32_t *self; /* ring of each GPU alone */
+    /* GPUs with engines that have begun or ended transfers since their last repage */
+    uint32_t *changed;
+    bool *is_changed; /* by GPU */
+    uint32_t n_changed;
+    int64_t changed_ns; /* of the last change */
+};
+
 struct gsim_link_job; /* a transfer that is queued or under way */
 
 struct gsim_link {
@@ -102,6 +121,8 @@ struct gsim_link {
     uint32_t *next_in_domain, *next_in_host; /* rings, where there are hosts */
     bool was_host_limited; /* a host's limit that no file gave decided a rate */
     const bool *is_host_given; /* by domain */
+    struct gsim_link_pagers *pagers; /* NULL: no GPU pages */
+    bool has_met_paging; /* paging has left some transfer less than it asked for */
 };
 
 /* root_of_gpu may be NULL; else it and root_bytes_per_s outlive the link. Returns false if there is
@@ -130,7 +151,26 @@ int64_t gsim_link_next_time(const struct gsim_link *link);
 bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out);
 /* Bytes that have crossed by now_ns, as if the costs of copies were spread evenly. */
 int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns);
+/* From now on GPUs may page besides their transfers: each transfer gets what the paging of the GPUs
+ * on its links leaves. carried: what the link of a GPU of this type carries. Returns false if there
+ * is no memory left. */
+bool gsim_link_meet_pagers(struct gsim_link *link, const struct gsim_host_rates *carried,
+                           const uint16_t *type_of_gpu);
+/* What this GPU pages; transfers go by it after the next gsim_link_repage of their GPU's host. */
+void gsim_link_set_paging(struct gsim_link *link, uint32_t gpu,
+                          const struct gsim_link_paging *paging);
+/* Sets the rates of the GPU, and of GPUs that share links with it, by what they page now. */
+void gsim_link_repage(struct gsim_link *link, uint32_t gpu, int64_t now_ns);
+/* Takes out a GPU with engines that have begun or ended a transfer, where GPUs may page. Returns
+ * false if there is none. */
+bool gsim_link_take_changed(struct gsim_link *link, uint32_t *gpu);
+/* The bytes per second that the transfer under way on an engine could reach if no other GPU was in
+ * its way; 0: none is under way. */
+int64_t gsim_link_asks(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction);
 bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction);
+static inline bool gsim_link_is_copying(const struct gsim_link *link, uint32_t gpu) {
+    return gsim_link_is_busy(link, gpu, GSIM_H2D) || gsim_link_is_busy(link, gpu, GSIM_D2H);
+}
 /* Writes the numbers that decide the future of a GPU's engines, times relative to now_ns: equal
  * numbers mean equal futures, as long as no root is shared. Returns the count of numbers; room may
  * be less. */

@@ -81,6 +81,17 @@ bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_set
                       &traffic->storage_rates);
 }
 
+bool gsim_traffic_meet_pagers(struct gsim_traffic *traffic, const struct gsim_model_setup *setup) {
+    struct gsim_host_rates *carried =
+        gsim_arena_array(traffic->arena, setup->n_profiles, sizeof *carried);
+    for (uint16_t type = 0; carried && type < setup->n_profiles; type++) {
+        const struct gsim_copy_rates *rates = &traffic->rates[type][GSIM_CARRY_IN_FRESH];
+        carried[type] = (struct gsim_host_rates){
+            {rates->bytes_per_s[GSIM_H2D], rates->bytes_per_s[GSIM_D2H], rates->both_bytes_per_s}};
+    }
+    return carried && gsim_link_meet_pagers(&traffic->pcie, carried, setup->type_of_gpu);
+}
+
 bool gsim_traffic_reserve(struct gsim_traffic *traffic, uint32_t capacity) {
     struct gsim_traffic_job *jobs = gsim_arena_grow(
         traffic->arena, traffic->jobs, traffic->capacity * sizeof *jobs, capacity * sizeof *jobs);

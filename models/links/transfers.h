@@ -56,6 +56,9 @@ struct gsim_traffic {
 };
 
 bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_setup *setup);
+/* From now on GPUs may page over the links of copies (gsim_link_meet_pagers). Returns false if there
+ * is no memory left. */
+bool gsim_traffic_meet_pagers(struct gsim_traffic *traffic, const struct gsim_model_setup *setup);
 /* Slots below capacity are about to be used. Returns false if there is no memory left. */
 bool gsim_traffic_reserve(struct gsim_traffic *traffic, uint32_t capacity);
 /* A slot's job is gone: its transfers under way go on without a report. */
