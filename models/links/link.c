@@ -6,18 +6,8 @@
 
 #include <assert.h>
 
+#include "models/links/link_rates.h"
 #include "sim/base/hints.h"
-
-struct gsim_link_job {
-    struct gsim_transfer asked;
-    struct gsim_progress progress; /* of the nanoseconds that the transfer takes alone */
-    int64_t begin_ns;
-    int64_t alone_ns;
-    uint64_t both_q32; /* rate while the other engine is busy */
-    /* bytes per second that the transfer could reach on its own, and beside the other engine */
-    int64_t asks[2];
-    uint32_t next; /* on the engine, or among the unused */
-};
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
@@ -122,10 +112,6 @@ int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_i
 
 /* --- engines ---------------------------------------------------------------------------------- */
 
-static uint32_t engine_of(uint32_t gpu, enum gsim_direction direction) {
-    return 2 * gpu + (uint32_t)direction;
-}
-
 /* Rings of the GPUs of each group, in one pass; the table of groups is scratch. */
 static bool make_rings(struct gsim_link *link, const uint32_t *group_of_gpu, uint32_t *next) {
     uint32_t n_groups = 0;
@@ -162,7 +148,7 @@ bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *roo
         return false;
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            link->engines[engine_of(gpu, d)] =
+            link->engines[gsim_link_engine_of(gpu, d)] =
                 (struct gsim_link_engine){.head = GSIM_LINK_NONE, .tail = GSIM_LINK_NONE};
         link->next_below[gpu] = gpu;
     }
@@ -181,369 +167,11 @@ bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts 
            make_rings(link, hosts->host_of_gpu, link->next_in_host);
 }
 
-static struct gsim_link_job *head_of(const struct gsim_link *link, uint32_t engine) {
-    uint32_t head = link->engines[engine].head;
-    return head == GSIM_LINK_NONE ? NULL : &link->jobs[head];
-}
-
 bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
-    return link->engines[engine_of(gpu, direction)].head != GSIM_LINK_NONE;
+    return link->engines[gsim_link_engine_of(gpu, direction)].head != GSIM_LINK_NONE;
 }
 
-/* --- rates ------------------------------------------------------------------------------------ */
-
-/* The rate of an engine's head under a root without limit; 0 for an idle engine. */
-static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
-    const struct gsim_link_job *job = head_of(link, engine);
-    if (!job)
-        return 0;
-    return head_of(link, engine ^ 1) ? job->both_q32 : GSIM_RATE_ONE;
-}
-
-/* Bytes per second at a rate; a transfer that takes no time asks for nothing. */
-static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
-    if (job->alone_ns == 0)
-        return 0;
-    gsim_i128 alone = (gsim_i128)job->asked.bytes * GSIM_NS_PER_S / job->alone_ns;
-    gsim_i128 bytes_per_s = alone * rate_q32 >> 32;
-    return bytes_per_s > INT64_MAX ? INT64_MAX : (int64_t)bytes_per_s;
-}
-
-/* Max-min fairness: the level at which all heads that want more share equally what the modest heads
- * leave. */
-static int64_t fair_level(const struct gsim_link *link, uint32_t gpu,
-                          enum gsim_direction direction) {
-    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
-    int64_t level = 0;
-    for (;;) {
-        int64_t left = carried, n_above = 0;
-        uint32_t other = gpu;
-        do {
-            uint32_t engine = engine_of(other, direction);
-            if (head_of(link, engine)) {
-                int64_t wants = demand(head_of(link, engine), wanted_q32(link, engine));
-                if (wants > level)
-                    n_above++;
-                else
-                    left -= wants;
-            }
-            other = link->next_below[other];
-        } while (other != gpu);
-        if (n_above == 0)
-            return INT64_MAX;
-        int64_t next = left / n_above > 0 ? left / n_above : 1;
-        if (next <= level)
-            return level;
-        level = next;
-    }
-}
-
-static uint64_t rate_below(const struct gsim_link_job *job, uint64_t wanted, int64_t level) {
-    int64_t wants = demand(job, wanted);
-    if (wants <= level)
-        return wanted;
-    uint64_t rate = (uint64_t)((gsim_u128)wanted * (uint64_t)level / (uint64_t)wants);
-    return rate ? rate : 1;
-}
-
-static void set_rate(struct gsim_link *link, uint32_t engine, uint64_t rate_q32, int64_t now_ns) {
-    struct gsim_link_job *job = head_of(link, engine);
-    struct gsim_progress *progress = &job->progress;
-    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
-    progress->since_ns = now_ns;
-    progress->rate_q32 = rate_q32;
-    gsim_work left = gsim_work_of_ns(job->alone_ns) - progress->done;
-    int64_t takes_ns = left > 0 ? gsim_work_time(left, rate_q32) : 0;
-    gsim_eventq_set(&link->queue, engine, now_ns + takes_ns, engine);
-}
-
-static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
-    return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
-}
-
-/* demand() at a rate of one; most copies are short enough for one register. */
-static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
-    int64_t ns = job->alone_ns, bytes = job->asked.bytes;
-    if (ns == 0 || ns > INT64_MAX / GSIM_NS_PER_S || bytes / ns >= INT64_MAX / GSIM_NS_PER_S)
-        return demand(job, GSIM_RATE_ONE);
-    return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
-}
-
-/* What the transfer could reach on its own, and beside the other engine. */
-static void find_asks(struct gsim_link_job *job) {
-    job->asks[0] = alone_bytes_per_s(job);
-    job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
-}
-
-/* --- rates beside paging ---------------------------------------------------------------------- */
-
-static bool pages(const struct gsim_link *link, uint32_t gpu, enum gsim_host_way way) {
-    return link->pagers && link->pagers->of_gpu[gpu].takes[way] > 0;
-}
-
-/* The part of a link that its transfers get beside paging, of `asked` bytes per second that they
- * ask for. Each GPU that pages is a user that now copies at its peak and now not at all. Transfers
- * lose what the peaks of single GPUs cost them, each for its share of the time, and at least what
- * all take on average. With one GPU that pages that is exact, as far as it pages in a steady way;
- * where transfers ask for all, they get all that paging leaves. */
-static int64_t left_by_paging(struct gsim_link *link, const uint32_t *next, uint32_t gpu,
-                              enum gsim_host_way way, int64_t asked, int64_t carried) {
-    gsim_i128 singly = 0, takes = 0;
-    uint32_t other = gpu;
-    asked = asked < carried ? asked : carried;
-    do {
-        const struct gsim_link_paging *paging = &link->pagers->of_gpu[other];
-        int64_t peak = paging->peak[way], over = peak - (carried - asked);
-        takes += paging->takes[way];
-        if (paging->takes[way] > 0 && over > 0)
-            singly += (gsim_i128)paging->takes[way] * over / peak;
-        other = next[other];
-    } while (other != gpu);
-    gsim_i128 together = takes - (carried - asked);
-    gsim_i128 lost = singly > together ? singly : together;
-    link->has_met_paging |= lost > 0 && asked > 0;
-    if (lost <= 0)
-        return carried;
-    return lost < asked ? (int64_t)(asked - lost) : 1;
-}
-
-/* --- rates where hosts are shared ------------------------------------------------------------- */
-
-enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
-
-static enum gsim_host_way way_of(unsigned ways) {
-    if (ways == (WAY_IN | WAY_OUT))
-        return GSIM_HOST_BOTH;
-    return ways == WAY_IN ? GSIM_HOST_IN : GSIM_HOST_OUT;
-}
-
-/* Caps the engines of a ring at `carried` bytes per second together, max-min fair. ways: a bit for
- * each direction that counts. Returns whether any engine gets less. */
-static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
-                     int64_t carried) {
-    int64_t level = 0, sum = 0, n_above = 1;
-    uint32_t other = gpu;
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            sum += ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
-        other = next[other];
-    } while (other != gpu);
-    if (link->pagers && carried != INT64_MAX)
-        carried = left_by_paging(link, next, gpu, way_of(ways), sum, carried);
-    if (sum <= carried)
-        return false;
-    while (n_above > 0) {
-        int64_t left = carried;
-        n_above = 0;
-        do {
-            for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-                int64_t gets = ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
-                n_above += gets > level;
-                left -= gets > level ? 0 : gets;
-            }
-            other = next[other];
-        } while (other != gpu);
-        int64_t raised = n_above > 0 && left / n_above > 0 ? left / n_above : 1;
-        if (raised <= level)
-            break;
-        level = raised;
-    }
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            if (ways >> d & 1 && link->engines[engine_of(other, d)].gets > level)
-                link->engines[engine_of(other, d)].gets = level;
-        other = next[other];
-    } while (other != gpu);
-    return true;
-}
-
-/* The ways in which the engines of a domain copy, or its GPUs page. */
-static unsigned ways_of(const struct gsim_link *link, uint32_t gpu) {
-    unsigned ways = 0;
-    uint32_t other = gpu;
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            ways |= link->engines[engine_of(other, d)].gets > 0 ? 1u << d : 0;
-        ways |= pages(link, other, GSIM_HOST_IN) ? WAY_IN : 0;
-        ways |= pages(link, other, GSIM_HOST_OUT) ? WAY_OUT : 0;
-        other = link->next_in_domain[other];
-    } while (other != gpu);
-    return ways;
-}
-
-static void cap_domain(struct gsim_link *link, uint32_t gpu) {
-    uint32_t domain = link->hosts->domain_of_gpu[gpu];
-    const int64_t *carried = link->hosts->rates[domain].bytes_per_s;
-    bool is_limited = cap_ring(link, link->next_in_domain, gpu, WAY_IN, carried[GSIM_HOST_IN]);
-    is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
-    if (ways_of(link, gpu) == (WAY_IN | WAY_OUT))
-        is_limited |=
-            cap_ring(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
-    link->was_host_limited |= is_limited && !link->is_host_given[domain];
-}
-
-/* Sets the bytes per second that each engine of a ring would get from an idle host, and the sum of
- * each way. */
-static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
-    uint32_t other = gpu;
-    sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-            uint32_t engine = engine_of(other, d);
-            const struct gsim_link_job *job = head_of(link, engine);
-            int64_t gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
-            link->engines[engine].gets = gets;
-            sum[d] = gets < INT64_MAX - sum[d] ? sum[d] + gets : INT64_MAX;
-        }
-        other = next[other];
-    } while (other != gpu);
-}
-
-/* Whether the GPU is the first of its group among the GPUs of its host. */
-static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
-    return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
-}
-
-static void cap_root(struct gsim_link *link, uint32_t gpu) {
-    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
-    (void)cap_ring(link, link->next_below, gpu, WAY_IN, carried);
-    (void)cap_ring(link, link->next_below, gpu, WAY_OUT, carried);
-}
-
-/* Roots cap first, then the host's memory caps the rates that the roots let through. */
-static void cap_host(struct gsim_link *link, uint32_t gpu) {
-    uint32_t other = gpu;
-    do {
-        if (is_lead(link->root_of_gpu, other))
-            cap_root(link, other);
-        other = link->next_in_host[other];
-    } while (other != gpu);
-    do {
-        if (is_lead(link->hosts->domain_of_gpu, other))
-            cap_domain(link, other);
-        other = link->next_in_host[other];
-    } while (other != gpu);
-}
-
-/* The link of a GPU that pages carries its transfers as well. */
-static void cap_own(struct gsim_link *link, uint32_t gpu) {
-    const struct gsim_link_pagers *pagers = link->pagers;
-    const int64_t *carried = pagers->carried[gpu].bytes_per_s;
-    if (!pages(link, gpu, GSIM_HOST_IN) && !pages(link, gpu, GSIM_HOST_OUT))
-        return;
-    (void)cap_ring(link, pagers->self, gpu, WAY_IN, carried[GSIM_HOST_IN]);
-    (void)cap_ring(link, pagers->self, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
-    (void)cap_ring(link, pagers->self, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
-}
-
-/* A head with an unchanged rate keeps its event. */
-static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns) {
-    const struct gsim_link_job *job = head_of(link, engine);
-    struct gsim_link_engine *about = &link->engines[engine];
-    if (!job)
-        return;
-    uint64_t wanted = wanted_q32(link, engine);
-    bool is_as_before =
-        job->progress.rate_q32 > 0 && about->got == about->gets && about->wanted_q32 == wanted;
-    if (is_as_before)
-        return;
-    about->got = about->gets;
-    about->wanted_q32 = wanted;
-    set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
-}
-
-/* Whether a domain's engines ask for more than its memory carries; mostly it has room for all. */
-static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
-    const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
-    int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
-    return in > carried[GSIM_HOST_IN] || out > carried[GSIM_HOST_OUT] ||
-           (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
-}
-
-/* The ring of the GPUs that share any link with each other. */
-static const uint32_t *widest_ring(const struct gsim_link *link) {
-    if (!link->hosts)
-        return link->next_below;
-    return link->root_of_gpu ? link->next_in_host : link->next_in_domain;
-}
-
-static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    const uint32_t *next = widest_ring(link);
-    uint32_t other = gpu;
-    int64_t sum[GSIM_DIRECTIONS];
-    ask(link, next, gpu, sum);
-    if (link->root_of_gpu)
-        cap_host(link, gpu);
-    else if (is_too_much(link, gpu, sum))
-        cap_domain(link, gpu);
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            settle_rate(link, engine_of(other, d), now_ns);
-        other = next[other];
-    } while (other != gpu);
-}
-
-/* As rerate_host where GPUs page, on whatever links. */
-static void rerate_beside_paging(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    const uint32_t *next = widest_ring(link);
-    uint32_t other = gpu;
-    int64_t sum[GSIM_DIRECTIONS];
-    ask(link, next, gpu, sum);
-    do {
-        cap_own(link, other);
-        other = next[other];
-    } while (other != gpu);
-    if (link->hosts && link->root_of_gpu)
-        cap_host(link, gpu);
-    else if (link->hosts)
-        cap_domain(link, gpu);
-    else if (is_root_shared(link, gpu))
-        cap_root(link, gpu);
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-            link->engines[engine_of(other, d)].got = -1; /* rates may have been set without it */
-            settle_rate(link, engine_of(other, d), now_ns);
-        }
-        other = next[other];
-    } while (other != gpu);
-}
-
-static bool has_pagers(const struct gsim_link *link, uint32_t gpu) {
-    const uint32_t *next = widest_ring(link);
-    uint32_t other = gpu;
-    bool has = false;
-    do {
-        has |= pages(link, other, GSIM_HOST_IN) || pages(link, other, GSIM_HOST_OUT);
-        other = next[other];
-    } while (link->pagers && other != gpu);
-    return has;
-}
-
-/* Sets rates after an engine of this GPU began or ended a transfer, or paging changed. A root's
- * ring is walked for each direction, since the rate of the other engine decides the rest for its
- * neighbours. */
-static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    bool is_shared = is_root_shared(link, gpu);
-    if (link->pagers && has_pagers(link, gpu)) {
-        rerate_beside_paging(link, gpu, now_ns);
-        return;
-    }
-    if (link->hosts) {
-        rerate_host(link, gpu, now_ns);
-        return;
-    }
-    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-        int64_t level = is_shared ? fair_level(link, gpu, d) : INT64_MAX;
-        uint32_t other = gpu;
-        do {
-            uint32_t engine = engine_of(other, d);
-            const struct gsim_link_job *job = head_of(link, engine);
-            if (job)
-                set_rate(link, engine, rate_below(job, wanted_q32(link, engine), level), now_ns);
-            other = link->next_below[other];
-        } while (is_shared && other != gpu);
-    }
-}
+/* --- pagers ---------------------------------------------------------------------------------- */
 
 /* An engine of this GPU has begun or ended a transfer. */
 static void note_change(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
@@ -587,7 +215,7 @@ bool gsim_link_meet_pagers(struct gsim_link *link, const struct gsim_host_rates 
     for (uint32_t engine = 0; engine < 2 * n; engine++)
         for (uint32_t at = link->engines[engine].head; at != GSIM_LINK_NONE;
              at = link->jobs[at].next)
-            find_asks(&link->jobs[at]);
+            gsim_link_find_asks(&link->jobs[at]);
     link->pagers = pagers;
     return true;
 }
@@ -598,12 +226,12 @@ void gsim_link_set_paging(struct gsim_link *link, uint32_t gpu,
 }
 
 void gsim_link_repage(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    rerate(link, gpu, now_ns);
+    gsim_link_rerate(link, gpu, now_ns);
 }
 
 int64_t gsim_link_asks(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
-    const struct gsim_link_job *job = head_of(link, engine_of(gpu, direction));
-    bool is_both = head_of(link, engine_of(gpu, direction) ^ 1) != NULL;
+    const struct gsim_link_job *job = gsim_link_head_of(link, gsim_link_engine_of(gpu, direction));
+    bool is_both = gsim_link_head_of(link, gsim_link_engine_of(gpu, direction) ^ 1) != NULL;
     return job ? job->asks[is_both] : 0;
 }
 
@@ -649,8 +277,9 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
                                   .both_q32 = ratio_q32(alone_ns, both_ns),
                                   .next = GSIM_LINK_NONE};
     if (link->hosts || link->pagers)
-        find_asks(job);
-    struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
+        gsim_link_find_asks(job);
+    struct gsim_link_engine *engine =
+        &link->engines[gsim_link_engine_of(transfer->gpu, transfer->direction)];
     if (engine->head != GSIM_LINK_NONE) {
         link->jobs[engine->tail].next = handle;
         engine->tail = handle;
@@ -659,7 +288,7 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
     engine->head = engine->tail = handle;
     begin(link, handle, now_ns);
     note_change(link, transfer->gpu, now_ns);
-    rerate(link, transfer->gpu, now_ns);
+    gsim_link_rerate(link, transfer->gpu, now_ns);
     return handle;
 }
 
@@ -689,7 +318,7 @@ bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_
     else
         begin(link, engine->head, key.time_ns);
     note_change(link, out->gpu, key.time_ns);
-    rerate(link, out->gpu, key.time_ns);
+    gsim_link_rerate(link, out->gpu, key.time_ns);
     return true;
 }
 
@@ -701,14 +330,14 @@ int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32
     int64_t level = INT64_MAX;
     if (job.alone_ns == 0)
         return 0;
-    if (is_root_shared(link, gpu))
+    if (gsim_link_is_root_shared(link, gpu))
         level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
     if (link->hosts) {
         const struct gsim_host_rates *host = &link->hosts->rates[link->hosts->domain_of_gpu[gpu]];
         int64_t carried = host->bytes_per_s[direction == GSIM_H2D ? GSIM_HOST_IN : GSIM_HOST_OUT];
         level = carried / n_in_domain < level ? carried / n_in_domain : level;
     }
-    uint64_t rate_q32 = rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
+    uint64_t rate_q32 = gsim_link_rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
     return gsim_work_time(gsim_work_of_ns(job.alone_ns), rate_q32);
 }
 
@@ -724,7 +353,7 @@ static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {
 int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns) {
     const struct gsim_link_job *job = &link->jobs[handle];
     const struct gsim_link_engine *engine =
-        &link->engines[engine_of(job->asked.gpu, job->asked.direction)];
+        &link->engines[gsim_link_engine_of(job->asked.gpu, job->asked.direction)];
     if (engine->head != handle)
         return 0;
     if (job->alone_ns == 0)
@@ -743,7 +372,7 @@ size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_n
                        size_t room) {
     size_t n = 0;
     for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-        const struct gsim_link_engine *engine = &link->engines[engine_of(gpu, d)];
+        const struct gsim_link_engine *engine = &link->engines[gsim_link_engine_of(gpu, d)];
         for (uint32_t at = engine->head; at != GSIM_LINK_NONE; at = link->jobs[at].next) {
             const struct gsim_link_job *job = &link->jobs[at];
             gsim_work done = at == engine->head ? done_at(job, now_ns) : 0;

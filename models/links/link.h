@@ -73,6 +73,7 @@ struct gsim_link_engine {
     uint32_t head, tail; /* transfers; the head is on its way */
     /* bytes per second where hosts are shared: now, and when the head's rate was set */
     int64_t gets, got;
+    int64_t unpaged; /* bytes per second if no GPU paged, where GPUs page */
     uint64_t wanted_q32; /* the rate that the head could have had then */
 };
 
@@ -98,7 +99,8 @@ struct gsim_link_pagers {
     struct gsim_link_paging *of_gpu;
     struct gsim_host_rates *carried; /* by GPU, on its own link */
     uint32_t *self; /* ring of each GPU alone */
-    /* GPUs with engines that have begun or ended transfers since their last repage */
+    bool count; /* while rates are set: links are capped by what paging leaves of them */
+    /* GPUs with engines that have begun or ended transfers since they were taken out */
     uint32_t *changed;
     bool *is_changed; /* by GPU */
     uint32_t n_changed;
