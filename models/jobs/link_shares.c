@@ -204,7 +204,14 @@ static void find_average(struct gsim_model *model, uint32_t gpu, int64_t now_ns,
         bytes_per_s = bytes_per_s > 0 ? bytes_per_s : 0;
         found[way] = bytes_per_s < most ? (int64_t)bytes_per_s : most;
     }
-    even_out(gsim_arbiter_pager(model->shared.of_gpu[gpu]), found);
+    const struct gsim_pager *pager = gsim_arbiter_pager(model->shared.of_gpu[gpu]);
+    even_out(pager, found);
+    if (gsim_link_parts_is_at_once(pager))
+        return;
+    /* copies that take turns have no share of both ways by which the sum could be found */
+    gsim_i128 both = (gsim_i128)found[GSIM_HOST_IN] + found[GSIM_HOST_OUT];
+    int64_t most = gsim_link_parts_most(model, gpu, GSIM_HOST_BOTH);
+    found[GSIM_HOST_BOTH] = both < most ? (int64_t)both : most;
 }
 
 static void measure(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {

@@ -114,6 +114,15 @@ printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib\np0,0,40,1000,13
 check "where a load and paging are on other GPUs, they do not meet" 0 \
     "$(field outside_validated --policy uvm --device h200 --gpus-per-node 2 "$tmp/load.csv" | grep -c 'beside paging')"
 
+# Both ways together: what GPUs page in turns counts at full rates as well.
+printf '[node a]\ngpus = 2\nhost_mem = 2TiB\nnuma_gpus = 2\nhost_in_bytes_per_s = 8e9\nhost_out_bytes_per_s = 8e9\n' >"$tmp/both.ini"
+echo 'host_both_bytes_per_s = 6e9' >>"$tmp/both.ini"
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib p0,0,40,1000,130 p1,0,40,1000,130 q0,0,40,1000,100 q1,0,40,1000,100 \
+    >"$tmp/four.csv"
+span=$(field makespan_s --policy uvm --cluster "$tmp/both.ini" "$tmp/four.csv")
+check "GPUs that page get no more both ways than their host has" yes \
+    "$(holds "$(last bytes_in) + $(last bytes_out) <= 6e9 * $span")"
+
 # Two GPUs below one root of 8 GB/s, each with two jobs of 230 GiB together, and 100 GiB that are loaded: 13.4 s
 # where no GPU pages. Paging is in its way, and it is in the way of paging.
 printf '[node a]\ngpus = 2\nhost_mem = 2TiB\npcie_root_gpus = 2\npcie_root_bytes_per_s = 8e9\n' >"$tmp/pair.ini"
