@@ -8,10 +8,10 @@ enum { FIRST_WINDOW_NS = GSIM_NS_PER_S, IS_NEWS = 64, GROWS_BY = 8 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static bool has_shared_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
-    for (uint32_t gpu = 1; wiring->root_of_gpu && gpu < n_gpus; gpu++)
-        if (wiring->root_of_gpu[gpu] == wiring->root_of_gpu[gpu - 1] &&
-            wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]] != INT64_MAX)
+/* A root may carry less than the one GPU below it asks for. */
+static bool has_limited_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
+    for (uint32_t gpu = 0; wiring->root_of_gpu && gpu < n_gpus; gpu++)
+        if (wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]] != INT64_MAX)
             return true;
     return false;
 }
@@ -53,7 +53,7 @@ static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_mod
 void gsim_link_shares_init(struct gsim_model *model) {
     const struct gsim_model_setup *setup = &model->setup;
     model->link_shares.is_on =
-        model->traffic.domains.is_bottleneck || has_shared_root(&setup->wiring, setup->n_gpus);
+        model->traffic.domains.is_bottleneck || has_limited_root(&setup->wiring, setup->n_gpus);
 }
 
 bool gsim_link_shares_open(struct gsim_model *model) {

@@ -63,7 +63,7 @@ struct gsim_link_shares_host {
 };
 
 struct gsim_link_shares {
-    bool is_on; /* GPUs of some host share a link */
+    bool is_on; /* some root or host carries less than its GPUs may ask for */
     bool is_open; /* some GPU may page */
     struct gsim_link_shares_gpu *gpus;
     struct gsim_crowd_sum *below_root, *in_domain; /* by the first GPU of the group */

@@ -148,14 +148,15 @@ static struct gsim_trace trace_of(const struct pager *all, int n, struct gsim_ar
 }
 
 static struct gsim_result simulate_until(const struct pager *all, int n, int64_t root,
-                                         int64_t until_ns, struct gsim_arena *arena) {
+                                         uint32_t n_below, int64_t until_ns,
+                                         struct gsim_arena *arena) {
     struct gsim_trace *trace = gsim_arena_alloc(arena, sizeof *trace);
     struct gsim_node_group *group = gsim_arena_alloc(arena, sizeof *group);
     *trace = trace_of(all, n, arena);
     *group = (struct gsim_node_group){.count = 1,
                                       .gpus_per_node = (uint32_t)n,
                                       .hbm_bytes = 256 * GSIM_MIB,
-                                      .gpus_per_root = root ? (uint32_t)n : 0,
+                                      .gpus_per_root = root ? n_below : 0,
                                       .root_bytes_per_s = root};
     struct test_run run = {.trace = trace,
                            .policy = "fifo",
@@ -170,7 +171,7 @@ static struct gsim_result simulate_until(const struct pager *all, int n, int64_t
 
 static struct gsim_result simulate(const struct pager *all, int n, int64_t root,
                                    struct gsim_arena *arena) {
-    return simulate_until(all, n, root, 0, arena);
+    return simulate_until(all, n, root, (uint32_t)n, 0, arena);
 }
 
 static int64_t rate_of_key(enum gsim_key key, struct gsim_arena *arena) {
@@ -277,6 +278,23 @@ static void test_nothing_changes_where_there_is_room(void **state) {
     gsim_arena_free(arena);
 }
 
+/* A root is as narrow for one GPU as for several: half of the rate makes copies take twice as long. */
+static void test_a_gpu_below_its_own_root_gets_what_it_carries(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct pager all[2] = {{0}};
+    for (int i = 0; i < 2; i++)
+        all[i] = (struct pager){.compute_s = 0.05, .iterations = 100};
+    describe(all, 2, arena);
+    struct gsim_result result = simulate_until(all, 2, copy_rate(arena) / 2, 1, 0, arena);
+    for (int i = 0; i < 2; i++) {
+        double copies_s = 2 * all[i].bytes / (double)(copy_rate(arena) / 2);
+        double plain_s = 100 * (all[i].compute_s + all[i].fixed_s + copies_s);
+        assert_true(fabs((double)result.jobs.end_ns[i] / 1e9 / plain_s - 1) < 0.01);
+    }
+    gsim_arena_free(arena);
+}
+
 /* --- loads beside paging ------------------------------------------------------------------------ */
 
 /* Pagers and jobs that are loaded, in a fleet of at most MOST. */
@@ -344,8 +362,9 @@ static double load_beside(struct pager *all, int n_pagers, struct gsim_arena *ar
 static double paged_by(const struct pager *all, int n_pagers, double until_s,
                        struct gsim_arena *arena) {
     double bytes = 0;
-    struct gsim_result result = simulate_until(all, n_pagers + 1, copy_rate(arena),
-                                               (int64_t)(until_s * 1e9), arena);
+    struct gsim_result result =
+        simulate_until(all, n_pagers + 1, copy_rate(arena), (uint32_t)n_pagers + 1,
+                       (int64_t)(until_s * 1e9), arena);
     for (int i = 0; i < n_pagers; i++)
         bytes += (double)result.jobs.bytes_in[i];
     return bytes;
@@ -429,6 +448,7 @@ int main(void) {
         cmocka_unit_test(test_shares_are_those_of_a_plain_walk),
         cmocka_unit_test(test_in_step_they_meet_more_often),
         cmocka_unit_test(test_nothing_changes_where_there_is_room),
+        cmocka_unit_test(test_a_gpu_below_its_own_root_gets_what_it_carries),
         cmocka_unit_test(test_loads_and_pagers_share_as_in_a_plain_walk),
         cmocka_unit_test(test_a_full_root_is_shared_out_and_no_more),
         cmocka_unit_test(test_a_load_shares_the_link_of_its_own_gpu),
