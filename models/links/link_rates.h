@@ -3,7 +3,7 @@
 #ifndef GSIM_MODELS_LINKS_LINK_RATES_H
 #define GSIM_MODELS_LINKS_LINK_RATES_H
 
-#include "models/links/link.h"
+#include "models/links/link_state.h"
 
 struct gsim_link_job {
     struct gsim_transfer asked;
