@@ -111,7 +111,7 @@ static uint32_t copies_on(const struct gsim_model *model, uint32_t gpu, enum lin
             bool counts = way == GSIM_HOST_BOTH || (way == GSIM_HOST_IN) == (d == GSIM_H2D);
             if (!counts || !share_link(model, gpu, other, link))
                 continue;
-            int64_t wants = gsim_link_asks(&model->traffic.pcie, other, d);
+            int64_t wants = gsim_link_asks(&model->transfers.pcie, other, d);
             int64_t most = root_carries(model, other);
             out[n] = wants < most ? wants : most;
             n += wants > 0;
@@ -161,8 +161,8 @@ static bool is_used(const struct gsim_model *model, uint32_t gpu, enum gsim_host
  * copies both ways. */
 static int64_t carried_by(const struct gsim_model *model, uint32_t gpu, enum link link,
                           enum gsim_host_way way) {
-    const struct gsim_link_hosts *hosts = &model->traffic.domains.hosts;
-    const struct gsim_link *pcie = &model->traffic.pcie;
+    const struct gsim_link_hosts *hosts = &model->transfers.domains.hosts;
+    const struct gsim_link *pcie = &model->transfers.pcie;
     if (link == OWN)
         return gsim_link_is_copying(pcie, gpu) ? pcie->pagers->carried[gpu].bytes_per_s[way]
                                                : INT64_MAX;
@@ -226,7 +226,7 @@ static void even_shares(const struct gsim_link_shares_gpu *about,
 }
 
 static struct gsim_pager_shares find_shares(struct gsim_model *model, uint32_t gpu) {
-    const struct gsim_host_memory *domains = &model->traffic.domains;
+    const struct gsim_host_memory *domains = &model->transfers.domains;
     struct gsim_pager_shares shares;
     for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
         uint64_t of_domain = share_of(model, gpu, DOMAIN, how);
@@ -308,7 +308,7 @@ static struct gsim_link_paging paging_of(const struct gsim_model *model, uint32_
 
 void gsim_link_parts_tell(struct gsim_model *model, const struct gsim_link_shares_host *host,
                           int64_t now_ns) {
-    struct gsim_link *pcie = &model->traffic.pcie;
+    struct gsim_link *pcie = &model->transfers.pcie;
     uint32_t end = host->first_gpu + host->n_gpus;
     for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
         struct gsim_link_paging paging = {{0}, {0}};

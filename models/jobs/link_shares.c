@@ -30,7 +30,7 @@ static void find_groups(struct gsim_model *model, uint32_t gpu) {
     const struct gsim_link_shares_host *host = &model->link_shares.hosts[wiring->node_of_gpu[gpu]];
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     about->first_below_root = first_of(host, wiring->root_of_gpu, gpu);
-    about->first_in_domain = first_of(host, model->traffic.domains.hosts.domain_of_gpu, gpu);
+    about->first_in_domain = first_of(host, model->transfers.domains.hosts.domain_of_gpu, gpu);
 }
 
 static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_model_setup *setup) {
@@ -53,7 +53,7 @@ static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_mod
 void gsim_link_shares_init(struct gsim_model *model) {
     const struct gsim_model_setup *setup = &model->setup;
     model->link_shares.is_on =
-        model->traffic.domains.is_bottleneck || has_limited_root(&setup->wiring, setup->n_gpus);
+        model->transfers.domains.is_bottleneck || has_limited_root(&setup->wiring, setup->n_gpus);
 }
 
 bool gsim_link_shares_open(struct gsim_model *model) {
@@ -61,7 +61,7 @@ bool gsim_link_shares_open(struct gsim_model *model) {
     const struct gsim_model_setup *setup = &model->setup;
     if (link_shares->is_open)
         return true;
-    if (!allocate(link_shares, setup) || !gsim_traffic_meet_pagers(&model->traffic, setup))
+    if (!allocate(link_shares, setup) || !gsim_transfers_meet_pagers(&model->transfers, setup))
         return false;
     for (uint32_t gpu = setup->n_gpus; gpu-- > 0;) {
         struct gsim_link_shares_host *host = &link_shares->hosts[setup->wiring.node_of_gpu[gpu]];
@@ -90,7 +90,7 @@ void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t no
         return;
     uint32_t node = model->setup.wiring.node_of_gpu[gpu];
     if (link_shares->is_on || gsim_eventq_has(&link_shares->windows, node) ||
-        gsim_link_is_copying(&model->traffic.pcie, gpu))
+        gsim_link_is_copying(&model->transfers.pcie, gpu))
         look_later(link_shares, node, now_ns);
 }
 
@@ -235,7 +235,7 @@ static void measure_so_far(struct gsim_model *model, uint32_t gpu, int64_t now_n
     const struct gsim_link_shares *link_shares = &model->link_shares;
     struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
     bool has_window = gsim_eventq_has(&link_shares->windows, model->setup.wiring.node_of_gpu[gpu]);
-    bool is_met = link_shares->is_on || gsim_link_is_copying(&model->traffic.pcie, gpu);
+    bool is_met = link_shares->is_on || gsim_link_is_copying(&model->transfers.pcie, gpu);
     if (!about->is_paging || !is_met || host_of(model, gpu)->has_met)
         return;
     if (has_window ? about->found[GSIM_HOST_IN] < 0 : now_ns - about->since_ns < FIRST_WINDOW_NS)
@@ -330,7 +330,7 @@ static bool find_paging(struct gsim_model *model, struct gsim_link_shares_host *
 static bool is_in_the_way(const struct gsim_model *model, uint32_t gpu) {
     const struct gsim_link_shares *link_shares = &model->link_shares;
     return (link_shares->is_on || link_shares->gpus[gpu].is_paging) &&
-           gsim_link_is_copying(&model->traffic.pcie, gpu);
+           gsim_link_is_copying(&model->transfers.pcie, gpu);
 }
 
 static void find_copying(struct gsim_model *model, struct gsim_link_shares_host *host) {
@@ -405,7 +405,7 @@ static void end_window(struct gsim_model *model, uint32_t node, int64_t now_ns) 
 
 /* Hosts with engines that have begun or ended copies of whole jobs. */
 static void find_changed(struct gsim_model *model) {
-    struct gsim_link *pcie = &model->traffic.pcie;
+    struct gsim_link *pcie = &model->transfers.pcie;
     uint32_t gpu;
     while (gsim_link_take_changed(pcie, &gpu)) {
         uint32_t node = model->setup.wiring.node_of_gpu[gpu];
