@@ -225,6 +225,9 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
     is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->transfers.has_crossed;
     is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
+    if (has_copied_beside_paging(model)) /* what the link of a GPU carries */
+        is_used[GSIM_KEY_PCIE_H2D] = is_used[GSIM_KEY_PCIE_D2H] = is_used[GSIM_KEY_PCIE_DUPLEX] =
+            true;
 }
 
 /* Adds the instances of unpublished sizes, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */

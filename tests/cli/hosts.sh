@@ -144,3 +144,6 @@ jct() { # job, trace: its end
     awk -F, -v job="$1" '$1 == job { print $4 }' "$tmp/jobs.csv"
 }
 check "paging slows a load" yes "$(holds "$(jct l "$tmp/both.csv") > 13.4 + 6 + $(jct l "$tmp/light.csv")")"
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib,load_gib p0,0,40,100,12, p1,0,40,100,12, l,5,3,100,1,20 >"$tmp/v100.csv"
+check "what the link of a GPU carries both ways decides it" 1 \
+    "$(says pcie.duplex_bytes_per_s --policy uvm --device v100 --gpus-per-node 1 "$tmp/v100.csv")"
