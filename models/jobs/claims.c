@@ -62,10 +62,9 @@ static bool has_copied_out(const struct gsim_model *model) {
            model->has_key[GSIM_KEY_PCIE_D2H];
 }
 
-/* Whether memory was paged or migrated in a run in which whole jobs were copied as well. */
+/* Whether paging or migration and a copy of a whole job have slowed each other. */
 static bool has_copied_beside_paging(const struct gsim_model *model) {
-    return (has_faulted(model) || model->shared.has_managed[GSIM_MEMORY_PROACTIVE]) &&
-           (model->has_loaded || has_copied_out(model));
+    return model->link_shares.has_met_copies || model->transfers.pcie.has_met_paging;
 }
 
 /* Whether the result rests on a mechanism; *n_at_once: the most contexts at once, where their
@@ -146,8 +145,8 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
     }
     if (has_copied_beside_paging(model))
         all = add_reason(model, all,
-                         "copies of whole jobs and paging do not slow each other on the links that "
-                         "they share");
+                         "copies of whole jobs beside paging: they share links by what GPUs page "
+                         "on average, held against a plain walk and no measurement");
     return all;
 }
 
@@ -234,6 +233,9 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
     is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->transfers.has_crossed;
     is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
+    if (has_copied_beside_paging(model)) /* what the link of a GPU carries */
+        is_used[GSIM_KEY_PCIE_H2D] = is_used[GSIM_KEY_PCIE_D2H] = is_used[GSIM_KEY_PCIE_DUPLEX] =
+            true;
 }
 
 /* Adds the instances of unpublished sizes, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */

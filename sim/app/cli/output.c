@@ -215,6 +215,26 @@ static void table_assumed(FILE *out, const char *assumed, bool is_verbose) {
         fprintf(out, "  assumed: %.*s\n", (int)strcspn(durations, ","), durations);
 }
 
+static void table_host(FILE *out, const struct gsim_summary *s) {
+    if (s->host_peak_bytes)
+        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
+    if (s->host_waits) {
+        table_count(out, "waits for host memory", s->host_waits);
+        table_time(out, "  time with such a wait", s->host_wait_s);
+    }
+    if (s->bytes_stored)
+        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
+}
+
+static void table_failures(FILE *out, const struct gsim_summary *s) {
+    if (!s->node_failures)
+        return;
+    table_count(out, "node failures", s->node_failures);
+    table_count(out, "restarted jobs", s->restarts);
+    table_time(out, "work lost (GPU time)", s->lost_s);
+    table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
+}
+
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
                               bool is_verbose) {
     fputs(s->policy, out);
@@ -253,20 +273,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (s->killed)
         table_count(out, "jobs ended early", s->killed);
-    if (s->host_peak_bytes)
-        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
-    if (s->host_waits) {
-        table_count(out, "waits for host memory", s->host_waits);
-        table_time(out, "  time with such a wait", s->host_wait_s);
-    }
-    if (s->bytes_stored)
-        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
-    if (s->node_failures) {
-        table_count(out, "node failures", s->node_failures);
-        table_count(out, "restarted jobs", s->restarts);
-        table_time(out, "work lost (GPU time)", s->lost_s);
-        table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
-    }
+    table_host(out, s);
+    table_failures(out, s);
     table_assumed(out, s->assumed, is_verbose);
     table_list(out, "given by --set", s->given, is_verbose);
     if (*s->outside_validated)
