@@ -16,6 +16,10 @@
 
 struct gsim_plan; /* the transaction; opaque here */
 
+/* The interface of the installed headers: raised whenever a program or a policy that was compiled
+ * with older ones would misread a struct, or miss a function. */
+#define GSIM_ABI 1
+
 /* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {
     GSIM_REFERENCE_NONE = 0,
