@@ -23,8 +23,8 @@ comma    = ,
 CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
-LIB_LIBS = -linih -lcsv -lyajl -lz -lzstd -lgsl -lgslcblas -lm -lpthread
-LIBS     = -lsqlite3 -lnettle $(LIB_LIBS)
+LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
+LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
