@@ -49,8 +49,11 @@ gsim: $(BUILD)/gsim $(BUILD)/libgsim.a
 	@cp -f $(BUILD)/libgsim.a libgsim.a
 	@cp -f $(BUILD)/gsim gsim
 
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES)
-	$(CC) $(CODEGEN) $(LTO) -o $@ $^ $(LIBS)
+# Policies that are shared objects of their own (--policy ./mine.so) call functions of the program: all
+# of the library's objects are linked, and the names of the installed headers are shown.
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/installed/names.dynamic
+	$(CC) $(CODEGEN) $(LTO) -o $@ $< $(BUILD)/libapp.a -Wl,--whole-archive $(BUILD)/libgsim.a -Wl,--no-whole-archive \
+	    -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
 
 $(BUILD)/libgsim.a: $(LIB_OBJ)
 $(BUILD)/libapp.a: $(APP_OBJ)

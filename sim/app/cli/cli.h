@@ -52,6 +52,7 @@ enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
 struct gsim_devices;
 struct gsim_contents;
+struct gsim_foreign;
 
 struct gsim_cli {
     const struct gsim_io *io;
@@ -63,6 +64,7 @@ struct gsim_cli {
     int n_operands;
     /* see sim/app/identity/contents.h; NULL until a run is identified */
     struct gsim_contents *contents;
+    struct gsim_foreign *foreign; /* see sim/app/setup/foreign.h */
     struct gsim_devices *devices; /* see sim/app/setup/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;
