@@ -87,3 +87,57 @@ sed 's/gsim_settings_place(ctx/gsim_no_such_thing(ctx/; s/^struct state {/bool g
 build lost.so lost.c
 expect "a call of what gsim does not have" 3 "undefined symbol: gsim_no_such_thing" "$gsim" --policy ./lost.so t.csv
 expect "a grid says the line" 3 "^gsim: b.ini:2: ./none.so: cannot read the policy" sh -c "printf 'trace = t.csv\npolicy = ./none.so\n' >b.ini; '$gsim' sweep b.ini -o b.db"
+
+# --- one that is bad ends its own run only, and says where
+build bad.so "$root/tests/support/bad_policy.c" -Wno-infinite-recursion
+bad() { # how: runs it
+    how=$1
+    shift
+    "$gsim" run --policy ./bad.so --set how="$how" --nodes 1 --gpus-per-node 4 "$@" t.csv
+}
+expect "a good run of the bad policy" 0 "^bad on t.csv" bad none
+# j2 asks for 3 of 4 GPUs, and j1 has 2 from 5 s to 62 s
+where="in decide at 62.000000000 s, with job 'j2' at hand"
+expect "an invalid address" 1 "^gsim: ./bad.so: policy 'bad' crashed $where: Segmentation fault" bad segv
+expect "an abort" 1 "policy 'bad' crashed $where: Aborted" bad abort
+expect "a division by zero" 1 "policy 'bad' crashed $where: Floating point exception" bad divide
+expect "a stack that is used up" 1 "policy 'bad' crashed $where: Segmentation fault" bad stack
+expect "an exit" 1 "policy 'bad' ended the process (exit 0) $where" bad exit
+expect "a loop" 1 "policy 'bad' does not come back within 1s (--policy-timeout) from ${where#in }" bad loop --policy-timeout 1s
+expect "what it prints is seen" 0 "^here is slot" bad print
+expect "a broken rule" 1 "policy 'bad' broke a rule at 15.000000000 s: preempting job 'j2' (queued)" bad rule
+expect "jobs that wait for ever" 1 "policy 'bad' leaves [0-9]* jobs waiting for ever" bad starve
+bad segv --timeline line.json >out 2>&1
+[ ! -e line.json ] && [ ! -e line.json.part ]
+say "no part of a timeline stays" $?
+"$gsim" run --policy ./bad.so --set how=loop --policy-timeout 60s --nodes 1 --gpus-per-node 4 t.csv >out 2>&1 &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+code=$?
+grep -q "interrupted: policy 'bad' does not come back from decide" out && [ $code = 1 ]
+say "an interruption ends a loop (exit $code)" $?
+printf 'trace = t.csv\npolicy = fifo, ./bad.so\ngpus-per-node = 4, 5\nset.bad.how = none, segv, abort\n' >bad.ini
+expect "a sweep goes on without it" 1 "^bad.ini: 4 of 8 runs are in bad.db, 4 of them new; 4 failed" "$gsim" sweep bad.ini -o bad.db
+expect "and names the run" 1 "run [0-9]: ./bad.so: policy 'bad' crashed in decide" "$gsim" sweep bad.ini -o bad.db
+expect "a comparison says which" 1 "policy 'bad' crashed $where" "$gsim" compare --policies fifo,./bad.so --set how=segv --nodes 1 --gpus-per-node 4 t.csv
+
+# --- a policy has the same results from outside as from within: summary, jobs, timeline, database
+copies() { # policy, trace, more arguments
+    own=$1 trace=$root/$2
+    shift 2
+    cc -std=c11 -O1 -shared -fPIC -I"$root" -I"$root/include" -DCOPIED="\"policies/$own.c\"" -DORIGINAL=gsim_policy_"$own" -o copy.so "$root/tests/support/copied_policy.c"
+    for policy in "$own" ./copy.so; do
+        rm -f own.sqlite
+        "$gsim" run --policy "$policy" "$@" --db own.sqlite --samples 32 --jobs-csv jobs.csv --timeline line.json --format json "$trace" >run 2>&1
+        { sed "s/\"$own\"/\"copy\"/; s/\"wall_s\":[^,}]*//; s/^gsim: $own:/gsim: copy:/; s/of $own/of copy/; s/validated: $own/validated: copy/" run && cat jobs.csv line.json &&
+            for table in job request sample gpu; do sqlite3 own.sqlite "select * from $table"; done; } >"$(basename "$policy").seen"
+    done
+    diff "$own.seen" copy.so.seen >out
+    [ $? = 0 ] && [ "$(wc -l <copy.so.seen)" -gt 20 ]
+    say "$own has equal results from outside, over $trace" $?
+}
+copies las traces/samples/small_lab.csv
+copies timeslice traces/samples/realtime.csv --set quantum=20ms
+copies xsched tests/golden/reef.csv
