@@ -315,6 +315,7 @@ void gsim_observe_end(const struct gsim_core *core);
 void gsim_core_check(const struct gsim_core *core);
 
 /* plan.c */
+extern const char *const gsim_state_names[GSIM_STATE_COUNT];
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);

@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-static const char *const state_names[GSIM_STATE_COUNT] = {
+const char *const gsim_state_names[GSIM_STATE_COUNT] = {
     [GSIM_FREE] = "not active", [GSIM_QUEUED] = "queued",     [GSIM_STARTING] = "starting",
     [GSIM_RUNNING] = "running", [GSIM_STOPPING] = "stopping", [GSIM_SAVING] = "saving",
     [GSIM_PAUSED] = "paused",   [GSIM_HELD] = "held",         [GSIM_RESUMING] = "resuming",
@@ -50,7 +50,7 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
             gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                       "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->policy->name,
                       now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
-                      is_known ? state_names[jobs->state[slot]] : "no job", why);
+                      is_known ? gsim_state_names[jobs->state[slot]] : "no job", why);
     plan->is_broken = true;
     return false;
 }
