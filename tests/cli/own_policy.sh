@@ -142,6 +142,55 @@ copies las traces/samples/small_lab.csv
 copies timeslice traces/samples/realtime.csv --set quantum=20ms
 copies xsched tests/golden/reef.csv
 
+# --- check-policy
+expect "a sound policy" 0 "^./narrow.so: 30 random traces and clusters, each run twice" "$gsim" check-policy ./narrow.so --reps 30
+expect "one that is built in" 0 "^srtf: 30 random traces" "$gsim" check-policy srtf --reps 30
+for how in segv rule starve; do
+    rm -f bad-broken.csv
+    expect "$how is found" 1 "^broken with 3 jobs: gsim check-policy ./bad.so bad-broken.csv --device [a-z0-9]* --nodes" "$gsim" check-policy ./bad.so --set how=$how
+    again=$(sed -n 's/^broken with .*: gsim //p' out)
+    # shellcheck disable=SC2086
+    expect "and shown again by the command" 1 "^gsim: .*policy 'bad' \(crashed\|broke a rule\|leaves\)" "$gsim" $again
+    [ "$(wc -l <bad-broken.csv)" = 4 ]
+    say "with few jobs" $?
+done
+cat >static.c <<'C'
+#include <gsim/lib.h>
+/* Every second run serves in the other order: a global that survives the run. */
+struct state { struct gsim_queue waiting; };
+static int n_runs;
+static enum gsim_status open_it(struct gsim_ctx *ctx) {
+    n_runs++;
+    gsim_queue_init(&((struct state *)ctx->state)->waiting);
+    return GSIM_OK;
+}
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_queue_append(&((struct state *)ctx->state)->waiting, ctx, slot);
+}
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_queue *waiting = &((struct state *)ctx->state)->waiting;
+    while (waiting->first != GSIM_NO_SLOT) {
+        gsim_slot slot = n_runs % 2 ? waiting->first : waiting->last;
+        struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+        if (!gsim_plan_place(plan, slot, &shape))
+            return;
+        gsim_queue_remove(waiting, ctx, slot);
+    }
+}
+static const struct gsim_policy moody = {.name = "moody", .summary = "moody", .paper = "none", .deviations = "none known",
+    .state_size = sizeof(struct state), .job_size = sizeof(struct gsim_queue_link),
+    .open = open_it, .on_arrival = on_arrival, .decide = decide};
+GSIM_POLICY_EXPORT(moody)
+C
+build moody.so static.c
+expect "a global that survives a run" 1 "policy 'moody' is not deterministic: job" "$gsim" check-policy ./moody.so
+sed 's/enum gsim_status open_it(struct gsim_ctx \*ctx) {/&\n    if (!ctx->view->trace->column[GSIM_COL_DEADLINE_NS])\n        return gsim_fail(ctx->log, GSIM_BAD_INPUT, NULL, 0, "a column deadline_s is needed");/' static.c >picky.c
+build picky.so picky.c
+expect "one that refuses every trace" 3 "it refuses every trace: a column deadline_s is needed" "$gsim" check-policy ./picky.so --reps 5
+expect "options of a trace" 2 "--nodes is drawn at random; it can be given with a trace" "$gsim" check-policy fifo --nodes 2
+expect "a trace of one's own" 0 "^fifo over t.csv, run twice" "$gsim" check-policy fifo t.csv --gpus-per-node 4
+expect "no policy" 2 "which policy? gsim check-policy ./mine.so" "$gsim" check-policy
+
 # --- a scheduler that is another program
 if ! command -v python3 >/dev/null; then
     echo "ok schedulers in Python # SKIP there is no python3"
@@ -219,6 +268,7 @@ expect "preemption, timers and fewer GPUs" 0 "preemptions  *[1-9]" "$gsim" run -
 cp out first
 "$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv 2>&1 | cmp - first >out 2>&1
 say "a run that is repeated has equal bytes" $?
+expect "check-policy of a program" 0 "^exec:python3 sched.py: 10 random traces" "$gsim" check-policy 'exec:python3 sched.py' --reps 10
 # nothing stays behind
 "$gsim" run --policy "exec:sh -c 'sleep 77 & sleep 77'" --set timeout=1s t.csv >out 2>&1
 sleep 0.2
