@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gsim: builds ./gsim and ./libgsim.a; `make help` lists what else there is.
+# gsim: builds ./gsim and ./libgsim.a (and ./libgsim.so, when asked); `make help` lists what else
+# there is.
 # Nothing here runs a compiler or pkg-config while the file is parsed: `make demo` and
 # `make check` must work on a machine that has only git and make.
 CC       = gcc
@@ -23,6 +24,7 @@ CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
+LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
@@ -36,6 +38,9 @@ PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
+# The number of the interface between gsim and what is linked with it, or loaded by it.
+ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
+
 .PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
 all: gsim
 
@@ -44,8 +49,11 @@ gsim: $(BUILD)/gsim $(BUILD)/libgsim.a
 	@cp -f $(BUILD)/libgsim.a libgsim.a
 	@cp -f $(BUILD)/gsim gsim
 
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES)
-	$(CC) $(CODEGEN) $(LTO) -o $@ $^ $(LIBS)
+# Policies that are shared objects of their own (--policy ./mine.so) call functions of the program: all
+# of the library's objects are linked, and the names of the installed headers are shown.
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/installed/names.dynamic
+	$(CC) $(CODEGEN) $(LTO) -o $@ $< $(BUILD)/libapp.a -Wl,--whole-archive $(BUILD)/libgsim.a -Wl,--no-whole-archive \
+	    -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
 
 $(BUILD)/libgsim.a: $(LIB_OBJ)
 $(BUILD)/libapp.a: $(APP_OBJ)
@@ -57,8 +65,23 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# The shared library has objects of its own: code that can be loaded anywhere is slower by a little,
+# and the program is not to pay for it. Calls within the library stay within it.
+$(BUILD)/pic/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -fno-semantic-interposition $(CPPFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/pic/embedded.o: build/embedded.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC $(CPPFLAGS) -c -o $@ $<
+PIC_OBJ  = $(LIB_SRC:%.c=$(BUILD)/pic/%.o) $(BUILD)/pic/embedded.o
+$(BUILD)/libgsim.so: $(PIC_OBJ) $(BUILD)/installed/names.map
+	$(CC) $(CODEGEN) $(LTO) -shared -Wl,-soname,libgsim.so.$(ABI) -Wl,-z,defs \
+	    -Wl,--version-script=$(BUILD)/installed/names.map -o $@ $(PIC_OBJ) $(LIB_LIBS)
+libgsim.so: $(BUILD)/libgsim.so
+	@cp -f $(BUILD)/libgsim.so libgsim.so
+
 ifneq ($(LTO),)
-$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
+$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
 endif
 
 $(BUILD)/embedded.o: build/embedded.c
@@ -118,7 +141,7 @@ suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
@@ -158,7 +181,7 @@ docs-reference: gsim
 	    cp build/$$kind.md docs/reference/$$kind.md || exit 1; done
 
 # What pages show of gsim: outputs of their commands, and tables of gsim validate.
-SHOWING  = docs/first-hour.md docs/one-gpu.md docs/embedding.md $(wildcard docs/models/*.md)
+SHOWING  = docs/first-hour.md docs/one-gpu.md docs/embedding.md docs/own-policy.md $(wildcard docs/models/*.md)
 docs-pages: gsim
 	sh tools/pages.sh ./gsim build $(SHOWING)
 	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
@@ -181,13 +204,17 @@ HEADERS = $(wildcard include/gsim/*.h include/gsim/*.def)
 $(BUILD)/installed/lib.h: tools/lib_header.sh sim/base/index.h $(wildcard policies/lib/*.h)
 	@mkdir -p $(@D)
 	sh tools/lib_header.sh >$@
-$(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD)/installed/lib.h $(HEADERS)
-	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/lib.h $(HEADERS)
-install: gsim $(BUILD)/installed/libgsim.a
+$(BUILD)/installed/names.list $(BUILD)/installed/names.map $(BUILD)/installed/names.dynamic: tools/public_names.sh $(BUILD)/installed/lib.h $(HEADERS)
+	sh tools/public_names.sh $(subst .,,$(suffix $@)) $(BUILD)/installed/lib.h $(HEADERS) >$@
+$(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD)/installed/names.list
+	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/names.list
+install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include/gsim
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim
 	install -m 644 $(BUILD)/installed/libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
+	install -m 755 $(BUILD)/libgsim.so $(DESTDIR)$(PREFIX)/lib/libgsim.so.$(ABI)
+	ln -sf libgsim.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libgsim.so
 	install -m 644 man/gsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/gsim.1
 	./gsim completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gsim
 	./gsim completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gsim
@@ -203,9 +230,10 @@ format:
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
-	rm -rf build gsim libgsim.a
+	rm -rf build gsim libgsim.a libgsim.so
 help:
 	@echo 'make            build ./gsim and ./libgsim.a'
+	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'

@@ -213,6 +213,9 @@ struct gsim_core {
     int64_t timer_ns;
     struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set */
     int64_t watch_ns; /* time of the next watch */
+    /* Verbs note their job there, for a watcher of the policy; own_at_hand: there is none. */
+    volatile gsim_slot *at_hand;
+    gsim_slot own_at_hand;
     bool has_changed; /* since the last decide something changed that a policy can see */
     /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that
      * wait for these to clear. */
@@ -314,11 +317,21 @@ GSIM_APART void gsim_observe_change(const struct gsim_core *core, gsim_slot slot
 void gsim_observe_begin(const struct gsim_core *core);
 void gsim_observe_end(const struct gsim_core *core);
 
-/* paranoid.c: asserts that sums kept by the cluster match the jobs; empty unless built with
- * GSIM_PARANOID. */
-void gsim_core_check(const struct gsim_core *core);
+/* paranoid.c: asserts that sums kept by the cluster match the jobs. */
+GSIM_APART void gsim_core_count_again(const struct gsim_core *core);
+/* Builds with sanitizers are always paranoid. */
+static inline void gsim_core_check(const struct gsim_core *core) {
+#ifdef GSIM_PARANOID
+    const bool is_paranoid = true;
+#else
+    const bool is_paranoid = core->options->is_paranoid;
+#endif
+    if (gsim_rarely(is_paranoid))
+        gsim_core_count_again(core);
+}
 
 /* plan.c */
+extern const char *const gsim_state_names[GSIM_STATE_COUNT];
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);

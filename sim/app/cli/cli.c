@@ -8,11 +8,12 @@
 #include "sim/app/identity/program.h"
 #include "sim/app/manual/completion.h"
 #include "sim/app/manual/page.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/base/text.h"
 
 /* In the order of gsim_commands. */
 static enum gsim_status (*const runs[])(struct gsim_cli *cli) = {
-#define GSIM_COMMAND(name, bit, operands, summary) gsim_command_##name,
+#define GSIM_COMMAND(symbol, name, bit, operands, summary) gsim_command_##symbol,
 #include "sim/app/cli/commands.def"
 #undef GSIM_COMMAND
 };
@@ -164,13 +165,19 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
         gsim_arena_free(arena);
         return GSIM_FAILED;
     }
-    *cli = (struct gsim_cli){.io = io, .arena = arena, .log = log, .argc = argc, .argv = argv};
-    enum gsim_status status = dispatch(cli);
+    *cli = (struct gsim_cli){.io = io,
+                             .arena = arena,
+                             .log = log,
+                             .foreign = gsim_foreign_new(),
+                             .argc = argc,
+                             .argv = argv};
+    enum gsim_status status = cli->foreign ? dispatch(cli) : gsim_no_memory(log, "starting");
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
     print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);
+    gsim_foreign_free(cli->foreign);
     gsim_arena_free(arena);
     return (int)status;
 }

@@ -40,8 +40,9 @@ enum gsim_command_bit {
     GSIM_IN_TABLE = 8192,
     GSIM_IN_RESAMPLE = 16384,
     GSIM_IN_DESCRIBE = 32768,
-    GSIM_IN_ALL = 0xffff,
-    GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
+    GSIM_IN_CHECK = 65536,
+    GSIM_IN_ALL = 0x1ffff,
+    GSIM_IN_GRID = 0x20000, /* no command: the option is a key of a grid */
 };
 
 enum gsim_option {
@@ -55,6 +56,7 @@ enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
 struct gsim_devices;
 struct gsim_contents;
+struct gsim_foreign;
 
 struct gsim_cli {
     const struct gsim_io *io;
@@ -66,6 +68,7 @@ struct gsim_cli {
     int n_operands;
     /* see sim/app/identity/contents.h; NULL until a run is identified */
     struct gsim_contents *contents;
+    struct gsim_foreign *foreign; /* see sim/app/setup/foreign.h */
     struct gsim_devices *devices; /* see sim/app/setup/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;
@@ -112,8 +115,8 @@ void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: he
 void gsim_print_man(FILE *out);
 
 /* What runs each command. */
-#define GSIM_COMMAND(name, bit, operands, summary)                                                 \
-    enum gsim_status gsim_command_##name(struct gsim_cli *cli);
+#define GSIM_COMMAND(symbol, name, bit, operands, summary)                                         \
+    enum gsim_status gsim_command_##symbol(struct gsim_cli *cli);
 #include "sim/app/cli/commands.def"
 #undef GSIM_COMMAND
 
