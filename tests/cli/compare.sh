@@ -204,6 +204,16 @@ for db in r s; do
     expect "is that run" 0 "^1$" sqlite3 "$tmp/$db.db" "select count(*) from run where jct_mean_s = $mean and replication = 2 and policy = 'las'"
 done
 
+# work at half the speed is twice the load: 60 jobs of 0.7 s, one a second, are 0.7 or 1.4 of a GPU
+awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 60; i++) print i "," i ",0.7" }' >"$tmp/steady.csv"
+expect "the load of a slower device" 0 "offered load 1.42: more work" "$gsim" compare --policies fifo,sjf --device t4 --set speed_milli=500 "$tmp/steady.csv"
+said "gives no intervals" "no intervals: more work arrives"
+expect "at its own speed" 0 "95 % intervals over 5" "$gsim" compare --policies fifo,sjf --device t4 "$tmp/steady.csv"
+unsaid "it is not overloaded" "offered load"
+sed 's/,0.7$/,1.15/' "$tmp/steady.csv" >"$tmp/steadier.csv"
+printf '[node a]\ngpus = 1\ndevice = h200\n[node b]\ngpus = 1\ndevice = t4\n' >"$tmp/two.ini"
+expect "two GPUs of which one is slow" 0 "offered load 1.0[0-9]" "$gsim" compare --policies fifo,sjf --cluster "$tmp/two.ini" --set speed.t4=0.1 "$tmp/steadier.csv"
+
 # what is not known is "-" in tables, empty in CSV, null in JSON
 printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,class\na,0,20,10,2,1,realtime\nb,0,30,20,3,1,batch\n' >"$tmp/asked.csv"
 printf 'job_id,submit_s,duration_s,class\na,0,100,batch\nb,5,100,production\n' >"$tmp/cut.csv"

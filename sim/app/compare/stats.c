@@ -87,7 +87,7 @@ static bool find_dependence(const struct gsim_compare *c, struct gsim_window_job
                          trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
                 1e9;
     }
-    *out = gsim_dependence_of(gap_s, work_s, n, (double)gsim_compare_summary(c, 0, 0)->gpus);
+    *out = gsim_dependence_of(gap_s, work_s, n, gsim_compare_capacity(c));
     return true;
 }
 
