@@ -38,6 +38,8 @@ enum gsim_command_bit {
     GSIM_IN_CALIBRATE = 2048,
     GSIM_IN_REPRO = 4096,
     GSIM_IN_TABLE = 8192,
+    GSIM_IN_RESAMPLE = 16384,
+    GSIM_IN_DESCRIBE = 32768,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };

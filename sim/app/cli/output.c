@@ -215,6 +215,17 @@ static void table_assumed(FILE *out, const char *assumed, bool is_verbose) {
         fprintf(out, "  assumed: %.*s\n", (int)strcspn(durations, ","), durations);
 }
 
+static void table_hosts(FILE *out, const struct gsim_summary *s) {
+    if (s->host_peak_bytes)
+        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
+    if (s->host_waits) {
+        table_count(out, "waits for host memory", s->host_waits);
+        table_time(out, "  time with such a wait", s->host_wait_s);
+    }
+    if (s->bytes_stored)
+        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
+}
+
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
                               bool is_verbose) {
     fputs(s->policy, out);
@@ -253,14 +264,7 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (s->killed)
         table_count(out, "jobs ended early", s->killed);
-    if (s->host_peak_bytes)
-        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
-    if (s->host_waits) {
-        table_count(out, "waits for host memory", s->host_waits);
-        table_time(out, "  time with such a wait", s->host_wait_s);
-    }
-    if (s->bytes_stored)
-        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
+    table_hosts(out, s);
     if (s->node_failures) {
         table_count(out, "node failures", s->node_failures);
         table_count(out, "restarted jobs", s->restarts);
