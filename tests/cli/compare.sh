@@ -31,7 +31,7 @@ heavy=traces/samples/heavy_tail.ini
 {
     expect "one overloaded trace: no intervals" 0 "no intervals: more work arrives" "$gsim" compare --policies fifo,srtf $cluster $t
     expect "one trace of a full cluster is short" 0 "no intervals: at a load of 0.85, 300 jobs leave open" "$gsim" compare --policies fifo,srtf --nodes 4 --gpus-per-node 8 $t
-    said "and the verdict says so" "cannot tell whether that is chance: --shake"
+    said "and the verdict says so" "cannot tell whether that is chance: --resample user or --shake"
     expect "one trace of a wide cluster" 0 "95 % intervals over 5 batches" "$gsim" compare --policies fifo,srtf --nodes 30 --gpus-per-node 8 $t
     expect "replications: intervals over them" 0 "over 5 replications (Student" "$gsim" compare --policies fifo,srtf --reps 5 $heavy
     expect "shaking: ten traces" 0 "verdict: srtf.*(.* over 10 shaken traces, below in 10 of them)" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t
@@ -203,6 +203,16 @@ for db in r s; do
     mean=$("$gsim" ${line#gsim} --format csv 2>/dev/null | tail -1 | cut -d, -f9)
     expect "is that run" 0 "^1$" sqlite3 "$tmp/$db.db" "select count(*) from run where jct_mean_s = $mean and replication = 2 and policy = 'las'"
 done
+
+# work at half the speed is twice the load: 60 jobs of 0.7 s, one a second, are 0.7 or 1.4 of a GPU
+awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 60; i++) print i "," i ",0.7" }' >"$tmp/steady.csv"
+expect "the load of a slower device" 0 "offered load 1.42: more work" "$gsim" compare --policies fifo,sjf --device t4 --set speed_milli=500 "$tmp/steady.csv"
+said "gives no intervals" "no intervals: more work arrives"
+expect "at its own speed" 0 "95 % intervals over 5" "$gsim" compare --policies fifo,sjf --device t4 "$tmp/steady.csv"
+unsaid "it is not overloaded" "offered load"
+sed 's/,0.7$/,1.15/' "$tmp/steady.csv" >"$tmp/steadier.csv"
+printf '[node a]\ngpus = 1\ndevice = h200\n[node b]\ngpus = 1\ndevice = t4\n' >"$tmp/two.ini"
+expect "two GPUs of which one is slow" 0 "offered load 1.0[0-9]" "$gsim" compare --policies fifo,sjf --cluster "$tmp/two.ini" --set speed.t4=0.1 "$tmp/steadier.csv"
 
 # what is not known is "-" in tables, empty in CSV, null in JSON
 printf 'job_id,submit_s,requests,period_ms,gpu_ms,kernels,class\na,0,20,10,2,1,realtime\nb,0,30,20,3,1,batch\n' >"$tmp/asked.csv"

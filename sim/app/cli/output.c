@@ -215,7 +215,7 @@ static void table_assumed(FILE *out, const char *assumed, bool is_verbose) {
         fprintf(out, "  assumed: %.*s\n", (int)strcspn(durations, ","), durations);
 }
 
-static void table_host(FILE *out, const struct gsim_summary *s) {
+static void table_hosts(FILE *out, const struct gsim_summary *s) {
     if (s->host_peak_bytes)
         table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
     if (s->host_waits) {
@@ -273,7 +273,7 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (s->killed)
         table_count(out, "jobs ended early", s->killed);
-    table_host(out, s);
+    table_hosts(out, s);
     table_failures(out, s);
     table_assumed(out, s->assumed, is_verbose);
     table_list(out, "given by --set", s->given, is_verbose);

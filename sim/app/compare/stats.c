@@ -87,7 +87,7 @@ static bool find_dependence(const struct gsim_compare *c, struct gsim_window_job
                          trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
                 1e9;
     }
-    *out = gsim_dependence_of(gap_s, work_s, n, (double)gsim_compare_summary(c, 0, 0)->gpus);
+    *out = gsim_dependence_of(gap_s, work_s, n, gsim_compare_capacity(c));
     return true;
 }
 
@@ -95,17 +95,19 @@ static bool take_batches(struct units *u, struct gsim_window_jobs jobs,
                          const struct gsim_dependence *queue) {
     size_t n = jobs.end - jobs.first;
     double *jct_s = gsim_arena_array(u->c->cli->arena, n, sizeof *jct_s);
-    for (int i = 0; jct_s && i < u->c->setup->n_contenders; i++) {
+    double *alone_s = gsim_arena_array(u->c->cli->arena, n, sizeof *alone_s);
+    for (int i = 0; jct_s && alone_s && i < u->c->setup->n_contenders; i++) {
         const struct gsim_result *result = &gsim_compare_at(u->c, i, 0)->result;
         for (size_t k = 0; k < n; k++) {
             uint32_t job = gsim_arrival(result->trace, jobs.first + (uint32_t)k);
+            alone_s[k] = (double)result->trace->service_ns[job] / 1e9;
             jct_s[k] = (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
         }
-        u->of_run[i] = gsim_interval_of_run(jct_s, n, queue);
+        u->of_run[i] = gsim_interval_of_run(jct_s, alone_s, n, queue);
         u->is_known[i] = !isnan(u->of_run[i].low);
         gsim_batch_means(jct_s, n, u->mean_s + (size_t)i * u->n);
     }
-    return jct_s;
+    return jct_s && alone_s;
 }
 
 /* The reason why the jobs of one run give no intervals; NULL: they give some. */

@@ -81,7 +81,15 @@ void gsim_batch_means(const double *values, size_t n, double *means) {
         means[b] = mean_of(values + (size_t)b * each, each);
 }
 
-struct gsim_interval gsim_interval_of_run(const double *values, size_t n,
+/* The variance of what values have beyond their times alone. */
+static double variance_of_delays(const double *values, const double *alone, size_t n) {
+    double mean = mean_of(values, n) - mean_of(alone, n), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (values[i] - alone[i] - mean) * (values[i] - alone[i] - mean);
+    return sum / (double)n;
+}
+
+struct gsim_interval gsim_interval_of_run(const double *values, const double *alone, size_t n,
                                           const struct gsim_dependence *queue) {
     double means[GSIM_BATCHES], mean = n ? mean_of(values, n) : 0;
     struct gsim_interval unknown = {mean, (double)NAN, (double)NAN};
@@ -94,7 +102,9 @@ struct gsim_interval gsim_interval_of_run(const double *values, size_t n,
     struct gsim_interval of_batches = gsim_t_log_interval(means, GSIM_BATCHES);
     if (!(of_batches.mean > 0))
         return of_batches;
-    double half = gsim_normal_half(sqrt(variation(values, n) * memory / (double)n));
+    double variance =
+        covariance(values, n, 0, mean) + fmax(memory - 1, 0) * variance_of_delays(values, alone, n);
+    double half = gsim_normal_half(sqrt(variance / (double)n)) / mean;
     return (struct gsim_interval){
         of_batches.mean, fmin(of_batches.low, of_batches.mean * exp(-half)),
         fmax(of_batches.high, of_batches.mean * exp(half)) * (1 + queue->unseen)};

@@ -47,9 +47,10 @@ static inline bool gsim_is_enough(size_t n, double memory) {
  * left out. */
 void gsim_batch_means(const double *values, size_t n, double *means);
 /* The mean of the batches with its interval: Student's t over them, but no narrower than the memory
- * implies, and raised above by what the run cannot have seen. Ends that are NaN: too few values.
- * The memory is the larger of two, the queue's and that of the values. */
-struct gsim_interval gsim_interval_of_run(const double *values, size_t n,
+ * implies, and raised above by what the run cannot have seen. What a value has beyond alone[i], its
+ * time without others, is correlated over the memory; the rest varies from job to job. The memory
+ * is the larger of two, the queue's and that of the values. NaN at the ends: too few values. */
+struct gsim_interval gsim_interval_of_run(const double *values, const double *alone, size_t n,
                                           const struct gsim_dependence *queue);
 
 #endif

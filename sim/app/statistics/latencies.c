@@ -21,7 +21,8 @@ struct requests {
     size_t n;
     int64_t *arrival_ns;
     double *latency_s, *work_s, *gap_s;
-    double *sorted; /* latencies in the order of arrival */
+    /* in the order of arrival: latencies, and the work of those requests */
+    double *sorted, *alone_s;
 };
 
 static double work_s(const struct gsim_trace *trace, uint32_t job) {
@@ -36,7 +37,8 @@ static bool reserve(struct requests *r, struct gsim_arena *arena) {
     r->work_s = gsim_arena_array(arena, r->n + 1, sizeof *r->work_s);
     r->gap_s = gsim_arena_array(arena, r->n + 1, sizeof *r->gap_s);
     r->sorted = gsim_arena_array(arena, r->n + 1, sizeof *r->sorted);
-    return r->arrival_ns && r->latency_s && r->work_s && r->gap_s && r->sorted;
+    r->alone_s = gsim_arena_array(arena, r->n + 1, sizeof *r->alone_s);
+    return r->arrival_ns && r->latency_s && r->work_s && r->gap_s && r->sorted && r->alone_s;
 }
 
 static bool collect(const struct gsim_result *result, struct gsim_arena *arena,
@@ -57,6 +59,7 @@ static bool collect(const struct gsim_result *result, struct gsim_arena *arena,
         return false;
     for (size_t k = 0; k < r->n; k++) {
         r->sorted[k] = r->latency_s[order[k]];
+        r->alone_s[k] = r->work_s[order[k]];
         if (k > 0)
             r->gap_s[k - 1] = (double)(r->arrival_ns[order[k]] - r->arrival_ns[order[k - 1]]) / 1e9;
     }
@@ -100,7 +103,7 @@ bool gsim_latencies_of_run(const struct gsim_result *result, struct gsim_arena *
     out->none_why = too_few(&r, &queue, arena);
     if (out->none_why)
         return true;
-    out->of_s[GSIM_LATENCY_MEAN] = gsim_interval_of_run(r.sorted, r.n, &queue);
+    out->of_s[GSIM_LATENCY_MEAN] = gsim_interval_of_run(r.sorted, r.alone_s, r.n, &queue);
     out->of_s[GSIM_LATENCY_MEAN].mean = result->summary.latency_mean_s;
     return true;
 }
