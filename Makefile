@@ -8,7 +8,7 @@ PREFIX   = /usr/local
 JOBS     = $$(nproc)
 # Each set of flags has a folder of its own, so that `make check` never takes over an object whose
 # warnings were let pass.
-VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(WERROR),-werror)
+VARIANT  = $(notdir $(CC))$(OPT)$(if $(SAN),-san)$(if $(FUZZ),-fuzz)$(if $(PIC),-pic)$(if $(WERROR),-werror)
 BUILD    = build/$(VARIANT)
 
 # What runs at every event is optimised across files when gsim is linked. gcc's objects hold machine
@@ -19,7 +19,7 @@ LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED -DGSIM_PARANOID) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 comma    = ,
-CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
+CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(if $(PIC),-fPIC -fvisibility=hidden) $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
@@ -36,7 +36,7 @@ PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install python clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -195,6 +195,21 @@ install: gsim $(BUILD)/installed/libgsim.a
 	install -m 644 $(HEADERS) $(BUILD)/installed/lib.h $(DESTDIR)$(PREFIX)/include/gsim
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
 
+# --- Python -------------------------------------------------------------------------------------
+# The package in python/gsim, with the whole program as its module _gsim: the numbers are the program's.
+# A python3 of Debian comes first, since that is what python3-dev is for.
+PYTHON   = $(firstword $(wildcard /usr/bin/python3) python3)
+PY_BUILD = build/$(notdir $(CC))$(OPT)-pic$(if $(WERROR),-werror)
+PY_SRC   = $(wildcard python/src/*.c)
+PY_OBJ   = $(PY_SRC:%.c=$(BUILD)/%.o)
+PY_OF    = $$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_$(1))')
+python:
+	@$(MAKE) -s -j$(JOBS) PIC=1 $(PY_BUILD)/python/_gsim.so
+	@cp -f $(PY_BUILD)/python/_gsim.so python/gsim/_gsim$(call PY_OF,config_var("EXT_SUFFIX"))
+$(PY_OBJ): CPPFLAGS += -isystem $(call PY_OF,path("include"))
+$(BUILD)/python/_gsim.so: $(PY_OBJ) $(ARCHIVES)
+	$(CC) $(CODEGEN) $(LTO) -shared -o $@ $^ $(LIBS)
+
 bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
 
@@ -203,7 +218,7 @@ format:
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
-	rm -rf build gsim libgsim.a
+	rm -rf build gsim libgsim.a python/gsim/_gsim.*.so python/build python/*.egg-info
 help:
 	@echo 'make            build ./gsim and ./libgsim.a'
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
@@ -211,6 +226,7 @@ help:
 	@echo 'make bench      timings, as ratios'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
+	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make docs       man page, references, outputs in pages, figures of pages'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'

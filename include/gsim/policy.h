@@ -15,6 +15,7 @@
 #include "gsim/view.h"
 
 struct gsim_plan; /* the transaction; opaque here */
+struct gsim_policy;
 
 /* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {
@@ -27,6 +28,7 @@ enum gsim_reference {
 
 /* The context that hooks are given. */
 struct gsim_ctx {
+    const struct gsim_policy *policy;
     const struct gsim_view *view;
     const struct gsim_params *params;
     enum gsim_reference reference;
@@ -75,6 +77,11 @@ struct gsim_policy {
     void (*on_watch)(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind);
     void (*on_timer)(struct gsim_ctx *ctx);
     void (*decide)(struct gsim_ctx *ctx, struct gsim_plan *plan);
+    /* Releases what the policy holds outside of the arena; called once for each open, however the
+     * run ended. */
+    void (*close)(struct gsim_ctx *ctx);
+    /* For tables that a program makes while it runs: the hooks find it as ctx->policy->user. */
+    void *user;
 };
 
 /* --- the plan: one transaction per decide ---

@@ -256,7 +256,8 @@ static void count_contexts(struct gsim_core *core) {
 
 static enum gsim_status open_policy(struct gsim_core *core) {
     const struct gsim_policy *policy = core->policy;
-    core->ctx = (struct gsim_ctx){.view = &core->view,
+    core->ctx = (struct gsim_ctx){.policy = policy,
+                                  .view = &core->view,
                                   .params = core->options->policy_params,
                                   .reference = core->options->reference,
                                   .state = gsim_arena_alloc(core->arena, policy->state_size),
@@ -352,6 +353,7 @@ static void serve_timer(struct gsim_core *core) {
     core->metrics.n_events++;
     if (core->policy->on_timer)
         core->policy->on_timer(&core->ctx);
+    gsim_core_heed(core);
 }
 
 /* Counts jobs that have arrived and were not placed at once. */
@@ -372,8 +374,7 @@ static void decide(struct gsim_core *core) {
     gsim_plan_refresh_view(core);
     if (core->policy->decide)
         core->policy->decide(&core->ctx, &core->plan);
-    if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
-        core->status = core->ctx.status;
+    gsim_core_heed(core);
     core->settled.n = 0;
     for (uint32_t i = 0; i < core->completed.n; i++)
         gsim_jobs_leave(core, core->completed.list[i]);
@@ -575,6 +576,8 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
         status = run_loop(core);
     gsim_observe_end(core);
     gsim_failures_close(core);
+    if (core->ctx.policy && core->policy->close)
+        core->policy->close(&core->ctx);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status finished = gsim_metrics_finish(core, result);

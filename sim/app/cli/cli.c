@@ -179,7 +179,9 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
 int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
-    struct gsim_log *log = arena ? gsim_arena_alloc(arena, sizeof *log) : NULL;
+    struct gsim_log *log = io->log;
+    if (arena && !log)
+        log = gsim_arena_alloc(arena, sizeof *log);
     if (!cli || !log) {
         fputs("gsim: out of memory\n", io->err);
         gsim_arena_free(arena);
@@ -190,7 +192,8 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
-    print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
+    if (!io->log)
+        print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);
     gsim_arena_free(arena);
     return (int)status;

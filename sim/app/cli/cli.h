@@ -11,11 +11,22 @@
 
 #define GSIM_VERSION "0.1.0"
 
-/* The streams of the program, and the flag that asks it to stop. */
+struct gsim_policy;
+
+/* The streams of the program, and the flag that asks it to stop. The rest is for a program that has
+ * this one as a function (python/): zero in the program itself. */
 struct gsim_io {
     FILE *out, *err;
     bool is_err_terminal;
     const volatile sig_atomic_t *stop;
+    struct gsim_log *log; /* takes errors and warnings, which are then not printed */
+    FILE *jobs; /* the per-job CSV of `run`, beside that of --jobs-csv */
+    /* policies beside those that are built in; ends with NULL */
+    const struct gsim_policy *const *policies;
+    /* the content of a trace of this name, for which no file is read */
+    const char *trace_name;
+    const void *trace_bytes;
+    size_t n_trace_bytes;
 };
 
 /* Runs the program and returns the exit code. */

@@ -171,9 +171,17 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
 
 /* --- policies, cluster, trace ----------------------------------------------------------------- */
 
+/* A policy of the program that calls this one, or one that is built in. */
+static const struct gsim_policy *find_policy(struct gsim_cli *cli, const char *name) {
+    for (const struct gsim_policy *const *p = cli->io->policies; p && *p; p++)
+        if (strcmp((*p)->name, name) == 0)
+            return *p;
+    return gsim_policies_find(name, cli->log);
+}
+
 static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *name) {
-    const struct gsim_policy *policy = gsim_policies_find(name, cli->log);
+    const struct gsim_policy *policy = find_policy(cli, name);
     if (!policy)
         return GSIM_USAGE;
     for (int c = 0; c < setup->n_contenders; c++)
@@ -231,6 +239,11 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
+    const struct gsim_io *io = cli->io;
+    if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {
+        options.bytes = io->trace_bytes;
+        options.n_bytes = io->n_trace_bytes;
+    }
     struct gsim_trace trace;
     if (setup->replication > 0 && setup->shake_ppm == 0)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,

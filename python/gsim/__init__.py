@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gsim: a trace-driven simulator of how jobs share GPUs, from Python.
+
+    import gsim
+    result = gsim.run("trace.csv", policy="srtf", gpus_per_node=8)
+    result.summary["jct_mean_s"], result.jobs
+
+The package has the whole program in it: what `gsim run --format json` prints is what `summary` has.
+docs/python.md is its page.
+"""
+from ._gsim import common_params as _common
+from ._gsim import states as _states
+from ._gsim import trace_columns, version as __version__
+from ._errors import Error, InputError, RunError, UsageError, Warning
+from ._policy import Arrangement, Entry, Lane, Migration, Param, Policy, param
+from ._program import Comparison, Result, command, compare, run
+from ._trace import write_trace
+
+# The states of a job, as numbers in view.jobs.state: gsim.QUEUED, gsim.RUNNING, ...
+STATES = tuple(_states.split("|"))
+for _number, _name in enumerate(STATES):
+    globals()[_name.upper()] = _number
+
+# Parameters that policies have in common, for `params` of a policy.
+PLACEMENT, PREEMPT, MEMORY = (
+    Param("choice", *_common[name]) for name in ("placement", "preempt", "memory")
+)
+
+# Quanta by the driver's names; the device profile gives their lengths.
+QUANTUM_DEFAULT, QUANTUM_SHORT, QUANTUM_LONG = 0, -1, -2
+
+__all__ = [
+    "run", "compare", "command", "Result", "Comparison",
+    "Policy", "param", "Param", "Arrangement", "Lane", "Entry", "Migration",
+    "PLACEMENT", "PREEMPT", "MEMORY", "STATES",
+    "QUANTUM_DEFAULT", "QUANTUM_SHORT", "QUANTUM_LONG", "trace_columns", "write_trace",
+    "Error", "UsageError", "InputError", "RunError", "Warning",
+    *(name.upper() for name in STATES),
+]

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands of gsim as functions. Whatever they return, the program has computed."""
+import csv
+import io
+import json
+import os
+import threading
+import warnings
+
+from . import _gsim, _policy, _trace
+from ._errors import UsageError, Warning, raise_for
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+# Options that functions set themselves, or that make no sense here.
+_OWN = {"policy", "policies", "set", "assume", "format", "help", "version", "verbose"}
+_TEXTS = ("job_id", "user", "vc", "model", "class")
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+def _text(value):
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text(item) for item in value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else _trace._cell(value)
+
+
+def _option(name, about, value):
+    takes_value, is_repeatable = about
+    if value is None or value is False:
+        return []
+    if not takes_value:
+        if value is not True:
+            raise UsageError(f"{name} is on or off: True or False, not {value!r}")
+        return [f"--{name}"]
+    values = value if is_repeatable and isinstance(value, (list, tuple)) else [value]
+    return [word for item in values for word in (f"--{name}", _text(item))]
+
+
+def _pairs(name, value):
+    if value is None:
+        return []
+    if not isinstance(value, dict):
+        raise UsageError(f"{name} is a dict of keys and values, such as {{'quantum': '10min'}}")
+    return [word for key, item in value.items() for word in (f"--{name}", f"{key}={_text(item)}")]
+
+
+def _arguments(command, set, assume, named):
+    """Options by their names, with _ for -; any other name is a key of --set."""
+    options = _gsim.options(command)
+    words, keys = [], dict(set or {})
+    for key, value in named.items():
+        name = key.replace("_", "-")
+        if name in options and name not in _OWN:
+            words += _option(name, options[name], value)
+        elif name in _OWN:
+            raise UsageError(f"{key} is no argument of gsim.{command}()")
+        elif value is not None:
+            keys[key] = value
+    return words + _pairs("set", keys) + _pairs("assume", assume)
+
+
+# --- the call -------------------------------------------------------------------------------------
+
+class _Output:
+    def __init__(self, out, err, jobs, warned):
+        self.text = out.decode()
+        self.notes = [line[6:] for line in err.decode().splitlines() if line.startswith("gsim: ")]
+        self.jobs_csv = jobs.decode()
+        self.warnings = warned
+
+
+def _call(words, policies=(), trace=(None, None), jobs=False):
+    classes = [policy for policy in policies if not isinstance(policy, str)]
+    name, content = trace
+    status, out, err, jobs_csv, errors, n_errors, warned, failure = _gsim.run(
+        args=["gsim", *words],
+        policies=[_policy.table(policy) for policy in classes],
+        trace_name=name,
+        trace=content,
+        jobs=jobs,
+        is_main=threading.current_thread() is threading.main_thread(),
+    )
+    if status != 0 or failure is not None:
+        raise_for(status, errors, n_errors, failure)
+    for text in warned:
+        warnings.warn(text, Warning, stacklevel=4)
+    return _Output(out, err, jobs_csv, warned)
+
+
+def _name(policy):
+    return policy if isinstance(policy, str) else _policy.table(policy)[1]["name"]
+
+
+def command(*words):
+    """Runs a command line of the program and returns what it prints: gsim.command("list",
+    "policies")."""
+    return _call([os.fspath(word) for word in words]).text
+
+
+# --- results --------------------------------------------------------------------------------------
+
+def _number(text):
+    if text == "":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _frame(text):
+    """A table of the program as a data frame, or without pandas as a list of dicts."""
+    if pandas is not None:
+        head = next(csv.reader(io.StringIO(text)))
+        kinds = {name: str for name in _TEXTS if name in head}
+        return pandas.read_csv(io.StringIO(text), dtype=kinds, keep_default_na=False,
+                               na_values={name: [""] for name in head if name not in _TEXTS})
+    rows = csv.DictReader(io.StringIO(text))
+    return [{key: cell if key in _TEXTS else _number(cell) for key, cell in row.items()}
+            for row in rows]
+
+
+class Result:
+    """A run. `summary` has the fields of `gsim run --format json`, with what was assumed, given and
+    outside of what was validated; `jobs` has a row a job."""
+
+    def __init__(self, output):
+        self.json = output.text
+        self.jobs_csv = output.jobs_csv
+        self.warnings = output.warnings
+        self.notes = output.notes
+        self.summary = json.loads(output.text)
+        self._jobs = None
+
+    @property
+    def jobs(self):
+        """A data frame of pandas; without pandas a list of dicts."""
+        if self._jobs is None:
+            self._jobs = _frame(self.jobs_csv)
+        return self._jobs
+
+    @property
+    def columns(self):
+        """The jobs as a dict of lists."""
+        rows = csv.reader(io.StringIO(self.jobs_csv))
+        names = next(rows)
+        lists = list(zip(*rows)) or [()] * len(names)
+        return {name: list(cells) if name in _TEXTS else [_number(cell) for cell in cells]
+                for name, cells in zip(names, lists)}
+
+    def __getitem__(self, field):
+        return self.summary[field]
+
+    def __repr__(self):
+        s = self.summary
+        return (f"<gsim.Result {s['policy']} on {s['trace']}: {s['completed']} of {s['jobs']} jobs, "
+                f"mean JCT {s['jct_mean_s']} s>")
+
+
+class Comparison:
+    """Several policies on one trace. `rows` are the objects of `gsim compare --format json`;
+    `table` is a data frame of their fields, `verdict` a list of sentences."""
+
+    def __init__(self, output):
+        self.json = output.text
+        self.warnings = output.warnings
+        self.notes = output.notes
+        self.rows = json.loads(output.text)
+        self.verdict = self.rows[0]["comparison"]["verdict"] if self.rows else []
+
+    @property
+    def table(self):
+        """The fields of each run, and its statistics with their names joined by '.'."""
+        rows = [_flat(row) for row in self.rows]
+        return rows if pandas is None else pandas.DataFrame(rows)
+
+    def __getitem__(self, policy):
+        """The first row of a policy, by its name or class."""
+        name = _name(policy)
+        for row in self.rows:
+            if row["policy"] == name:
+                return row
+        raise KeyError(name)
+
+    def __repr__(self):
+        names = dict.fromkeys(row["policy"] for row in self.rows)
+        return f"<gsim.Comparison of {', '.join(names)}>"
+
+
+def _flat(row):
+    flat = {}
+    for key, value in row.items():
+        if key != "comparison":
+            flat[key] = value
+    for key, value in row["comparison"].items():
+        if isinstance(value, dict):
+            flat.update({f"comparison.{key}.{name}": item for name, item in value.items()})
+        elif key != "verdict":
+            flat[f"comparison.{key}"] = value
+    return flat
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+def run(trace, policy, *, set=None, assume=None, **named):
+    """One policy on one trace. `trace` is a path, a data frame, a list of dicts or a dict of columns;
+    `policy` a name or a subclass of gsim.Policy. Other arguments are options of `gsim run`
+    (gpus_per_node=8), or keys of --set (quantum="10min")."""
+    operand, name, content = _trace.take(trace)
+    words = ["run", "--policy", _name(policy), "--format", "json", "--verbose",
+             *_arguments("run", set, assume, named), operand]
+    return Result(_call(words, [policy], (name, content), jobs=True))
+
+
+def compare(trace, policies, *, set=None, assume=None, **named):
+    """Several policies on one trace with the same randomness, as `gsim compare` does."""
+    operand, name, content = _trace.take(trace)
+    if isinstance(policies, str):
+        policies = policies.split(",")
+    words = ["compare", "--policies", ",".join(_name(policy) for policy in policies), "--format",
+             "json", "--verbose", *_arguments("compare", set, assume, named), operand]
+    return Comparison(_call(words, policies, (name, content)))
