@@ -8,6 +8,17 @@
 The package has the whole program in it: what `gsim run --format json` prints is what `summary` has.
 docs/python.md is its page.
 """
+import os as _os
+import sys as _sys
+
+# Policies that are shared objects (policy="./mine.so") find gsim's functions in the module.
+_flags = _sys.getdlopenflags()
+_sys.setdlopenflags(_flags | _os.RTLD_GLOBAL)
+try:
+    from . import _gsim  # noqa: F401
+finally:
+    _sys.setdlopenflags(_flags)
+
 from ._gsim import common_params as _common
 from ._gsim import states as _states
 from ._gsim import trace_columns, version as __version__

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in Python: a class with hooks, and how jobs share a GPU."""
 import dataclasses
+import inspect
+import os
 import re
 
 from . import _gsim
@@ -140,6 +142,15 @@ def name_of(policy):
     return name
 
 
+def _file_of(policy):
+    """The source that stands for the policy's code in a database; None in a notebook."""
+    try:
+        path = inspect.getsourcefile(policy)
+    except (OSError, TypeError):
+        return None
+    return os.path.relpath(path) if path and os.path.exists(path) else None
+
+
 def _params(policy):
     rows = []
     for name, value in policy.params.items():
@@ -168,6 +179,7 @@ def table(policy):
                     "has_contexts", "oversubscribes")
     }
     about["name"] = name_of(policy)
+    about["file"] = _file_of(policy)
     about["params"] = _params(policy)
     about["references"] = sum(1 << _REFERENCES[name] for name in policy.references)
     return policy, about

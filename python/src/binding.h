@@ -93,7 +93,8 @@ const struct gsim_arrangement *gsim_py_arrangement(const struct gsim_ctx *ctx, P
 struct gsim_py_call;
 /* The table of hooks of (class, what gsim._policy says about it), until gsim_py_policy_free. NULL
  * and an exception. */
-const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair);
+const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair,
+                                             const char **file);
 void gsim_py_policy_free(const struct gsim_policy *policy);
 
 /* --- call.c: the program as a function -------------------------------------------------------- */

@@ -50,7 +50,7 @@ struct running {
     struct gsim_py_call call;
     struct stream out, err, jobs;
     struct gsim_log *log;
-    const struct gsim_policy **policies;
+    struct gsim_callers_policy *policies;
     Py_ssize_t n_policies;
     char **argv;
     int argc;
@@ -91,8 +91,9 @@ static bool take_policies(struct running *r, PyObject *pairs) {
     if (!r->policies)
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; r->policies && i < n; i++) {
-        r->policies[i] = gsim_py_policy_new(&r->call, PyList_GetItem(pairs, i));
-        if (!r->policies[i])
+        r->policies[i].policy =
+            gsim_py_policy_new(&r->call, PyList_GetItem(pairs, i), &r->policies[i].file);
+        if (!r->policies[i].policy)
             return false;
         r->n_policies++;
     }
@@ -146,7 +147,7 @@ static void let_go(struct running *r) {
         free(streams[i]->bytes);
     }
     for (Py_ssize_t i = 0; i < r->n_policies; i++)
-        gsim_py_policy_free(r->policies[i]);
+        gsim_py_policy_free(r->policies[i].policy);
     PyMem_Free(r->policies);
     PyMem_Free(r->argv);
     PyMem_Free(r->log);

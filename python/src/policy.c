@@ -352,7 +352,8 @@ static void fill(struct table *table) {
     };
 }
 
-const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair) {
+const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair,
+                                             const char **file) {
     struct table *table = PyMem_Calloc(1, sizeof *table);
     if (!table)
         return (const struct gsim_policy *)PyErr_NoMemory();
@@ -368,6 +369,7 @@ const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject
         table->has[hook] = PyObject_HasAttrString(table->class, hook_names[hook]);
     if (take_params(table)) {
         fill(table);
+        *file = text_of(table->about, "file");
         if (!PyErr_Occurred())
             return &table->policy;
     }

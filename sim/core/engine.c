@@ -263,6 +263,8 @@ static enum gsim_status open_policy(struct gsim_core *core) {
                                   .state = gsim_arena_alloc(core->arena, policy->state_size),
                                   .job_states = core->ctx.job_states,
                                   .job_size = policy->job_size,
+                                  .seed = (uint64_t)core->options->seed,
+                                  .replication = core->options->replication,
                                   .arena = core->arena,
                                   .log = core->log,
                                   .core = core};
@@ -574,10 +576,10 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     enum gsim_status status = open_run(core);
     if (status == GSIM_OK)
         status = run_loop(core);
+    if (core->ctx.core && core->policy->close)
+        core->policy->close(&core->ctx);
     gsim_observe_end(core);
     gsim_failures_close(core);
-    if (core->ctx.policy && core->policy->close)
-        core->policy->close(&core->ctx);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status finished = gsim_metrics_finish(core, result);

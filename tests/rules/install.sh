@@ -24,21 +24,35 @@ names() { nm "$1" | awk '$2 ~ /^[A-TV-Z]$/ { print $3 }' | sort -u; }
 names "$root/lib/libgsim.a" | comm -23 - "$tmp/named" >"$tmp/log"
 [ ! -s "$tmp/log" ] && names "$root/lib/libgsim.a" | grep -qx gsim_run
 say "the library shows the names of its headers and no others" $?
-flags=$(PKG_CONFIG_LIBDIR="$root/lib/pkgconfig:$(pkg-config --variable pc_path pkg-config)" \
-    pkg-config --define-variable=prefix="$root" --cflags --libs gsim 2>"$tmp/log")
-case $flags in *sqlite* | *nettle*) false ;; *) [ -n "$flags" ] ;; esac
+shared=$root/lib/libgsim.so
+nm -D --defined-only "$shared" | awk '{ print $3 }' | sort -u >"$tmp/shown"
+names "$root/lib/libgsim.a" | comm -3 - "$tmp/shown" >"$tmp/log"
+[ ! -s "$tmp/log" ] && objdump -p "$shared" | grep -q 'SONAME  *libgsim\.so\.[1-9]'
+say "the shared library shows those names as well, and has the number of its interface" $?
+config() {
+    PKG_CONFIG_LIBDIR="$root/lib/pkgconfig:$(pkg-config --variable pc_path pkg-config)" \
+        pkg-config --define-variable=prefix="$root" "$@" gsim 2>"$tmp/log"
+}
+flags=$(config --cflags --libs)
+static=$(config --static --cflags --libs | sed 's/-lgsim/-l:libgsim.a/')
+case $static in *sqlite* | *nettle*) false ;; *) [ -n "$flags" ] ;; esac
 say "the library needs no database" $?
 cp -r examples "$tmp"
-make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Werror' GSIM="$flags" \
-    >"$tmp/log" 2>&1 &&
-    "$tmp/examples/compare" tests/golden/three.csv 2 >"$tmp/out" 2>>"$tmp/log" &&
+example() { # flags, to build with: runs the example
+    rm -f "$tmp/examples/compare"
+    make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Werror' GSIM="$1" \
+        >>"$tmp/log" 2>&1 &&
+        LD_LIBRARY_PATH=$root/lib "$tmp/examples/compare" tests/golden/three.csv 2 2>>"$tmp/log"
+}
+: >"$tmp/log"
+example "$static" >"$tmp/static" && example "$flags" >"$tmp/out" && cmp "$tmp/static" "$tmp/out" >>"$tmp/log" &&
     sed 's/ \{1,\}/ /g' "$tmp/out" >>"$tmp/log" &&
     [ "$(sed -n 's/^fifo  *mean JCT \([0-9.]*\) s$/\1/p' "$tmp/out")" = \
         "$("$root/bin/gsim" --policy fifo --device h200 --gpus-per-node 2 --quiet --format json tests/golden/three.csv |
             sed -n 's/.*"jct_mean_s": *\([0-9.]*\).*/\1/p' | awk '{ printf "%.1f", $1 }')" ] &&
     grep -q '^narrow-first  *mean JCT [0-9]' "$tmp/out"
 say "the examples build against the installed files, and print the results of gsim" $?
-for file in bin/gsim lib/libgsim.a share/man/man1/gsim.1 share/bash-completion/completions/gsim \
+for file in bin/gsim lib/libgsim.a lib/libgsim.so share/man/man1/gsim.1 share/bash-completion/completions/gsim \
     share/zsh/site-functions/_gsim share/fish/vendor_completions.d/gsim.fish; do
     [ -s "$root/$file" ] || echo "no $file"
 done >"$tmp/log"

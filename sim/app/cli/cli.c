@@ -8,6 +8,7 @@
 #include "sim/app/identity/program.h"
 #include "sim/app/manual/completion.h"
 #include "sim/app/manual/page.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/base/text.h"
 
 const struct gsim_command gsim_commands[] = {
@@ -176,6 +177,15 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
     return status == GSIM_OK ? run_command(cli, &gsim_commands[0], 1) : status;
 }
 
+/* Policies of the program that calls this one are known from the start. */
+static enum gsim_status take_policies(struct gsim_cli *cli) {
+    const struct gsim_callers_policy *at = cli->io->policies;
+    enum gsim_status status = GSIM_OK;
+    for (; at && at->policy && status == GSIM_OK; at++)
+        status = gsim_foreign_put(cli->foreign, at->policy, at->file, cli->log);
+    return status;
+}
+
 int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
@@ -187,14 +197,22 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
         gsim_arena_free(arena);
         return GSIM_FAILED;
     }
-    *cli = (struct gsim_cli){.io = io, .arena = arena, .log = log, .argc = argc, .argv = argv};
-    enum gsim_status status = dispatch(cli);
+    *cli = (struct gsim_cli){.io = io,
+                             .arena = arena,
+                             .log = log,
+                             .foreign = gsim_foreign_new(),
+                             .argc = argc,
+                             .argv = argv};
+    enum gsim_status status = cli->foreign ? take_policies(cli) : gsim_no_memory(log, "starting");
+    if (status == GSIM_OK)
+        status = dispatch(cli);
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
     if (!io->log)
         print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);
+    gsim_foreign_free(cli->foreign);
     gsim_arena_free(arena);
     return (int)status;
 }

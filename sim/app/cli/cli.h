@@ -13,6 +13,13 @@
 
 struct gsim_policy;
 
+/* A policy of a program that has this one as a function, and the source that stands for its code in
+ * identities; NULL: none does. */
+struct gsim_callers_policy {
+    const struct gsim_policy *policy;
+    const char *file;
+};
+
 /* The streams of the program, and the flag that asks it to stop. The rest is for a program that has
  * this one as a function (python/): zero in the program itself. */
 struct gsim_io {
@@ -21,8 +28,7 @@ struct gsim_io {
     const volatile sig_atomic_t *stop;
     struct gsim_log *log; /* takes errors and warnings, which are then not printed */
     FILE *jobs; /* the per-job CSV of `run`, beside that of --jobs-csv */
-    /* policies beside those that are built in; ends with NULL */
-    const struct gsim_policy *const *policies;
+    const struct gsim_callers_policy *policies; /* ends with a NULL policy; may be NULL */
     /* the content of a trace of this name, for which no file is read */
     const char *trace_name;
     const void *trace_bytes;
@@ -63,6 +69,7 @@ enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
 struct gsim_devices;
 struct gsim_contents;
+struct gsim_foreign;
 
 struct gsim_cli {
     const struct gsim_io *io;
@@ -74,6 +81,7 @@ struct gsim_cli {
     int n_operands;
     /* see sim/app/identity/contents.h; NULL until a run is identified */
     struct gsim_contents *contents;
+    struct gsim_foreign *foreign; /* see sim/app/setup/foreign.h */
     struct gsim_devices *devices; /* see sim/app/setup/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;

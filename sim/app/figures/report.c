@@ -68,21 +68,23 @@ static void note_outside(FILE *err, const struct gsim_summary *const *summaries,
     }
 }
 
-static bool shares_gpus(const char *name) {
-    for (const struct gsim_policy *const *policy = gsim_policies; *policy; policy++)
-        if (strcmp((*policy)->name, name) == 0)
-            return (*policy)->shares_gpus;
+static bool shares_gpus(const struct gsim_cli *cli, const char *name) {
+    const struct gsim_policy *policy;
+    for (int n = 0; (policy = gsim_foreign_known(cli->foreign, n)) != NULL; n++)
+        if (strcmp(policy->name, name) == 0)
+            return policy->shares_gpus;
     return false;
 }
 
 /* Warns of a policy that shares GPUs if GPUs stand idle for a tenth of the time although waiting
  * jobs ask for no more than the idle GPUs: its times then show the effect of its queue as well as
  * that of sharing. */
-static void note_idle(FILE *err, const struct gsim_summary *const *summaries, int n) {
+static void note_idle(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
+                      int n) {
     static const double LEAST = 0.1;
     for (int i = 0; i < n; i++)
-        if (summaries[i]->idle_wanted >= LEAST && shares_gpus(summaries[i]->policy))
-            fprintf(err,
+        if (summaries[i]->idle_wanted >= LEAST && shares_gpus(cli, summaries[i]->policy))
+            fprintf(cli->io->err,
                     "gsim: %s: %.0f %% of the GPU time stood idle while jobs waited that asked for "
                     "no more: the order of its queue, its placement or memory holds them up "
                     "(idle_wanted), and its times show that as well as sharing\n",
@@ -99,7 +101,7 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *co
         if (*summaries[i]->deviation)
             fprintf(err, "gsim: %s: %s\n", summaries[i]->policy, summaries[i]->deviation);
     note_outside(err, summaries, n);
-    note_idle(err, summaries, n);
+    note_idle(cli, summaries, n);
     for (int i = 0; i < n; i++)
         if (summaries[i]->unfinished)
             fprintf(err,

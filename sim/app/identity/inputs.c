@@ -89,6 +89,24 @@ static void add_params(struct collecting *c, const struct gsim_params *params) {
                 params->values[i].text, true);
 }
 
+/* Adds the file of a policy from outside. All runs have the version that was loaded. */
+static void add_policy(struct collecting *c, const struct gsim_contender *contender) {
+    const struct gsim_content *loaded = gsim_foreign_file(c->cli->foreign, contender->policy);
+    if (!loaded)
+        return;
+    if (!loaded->path) {
+        c->status = gsim_fail(c->cli->log, GSIM_USAGE, NULL, 0,
+                              "the policy '%s' stands in no file that could tell its runs from "
+                              "those of another version of it, as a database must",
+                              contender->policy->name);
+        return;
+    }
+    add_file(c, "policy", loaded->path, false);
+    if (c->status == GSIM_OK && strcmp(c->file[c->n - 1].content->sha256, loaded->sha256) != 0)
+        c->status = gsim_fail(c->cli->log, GSIM_FAILED, loaded->path, 0,
+                              "the policy has changed since gsim loaded it; begin again");
+}
+
 enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup *setup,
                                   int contender, struct gsim_identity *out) {
     struct collecting c = {.cli = cli};
@@ -102,6 +120,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);
+    add_policy(&c, &setup->contender[contender]);
     out->input = c.file;
     out->n_inputs = c.n;
     return c.status;

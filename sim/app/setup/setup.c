@@ -171,19 +171,11 @@ enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
 
 /* --- policies, cluster, trace ----------------------------------------------------------------- */
 
-/* A policy of the program that calls this one, or one that is built in. */
-static const struct gsim_policy *find_policy(struct gsim_cli *cli, const char *name) {
-    for (const struct gsim_policy *const *p = cli->io->policies; p && *p; p++)
-        if (strcmp((*p)->name, name) == 0)
-            return *p;
-    return gsim_policies_find(name, cli->log);
-}
-
 static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *name) {
-    const struct gsim_policy *policy = find_policy(cli, name);
+    const struct gsim_policy *policy = gsim_foreign_find(cli->foreign, name, cli->log);
     if (!policy)
-        return GSIM_USAGE;
+        return cli->log->status;
     for (int c = 0; c < setup->n_contenders; c++)
         if (setup->contender[c].policy == policy)
             return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "policy '%s' is named twice", name);
@@ -191,6 +183,7 @@ static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *s
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "more than %d policies", GSIM_MAX_COMPARED);
     struct gsim_contender *contender = &setup->contender[setup->n_contenders++];
     contender->policy = policy;
+    contender->typed = gsim_foreign_is(name) ? name : policy->name;
     return gsim_params_init(&contender->params, policy->name, policy->params, cli->arena, cli->log);
 }
 
@@ -482,15 +475,17 @@ enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
     return status == GSIM_OK ? gsim_setup_samples(cli, &setup->n_samples) : status;
 }
 
-bool gsim_setup_meets(const struct gsim_policy *policy, const char *key) {
+bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                      const char *key) {
+    const struct gsim_policy *other;
     bool is_of_others = false;
-    for (const struct gsim_policy *const *other = gsim_policies; *other; other++) {
-        const char *name = param_name(*other, key);
+    for (int n = 0; (other = gsim_foreign_known(foreign, n)) != NULL; n++) {
+        const char *name = param_name(other, key);
         if (name != key && !is_profile_key(key)) /* "las.", whatever follows */
-            return *other == policy;
-        for (const struct gsim_param_def *def = (*other)->params; def && def->type; def++)
+            return other == policy;
+        for (const struct gsim_param_def *def = other->params; def && def->type; def++)
             if (strcmp(def->name, name) == 0) {
-                if (*other == policy)
+                if (other == policy)
                     return true;
                 is_of_others = true;
             }

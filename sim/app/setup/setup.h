@@ -8,6 +8,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/app/setup/window.h"
 #include "gsim/run.h"
 #include "traces/generate.h"
@@ -16,6 +17,7 @@ enum { GSIM_MAX_COMPARED = 64 };
 
 struct gsim_contender {
     const struct gsim_policy *policy;
+    const char *typed; /* as on a command line: its name, or ./mine.so */
     struct gsim_params params;
 };
 
@@ -61,7 +63,8 @@ enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *set
 enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
 /* Whether --set KEY can change runs of the policy: the policy knows the key, or no policy does
  * (then it is a key of the device, or an error that the setup reports). */
-bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);
+bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                      const char *key);
 /* Makes one run of a contender. arena and log are the run's own; the result has the wall time.
  * `bar` shows the jobs that are done; it may be NULL. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,

@@ -20,6 +20,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     cli->log = log;
     cli->devices = sweep->devices;
     cli->contents = sweep->cli->contents;
+    cli->foreign = sweep->cli->foreign;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, grid_run, cli);
     if (status != GSIM_OK)
         return status;
