@@ -12,12 +12,14 @@ import time
 
 import gsim
 
+WAITS = {gsim.QUEUED, gsim.PAUSED, gsim.HELD}
+
 
 class Srtf(gsim.Policy):
     name = "py-srtf"
     summary = "shortest remaining time first, preemptive, in Python"
     paper = "Schrage, Operations Research 16(3), 1968"
-    deviations = "greedy over gangs; victims are chosen worst first"
+    deviations = "greedy over gangs; victims are chosen worst first, by their ends without what starting costs"
     oracle = True
     params = {"placement": gsim.PLACEMENT, "preempt": gsim.PREEMPT}
 
@@ -26,6 +28,7 @@ class Srtf(gsim.Policy):
         self.rule = self.params["placement"]
         self.waiting = []  # (remaining, place in the trace, slot)
         self.running = []  # (end, place in the trace, slot)
+        self.stopped = []  # slots, within a decide
 
     def on_arrival(self, job):
         self._wait(job)
@@ -39,12 +42,15 @@ class Srtf(gsim.Policy):
         bisect.insort(self.waiting, (view.remaining_ns(job), view.jobs.index[job], job))
 
     def decide(self, plan):
-        view, gpus, now = self.view, self.view.jobs.gpus, self.view.now_ns
+        jobs, now = self.view.jobs, self.view.now_ns
+        gpus, states = jobs.gpus, jobs.state
         too_wide = 1 << 32  # a gang that did not fit; a later job has fewer victims
         left = []
         for at, entry in enumerate(self.waiting):
             remaining, index, job = entry
-            if gpus[job] >= too_wide or not self._start(plan, job, now + remaining):
+            if states[job] not in WAITS:  # it is still being stopped
+                left.append(entry)
+            elif gpus[job] >= too_wide or not self._start(plan, job, now + remaining):
                 too_wide = min(too_wide, gpus[job])
                 left.append(entry)
                 if too_wide == 1:
@@ -57,18 +63,16 @@ class Srtf(gsim.Policy):
             self._wait(job)
         self.stopped.clear()
 
-    stopped = []
-
     def _start(self, plan, job, end):
         """Places the job, in place of running jobs that end later if need be."""
         if plan.place(job, self.rule):
             return True
         states, gpus = self.view.jobs.state, self.view.jobs.gpus
-        needed, at, mark = gpus[job], len(self.running), plan.mark()
-        victims = []
-        while at > 0 and self.running[at - 1][0] > end:
-            at -= 1
-            victim = self.running[at][2]
+        needed, mark, victims = gpus[job], plan.mark(), []
+        for at in range(len(self.running) - 1, -1, -1):
+            its_end, _, victim = self.running[at]
+            if its_end <= end:
+                break
             if states[victim] != gsim.RUNNING:
                 continue
             plan.preempt(victim, self.stop, self.keep)
@@ -82,7 +86,7 @@ class Srtf(gsim.Policy):
 
 
 if __name__ == "__main__":
-    nodes, gpus_per_node = (*sys.argv[2:4], 64, 8)[:2] if len(sys.argv) > 3 else (64, 8)
+    nodes, gpus_per_node = sys.argv[2:4] if len(sys.argv) > 3 else (64, 8)
     begin = time.process_time()
     result = gsim.run(sys.argv[1], Srtf, nodes=nodes, gpus_per_node=gpus_per_node, device="ideal")
     print(result)

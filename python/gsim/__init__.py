@@ -24,7 +24,7 @@ from ._gsim import states as _states
 from ._gsim import trace_columns, version as __version__
 from ._errors import Error, InputError, RunError, UsageError, Warning
 from ._policy import Arrangement, Entry, Lane, Migration, Param, Policy, param
-from ._program import Comparison, Result, command, compare, run
+from ._program import Comparison, Result, Sweep, command, compare, run, sweep
 from ._trace import write_trace
 
 # The states of a job, as numbers in view.jobs.state: gsim.QUEUED, gsim.RUNNING, ...
@@ -41,7 +41,7 @@ PLACEMENT, PREEMPT, MEMORY = (
 QUANTUM_DEFAULT, QUANTUM_SHORT, QUANTUM_LONG = 0, -1, -2
 
 __all__ = [
-    "run", "compare", "command", "Result", "Comparison",
+    "run", "compare", "sweep", "command", "Result", "Comparison", "Sweep",
     "Policy", "param", "Param", "Arrangement", "Lane", "Entry", "Migration",
     "PLACEMENT", "PREEMPT", "MEMORY", "STATES",
     "QUANTUM_DEFAULT", "QUANTUM_SHORT", "QUANTUM_LONG", "trace_columns", "write_trace",

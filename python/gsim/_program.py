@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The commands of gsim as functions. Whatever they return, the program has computed."""
+import contextlib
 import csv
 import io
 import json
 import os
+import sqlite3
+import tempfile
 import threading
+import urllib.parse
 import warnings
 
 from . import _gsim, _policy, _trace
@@ -16,7 +20,8 @@ except ImportError:
     pandas = None
 
 # Options that functions set themselves, or that make no sense here.
-_OWN = {"policy", "policies", "set", "assume", "format", "help", "version", "verbose"}
+_OWN = {"policy", "policies", "set", "assume", "format", "help", "version", "verbose", "output",
+        "list", "emit", "shards"}
 _TEXTS = ("job_id", "user", "vc", "model", "class")
 
 
@@ -45,7 +50,7 @@ def _option(name, about, value):
 def _pairs(name, value):
     if value is None:
         return []
-    if not isinstance(value, dict):
+    if not hasattr(value, "items"):
         raise UsageError(f"{name} is a dict of keys and values, such as {{'quantum': '10min'}}")
     return [word for key, item in value.items() for word in (f"--{name}", f"{key}={_text(item)}")]
 
@@ -97,10 +102,10 @@ def _name(policy):
     return policy if isinstance(policy, str) else _policy.table(policy)[1]["name"]
 
 
-def command(*words):
+def command(*words, policies=()):
     """Runs a command line of the program and returns what it prints: gsim.command("list",
-    "policies")."""
-    return _call([os.fspath(word) for word in words]).text
+    "policies"). Classes in `policies` are known by their names."""
+    return _call([os.fspath(word) for word in words], policies).text
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -206,13 +211,65 @@ def _flat(row):
     return flat
 
 
+class Sweep:
+    """A database of runs. `table` has a row a run, with its settings and the fields of its result;
+    `query` asks the database."""
+
+    def __init__(self, path, output=None):
+        self.path = os.fspath(path)
+        self.text = output.text if output else ""
+        self.warnings = output.warnings if output else []
+        self.notes = output.notes if output else []
+
+    def _open(self):
+        path = urllib.parse.quote(os.path.abspath(self.path))
+        return contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True))
+
+    def query(self, sql, *values):
+        """The rows of a query, as a data frame, or without pandas as a list of dicts."""
+        with self._open() as db:
+            cursor = db.execute(sql, values)
+            names = [column[0] for column in cursor.description]
+            rows = cursor.fetchall()
+        if pandas is not None:
+            return pandas.DataFrame(rows, columns=names)
+        return [dict(zip(names, row)) for row in rows]
+
+    @property
+    def table(self):
+        """The runs in the order of the grid; settings that are no field of a result stand first."""
+        with self._open() as db:
+            db.row_factory = sqlite3.Row
+            settings = {}
+            for run_id, key, value in db.execute("SELECT run_id, key, value FROM setting"):
+                settings.setdefault(run_id, {})[key] = value
+            rows = [dict(row) for row in db.execute("SELECT * FROM run ORDER BY run_id")]
+        names = dict.fromkeys(key for keys in settings.values() for key in sorted(keys))
+        names = [name for name in names if not rows or name not in rows[0]]
+        rows = [{"run_id": row["run_id"],
+                 **{name: settings.get(row["run_id"], {}).get(name) for name in names}, **row}
+                for row in rows]
+        return rows if pandas is None else pandas.DataFrame(rows)
+
+    def __repr__(self):
+        return f"<gsim.Sweep {self.path}>"
+
+
 # --- commands -------------------------------------------------------------------------------------
+
+def _take(trace, named):
+    operand, name, content = _trace.take(trace)
+    if content is not None and named.get("db") is not None:
+        raise UsageError("db: a database tells runs apart by their trace's file, and this trace is in "
+                         "memory; gsim.write_trace(jobs, path) makes a file of it")
+    return operand, name, content
+
 
 def run(trace, policy, *, set=None, assume=None, **named):
     """One policy on one trace. `trace` is a path, a data frame, a list of dicts or a dict of columns;
     `policy` a name or a subclass of gsim.Policy. Other arguments are options of `gsim run`
     (gpus_per_node=8), or keys of --set (quantum="10min")."""
-    operand, name, content = _trace.take(trace)
+    operand, name, content = _take(trace, named)
     words = ["run", "--policy", _name(policy), "--format", "json", "--verbose",
              *_arguments("run", set, assume, named), operand]
     return Result(_call(words, [policy], (name, content), jobs=True))
@@ -220,9 +277,50 @@ def run(trace, policy, *, set=None, assume=None, **named):
 
 def compare(trace, policies, *, set=None, assume=None, **named):
     """Several policies on one trace with the same randomness, as `gsim compare` does."""
-    operand, name, content = _trace.take(trace)
+    operand, name, content = _take(trace, named)
     if isinstance(policies, str):
         policies = policies.split(",")
     words = ["compare", "--policies", ",".join(_name(policy) for policy in policies), "--format",
              "json", "--verbose", *_arguments("compare", set, assume, named), operand]
     return Comparison(_call(words, policies, (name, content)))
+
+
+def _grid_value(key, value):
+    """A value of a grid, quoted where its commas are part of it."""
+    text = _name(value) if isinstance(value, type) else _text(value)
+    if '"' in text or "\n" in text:
+        raise UsageError(f"grid: the value {text!r} of '{key}' has a quote or a new line")
+    return f'"{text}"' if "," in text or ".." in text else text
+
+
+def _grid_text(grid):
+    lines = []
+    for key, values in grid.items():
+        if isinstance(values, range):
+            values = list(values)
+        if not isinstance(values, (list, tuple)):
+            values = [values]
+        lines.append(f"{key.replace('_', '-')} = "
+                     + ", ".join(_grid_value(key, value) for value in values))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _policies_of(grid):
+    value = grid.get("policy", ())
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def sweep(grid, output, *, policies=(), **named):
+    """Every combination of a grid into the database `output`, as `gsim sweep` does; runs that are
+    there are not repeated. `grid` is a path, or a dict of keys with a value or a list each; traces in
+    it are paths (gsim.write_trace). `policies` are classes that a grid file names."""
+    words = ["sweep", *_arguments("sweep", None, None, named), "--output", os.fspath(output)]
+    classes = list(policies)
+    if not isinstance(grid, dict):
+        return Sweep(output, _call([*words, os.fspath(grid)], classes))
+    classes += [policy for policy in _policies_of(grid) if isinstance(policy, type)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "grid.ini")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_grid_text(grid))
+        return Sweep(output, _call([*words, path], classes))
