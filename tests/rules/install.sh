@@ -52,6 +52,18 @@ example "$static" >"$tmp/static" && example "$flags" >"$tmp/out" && cmp "$tmp/st
             sed -n 's/.*"jct_mean_s": *\([0-9.]*\).*/\1/p' | awk '{ printf "%.1f", $1 }')" ] &&
     grep -q '^narrow-first  *mean JCT [0-9]' "$tmp/out"
 say "the examples build against the installed files, and print the results of gsim" $?
+for policy in narrow_first themis; do
+    make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Werror' HEADERS="$(config --cflags)" \
+        "$policy.so" >"$tmp/log" 2>&1 &&
+        "$root/bin/gsim" compare --policies "fifo,$tmp/examples/$policy.so" --nodes 1 --gpus-per-node 4 --quiet \
+            traces/samples/small_lab.csv >"$tmp/log" 2>&1 &&
+        grep -q "^$(echo $policy | tr _ -) " "$tmp/log"
+    say "the policy $policy builds against the installed headers, and gsim loads it" $?
+done
+lines=$(wc -l <examples/themis/themis.c)
+echo "$lines lines" >"$tmp/log"
+[ "$lines" -lt 300 ]
+say "Themis has fewer than 300 lines" $?
 for file in bin/gsim lib/libgsim.a lib/libgsim.so share/man/man1/gsim.1 share/bash-completion/completions/gsim \
     share/zsh/site-functions/_gsim share/fish/vendor_completions.d/gsim.fish; do
     [ -s "$root/$file" ] || echo "no $file"
