@@ -80,9 +80,11 @@ PyObject *gsim_py_column(struct gsim_py_world *world, const void *items, Py_ssiz
 
 /* Takes a memoryview back. It stays with its column if an array uses its buffer. */
 static void take_back(PyObject *memory) {
-    PyObject *done = PyObject_CallMethod(memory, "release", NULL);
+    PyObject *release = gsim_py_get(memory, "release");
+    PyObject *done = release ? PyObject_CallNoArgs(release) : NULL;
     if (!done)
         PyErr_Clear();
+    Py_XDECREF(release);
     Py_XDECREF(done);
 }
 

@@ -17,6 +17,20 @@ static const char disciplines[] = "exclusive|ps|rr|priority|boundary|padding";
 static const char memories[] = "resident|uvm|lru|proactive|lanes|overflow";
 static const char turns_rules[] = "used|equal|fixed";
 
+PyObject *gsim_py_get(PyObject *object, const char *name) {
+    PyObject *text = PyUnicode_InternFromString(name);
+    PyObject *value = text ? PyObject_GetAttr(object, text) : NULL;
+    Py_XDECREF(text);
+    return value;
+}
+
+bool gsim_py_set(PyObject *object, const char *name, PyObject *value) {
+    PyObject *text = PyUnicode_InternFromString(name);
+    bool is_set = text && PyObject_SetAttr(object, text, value) == 0;
+    Py_XDECREF(text);
+    return is_set;
+}
+
 int gsim_py_choice(PyObject *text, const char *what, const char *choices) {
     Py_ssize_t length;
     const char *word = PyUnicode_AsUTF8AndSize(text, &length);
@@ -124,7 +138,7 @@ PyObject *gsim_py_units_list(const struct gsim_unit *units, uint32_t n) {
 
 static bool take_int(PyObject *object, const char *name, int64_t least, int64_t most,
                      int64_t *out) {
-    PyObject *value = PyObject_GetAttrString(object, name);
+    PyObject *value = gsim_py_get(object, name);
     if (!value)
         return false;
     *out = PyLong_AsLongLong(value);
@@ -139,14 +153,14 @@ static bool take_int(PyObject *object, const char *name, int64_t least, int64_t 
 }
 
 static bool take_choice(PyObject *object, const char *name, const char *choices, int *out) {
-    PyObject *value = PyObject_GetAttrString(object, name);
+    PyObject *value = gsim_py_get(object, name);
     *out = value ? gsim_py_choice(value, name, choices) : -1;
     Py_XDECREF(value);
     return *out >= 0;
 }
 
 static bool take_flag(PyObject *object, const char *name, bool *out) {
-    PyObject *value = PyObject_GetAttrString(object, name);
+    PyObject *value = gsim_py_get(object, name);
     int is_true = value ? PyObject_IsTrue(value) : -1;
     Py_XDECREF(value);
     *out = is_true > 0;
@@ -204,7 +218,7 @@ static bool take_lane(PyObject *object, struct gsim_lane *lane) {
 static bool take_entry(const struct gsim_ctx *ctx, PyObject *object, uint16_t n_lanes,
                        struct gsim_entry *entry) {
     int64_t lane, priority, share;
-    PyObject *job = PyObject_GetAttrString(object, "job");
+    PyObject *job = gsim_py_get(object, "job");
     bool is_there = job && gsim_py_slot(ctx, job, &entry->job);
     Py_XDECREF(job);
     if (!is_there || !take_int(object, "lane", 0, n_lanes - 1, &lane) ||
@@ -235,7 +249,7 @@ static bool take_migration(PyObject *object, struct gsim_migration_rule *rule) {
 /* The list of an attribute; NULL and an exception unless it has `least` to `most` items. */
 static PyObject *take_list(PyObject *object, const char *name, Py_ssize_t least,
                            Py_ssize_t longest) {
-    PyObject *value = PyObject_GetAttrString(object, name);
+    PyObject *value = gsim_py_get(object, name);
     PyObject *list = value ? PySequence_Fast(value, "lanes and entries are lists") : NULL;
     Py_XDECREF(value);
     if (!list ||

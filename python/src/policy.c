@@ -39,17 +39,17 @@ static void place_of(PyObject *trace, char *text, size_t size) {
     PyObject *next, *frame, *code, *file, *line;
     *text = '\0';
     Py_XINCREF(trace);
-    while (trace && (next = PyObject_GetAttrString(trace, "tb_next")) != NULL) {
+    while (trace && (next = gsim_py_get(trace, "tb_next")) != NULL) {
         if (next == Py_None) {
             Py_DECREF(next);
             break;
         }
         Py_SETREF(trace, next);
     }
-    frame = trace ? PyObject_GetAttrString(trace, "tb_frame") : NULL;
-    code = frame ? PyObject_GetAttrString(frame, "f_code") : NULL;
-    file = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
-    line = trace ? PyObject_GetAttrString(trace, "tb_lineno") : NULL;
+    frame = trace ? gsim_py_get(trace, "tb_frame") : NULL;
+    code = frame ? gsim_py_get(frame, "f_code") : NULL;
+    file = code ? gsim_py_get(code, "co_filename") : NULL;
+    line = trace ? gsim_py_get(trace, "tb_lineno") : NULL;
     if (file && line) {
         const char *path = PyUnicode_AsUTF8(file), *name = path ? strrchr(path, '/') : NULL;
         snprintf(text, size, " (%s:%ld)", name ? name + 1 : path ? path : "?", PyLong_AsLong(line));
@@ -65,9 +65,8 @@ static void place_of(PyObject *trace, char *text, size_t size) {
 /* gsim.InputError and gsim.UsageError of a hook are about the inputs, and say all that there is to
  * say; anything else is an error of the policy's program. */
 static enum gsim_status status_of(PyObject *failure) {
-    PyObject *number = PyObject_IsInstance(failure, gsim_py_error) == 1
-                           ? PyObject_GetAttrString(failure, "status")
-                           : NULL;
+    PyObject *number =
+        PyObject_IsInstance(failure, gsim_py_error) == 1 ? gsim_py_get(failure, "status") : NULL;
     long status = number ? PyLong_AsLong(number) : GSIM_FAILED;
     Py_XDECREF(number);
     PyErr_Clear();
@@ -213,13 +212,11 @@ static bool make_instance(struct gsim_ctx *ctx, const struct table *table, struc
         run->world->plan_object = gsim_py_plan_new(run->world);
     run->instance =
         params && run->world && run->world->plan_object ? PyObject_CallNoArgs(table->class) : NULL;
-    bool is_fine = run->instance &&
-                   PyObject_SetAttrString(run->instance, "view", (PyObject *)run->world) == 0 &&
-                   PyObject_SetAttrString(run->instance, "params", params) == 0;
+    bool is_fine = run->instance && gsim_py_set(run->instance, "view", (PyObject *)run->world) &&
+                   gsim_py_set(run->instance, "params", params);
     Py_XDECREF(params);
     for (int hook = 0; is_fine && hook < N_HOOKS; hook++) {
-        run->method[hook] =
-            table->has[hook] ? PyObject_GetAttrString(run->instance, hook_names[hook]) : NULL;
+        run->method[hook] = table->has[hook] ? gsim_py_get(run->instance, hook_names[hook]) : NULL;
         is_fine = !table->has[hook] || run->method[hook];
     }
     return is_fine;
@@ -228,7 +225,7 @@ static bool make_instance(struct gsim_ctx *ctx, const struct table *table, struc
 /* A text that open left in the instance, for the result. */
 static bool take_text(struct gsim_ctx *ctx, PyObject *instance, const char *name,
                       const char **out) {
-    PyObject *value = PyObject_GetAttrString(instance, name);
+    PyObject *value = gsim_py_get(instance, name);
     const char *text = value && value != Py_None ? PyUnicode_AsUTF8(value) : NULL;
     if (text && *text)
         *out = gsim_arena_strdup(ctx->arena, text);
@@ -237,7 +234,7 @@ static bool take_text(struct gsim_ctx *ctx, PyObject *instance, const char *name
 }
 
 static bool take_devices(struct gsim_ctx *ctx, PyObject *instance) {
-    PyObject *value = PyObject_GetAttrString(instance, "devices");
+    PyObject *value = gsim_py_get(instance, "devices");
     if (value && value != Py_None)
         ctx->devices = gsim_py_arrangement(ctx, value, ctx->arena);
     Py_XDECREF(value);
@@ -352,6 +349,13 @@ static void fill(struct table *table) {
     };
 }
 
+static bool has_attribute(PyObject *object, const char *name) {
+    PyObject *value = gsim_py_get(object, name);
+    PyErr_Clear();
+    Py_XDECREF(value);
+    return value != NULL;
+}
+
 const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair,
                                              const char **file) {
     struct table *table = PyMem_Calloc(1, sizeof *table);
@@ -366,7 +370,7 @@ const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject
     Py_INCREF(table->class);
     Py_INCREF(table->about);
     for (int hook = 0; hook < N_HOOKS; hook++)
-        table->has[hook] = PyObject_HasAttrString(table->class, hook_names[hook]);
+        table->has[hook] = has_attribute(table->class, hook_names[hook]);
     if (take_params(table)) {
         fill(table);
         *file = text_of(table->about, "file");
