@@ -230,8 +230,10 @@ PYTHON   = $(firstword $(wildcard /usr/bin/python3) python3)
 PY_SRC   = $(wildcard python/src/*.c)
 PY_OBJ   = $(patsubst %.c,$(BUILD)/pic/%.o,$(PY_SRC) $(APP_SRC)) $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o $(PIC_OBJ)
 PY_OF    = $$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_$(1))')
+# A process that has the old module loaded keeps it: the new one is a new file.
 python: $(BUILD)/python/_gsim.so
-	@cp -f $< python/gsim/_gsim$(call PY_OF,config_var("EXT_SUFFIX"))
+	@to=python/gsim/_gsim$(call PY_OF,config_var("EXT_SUFFIX")); \
+	cmp -s $< $$to || { cp $< $$to.part && mv $$to.part $$to; }
 $(PY_SRC:%.c=$(BUILD)/pic/%.o): CPPFLAGS += -isystem $(call PY_OF,path("include"))
 $(BUILD)/python/names.map: $(BUILD)/installed/names.map
 	@mkdir -p $(@D)
@@ -247,7 +249,7 @@ format:
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
-	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so python/build python/*.egg-info
+	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so* python/build python/*.egg-info
 help:
 	@echo 'make            build ./gsim and ./libgsim.a'
 	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'
