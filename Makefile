@@ -41,7 +41,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cl
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install python clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -171,7 +171,7 @@ man: gsim
 	cp build/sweeps.md docs/sweeps.md
 
 # Whatever a page shows of the program, but for the README.
-docs: man docs-reference docs-pages docs-figures
+docs: man docs-reference docs-pages docs-python docs-figures
 
 # The pages that are made from the program's lists.
 REFERENCE = columns results devices parameters policies
@@ -187,6 +187,10 @@ docs-pages: gsim
 	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
 	sh tools/pages.sh build/policy_of_page/gsim build docs/writing-a-policy.md
 	for page in $(SHOWING) docs/writing-a-policy.md; do cp build/$$page $$page || exit 1; done
+docs-python: python
+	rm -rf build/python-page && mkdir -p build/python-page/traces && cp -r traces/samples build/python-page/traces
+	PYTHONPATH=$(CURDIR)/python $(PYTHON) tools/python_page.py docs/python.md build/python-page >build/python.md
+	cp build/python.md docs/python.md
 docs-figures: gsim
 	sh docs/figures/draw.sh ./gsim docs/figures
 	sh docs/figures/demo.sh ./gsim docs/figures

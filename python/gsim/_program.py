@@ -6,7 +6,6 @@ import io
 import json
 import os
 import sqlite3
-import tempfile
 import threading
 import urllib.parse
 import warnings
@@ -310,17 +309,31 @@ def _policies_of(grid):
     return value if isinstance(value, (list, tuple)) else [value]
 
 
+_GRID_BEGINS = "# Written by gsim.sweep, which writes it again.\n"
+
+
+def _write_grid(grid, output):
+    """The grid as a file beside the database: `gsim sweep` can go on with it."""
+    stem, ending = os.path.splitext(os.fspath(output))
+    path = f"{stem if ending == '.db' else os.fspath(output)}.grid.ini"
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            if file.readline() != _GRID_BEGINS:
+                raise UsageError(f"{path} is there and not from gsim.sweep, which would write its "
+                                 "grid there; name another database, or give the file as the grid")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(_GRID_BEGINS + _grid_text(grid))
+    return path
+
+
 def sweep(grid, output, *, policies=(), **named):
     """Every combination of a grid into the database `output`, as `gsim sweep` does; runs that are
-    there are not repeated. `grid` is a path, or a dict of keys with a value or a list each; traces in
-    it are paths (gsim.write_trace). `policies` are classes that a grid file names."""
+    there are not repeated. `grid` is a path, or a dict of keys with a value or a list each, which is
+    written beside the database; traces in it are paths (gsim.write_trace). `policies` are classes
+    that a grid file names."""
     words = ["sweep", *_arguments("sweep", None, None, named), "--output", os.fspath(output)]
     classes = list(policies)
-    if not isinstance(grid, dict):
-        return Sweep(output, _call([*words, os.fspath(grid)], classes))
-    classes += [policy for policy in _policies_of(grid) if isinstance(policy, type)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "grid.ini")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(_grid_text(grid))
-        return Sweep(output, _call([*words, path], classes))
+    if isinstance(grid, dict):
+        classes += [policy for policy in _policies_of(grid) if isinstance(policy, type)]
+        grid = _write_grid(grid, output)
+    return Sweep(output, _call([*words, os.fspath(grid)], classes))

@@ -159,6 +159,8 @@ def test_sweep(folder):
     names = list(table.columns) if hasattr(table, "columns") else list(table[0])
     equal(names[:2], ["run_id", "gpus-per-node"])
     assert "set.las.quantum" in names
+    with open(os.path.join(folder, "s.grid.ini"), encoding="utf-8") as file:
+        assert "set.las.quantum = 1s, 10s" in file.read()
     raises(gsim.InputError, "no policy is called 'lass'", gsim.sweep, {**grid, "policy": "lass"},
            os.path.join(folder, "n.db"))
 
