@@ -141,11 +141,11 @@ suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so python suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
-	@BUILDS="$(VARIANTS)" sh tests/run.sh
+	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" sh tests/run.sh
 
 golden-update: gsim
 	sh tests/golden/run.sh ./gsim update

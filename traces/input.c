@@ -19,7 +19,7 @@ struct gsim_input {
     const char *path;
     struct gsim_arena *arena;
     int file;
-    /* in place of a file: what is left of the bytes in memory */
+    /* in place of a file: the rest of the bytes in memory */
     const unsigned char *bytes;
     size_t n_bytes;
     enum coding coding;

@@ -108,7 +108,8 @@ def test_page(folder):
 
 def test_notebook(folder):
     """the notebook of the first hour runs, from its first cell to its last."""
-    for module, package in (("nbconvert", "jupyter-nbconvert"), ("ipykernel", "python3-ipykernel")):
+    for module, package in (("nbconvert", "jupyter-nbconvert"), ("ipykernel", "python3-ipykernel"),
+                            ("pandas", "python3-pandas")):
         if importlib.util.find_spec(module) is None:
             raise tap.Skip(f"{module} is not here ({package})")
     run = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute",

@@ -8,7 +8,6 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/cli/progress.h"
 #include "sim/app/figures/report.h"
-#include "traces/shake.h"
 
 /* SHAKEN: the number of shaken traces without --reps. Fewer than about ten say little about a
  * spread. */
@@ -50,11 +49,7 @@ static enum gsim_status make_traces(struct gsim_compare *c) {
         return gsim_no_memory(c->cli->log, "generating traces");
     c->traces[0] = setup->trace;
     for (int r = 1; r < c->n_traces && status == GSIM_OK; r++)
-        status = setup->spec
-                     ? gsim_trace_generate(setup->spec, (uint64_t)setup->seed, (uint64_t)r,
-                                           c->cli->arena, &c->traces[r], c->cli->log)
-                     : gsim_trace_shake(&setup->trace, setup->shake_ppm, (uint64_t)setup->seed,
-                                        (uint64_t)r, c->cli->arena, &c->traces[r], c->cli->log);
+        status = gsim_setup_draw(setup, (uint64_t)r, c->cli->arena, &c->traces[r], c->cli->log);
     return status;
 }
 
