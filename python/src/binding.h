@@ -68,6 +68,11 @@ int gsim_py_parts_ready(PyObject *module);
 extern PyMethodDef gsim_py_questions[];
 int gsim_py_questions_ready(PyObject *module);
 
+/* --- lots.c: random numbers of a run --- */
+
+PyObject *gsim_py_lots(PyObject *self, PyObject *name);
+int gsim_py_lots_ready(PyObject *module);
+
 /* --- verbs.c: the plan ------------------------------------------------------------------------ */
 
 PyObject *gsim_py_plan_new(struct gsim_py_world *world);

@@ -64,8 +64,8 @@ PyMODINIT_FUNC PyInit__gsim(void) {
         PyModule_AddStringConstant(module, "states", gsim_py_states) == 0 &&
         gsim_py_columns_ready(module) == 0 && gsim_py_world_ready(module) == 0 &&
         gsim_py_parts_ready(module) == 0 && gsim_py_questions_ready(module) == 0 &&
-        gsim_py_verbs_ready(module) == 0 && add_common_params(module) == 0 &&
-        add_policies(module) == 0)
+        gsim_py_verbs_ready(module) == 0 && gsim_py_lots_ready(module) == 0 &&
+        add_common_params(module) == 0 && add_policies(module) == 0)
         return module;
     Py_DECREF(module);
     return NULL;

@@ -288,6 +288,7 @@ PyMethodDef gsim_py_questions[] = {
     {"preemption", preemption, METH_O,
      "preemption(own): the (stop, keep) of the parameter preempt; own: what auto keeps."},
     {"layout", NAMED(layout), "layout(gpu, layout=None): the instances of a layout."},
+    {"lots", gsim_py_lots, METH_O, "lots(name): a stream of random numbers, fixed by the seed."},
     {"is_idle", is_idle, METH_O, "is_idle(gpu): whether the GPU is wholly free."},
     {"idle_gpus", idle_gpus, METH_NOARGS, "idle_gpus(): the GPUs that are wholly free."},
     {0}};

@@ -92,8 +92,22 @@ static PyObject *get_part(PyObject *self, void *part) {
     return gsim_py_ctx(world) ? gsim_py_part_of(world, (enum gsim_py_part)(uintptr_t)part) : NULL;
 }
 
+static PyObject *get_seed(PyObject *self, void *unused) {
+    struct gsim_ctx *ctx = gsim_py_ctx((struct gsim_py_world *)self);
+    (void)unused;
+    return ctx ? PyLong_FromUnsignedLongLong(ctx->seed) : NULL;
+}
+
+static PyObject *get_replication(PyObject *self, void *unused) {
+    struct gsim_ctx *ctx = gsim_py_ctx((struct gsim_py_world *)self);
+    (void)unused;
+    return ctx ? PyLong_FromUnsignedLongLong(ctx->replication) : NULL;
+}
+
 static PyGetSetDef members[] = {
     {"now_ns", get_now, NULL, "The time of this instant.", NULL},
+    {"seed", get_seed, NULL, "The run's seed.", NULL},
+    {"replication", get_replication, NULL, "The run's replication.", NULL},
     {"jobs", get_part, NULL, "Columns of active jobs, by slot.", (void *)GSIM_PY_JOBS},
     {"changes", get_part, NULL, "Jobs that changed since the last decide.",
      (void *)GSIM_PY_CHANGES},

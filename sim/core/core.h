@@ -210,6 +210,9 @@ struct gsim_core {
     int64_t timer_ns;
     struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set */
     int64_t watch_ns; /* time of the next watch */
+    /* Verbs note their job there, for a watcher of the policy; own_at_hand: there is none. */
+    volatile gsim_slot *at_hand;
+    gsim_slot own_at_hand;
     bool has_changed; /* since the last decide something changed that a policy can see */
     /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that
      * wait for these to clear. */
@@ -313,6 +316,7 @@ void gsim_observe_end(const struct gsim_core *core);
 void gsim_core_check(const struct gsim_core *core);
 
 /* plan.c */
+extern const char *const gsim_state_names[GSIM_STATE_COUNT];
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);

@@ -573,6 +573,7 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     core->compat = gsim_compat_of(options->reference);
     core->ops = options->model;
     core->observer = options->observer;
+    core->at_hand = &core->own_at_hand;
     enum gsim_status status = open_run(core);
     if (status == GSIM_OK)
         status = run_loop(core);

@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-static const char *const state_names[GSIM_STATE_COUNT] = {
+const char *const gsim_state_names[GSIM_STATE_COUNT] = {
     [GSIM_FREE] = "not active", [GSIM_QUEUED] = "queued",     [GSIM_STARTING] = "starting",
     [GSIM_RUNNING] = "running", [GSIM_STOPPING] = "stopping", [GSIM_SAVING] = "saving",
     [GSIM_PAUSED] = "paused",   [GSIM_HELD] = "held",         [GSIM_RESUMING] = "resuming",
@@ -50,7 +50,7 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
             gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                       "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->policy->name,
                       now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
-                      is_known ? state_names[jobs->state[slot]] : "no job", why);
+                      is_known ? gsim_state_names[jobs->state[slot]] : "no job", why);
     plan->is_broken = true;
     return false;
 }
@@ -259,6 +259,7 @@ static void put_back(struct gsim_core *core, gsim_slot slot, struct memory had) 
 }
 
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
     if (gsim_rarely(why != NULL))
         return gsim_plan_broke(plan, job, "placing", why);
@@ -291,6 +292,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
 
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                      uint32_t n_units, bool is_whole) {
+    *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to name";
@@ -405,6 +407,7 @@ static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop 
 
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep) {
+    *plan->core->at_hand = job;
     const char *why = cannot_stop(plan, job, stop, keep);
     if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
         return false;
@@ -423,6 +426,7 @@ bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop sto
 }
 
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    *plan->core->at_hand = job;
     const char *why = cannot_stop(plan, job, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to move between";
@@ -452,6 +456,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 
 /* A waiting job holds no units; a running job gives its units up as if preempted. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+    *plan->core->at_hand = job;
     bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
     const char *why =
         waits ? cannot_place(plan, job) : cannot_stop(plan, job, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
@@ -480,6 +485,7 @@ static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) 
 }
 
 bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job) {
+    *plan->core->at_hand = job;
     const char *why = cannot_suppose(plan, job);
     if (why)
         return gsim_plan_broke(plan, job, "supposing the end of", why);

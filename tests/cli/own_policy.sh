@@ -87,3 +87,140 @@ sed 's/gsim_settings_place(ctx/gsim_no_such_thing(ctx/; s/^struct state {/bool g
 build lost.so lost.c
 expect "a call of what gsim does not have" 3 "undefined symbol: gsim_no_such_thing" "$gsim" --policy ./lost.so t.csv
 expect "a grid says the line" 3 "^gsim: b.ini:2: ./none.so: cannot read the policy" sh -c "printf 'trace = t.csv\npolicy = ./none.so\n' >b.ini; '$gsim' sweep b.ini -o b.db"
+
+# --- one that is bad ends its own run only, and says where
+build bad.so "$root/tests/support/bad_policy.c" -Wno-infinite-recursion
+bad() { # how: runs it
+    how=$1
+    shift
+    "$gsim" run --policy ./bad.so --set how="$how" --nodes 1 --gpus-per-node 4 "$@" t.csv
+}
+expect "a good run of the bad policy" 0 "^bad on t.csv" bad none
+# j2 asks for 3 of 4 GPUs, and j1 has 2 from 5 s to 62 s
+where="in decide at 62.000000000 s, with job 'j2' at hand"
+expect "an invalid address" 1 "^gsim: ./bad.so: policy 'bad' crashed $where: Segmentation fault" bad segv
+expect "an abort" 1 "policy 'bad' crashed $where: Aborted" bad abort
+expect "a division by zero" 1 "policy 'bad' crashed $where: Floating point exception" bad divide
+expect "a stack that is used up" 1 "policy 'bad' crashed $where: Segmentation fault" bad stack
+expect "an exit" 1 "policy 'bad' ended the process (exit 0) $where" bad exit
+expect "a loop" 1 "policy 'bad' does not come back within 1s (--policy-timeout) from ${where#in }" bad loop --policy-timeout 1s
+expect "what it prints is seen" 0 "^here is slot" bad print
+expect "a broken rule" 1 "policy 'bad' broke a rule at 15.000000000 s: preempting job 'j2' (queued)" bad rule
+expect "jobs that wait for ever" 1 "policy 'bad' leaves [0-9]* jobs waiting for ever" bad starve
+bad segv --timeline line.json >out 2>&1
+[ ! -e line.json ] && [ ! -e line.json.part ]
+say "no part of a timeline stays" $?
+"$gsim" run --policy ./bad.so --set how=loop --policy-timeout 60s --nodes 1 --gpus-per-node 4 t.csv >out 2>&1 &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+code=$?
+grep -q "interrupted: policy 'bad' does not come back from decide" out && [ $code = 1 ]
+say "an interruption ends a loop (exit $code)" $?
+printf 'trace = t.csv\npolicy = fifo, ./bad.so\ngpus-per-node = 4, 5\nset.bad.how = none, segv, abort\n' >bad.ini
+expect "a sweep goes on without it" 1 "^bad.ini: 4 of 8 runs are in bad.db, 4 of them new; 4 failed" "$gsim" sweep bad.ini -o bad.db
+expect "and names the run" 1 "run [0-9]: ./bad.so: policy 'bad' crashed in decide" "$gsim" sweep bad.ini -o bad.db
+expect "a comparison says which" 1 "policy 'bad' crashed $where" "$gsim" compare --policies fifo,./bad.so --set how=segv --nodes 1 --gpus-per-node 4 t.csv
+
+# --- a policy has the same results from outside as from within: summary, jobs, timeline, database
+copies() { # policy, trace, more arguments
+    own=$1 trace=$root/$2
+    shift 2
+    cc -std=c11 -O1 -shared -fPIC -I"$root" -I"$root/include" -DCOPIED="\"policies/$own.c\"" -DORIGINAL=gsim_policy_"$own" -o copy.so "$root/tests/support/copied_policy.c"
+    for policy in "$own" ./copy.so; do
+        rm -f own.sqlite
+        "$gsim" run --policy "$policy" "$@" --db own.sqlite --samples 32 --jobs-csv jobs.csv --timeline line.json --format json "$trace" >run 2>&1
+        { sed "s/\"$own\"/\"copy\"/; s/\"wall_s\":[^,}]*//; s/^gsim: $own:/gsim: copy:/; s/of $own/of copy/; s/validated: $own/validated: copy/" run && cat jobs.csv line.json &&
+            for table in job request sample gpu; do sqlite3 own.sqlite "select * from $table"; done; } >"$(basename "$policy").seen"
+    done
+    diff "$own.seen" copy.so.seen >out
+    [ $? = 0 ] && [ "$(wc -l <copy.so.seen)" -gt 20 ]
+    say "$own has equal results from outside, over $trace" $?
+}
+copies las traces/samples/small_lab.csv
+copies timeslice traces/samples/realtime.csv --set quantum=20ms
+copies xsched tests/golden/reef.csv
+
+# --- a scheduler that is another program
+if ! command -v python3 >/dev/null; then
+    echo "ok schedulers in Python # SKIP there is no python3"
+    exit 0
+fi
+cp "$root/examples/exec/narrow_first.py" sched.py
+build narrow.so narrow.c
+for policy in ./narrow.so 'exec:python3 sched.py'; do
+    "$gsim" run --policy "$policy" --nodes 2 --gpus-per-node 4 --jobs-csv jobs.csv --quiet "$root/traces/samples/small_lab.csv" >out 2>&1
+    mv jobs.csv "jobs.$(echo "$policy" | tail -c 3)"
+done
+cmp jobs.so jobs.py >out 2>&1 && [ "$(wc -l <jobs.py)" -gt 100 ]
+say "a scheduler in Python decides as one in C" $?
+expect "list shows what it is" 0 "--set exec:python3 sched.py.timeout=10s" "$gsim" list policies 'exec:python3 sched.py'
+expect "a comparison" 0 "^exec:python3 sched.py " "$gsim" compare --policies "fifo,exec:python3 sched.py" --gpus-per-node 4 t.csv
+printf 'trace = t.csv\npolicy = fifo, exec:python3 sched.py\ngpus-per-node = 4, 5\n' >x.ini
+expect "a sweep" 0 "^x.ini: 4 of 4 runs are in x.db, 4 of them new" "$gsim" sweep x.ini -o x.db
+expect "knows its runs again" 0 "0 of them new" "$gsim" sweep x.ini -o x.db
+expect "its files are inputs" 0 "^policy|sched.py$" sqlite3 x.db "select distinct kind, path from input_list where kind = 'policy'"
+echo '# changed' >>sched.py
+expect "and a change is another run" 0 "2 of 4 runs are there with other contents of sched.py" "$gsim" sweep x.ini -o x.db
+run=$(sqlite3 x.db "select max(run_id) from run where policy like 'exec%'")
+echo '# changed again' >>sched.py
+expect "the database has the file as it was" 0 "^run $run is reproduced" "$gsim" repro x.db "$run" --from-database
+
+sched() { # name, code code to expect, pattern, lines of Python for each answer
+    {
+        echo 'import json, os, signal, sys, time'
+        echo 'sys.stdin.readline(); print("{}", flush=True)'
+        echo 'for line in sys.stdin:'
+        echo '    state = json.loads(line)'
+        echo "$4" | sed 's/^/    /'
+    } >wrong.py
+    expect "$1" "$2" "$3" "$gsim" run --policy 'exec:python3 wrong.py' --set timeout=2s --nodes 1 --gpus-per-node 4 t.csv
+}
+expect "a program that is not there" 3 "cannot start './none': No such file" "$gsim" --policy 'exec:./none a' t.csv
+expect "no command" 2 "needs the command of a scheduler" "$gsim" --policy 'exec: ' t.csv
+expect "a quote without an end" 2 "a quote does not end" "$gsim" --policy "exec:sh -c 'x" t.csv
+expect "one that ends at once" 1 "it ended (exit 3) instead of answering" "$gsim" --policy "exec:sh -c 'exit 3'" t.csv
+sched "an early end" 1 "wrong.py: it ended (exit 4) instead of answering" 'sys.exit(4)'
+sched "a signal" 1 "it ended by a signal instead of answering: Segmentation fault" 'os.kill(os.getpid(), signal.SIGSEGV)'
+sched "silence" 1 "no answer within 2s (--set timeout=TIME)" 'time.sleep(60)'
+sched "no JSON" 1 "at 5s: it is not JSON .*its answer was 'hello'" 'print("hello", flush=True)'
+sched "an empty line" 1 "it is not JSON (an empty line)" 'print(flush=True)'
+sched "a list" 1 "an answer is an object" 'print("[]", flush=True)'
+sched "two lines" 1 "it wrote more than one line as an answer" 'print("{}"); print("{}", flush=True)'
+sched "a misspelt key" 1 "an answer has 'plan' and 'wake_ns', and no 'plans'" 'print("""{"plans": []}""", flush=True)'
+sched "a misspelt verb" 1 "an object of the plan has no verb\|no verb and no option is called 'plce'" 'print("""{"plan": [{"plce": 0}]}""", flush=True)'
+sched "a misspelt rule" 1 "'rule' is not one of consolidate|any" 'print("""{"plan": [{"place": 0, "rule": "best"}]}""", flush=True)'
+sched "a job that is not there" 1 "no job 7 is in the system" 'print("""{"plan": [{"place": 7}]}""", flush=True)'
+sched "a job of no trace" 1 "no job 70 is in the system" 'print("""{"plan": [{"place": 70}]}""", flush=True)'
+sched "a verb that breaks a rule" 1 "broke a rule at 5.000000000 s: preempting job 'j1' (queued)" 'print("""{"plan": [{"preempt": 0}]}""", flush=True)'
+sched "a time that has passed" 1 "'wake_ns' is not later than now_ns" 'print("""{"wake_ns": 1}""", flush=True)'
+sched "a node that is not there" 1 "there is no node 5" 'print("""{"plan": [{"place": 0, "node": 5}]}""", flush=True)'
+sched "nothing at all" 1 "leaves 8 jobs waiting for ever" 'print("{}", flush=True)'
+sched "what does not fit, for ever" 1 "1000 answers to one decision had jobs that do not fit" 'print("""{"plan": [{"place": %d}]}""" % (1 if state["now_ns"] >= 10**10 else 0), flush=True)'
+# a scheduler that preempts, moves, wakes and asks for fewer GPUs, by a program of sh
+cat >turns.py <<'P'
+import json, sys
+sys.stdin.readline()
+print("{}", flush=True)
+wait, have = [], {}
+for line in sys.stdin:
+    s = json.loads(line)
+    plan = []
+    if "refused" not in s:
+        wait = [j for j in wait if j not in s["ended"]] + [j["job"] for j in s["arrived"]]
+        wait += [e["job"] for e in s["settled"] if e["state"] in ("paused", "held", "queued")]
+        plan = [{"preempt": r["job"], "stop": "iteration", "keep": "storage"} for r in s["running"] if s["timer"]]
+        plan += [{"place": j, "rule": "any", "gpus": 1} for j in wait[:sum(s["idle"])]]
+        wait = wait[sum(s["idle"]):]
+    print(json.dumps({"plan": plan, "wake_ns": s["now_ns"] + 40 * 10**9 if wait else None}), flush=True)
+P
+expect "preemption, timers and fewer GPUs" 0 "preemptions  *[1-9]" "$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv
+cp out first
+"$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv 2>&1 | cmp - first >out 2>&1
+say "a run that is repeated has equal bytes" $?
+# nothing stays behind
+"$gsim" run --policy "exec:sh -c 'sleep 77 & sleep 77'" --set timeout=1s t.csv >out 2>&1
+sleep 0.2
+! pgrep -f '^sleep 77$' >out
+say "what the scheduler started ends with it" $?

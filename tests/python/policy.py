@@ -212,6 +212,25 @@ def test_params():
     raises(gsim.UsageError, "leas", run, Tuned, leas="1h")
 
 
+def test_lots():
+    """random numbers are fixed by the seed and a name, and differ between replications."""
+    drawn = []
+
+    def open(self):
+        Fifo.open(self)
+        self.lots = self.view.lots("lottery")
+        other = self.view.lots("other")
+        drawn.append((self.view.seed, self.lots.next(), self.lots.below(10), other.next()))
+
+    for seed in (3, 3, 4):
+        run(made(open=open), seed=seed)
+    equal(drawn[0], drawn[1])
+    equal([seed for seed, *_ in drawn], [3, 3, 4])
+    assert drawn[2][1] != drawn[0][1] and drawn[0][3] != drawn[0][1] and 0 <= drawn[0][2] < 10
+    raises(gsim.RunError, "at least 1", run,
+           made(decide=lambda self, plan: self.view.lots("x").below(0)))
+
+
 def test_oracle():
     """true durations are hidden from a policy that is no oracle."""
     peeks = {"decide": lambda self, plan: self.view.jobs.service_ns[0]}

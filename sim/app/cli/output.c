@@ -323,6 +323,12 @@ enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *l
     return GSIM_OK;
 }
 
+void gsim_outfile_forget(const char *path, struct gsim_arena *arena) {
+    const char *beside = gsim_arena_printf(arena, "%s.part", path);
+    if (beside)
+        (void)remove(beside);
+}
+
 /* --- the per-job CSV -------------------------------------------------------------------------- */
 
 static void put_seconds(FILE *out, int64_t time_ns) {

@@ -52,6 +52,8 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
                                    struct gsim_arena *arena, struct gsim_log *log);
 /* Removes the unfinished file; an earlier file of that name stays. */
 void gsim_outfile_abandon(struct gsim_outfile *out);
+/* Removes what an outfile of that path leaves behind where its process ended before it. */
+void gsim_outfile_forget(const char *path, struct gsim_arena *arena);
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
 
 #define GSIM_JOBS_CSV_BEGINS "job_id,submit_s,start_s,"

@@ -3,14 +3,17 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policies/registry.h"
+#include "sim/app/exec/exec.h"
 
 struct entry {
     struct entry *next;
     const char *text; /* as the user gave it */
     const struct gsim_policy *policy;
-    struct gsim_content file;
+    struct gsim_content *file;
+    int n_files;
 };
 
 struct gsim_foreign {
@@ -40,21 +43,60 @@ void gsim_foreign_free(struct gsim_foreign *foreign) {
 
 bool gsim_foreign_is(const char *text) {
     size_t n = strlen(text);
-    return strchr(text, '/') || (n > 3 && strcmp(text + n - 3, ".so") == 0);
+    return gsim_exec_command(text) || strchr(text, '/') ||
+           (n > 3 && strcmp(text + n - 3, ".so") == 0);
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+static enum gsim_status read_file(struct gsim_foreign *foreign, struct entry *entry,
+                                  const char *path, struct gsim_log *log) {
+    enum gsim_status status =
+        gsim_content_read(path, -1, foreign->arena, &entry->file[entry->n_files], log);
+    entry->n_files += status == GSIM_OK;
+    return status;
+}
+
+static bool is_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+static enum gsim_status load_program(struct gsim_foreign *foreign, struct entry *entry,
+                                     struct gsim_log *log) {
+    char **word = gsim_scheduler_words(gsim_exec_command(entry->text), foreign->arena, log);
+    entry->policy = word ? gsim_exec_make(entry->text, foreign->arena, log) : NULL;
+    int n = 0;
+    while (entry->policy && word[n])
+        n++;
+    entry->file = gsim_arena_array(foreign->arena, (size_t)n + 1, sizeof *entry->file);
+    if (!entry->policy || !entry->file)
+        return entry->policy ? gsim_no_memory(log, "starting a scheduler") : log->status;
+    enum gsim_status status = GSIM_OK;
+    for (int i = 0; i < n && status == GSIM_OK; i++)
+        if (is_file(word[i]))
+            status = read_file(foreign, entry, word[i], log);
+    return status;
+}
+
 /* The sum that stands for the object's code is that of the bytes before the loader read them; if it
  * read others, the sum after that differs. */
-static enum gsim_status load(struct gsim_foreign *foreign, struct entry *entry,
-                             struct gsim_log *log) {
+static enum gsim_status load_object(struct gsim_foreign *foreign, struct entry *entry,
+                                    struct gsim_log *log) {
     struct gsim_content after;
+    enum gsim_status status = gsim_policies_check_file(entry->text, log);
+    entry->file = gsim_arena_alloc(foreign->arena, sizeof *entry->file);
+    if (status == GSIM_OK && !entry->file)
+        status = gsim_no_memory(log, "loading a policy");
+    if (status == GSIM_OK)
+        status = read_file(foreign, entry, entry->text, log);
+    if (status != GSIM_OK)
+        return status;
     entry->policy = gsim_policies_load(entry->text, log);
     if (!entry->policy)
         return log->status;
-    enum gsim_status status = gsim_content_read(entry->text, -1, foreign->arena, &after, log);
-    if (status == GSIM_OK && strcmp(after.sha256, entry->file.sha256) != 0)
+    status = gsim_content_read(entry->text, -1, foreign->arena, &after, log);
+    if (status == GSIM_OK && strcmp(after.sha256, entry->file->sha256) != 0)
         return gsim_fail(log, GSIM_FAILED, entry->text, 0,
                          "the policy changed while gsim loaded it; begin again");
     return status;
@@ -84,11 +126,8 @@ static const struct gsim_policy *add(struct gsim_foreign *foreign, const char *t
     if (!entry || !(entry->text = gsim_arena_strdup(foreign->arena, text)))
         status = gsim_no_memory(log, "loading a policy");
     if (status == GSIM_OK)
-        status = gsim_policies_check_file(text, log);
-    if (status == GSIM_OK)
-        status = gsim_content_read(entry->text, -1, foreign->arena, &entry->file, log);
-    if (status == GSIM_OK)
-        status = load(foreign, entry, log);
+        status = gsim_exec_command(text) ? load_program(foreign, entry, log)
+                                         : load_object(foreign, entry, log);
     if (status == GSIM_OK)
         status = check_name(foreign, entry, log);
     if (status != GSIM_OK)
@@ -103,11 +142,17 @@ enum gsim_status gsim_foreign_put(struct gsim_foreign *foreign, const struct gsi
     struct gsim_log *unread = gsim_arena_alloc(foreign->arena, sizeof *unread);
     if (!entry || !unread)
         return gsim_no_memory(log, "taking a policy");
-    *entry = (struct entry){.text = policy->name, .policy = policy};
+    *entry = (struct entry){
+        .text = policy->name,
+        .policy = policy,
+        .file = gsim_arena_alloc(foreign->arena, sizeof *entry->file),
+    };
+    if (!entry->file)
+        return gsim_no_memory(log, "taking a policy");
     if (check_name(foreign, entry, log) != GSIM_OK)
         return log->status;
-    if (file && gsim_content_read(file, -1, foreign->arena, &entry->file, unread) != GSIM_OK)
-        entry->file = (struct gsim_content){0};
+    if (!file || read_file(foreign, entry, file, unread) != GSIM_OK)
+        entry->n_files = -1;
     append(foreign, entry);
     return GSIM_OK;
 }
@@ -151,12 +196,13 @@ const struct gsim_policy *gsim_foreign_known(struct gsim_foreign *foreign, int n
     return entry ? entry->policy : NULL;
 }
 
-const struct gsim_content *gsim_foreign_file(struct gsim_foreign *foreign,
-                                             const struct gsim_policy *policy) {
+int gsim_foreign_files(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                       const struct gsim_content **files) {
     (void)pthread_mutex_lock(&foreign->lock);
     const struct entry *entry = foreign->first;
     while (entry && entry->policy != policy)
         entry = entry->next;
     (void)pthread_mutex_unlock(&foreign->lock);
-    return entry ? &entry->file : NULL;
+    *files = entry ? entry->file : NULL;
+    return entry ? entry->n_files : 0;
 }

@@ -31,6 +31,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     setup->trace_path = cli->operand[0];
     setup->seed = shared->seed;
     setup->n_samples = sweep->n_samples;
+    setup->policy_timeout_ns = sweep->policy_timeout_ns;
     setup->widest_gang = shared->widest_gang;
     setup->shake_ppm = shared->shake_ppm;
     const char *replication = cli->value[GSIM_OPT_REPLICATION];
