@@ -41,7 +41,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cl
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -245,6 +245,10 @@ $(BUILD)/python/names.map: $(BUILD)/installed/names.map
 $(BUILD)/python/_gsim.so: $(PY_OBJ) $(BUILD)/python/names.map
 	$(CC) $(CODEGEN) $(LTO) -shared -Wl,--version-script=$(BUILD)/python/names.map -o $@ $(PY_OBJ) $(LIBS)
 
+# Debian packages, in build/deb: gsim, libgsim-dev, python3-gsim.
+deb: gsim python
+	@PYTHON="$(PYTHON)" sh tools/deb.sh build/deb
+
 bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
 
@@ -263,6 +267,7 @@ help:
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
+	@echo 'make deb        Debian packages, in build/deb'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make docs       man page, references, outputs in pages, figures of pages'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'

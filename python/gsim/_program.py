@@ -93,7 +93,7 @@ def _call(words, policies=(), trace=(None, None), jobs=False):
     if status != 0 or failure is not None:
         raise_for(status, errors, n_errors, failure)
     for text in warned:
-        warnings.warn(text, Warning, stacklevel=4)
+        warnings.warn(text, Warning, stacklevel=3)
     return _Output(out, err, jobs_csv, warned)
 
 
