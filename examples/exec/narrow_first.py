@@ -7,19 +7,19 @@ import json
 import sys
 
 
-def answer(**fields):
-    print(json.dumps(fields), flush=True)
+def answer(line, **fields):
+    print(json.dumps({"n": line["n"], **fields}), flush=True)
 
 
 cluster = json.loads(sys.stdin.readline())  # nodes, seed: the run is about to begin
-answer()
+answer(cluster)
 waiting = []  # (GPUs, place in the trace)
 for line in sys.stdin:
     state = json.loads(line)
     if "refused" in state:  # a job did not fit, and neither would a wider one
         refused = set(state["refused"])
         waiting += [entry for entry in asked if entry[1] in refused]
-        answer()
+        answer(state)
     else:
         waiting += [(job["gpus"], job["job"]) for job in state["arrived"]]
         waiting.sort()
@@ -27,5 +27,5 @@ for line in sys.stdin:
         while waiting and waiting[0][0] <= idle:
             idle -= waiting[0][0]
             asked.append(waiting.pop(0))
-        answer(plan=[{"place": job} for _, job in asked])
+        answer(state, plan=[{"place": job} for _, job in asked])
     waiting.sort()

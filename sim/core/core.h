@@ -311,9 +311,18 @@ GSIM_APART void gsim_observe_change(const struct gsim_core *core, gsim_slot slot
 void gsim_observe_begin(const struct gsim_core *core);
 void gsim_observe_end(const struct gsim_core *core);
 
-/* paranoid.c: asserts that sums kept by the cluster match the jobs; empty unless built with
- * GSIM_PARANOID. */
-void gsim_core_check(const struct gsim_core *core);
+/* paranoid.c: asserts that sums kept by the cluster match the jobs. */
+GSIM_APART void gsim_core_count_again(const struct gsim_core *core);
+/* Builds with sanitizers are always paranoid. */
+static inline void gsim_core_check(const struct gsim_core *core) {
+#ifdef GSIM_PARANOID
+    const bool is_paranoid = true;
+#else
+    const bool is_paranoid = core->options->is_paranoid;
+#endif
+    if (gsim_rarely(is_paranoid))
+        gsim_core_count_again(core);
+}
 
 /* plan.c */
 extern const char *const gsim_state_names[GSIM_STATE_COUNT];

@@ -6,6 +6,7 @@
 #include "sim/core/core.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
+#include "sim/base/wide.h"
 
 #include <string.h>
 
@@ -290,10 +291,16 @@ static enum gsim_status arrange_devices(struct gsim_core *core) {
     return core->status;
 }
 
+/* The start of the random rule's draws: other ones in each replication. */
+static uint64_t random_of(const struct gsim_run_options *options) {
+    uint64_t replication = options->replication;
+    return (uint64_t)options->seed ^ (replication > 0 ? gsim_mix_next(&replication) : 0);
+}
+
 static enum gsim_status open_run(struct gsim_core *core) {
     enum gsim_status status =
         gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
-    core->cluster.random = (uint64_t)core->options->seed;
+    core->cluster.random = random_of(core->options);
     if (status == GSIM_OK)
         status = check_trace(core);
     if (status == GSIM_OK)

@@ -142,6 +142,95 @@ copies las traces/samples/small_lab.csv
 copies timeslice traces/samples/realtime.csv --set quantum=20ms
 copies xsched tests/golden/reef.csv
 
+# --- check-policy
+expect "a sound policy" 0 "^./narrow.so: 30 random traces and clusters, each run twice" "$gsim" check-policy ./narrow.so --reps 30
+expect "one that is built in" 0 "^srtf: 30 random traces" "$gsim" check-policy srtf --reps 30
+for how in segv rule starve; do
+    rm -f bad-broken.csv
+    expect "$how is found" 1 "^broken with 3 jobs: gsim check-policy ./bad.so bad-broken.csv --device [a-z0-9]* --nodes" "$gsim" check-policy ./bad.so --set how=$how
+    again=$(sed -n 's/^broken with .*: gsim //p' out)
+    # shellcheck disable=SC2086
+    expect "and shown again by the command" 1 "^gsim: .*policy 'bad' \(crashed\|broke a rule\|leaves\)" "$gsim" $again
+    [ "$(wc -l <bad-broken.csv)" = 4 ]
+    say "with few jobs" $?
+done
+cat >static.c <<'C'
+#include <gsim/lib.h>
+/* Every second run serves in the other order: a global that survives the run. */
+struct state { struct gsim_queue waiting; };
+static int n_runs;
+static enum gsim_status open_it(struct gsim_ctx *ctx) {
+    n_runs++;
+    gsim_queue_init(&((struct state *)ctx->state)->waiting);
+    return GSIM_OK;
+}
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_queue_append(&((struct state *)ctx->state)->waiting, ctx, slot);
+}
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gsim_queue *waiting = &((struct state *)ctx->state)->waiting;
+    while (waiting->first != GSIM_NO_SLOT) {
+        gsim_slot slot = n_runs % 2 ? waiting->first : waiting->last;
+        struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+        if (!gsim_plan_place(plan, slot, &shape))
+            return;
+        gsim_queue_remove(waiting, ctx, slot);
+    }
+}
+static const struct gsim_policy moody = {.name = "moody", .summary = "moody", .paper = "none", .deviations = "none known",
+    .state_size = sizeof(struct state), .job_size = sizeof(struct gsim_queue_link),
+    .open = open_it, .on_arrival = on_arrival, .decide = decide};
+GSIM_POLICY_EXPORT(moody)
+C
+build moody.so static.c
+expect "a global that survives a run" 1 "policy 'moody' is not deterministic: job" "$gsim" check-policy ./moody.so
+sed 's/enum gsim_status open_it(struct gsim_ctx \*ctx) {/&\n    if (!ctx->view->trace->column[GSIM_COL_DEADLINE_NS])\n        return gsim_fail(ctx->log, GSIM_BAD_INPUT, NULL, 0, "a column deadline_s is needed");/' static.c >picky.c
+build picky.so picky.c
+expect "one that refuses every trace" 3 "it refuses every trace: a column deadline_s is needed" "$gsim" check-policy ./picky.so --reps 5
+expect "options of a trace" 2 "--nodes is drawn at random; it can be given with a trace" "$gsim" check-policy fifo --nodes 2
+expect "a trace of one's own" 0 "^fifo over t.csv, run twice" "$gsim" check-policy fifo t.csv --gpus-per-node 4
+expect "no policy" 2 "which policy? gsim check-policy ./mine.so" "$gsim" check-policy
+
+# --- chance: fixed by the seed, others in each replication, and memory of one decide
+cat >lots.c <<'C'
+#include <gsim/lib.h>
+/* Serves waiting jobs in an order that is drawn by lot at every decide. */
+struct state { struct gsim_random random; };
+static enum gsim_status open_lots(struct gsim_ctx *ctx) {
+    gsim_random_open(&((struct state *)ctx->state)->random, ctx, "lots");
+    return GSIM_OK;
+}
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *state = ctx->state;
+    const struct gsim_view *view = ctx->view;
+    gsim_slot *waiting = gsim_arena_array(gsim_plan_scratch(plan), view->jobs.n_active, sizeof *waiting);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < view->jobs.n_active; i++)
+        if (gsim_common_waits(view, view->jobs.active[i]))
+            waiting[n++] = view->jobs.active[i];
+    for (; n > 0; n--) {
+        uint32_t drawn = (uint32_t)gsim_random_below(&state->random, n);
+        struct gsim_shape shape = gsim_shape_of(view, waiting[drawn], GSIM_RULE_ANY);
+        if (!gsim_plan_place(plan, waiting[drawn], &shape))
+            return;
+        waiting[drawn] = waiting[n - 1];
+    }
+}
+static const struct gsim_policy lots = {.name = "lots", .summary = "by lot", .paper = "none", .deviations = "none known",
+    .state_size = sizeof(struct state), .open = open_lots, .decide = decide};
+GSIM_POLICY_EXPORT(lots)
+C
+build lots.so lots.c
+drawn() { "$gsim" run --policy ./lots.so --nodes 1 --gpus-per-node 4 --quiet --jobs-csv lots.csv "$@" >out 2>&1 && cksum <lots.csv; }
+lab=$root/traces/samples/small_lab.csv
+one=$(drawn --seed 1 "$lab") again=$(drawn --seed 1 "$lab") other=$(drawn --seed 2 "$lab")
+[ "$one" = "$again" ] && [ "$one" != "$other" ] && [ -n "$one" ]
+say "a seed draws its lots again, and another seed others" $?
+expect "lots are no reason not to be repeatable" 0 "^./lots.so: 20 random traces" "$gsim" check-policy ./lots.so --reps 20
+printf 'trace = %s\npolicy = ./lots.so\nseed = 1..4\nnodes = 1\ngpus-per-node = 4\n' "$lab" >lots.ini
+"$gsim" sweep lots.ini -o lots.db >out 2>&1
+expect "so a sweep's seeds replicate it" 0 "^4$" sqlite3 lots.db "select count(distinct jct_mean_s) from run"
+
 # --- a scheduler that is another program
 if ! command -v python3 >/dev/null; then
     echo "ok schedulers in Python # SKIP there is no python3"
@@ -167,13 +256,14 @@ run=$(sqlite3 x.db "select max(run_id) from run where policy like 'exec%'")
 echo '# changed again' >>sched.py
 expect "the database has the file as it was" 0 "^run $run is reproduced" "$gsim" repro x.db "$run" --from-database
 
-sched() { # name, code code to expect, pattern, lines of Python for each answer
+sched() { # name, exit code, pattern, lines of Python for each decision, which has the number n
     {
         echo 'import json, os, signal, sys, time'
-        echo 'sys.stdin.readline(); print("{}", flush=True)'
+        echo 'def say(**fields): print(json.dumps(fields), flush=True)'
+        echo 'sys.stdin.readline(); say(n=0)'
         echo 'for line in sys.stdin:'
-        echo '    state = json.loads(line)'
-        echo "$4" | sed 's/^/    /'
+        echo '    state = json.loads(line); n = state["n"]'
+        echo "    $4"
     } >wrong.py
     expect "$1" "$2" "$3" "$gsim" run --policy 'exec:python3 wrong.py' --set timeout=2s --nodes 1 --gpus-per-node 4 t.csv
 }
@@ -187,22 +277,24 @@ sched "silence" 1 "no answer within 2s (--set timeout=TIME)" 'time.sleep(60)'
 sched "no JSON" 1 "at 5s: it is not JSON .*its answer was 'hello'" 'print("hello", flush=True)'
 sched "an empty line" 1 "it is not JSON (an empty line)" 'print(flush=True)'
 sched "a list" 1 "an answer is an object" 'print("[]", flush=True)'
-sched "two lines" 1 "it wrote more than one line as an answer" 'print("{}"); print("{}", flush=True)'
-sched "a misspelt key" 1 "an answer has 'plan' and 'wake_ns', and no 'plans'" 'print("""{"plans": []}""", flush=True)'
-sched "a misspelt verb" 1 "an object of the plan has no verb\|no verb and no option is called 'plce'" 'print("""{"plan": [{"plce": 0}]}""", flush=True)'
-sched "a misspelt rule" 1 "'rule' is not one of consolidate|any" 'print("""{"plan": [{"place": 0, "rule": "best"}]}""", flush=True)'
-sched "a job that is not there" 1 "no job 7 is in the system" 'print("""{"plan": [{"place": 7}]}""", flush=True)'
-sched "a job of no trace" 1 "no job 70 is in the system" 'print("""{"plan": [{"place": 70}]}""", flush=True)'
-sched "a verb that breaks a rule" 1 "broke a rule at 5.000000000 s: preempting job 'j1' (queued)" 'print("""{"plan": [{"preempt": 0}]}""", flush=True)'
-sched "a time that has passed" 1 "'wake_ns' is not later than now_ns" 'print("""{"wake_ns": 1}""", flush=True)'
-sched "a node that is not there" 1 "there is no node 5" 'print("""{"plan": [{"place": 0, "node": 5}]}""", flush=True)'
-sched "nothing at all" 1 "leaves 8 jobs waiting for ever" 'print("{}", flush=True)'
-sched "what does not fit, for ever" 1 "1000 answers to one decision had jobs that do not fit" 'print("""{"plan": [{"place": %d}]}""" % (1 if state["now_ns"] >= 10**10 else 0), flush=True)'
+sched "two lines" 1 "it wrote more than one line as an answer" 'print(json.dumps({"n": n}) + "\\n{}", flush=True)'
+sched "a second line that comes later" 1 "it answers line 1, and line 2 was asked" 'say(n=n); time.sleep(0.05); say(n=n)'
+sched "a misspelt key" 1 "an answer has 'n', 'plan' and 'wake_ns', and no 'plans'" 'say(n=n, plans=[])'
+sched "a misspelt verb" 1 "an object of the plan has no verb\|no verb and no option is called 'plce'" 'say(n=n, plan=[{"plce": 0}])'
+sched "a misspelt rule" 1 "'rule' is not one of consolidate|any" 'say(n=n, plan=[{"place": 0, "rule": "best"}])'
+sched "a job that is not there" 1 "no job 7 is in the system" 'say(n=n, plan=[{"place": 7}])'
+sched "a job of no trace" 1 "no job 70 is in the system" 'say(n=n, plan=[{"place": 70}])'
+sched "a verb that breaks a rule" 1 "broke a rule at 5.000000000 s: preempting job 'j1' (queued)" 'say(n=n, plan=[{"preempt": 0}])'
+sched "a time that has passed" 1 "'wake_ns' is not later than now_ns" 'say(n=n, wake_ns=1)'
+sched "a node that is not there" 1 "there is no node 5" 'say(n=n, plan=[{"place": 0, "node": 5}])'
+sched "nothing at all" 1 "leaves 8 jobs waiting for ever" 'say(n=n)'
+sched "an answer without its number" 1 "an answer has the 'n' of its line, 1 here" 'say()'
+sched "what does not fit, for ever" 1 "1000 answers to one decision had jobs that do not fit" 'say(n=n, plan=[{"place": 1 if state["now_ns"] >= 10**10 else 0}])'
 # a scheduler that preempts, moves, wakes and asks for fewer GPUs, by a program of sh
 cat >turns.py <<'P'
 import json, sys
 sys.stdin.readline()
-print("{}", flush=True)
+print('{"n": 0}', flush=True)
 wait, have = [], {}
 for line in sys.stdin:
     s = json.loads(line)
@@ -213,12 +305,13 @@ for line in sys.stdin:
         plan = [{"preempt": r["job"], "stop": "iteration", "keep": "storage"} for r in s["running"] if s["timer"]]
         plan += [{"place": j, "rule": "any", "gpus": 1} for j in wait[:sum(s["idle"])]]
         wait = wait[sum(s["idle"]):]
-    print(json.dumps({"plan": plan, "wake_ns": s["now_ns"] + 40 * 10**9 if wait else None}), flush=True)
+    print(json.dumps({"n": s["n"], "plan": plan, "wake_ns": s["now_ns"] + 40 * 10**9 if wait else None}), flush=True)
 P
 expect "preemption, timers and fewer GPUs" 0 "preemptions  *[1-9]" "$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv
 cp out first
 "$gsim" run --policy 'exec:python3 turns.py' --device ideal --nodes 1 --gpus-per-node 3 --quiet t.csv 2>&1 | cmp - first >out 2>&1
 say "a run that is repeated has equal bytes" $?
+expect "check-policy of a program" 0 "^exec:python3 sched.py: 10 random traces" "$gsim" check-policy 'exec:python3 sched.py' --reps 10
 # nothing stays behind
 "$gsim" run --policy "exec:sh -c 'sleep 77 & sleep 77'" --set timeout=1s t.csv >out 2>&1
 sleep 0.2

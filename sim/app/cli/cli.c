@@ -13,7 +13,7 @@
 
 /* In the order of gsim_commands. */
 static enum gsim_status (*const runs[])(struct gsim_cli *cli) = {
-#define GSIM_COMMAND(name, bit, operands, summary) gsim_command_##name,
+#define GSIM_COMMAND(symbol, name, bit, operands, summary) gsim_command_##symbol,
 #include "sim/app/cli/commands.def"
 #undef GSIM_COMMAND
 };

@@ -54,6 +54,7 @@ enum gsim_command_bit {
     GSIM_IN_FIT = 1024,
     GSIM_IN_CALIBRATE = 2048,
     GSIM_IN_REPRO = 4096,
+    GSIM_IN_CHECK = 16384,
     GSIM_IN_TABLE = 8192,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
@@ -129,8 +130,8 @@ void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: he
 void gsim_print_man(FILE *out);
 
 /* What runs each command. */
-#define GSIM_COMMAND(name, bit, operands, summary)                                                 \
-    enum gsim_status gsim_command_##name(struct gsim_cli *cli);
+#define GSIM_COMMAND(symbol, name, bit, operands, summary)                                         \
+    enum gsim_status gsim_command_##symbol(struct gsim_cli *cli);
 #include "sim/app/cli/commands.def"
 #undef GSIM_COMMAND
 

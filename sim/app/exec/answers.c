@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An answer: {"plan": [VERB, ...], "wake_ns": TIME}, both optional. Each verb is an object of one
- * of the verbs' names with the job, and of its options; the plan takes them in order. */
+/* An answer: {"n": NUMBER, "plan": [VERB, ...], "wake_ns": TIME}, the last two optional. The number
+ * is that of the line that it answers: a line too many would otherwise pass for the answer to the
+ * next question. Each verb is an object of one of the verbs' names with the job, and of its options;
+ * the plan takes them in order. */
 #include <stdarg.h>
 #include <string.h>
 #include <yajl/yajl_tree.h>
@@ -198,25 +200,39 @@ static bool take_wake(const struct reading *r, yajl_val value) {
     return true;
 }
 
+/* The number of the line that it answers. */
+static bool take_number(const struct reading *r, yajl_val answer) {
+    const struct gsim_exec *exec = r->ctx->state;
+    int64_t n = exec->n_asked - 1, answered = 0;
+    const char *path[] = {"n", NULL};
+    yajl_val value = yajl_tree_get(answer, path, yajl_t_any);
+    if (!value)
+        return bad(r, "an answer has the 'n' of its line, %lld here", (long long)n);
+    if (!take_int(r, "n", value, 0, &answered))
+        return false;
+    return answered == n || bad(r, "it answers line %lld, and line %lld was asked",
+                                (long long)answered, (long long)n);
+}
+
+static bool take_member(const struct reading *r, const char *key, yajl_val value) {
+    if (strcmp(key, "n") == 0)
+        return true;
+    if (strcmp(key, "plan") != 0 && strcmp(key, "wake_ns") != 0)
+        return bad(r, "an answer has 'n', 'plan' and 'wake_ns', and no '%s'", key);
+    if (!r->plan)
+        return bad(r, "the first line comes before the run, and is answered by {\"n\": 0}");
+    return strcmp(key, "plan") == 0 ? take_plan(r, value) : take_wake(r, value);
+}
+
 static void take_answer(const struct reading *r, yajl_val answer) {
     if (!YAJL_IS_OBJECT(answer)) {
-        (void)bad(r, "an answer is an object, such as {\"plan\": [{\"place\": 3}]}");
+        (void)bad(r, "an answer is an object, such as {\"n\": 1, \"plan\": [{\"place\": 3}]}");
         return;
     }
-    if (!r->plan && YAJL_GET_OBJECT(answer)->len > 0) {
-        (void)bad(r, "the first line, before the run, is answered by {}");
-        return;
-    }
-    for (size_t i = 0; i < YAJL_GET_OBJECT(answer)->len; i++) {
-        const char *key = YAJL_GET_OBJECT(answer)->keys[i];
-        yajl_val value = YAJL_GET_OBJECT(answer)->values[i];
-        bool is_plan = strcmp(key, "plan") == 0, is_wake = strcmp(key, "wake_ns") == 0;
-        bool is_fine = is_plan   ? take_plan(r, value)
-                       : is_wake ? take_wake(r, value)
-                                 : bad(r, "an answer has 'plan' and 'wake_ns', and no '%s'", key);
-        if (!is_fine)
-            return;
-    }
+    bool is_fine = take_number(r, answer);
+    for (size_t i = 0; is_fine && i < YAJL_GET_OBJECT(answer)->len; i++)
+        is_fine =
+            take_member(r, YAJL_GET_OBJECT(answer)->keys[i], YAJL_GET_OBJECT(answer)->values[i]);
 }
 
 enum gsim_status gsim_exec_apply(struct gsim_ctx *ctx, struct gsim_plan *plan, const char *answer) {

@@ -34,6 +34,7 @@ static const char *ask(struct gsim_ctx *ctx, const struct gsim_plan *plan,
     else
         ctx->status = gsim_no_memory(ctx->log, "asking a scheduler");
     free(line);
+    exec->n_asked++;
     return ctx->status == GSIM_OK ? answer : NULL;
 }
 

@@ -24,6 +24,7 @@ const struct gsim_policy *gsim_exec_make(const char *text, struct gsim_arena *ar
 struct gsim_exec {
     struct gsim_scheduler scheduler;
     gsim_slot *slot_of; /* by position in the trace; GSIM_NO_SLOT: the job is not in the system */
+    int64_t n_asked; /* lines before the one that is under way */
     bool is_timer;
     /* of the answer under way: jobs that did not fit */
     uint32_t *refused;

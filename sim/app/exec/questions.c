@@ -6,7 +6,7 @@
 
 void gsim_exec_write_hello(FILE *out, const struct gsim_ctx *ctx) {
     const struct gsim_view_cluster *cluster = &ctx->view->cluster;
-    fprintf(out, "{\"gsim\":%u,\"seed\":%llu,\"replication\":%llu,\"nodes\":[", GSIM_ABI,
+    fprintf(out, "{\"n\":0,\"gsim\":%u,\"seed\":%llu,\"replication\":%llu,\"nodes\":[", GSIM_ABI,
             (unsigned long long)ctx->seed, (unsigned long long)ctx->replication);
     for (uint32_t n = 0; n < cluster->n_nodes; n++)
         fprintf(out, "%s{\"gpus\":%u,\"type\":%u,\"memory_bytes\":%lld}", n ? "," : "",
@@ -104,8 +104,8 @@ void gsim_exec_write_changes(FILE *out, const struct gsim_ctx *ctx, const struct
     const struct gsim_exec *exec = ctx->state;
     const struct gsim_view *view = ctx->view;
     const struct gsim_view_changes *changes = &view->changes;
-    fprintf(out, "{\"now_ns\":%lld,\"timer\":%s,\"ended\":[", (long long)view->now_ns,
-            exec->is_timer ? "true" : "false");
+    fprintf(out, "{\"n\":%lld,\"now_ns\":%lld,\"timer\":%s,\"ended\":[", (long long)exec->n_asked,
+            (long long)view->now_ns, exec->is_timer ? "true" : "false");
     for (uint32_t i = 0; i < changes->n_completed; i++)
         fprintf(out, "%s%u", i ? "," : "", view->jobs.index[changes->completed[i]]);
     fputs("],\"arrived\":[", out);
@@ -126,7 +126,8 @@ void gsim_exec_write_changes(FILE *out, const struct gsim_ctx *ctx, const struct
 
 void gsim_exec_write_refused(FILE *out, const struct gsim_ctx *ctx) {
     const struct gsim_exec *exec = ctx->state;
-    fprintf(out, "{\"now_ns\":%lld,\"refused\":[", (long long)ctx->view->now_ns);
+    fprintf(out, "{\"n\":%lld,\"now_ns\":%lld,\"refused\":[", (long long)exec->n_asked,
+            (long long)ctx->view->now_ns);
     for (uint32_t i = 0; i < exec->n_refused; i++)
         fprintf(out, "%s%u", i ? "," : "", exec->refused[i]);
     putc(']', out);

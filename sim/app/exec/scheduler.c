@@ -179,6 +179,14 @@ static bool make_room(struct gsim_scheduler *s) {
     return true;
 }
 
+static enum gsim_status is_too_much(const struct gsim_scheduler *s, const char *more,
+                                    struct gsim_log *log) {
+    return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                     "exec:%s: it wrote more than one line as an answer: '%.*s' comes behind "
+                     "'%.60s'; notes belong to its standard error",
+                     s->command, (int)strcspn(more, "\n"), more, s->answer ? s->answer : "");
+}
+
 static enum gsim_status take_line(struct gsim_scheduler *s, int64_t until_ns,
                                   struct gsim_log *log) {
     char *end = NULL;
@@ -197,12 +205,8 @@ static enum gsim_status take_line(struct gsim_scheduler *s, int64_t until_ns,
         s->n_answer += (size_t)n;
     }
     *end = '\0';
-    if (end + 1 == s->answer + s->n_answer)
-        return GSIM_OK;
-    return gsim_fail(log, GSIM_FAILED, NULL, 0,
-                     "exec:%s: it wrote more than one line as an answer: '%.60s' comes behind "
-                     "'%.60s'; notes belong to its standard error",
-                     s->command, end + 1, s->answer);
+    s->answer[s->n_answer] = '\0';
+    return end + 1 == s->answer + s->n_answer ? GSIM_OK : is_too_much(s, end + 1, log);
 }
 
 enum gsim_status gsim_scheduler_ask(struct gsim_scheduler *s, const char *line, size_t length,

@@ -92,31 +92,39 @@ static enum gsim_status run_apart(const struct gsim_setup *setup, const char *so
     return status;
 }
 
+void gsim_setup_options(const struct gsim_setup *setup, int contender,
+                        const struct gsim_trace *trace, const struct gsim_io *io,
+                        struct gsim_run_options *options) {
+    const struct gsim_contender *own = &setup->contender[contender];
+    *options = (struct gsim_run_options){.trace = trace,
+                                         .cluster = &setup->cluster,
+                                         .policy = own->policy,
+                                         .policy_params = &own->params,
+                                         .model = &gsim_model_device,
+                                         .reference = setup->reference,
+                                         .device_name = setup->device_name,
+                                         .seed = setup->seed,
+                                         .replication = setup->replication,
+                                         .mtbf_ns = setup->mtbf_ns,
+                                         .mttr_ns = setup->mttr_ns,
+                                         .checkpoint_ns = setup->checkpoint_ns,
+                                         .context_bytes = context_bytes(setup, own->policy, trace),
+                                         .until_ns = setup->until_ns,
+                                         .slice_budget = setup->slice_budget,
+                                         .is_exact = setup->is_exact,
+                                         .stop = io->stop};
+}
+
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
                                 struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log) {
     const struct gsim_contender *own = &setup->contender[contender];
+    struct gsim_run_options options;
     enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
     if (status != GSIM_OK)
         return status;
-    struct gsim_run_options options = {.trace = trace,
-                                       .cluster = &setup->cluster,
-                                       .policy = own->policy,
-                                       .policy_params = &own->params,
-                                       .model = &gsim_model_device,
-                                       .reference = setup->reference,
-                                       .device_name = setup->device_name,
-                                       .seed = setup->seed,
-                                       .replication = setup->replication,
-                                       .mtbf_ns = setup->mtbf_ns,
-                                       .mttr_ns = setup->mttr_ns,
-                                       .checkpoint_ns = setup->checkpoint_ns,
-                                       .until_ns = setup->until_ns,
-                                       .slice_budget = setup->slice_budget,
-                                       .is_exact = setup->is_exact,
-                                       .stop = io->stop};
-    options.context_bytes = context_bytes(setup, options.policy, trace);
+    gsim_setup_options(setup, contender, trace, io, &options);
     bool has_bar = bar && bar->err;
     if (has_bar) {
         options.progress = show_progress;

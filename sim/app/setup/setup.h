@@ -74,6 +74,8 @@ enum gsim_status gsim_setup_scales(struct gsim_cli *cli, struct gsim_setup *setu
 enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replication,
                                  struct gsim_arena *arena, struct gsim_trace *out,
                                  struct gsim_log *log);
+/* GPUs of the trace's widest gang. */
+uint32_t gsim_setup_widest_gang(const struct gsim_trace *trace);
 /* Whether a trace of that name is a spec, from which traces are drawn. */
 bool gsim_setup_is_spec(const char *path);
 /* Loads the cluster, the devices and the clock. It needs the seed and, if no option sets the GPUs,
@@ -87,6 +89,10 @@ enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
  * (then it is a key of the device, or an error that the setup reports). */
 bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *policy,
                       const char *key);
+/* The options of a contender's run, without observers. */
+void gsim_setup_options(const struct gsim_setup *setup, int contender,
+                        const struct gsim_trace *trace, const struct gsim_io *io,
+                        struct gsim_run_options *options);
 /* Makes one run of a contender. arena and log are the run's own; the result has the wall time.
  * `bar` shows the jobs that are done; it may be NULL. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
