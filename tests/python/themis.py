@@ -44,6 +44,23 @@ def test_same_jobs(folder):
     assert n_preempted > 100, n_preempted
 
 
+def test_laws():
+    """policies in Python hold the rules of every run, over random traces and clusters."""
+    from srtf import Srtf
+
+    for policy in (themis_policy.Themis, Srtf):
+        text = gsim.command("check-policy", policy.name, "--reps", "40", policies=[policy])
+        assert "40 random traces" in text and "no job is lost" in text, text
+
+
+def test_listed():
+    """a policy in Python is listed like any other, with its source, deviations and parameters."""
+    text = gsim.command("list", "policies", "themis", policies=[themis_policy.Themis])
+    for part in ("NSDI 2020", "single jobs all or nothing", "--set themis.lease=20min",
+                 "how long a job that wins holds its GPUs"):
+        assert part in text, text
+
+
 def test_length():
     """Themis in Python is shorter than 120 lines."""
     with open("examples/themis/themis.py", encoding="utf-8") as file:
