@@ -74,7 +74,10 @@ enum gsim_status gsim_trace_read(const char *path, const char *format,
                                  struct gsim_trace *out, struct gsim_log *log) {
     struct gsim_input *input = NULL;
     const struct gsim_trace_format *reader = NULL;
-    enum gsim_status status = gsim_input_open(path, arena, &input, log);
+    enum gsim_status status =
+        options && options->bytes
+            ? gsim_input_open_bytes(path, options->bytes, options->n_bytes, arena, &input, log)
+            : gsim_input_open(path, arena, &input, log);
     if (status == GSIM_OK)
         status = format ? find_named(format, &reader, log) : find_sniffed(input, &reader, log);
     if (status == GSIM_OK && options && options->table && strcmp(reader->name, "pai") != 0)

@@ -109,6 +109,10 @@ struct gsim_trace_options {
     const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
     const char *table; /* a second file of the trace, for formats of two files (pai); NULL: none */
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
+    /* The content of the trace where it is in memory: the path is then its name in messages, and no
+     * file is read. NULL: the path is a file. */
+    const void *bytes;
+    size_t n_bytes;
 };
 
 /* format NULL: detected from the header. options may be NULL. */

@@ -107,6 +107,7 @@ struct gsim_plan {
     uint32_t *touched;
     struct gsim_arena *scratch; /* copies of arrangements; lives for one decide */
     bool is_broken;
+    uint32_t n_supposed; /* operations that are questions */
 };
 
 /* GPU time in which no job computes. */
@@ -392,5 +393,11 @@ bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summar
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);
 
 GSIM_COLD enum gsim_status gsim_core_no_memory(struct gsim_core *core);
+
+/* After each hook: one that cannot go on ends the run before anything else happens. */
+static inline void gsim_core_heed(struct gsim_core *core) {
+    if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
+        core->status = core->ctx.status;
+}
 
 #endif

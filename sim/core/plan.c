@@ -497,6 +497,7 @@ bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job) {
         return gsim_plan_broke(plan, job, "supposing the end of", why);
     if (!append(plan, GSIM_OP_SUPPOSE, job))
         return false;
+    plan->n_supposed++;
     plan->touched[job] = plan->n;
     release_for(plan->core, job, GSIM_KEEP_DISCARD);
     gsim_plan_refresh_view(plan->core);
@@ -554,8 +555,12 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
     case GSIM_OP_PLACE:
         undo_place(plan, op);
         break;
-    case GSIM_OP_PREEMPT:
     case GSIM_OP_SUPPOSE:
+        plan->n_supposed--;
+        take_again(plan->core, op->slot);
+        plan->touched[op->slot] = 0;
+        break;
+    case GSIM_OP_PREEMPT:
         take_again(plan->core, op->slot);
         plan->touched[op->slot] = 0;
         break;
@@ -603,7 +608,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_END:
         gsim_job_end(core, op->slot);
         break;
-    case GSIM_OP_SUPPOSE: /* a question that was not rolled back */
+    case GSIM_OP_SUPPOSE: /* refused before anything is applied */
         assert(false);
         break;
     case GSIM_OP_ARRANGE:
@@ -634,6 +639,9 @@ GSIM_APART static void note_hosts(struct gsim_plan *plan) {
 }
 
 void gsim_plan_apply(struct gsim_plan *plan) {
+    if (gsim_rarely(plan->n_supposed > 0))
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "deciding with the end supposed of",
+                              "that is a question, to be rolled back before the decide ends");
     if (gsim_rarely(plan->is_broken))
         gsim_plan_rollback(plan, 0);
     if (gsim_rarely(plan->core->cluster.has_host_used))
