@@ -272,7 +272,7 @@ static enum gsim_status refuse_options(struct gsim_cli *cli) {
 
 static enum gsim_status check_random(struct check *check) {
     struct gsim_cli *cli = check->cli;
-    int64_t n;
+    int64_t n = 0;
     enum gsim_status status = refuse_options(cli);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_REPS, CASES, 1, MOST_CASES, &n);
