@@ -83,19 +83,20 @@ class _Output:
 def _in_thread(call):
     """The value of a call that has several threads with hooks in them: the main thread does nothing
     but listen for Ctrl-C, and passes it on to all of them."""
-    box, is_interrupted = {}, False
+    box, is_interrupted, is_done = {}, False, threading.Event()
 
     def work():
         try:
             box["value"] = call()
         except BaseException as error:
             box["error"] = error
+        finally:
+            is_done.set()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    while thread.is_alive():
+    threading.Thread(target=work).start()
+    while not is_done.is_set():  # a join that Ctrl-C interrupts takes the thread for dead
         try:
-            thread.join()
+            is_done.wait()
         except KeyboardInterrupt:
             is_interrupted = True
             _gsim.interrupt()
