@@ -81,11 +81,11 @@ GROUP BY run_id, at, CASE WHEN rank > 12 THEN 'others' ELSE g.name END;
 CREATE TEMP TABLE first_of AS SELECT row, min(run_id) AS first FROM row_of GROUP BY row;
 CREATE TEMP TABLE placed AS
 SELECT run_id, policy, unit, row, first, place, head, y,
-       run_id IN (SELECT run_id FROM setting WHERE key = 'shake') AS is_shaken
+       run_id IN (SELECT run_id FROM setting WHERE key IN ('shake', 'resample')) AS is_shaken
 FROM reading JOIN chosen USING (run_id) JOIN unit_of USING (run_id) JOIN row_of USING (run_id) JOIN first_of USING (row);
 CREATE INDEX temp.placed_by_unit ON placed (unit, place, head);
 
--- Shaken copies of one trace show how sensitive that trace is, as a range, and no chance of being
+-- Shaken and resampled copies of one trace show how sensitive that trace is, as a range, and no chance of being
 -- wrong.
 SELECT p.head, p.row, count(p.y) AS n, avg(p.y) AS mean,
        CASE WHEN NOT max(p.is_shaken) THEN low_end(p.y) WHEN count(p.y) > 1 THEN min(p.y) END AS low,

@@ -253,8 +253,8 @@ static enum gsim_status read_rate(const struct gsim_spec_reader *r) {
     double mean = gap ? gsim_dist_mean(&gap->dist) : 0;
     if (status == GSIM_OK && r->spec->mean_gap_s > 0 && !(mean > 0 && isfinite(mean)))
         status = gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, (rate ? rate : load)->line,
-                           "the times between arrivals have no finite mean above 0, so no rate "
-                           "either");
+                           "the times between arrivals have no finite mean above 0, and so "
+                           "jobs have no rate");
     return status;
 }
 

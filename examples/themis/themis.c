@@ -6,32 +6,33 @@
  *
  * Source: Mahajan et al., "Themis: Fair and Efficient GPU Cluster Scheduling", NSDI 2020.
  *
- * A job's rho is the time that it takes in the shared cluster over the time that it would take alone
- * on a fair share of it (section 3). With C GPUs and n jobs in the system the share is C / n GPUs;
- * alone on it a job of g GPUs and service S takes S * max(1, g n / C). In the shared cluster it takes
- * its age plus the service that is left, if it runs from now on:
+ * A job's rho is the time that it takes in the shared cluster over the time that it would take
+ * alone on a fair share of it (section 3). With C GPUs and n jobs in the system the share is C /
+ * n GPUs; alone on it a job of g GPUs and service S takes S * max(1, g n / C). In the shared
+ * cluster it takes its age plus the service that is left, if it runs from now on:
  *
  *     rho = (age + left) / (S * max(1, g n / C))           in ppm, rounded down
  *
- * A job that is placed holds its GPUs for a lease. At every change there is an auction of the GPUs
- * that are idle or whose lease is over. Candidates are the jobs that wait and those whose lease is
- * over, the worst (largest) rho first. Of n candidates the first ceil((1 - fairness) n) may bid; the
- * others come behind the bidders, in order of rho.
+ * A job that is placed holds its GPUs for a lease. At every change there is an auction of the
+ * GPUs that are idle or have come to the end of a lease. Candidates are the jobs that wait and
+ * those at the end of their lease, the worst (largest) rho first. Of n candidates the first
+ * ceil((1 - fairness) n) may bid; the others come behind the bidders, in order of rho.
  *
- * Winning now instead of a lease later lowers a bidder's rho by the factor (age + left) /
- * (age + left + lease). The auction maximises the product of these gains over the bidders (section
- * 3.1). It is solved greedily: by gain per GPU, which is the order of (age + left) * g, the smallest
- * first. In that order, bidders first, each candidate wins that the GPUs on offer are enough for. All
- * ties go by the order of the trace.
+ * Winning now instead of a lease later lowers a bidder's rho by the factor (age + left) / (age +
+ * left + lease). The auction maximises the product of these gains over the bidders (section
+ * 3.1). It is solved greedily: by gain per GPU, which is the order of (age + left) * g, the
+ * smallest first. In that order, bidders first, each candidate wins that the GPUs on offer are
+ * enough for. All ties go by the order of the trace.
  *
- * Losers that hold GPUs are stopped at an iteration's end and restart from storage later, winners get a new lease and are placed on the fewest nodes, and
- * whatever else still fits is placed in the same order. While jobs wait, the next auction is at the
- * latest at the end of the next lease.
+ * Losers that hold GPUs are stopped at an iteration's end and restart from storage later,
+ * winners get a new lease and are placed on the fewest nodes, and whatever else still fits is
+ * placed in the same order. While jobs wait, the next auction is at the latest at the end of the
+ * next lease.
  *
- * What the paper has and this does not: apps are single jobs, gangs are all or nothing, so there are
- * no bids for fewer GPUs; bids do not depend on placement; jobs do not lie, so there are no hidden
- * payments; left-over GPUs go by rho and not by lot; service left is known exactly, and not
- * estimated by an agent from the job's loss curve. */
+ * What the paper has and this does not: apps are single jobs, gangs are all or nothing, so there
+ * are no bids for fewer GPUs; bids do not depend on placement; jobs do not lie, so there are no
+ * hidden payments; left-over GPUs go by rho and not by lot; service left is known exactly, and
+ * not estimated by an agent from the job's loss curve. */
 #include <gsim/lib.h>
 #include <stdlib.h>
 

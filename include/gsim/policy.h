@@ -83,7 +83,8 @@ struct gsim_policy {
     void (*on_watch)(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind);
     void (*on_timer)(struct gsim_ctx *ctx);
     void (*decide)(struct gsim_ctx *ctx, struct gsim_plan *plan);
-    /* Gives back memory and files that are not in the arena; called once, also after an open that refused. */
+    /* Gives back memory and files that are not in the arena; called once, also after an open that
+     * refused. */
     void (*close)(struct gsim_ctx *ctx);
     /* For a table that a program makes while it runs: the hooks find it as ctx->policy->user. */
     void *user;

@@ -414,10 +414,7 @@ bool gsim_shared_takes(const struct gsim_model *model, gsim_slot slot) {
 }
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
-static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
-                         gsim_slot slot, int64_t now_ns) {
-    if (model->gpus[gpu].is_rotating)
-        return gsim_shared_job_entered(model, slot, gpu);
+static uint16_t own_lane(struct gsim_model *model, struct gsim_arbiter *arbiter, int64_t now_ns) {
     uint16_t lane = gsim_arbiter_free_lane(arbiter);
     if (!gsim_arbiter_set_lane(arbiter, lane, &plain_lane, 0, now_ns))
         model->is_out_of_memory = true;
@@ -486,7 +483,8 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         run_host(model, slot, now_ns);
         return;
     }
-    newcomer.how.lane = lane_for(model, arbiter, gpu, slot, now_ns);
+    if (!model->gpus[gpu].is_rotating)
+        newcomer.how.lane = own_lane(model, arbiter, now_ns);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (sharer->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_shared_drop(model, slot, now_ns); /* its memory was carried here */
@@ -502,7 +500,8 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     disturb_all(model, slot, now_ns);
     model->progress[slot].is_untold = job->is_turning;
     gsim_next_report_anew(&model->shared, gpu, now_ns);
-    gsim_shared_watch(model, slot, now_ns);
+    if (job->threshold_ns >= 0)
+        gsim_shared_watch(model, slot, now_ns);
 }
 
 static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_member *member,

@@ -73,8 +73,6 @@ struct gsim_shared_job *gsim_shared_job_describe(struct gsim_model *model, gsim_
 /* The overflow of an iteration of the job's context, by its cap. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
                                               uint32_t gpu);
-/* The job's lane: that of its instance, or of its entry; without either the first lane. */
-uint16_t gsim_shared_job_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 /* The member as which the job joins the arbiter of this GPU. A job that may be halted runs in the
  * form that its lane needs: in pieces, or with checkpoints. */
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lots: a policy that draws them keeps a stream in its state. Replications of a run draw other
- * numbers, a run that is repeated draws equal ones, and streams of other names are not disturbed. */
+ * numbers, a run that is repeated draws equal ones, and streams of other names are not
+ * disturbed. */
 #ifndef GSIM_POLICIES_LIB_RANDOM_H
 #define GSIM_POLICIES_LIB_RANDOM_H
 

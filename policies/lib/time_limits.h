@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Limits of running jobs (limit_s), as batch systems have them: the latest end of each job, and with
- * kill=on the end of a job that reaches its limit. */
+/* Limits of running jobs (limit_s), as batch systems have them: the latest end of each job, and
+ * with kill=on the end of a job that reaches its limit. */
 #ifndef GSIM_POLICIES_LIB_TIME_LIMITS_H
 #define GSIM_POLICIES_LIB_TIME_LIMITS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random numbers: xoshiro256** (Blackman and Vigna, ACM TOMS 2021). A stream is fixed by (seed,
- * replication, name). All 256 bits of its state are set from that, so that streams do not overlap. */
+ * replication, name). All 256 bits of its state are set from that, so that streams do not
+ * overlap. */
 #ifndef GSIM_BASE_RANDOM_H
 #define GSIM_BASE_RANDOM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Counts the cluster's running sums (free shares, idle GPUs by node, memory, clients) again from
- * the jobs that hold capacity, and asserts that they agree. In paranoid runs, after every decide; it
- * finds a drifting sum at the decide that made it drift. */
+ * the jobs that hold capacity, and asserts that they agree. In paranoid runs, after every
+ * decide; it finds a drifting sum at the decide that made it drift. */
 #include "sim/core/core.h"
 
 #include <assert.h>

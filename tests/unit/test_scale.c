@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Traces whose submissions are stretched or shrunk. */
+#define _POSIX_C_SOURCE 200809L
 #include "tests/support/trace_file.h"
 #include "traces/scale.h"
 

@@ -39,7 +39,7 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* --- one case ---------------------------------------------------------------------------------- */
+/* --- one case -------------------------------------------------------------------------------- */
 
 static bool is_shared(const struct gsim_contender *contender) {
     int at = gsim_params_find(&contender->params, "memory");
@@ -138,7 +138,7 @@ static enum gsim_status draw_case(const struct check *check, uint64_t seed,
     return status == GSIM_OK ? gsim_setup_cluster(&one->cli, &one->setup) : status;
 }
 
-/* --- what broke -------------------------------------------------------------------------------- */
+/* --- what broke ------------------------------------------------------------------------------ */
 
 /* Leaves out as many jobs as it can while the case stays broken: halves, quarters, ..., single
  * jobs. */
@@ -221,7 +221,7 @@ static enum gsim_status report(const struct check *check, const struct one_case 
     return gsim_fail(cli->log, GSIM_FAILED, NULL, 0, "%s", log->errors[0].text);
 }
 
-/* --- the command ------------------------------------------------------------------------------- */
+/* --- the command ----------------------------------------------------------------------------- */
 
 /* A policy may refuse a trace that lacks what it needs; the first reason is kept. */
 static void note_refusal(struct check *check, const struct gsim_log *log) {
@@ -272,7 +272,7 @@ static enum gsim_status refuse_options(struct gsim_cli *cli) {
 
 static enum gsim_status check_random(struct check *check) {
     struct gsim_cli *cli = check->cli;
-    int64_t n;
+    int64_t n = 0;
     enum gsim_status status = refuse_options(cli);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_REPS, CASES, 1, MOST_CASES, &n);

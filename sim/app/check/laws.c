@@ -6,7 +6,7 @@
 #include "sim/base/sort.h"
 #include "sim/base/units.h"
 
-/* --- GPUs over time ---------------------------------------------------------------------------- */
+/* --- GPUs over time -------------------------------------------------------------------------- */
 
 static void begin(void *arg, const struct gsim_scene *scene) {
     struct gsim_holdings *h = arg;
@@ -59,7 +59,7 @@ void gsim_holdings_open(struct gsim_holdings *holdings, struct gsim_arena *arena
         (struct gsim_observer){.arg = holdings, .begin = begin, .change = note, .end = end};
 }
 
-/* --- rules ------------------------------------------------------------------------------------- */
+/* --- rules ----------------------------------------------------------------------------------- */
 
 struct checking {
     const struct gsim_result *result;

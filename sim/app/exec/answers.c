@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An answer: {"n": NUMBER, "plan": [VERB, ...], "wake_ns": TIME}, the last two optional. The number
- * is that of the line that it answers: a line too many would otherwise pass for the answer to the
- * next question. Each verb is an object of one of the verbs' names with the job, and of its options;
- * the plan takes them in order. */
+/* An answer: {"n": NUMBER, "plan": [VERB, ...], "wake_ns": TIME}, the last two optional. The
+ * number is that of the line that it answers: a line too many would otherwise pass for the
+ * answer to the next question. Each verb is an object of one of the verbs' names with the job,
+ * and of its options; the plan takes them in order. */
 #include <stdarg.h>
 #include <string.h>
 #include <yajl/yajl_tree.h>

@@ -16,7 +16,7 @@ void gsim_exec_write_hello(FILE *out, const struct gsim_ctx *ctx) {
     fputs("]}\n", out);
 }
 
-/* --- a job that arrives ------------------------------------------------------------------------ */
+/* --- a job that arrives ---------------------------------------------------------------------- */
 
 static const char *const symbols[GSIM_COL_COUNT] = {
 #define GSIM_COLUMN(symbol, name, kind, help) [GSIM_COL_##symbol] = #symbol,
@@ -61,7 +61,7 @@ static void put_job(FILE *out, const struct gsim_view *view, gsim_slot slot) {
     putc('}', out);
 }
 
-/* --- the world --------------------------------------------------------------------------------- */
+/* --- the world ------------------------------------------------------------------------------- */
 
 static void put_idle(FILE *out, const struct gsim_view *view) {
     const struct gsim_view_cluster *cluster = &view->cluster;

@@ -109,7 +109,8 @@ static double ratio_high(const struct sample *s) {
     return gsim_t_ratio(s->first, s->second, (size_t)s->n).high;
 }
 
-/* Runs that never differ, say of work that no policy changes, give no p: there is nothing to test. */
+/* Runs that never differ, say of work that no policy changes, give no p: there is nothing to
+ * test. */
 static double p_of(const struct sample *s) {
     bool is_equal = true;
     for (sqlite3_uint64 i = 0; i < s->n; i++) {

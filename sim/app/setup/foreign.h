@@ -28,9 +28,9 @@ const struct gsim_policy *gsim_foreign_find(struct gsim_foreign *foreign, const 
 
 /* The nth policy that is known, those that are built in first; NULL: there are fewer. */
 const struct gsim_policy *gsim_foreign_known(struct gsim_foreign *foreign, int nth);
-/* The files of a policy from outside as they were when it was loaded: the shared object, or the words
- * of the command that are files. Returns their number, 0 for a policy that is built in, -1 for one
- * that no file stands for. */
+/* The files of a policy from outside as they were when it was loaded: the shared object, or the
+ * words of the command that are files. Returns their number, 0 for a policy that is built in, -1
+ * for one that no file stands for. */
 int gsim_foreign_files(struct gsim_foreign *foreign, const struct gsim_policy *policy,
                        const struct gsim_content **files);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One run of a contender, with its timeline and its samples over time. A policy from outside of the program
- * runs in a process of its own. */
+/* One run of a contender, with its timeline and its samples over time. A policy from outside of
+ * the program runs in a process of its own. */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 

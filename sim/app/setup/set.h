@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --set KEY=VALUE, and the profiles of devices with these keys. Keys of policies are the business of
- * sim/app/setup/setup.c. */
+/* --set KEY=VALUE, and the profiles of devices with these keys. Keys of policies are the business
+ * of sim/app/setup/setup.c. */
 #ifndef GSIM_APP_SET_H
 #define GSIM_APP_SET_H
 

@@ -13,6 +13,7 @@
 #include "sim/app/setup/window.h"
 #include "gsim/run.h"
 #include "traces/generate.h"
+#include "traces/resample.h"
 
 enum { GSIM_MAX_COMPARED = 64 };
 
@@ -39,6 +40,8 @@ struct gsim_setup {
     int64_t slice_budget;
     bool is_exact;
     int64_t shake_ppm; /* strength of shaking a trace file, for replications above 0 */
+    /* how a trace file is resampled, for replications above 0; block_ns 0: it is not */
+    struct gsim_resampling resampling;
     /* What changes the times between submissions; 0: they stay. The load is that of the trace as it
      * was read or of the spec's means, so shaken and drawn traces differ in load by chance. */
     int64_t time_scale_ppm, load_ppm;
@@ -63,14 +66,14 @@ enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn);
 /* Loads the nodes with their devices. It needs the widest gang if no option sets the GPUs. */
 enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup);
-/* The GPUs to which --load is relative. The default cluster, as large as the widest gang needs, is no
- * cluster that a load could be meant for. */
+/* The GPUs to which --load is relative. The default cluster, as large as the widest gang needs, is
+ * no cluster that a load could be meant for. */
 enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus);
 /* Reads the options that change the times between submissions, and keys of the spec, for
  * setup->trace_path. */
 enum gsim_status gsim_setup_scales(struct gsim_cli *cli, struct gsim_setup *setup);
-/* Draws a replication of the spec, or shakes the trace, which is `setup->trace` in replication 0 of a
- * file. */
+/* Draws a replication of the spec, or shakes or resamples the trace, which is `setup->trace` in
+ * replication 0 of a file. */
 enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replication,
                                  struct gsim_arena *arena, struct gsim_trace *out,
                                  struct gsim_log *log);

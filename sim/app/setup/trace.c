@@ -4,6 +4,7 @@
 
 #include "sim/app/setup/setup.h"
 #include "sim/base/units.h"
+#include "sim/app/workload/resampling.h"
 #include "traces/read.h"
 #include "traces/scale.h"
 #include "traces/shake.h"
@@ -23,11 +24,7 @@ static enum gsim_status take_ratio(struct gsim_cli *cli, enum gsim_option option
     *ppm = 0;
     if (!text)
         return GSIM_OK;
-    size_t n = strlen(text);
-    bool is_percent = n > 0 && text[n - 1] == '%';
-    if (gsim_parse_decimal(text, n - is_percent, is_percent ? GSIM_PPM / 100 : GSIM_PPM, ppm) ==
-            GSIM_PARSE_OK &&
-        *ppm > 0 && *ppm <= 1000 * GSIM_PPM)
+    if (gsim_parse_ppm(text, ppm) == GSIM_PARSE_OK && *ppm > 0 && *ppm <= 1000 * GSIM_PPM)
         return GSIM_OK;
     return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                      "--%s: '%s' is not a ratio from 0.000001 to 1000, such as 0.8 or 80%%",
@@ -99,6 +96,9 @@ enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replic
                                  struct gsim_arena *arena, struct gsim_trace *out,
                                  struct gsim_log *log) {
     uint64_t seed = (uint64_t)setup->seed;
+    if (!setup->spec && setup->resampling.block_ns)
+        return gsim_trace_resample(&setup->trace, &setup->resampling, seed, replication, arena, out,
+                                   log);
     if (!setup->spec)
         return gsim_trace_shake(&setup->trace, setup->shake_ppm, seed, replication, arena, out,
                                 log);
@@ -147,10 +147,11 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
         options.bytes = io->trace_bytes;
         options.n_bytes = io->n_trace_bytes;
     }
-    if (setup->replication > 0 && setup->shake_ppm == 0)
+    bool is_resampled = cli->value[GSIM_OPT_RESAMPLE] != NULL;
+    if (setup->replication > 0 && setup->shake_ppm == 0 && !is_resampled)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "--replication needs a trace that can be drawn again: a spec .ini in "
-                         "place of %s, or --shake 5%%",
+                         "place of %s, --resample user or --shake 5%%",
                          setup->trace_path);
     enum gsim_status status =
         gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
@@ -159,13 +160,33 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
                                  cli->arena, &setup->trace, cli->log);
     if (status == GSIM_OK)
         status = scale(cli, setup);
+    if (status == GSIM_OK && is_resampled)
+        status = gsim_resampling_read(cli, cli->value[GSIM_OPT_RESAMPLE], NULL, &setup->trace,
+                                      &setup->resampling);
     if (status != GSIM_OK || setup->replication == 0)
         return status;
-    struct gsim_trace shaken;
-    status = gsim_setup_draw(setup, setup->replication, cli->arena, &shaken, cli->log);
+    struct gsim_trace drawn;
+    status = gsim_setup_draw(setup, setup->replication, cli->arena, &drawn, cli->log);
     if (status == GSIM_OK)
-        setup->trace = shaken;
+        setup->trace = drawn;
     return status;
+}
+
+/* Refuses what contradicts each other: a trace is shaken, resampled or drawn, one of them. */
+static enum gsim_status check_replication(struct gsim_cli *cli, const struct gsim_setup *setup) {
+    const char *resample = cli->value[GSIM_OPT_RESAMPLE];
+    if ((cli->value[GSIM_OPT_BLOCK] || cli->value[GSIM_OPT_NEAR]) && !resample)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--block and --near say how --resample resamples: give that as well");
+    if (resample && cli->value[GSIM_OPT_SHAKE])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--shake and --resample both make replications; give one of them");
+    if (resample && gsim_setup_is_spec(setup->trace_path))
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--resample is for a trace file; %s is a spec, from which --reps draws "
+                         "again",
+                         setup->trace_path);
+    return GSIM_OK;
 }
 
 /* Reads --replication and --shake. */
@@ -183,7 +204,7 @@ static enum gsim_status read_replication(struct gsim_cli *cli, struct gsim_setup
     enum gsim_status status =
         gsim_option_int(cli, GSIM_OPT_REPLICATION, 0, 0, INT64_MAX, &replication);
     setup->replication = (uint64_t)replication;
-    return status;
+    return status == GSIM_OK ? check_replication(cli, setup) : status;
 }
 
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn) {

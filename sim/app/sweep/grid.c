@@ -207,6 +207,17 @@ static bool fills_gaps(const struct gsim_grid_key *key) {
            key->option == GSIM_OPT_GPU_MEM;
 }
 
+/* Whether the key says how replications of a trace file differ from it. */
+static bool is_of_file(const struct gsim_grid_key *key) {
+    return key->option == GSIM_OPT_SHAKE || key->option == GSIM_OPT_RESAMPLE ||
+           key->option == GSIM_OPT_BLOCK || key->option == GSIM_OPT_NEAR;
+}
+
+/* Whether a trace file can have replications. */
+static bool changes_file(const struct gsim_grid *grid) {
+    return find_key(grid, "shake") >= 0 || find_key(grid, "resample") >= 0;
+}
+
 static bool is_of_cluster(const struct gsim_grid_key *key) {
     return key->option == GSIM_OPT_NODES || key->option == GSIM_OPT_GPUS_PER_NODE ||
            key->option == GSIM_OPT_CLUSTER;
@@ -219,6 +230,9 @@ static bool changes_trace(const struct gsim_grid *grid, const struct gsim_grid_k
     case GSIM_OPT_TRACE_FORMAT:
     case GSIM_OPT_SEED:
     case GSIM_OPT_SHAKE:
+    case GSIM_OPT_RESAMPLE:
+    case GSIM_OPT_BLOCK:
+    case GSIM_OPT_NEAR:
     case GSIM_OPT_REPLICATION:
     case GSIM_OPT_SPEC:
     case GSIM_OPT_TIME_SCALE:
@@ -267,9 +281,10 @@ static enum gsim_status find_specs(struct reading *r) {
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++)
         is_any |= r->is_spec[i] = gsim_setup_is_spec(key->value[i]);
-    if (reps >= 0 && !is_any && find_key(r->grid, "shake") < 0)
+    if (reps >= 0 && !is_any && !changes_file(r->grid))
         return bad(r, r->grid->key[reps].line,
-                   "replications need a trace that can be drawn again: a spec .ini, or 'shake'");
+                   "replications need a trace that can be drawn again: a spec .ini, 'resample' or "
+                   "'shake'");
     return GSIM_OK;
 }
 
@@ -301,9 +316,9 @@ static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
     if (k > r->policy_key)
         is_met = r->meets[choice[r->policy_key] * (size_t)r->grid->n_keys + (size_t)k];
     else if (key->option == GSIM_OPT_REPLICATION)
-        is_met = is_spec || find_key(r->grid, "shake") >= 0;
-    else if (fills_gaps(key) || key->option == GSIM_OPT_SHAKE)
-        /* a drawn trace has no gaps to fill, and is drawn again instead of shaken */
+        is_met = is_spec || changes_file(r->grid);
+    else if (fills_gaps(key) || is_of_file(key))
+        /* a drawn trace has no gaps to fill, and is drawn again instead of changed */
         is_met = !is_spec;
     else if (key->option == GSIM_OPT_SPEC)
         is_met = is_spec;
@@ -523,7 +538,7 @@ uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run) {
     const uint32_t *choice = grid->choice + run * grid->n_keys;
     bool is_drawn = gsim_setup_is_spec(grid->key[0].value[choice[0]]);
     uint64_t sum = 0;
-    for (int k = 0; k < grid->n_keys; k++) /* a shaken file depends on the seed as well */
+    for (int k = 0; k < grid->n_keys; k++) /* a changed file depends on the seed as well */
         is_drawn |= grid->key[k].option == GSIM_OPT_REPLICATION && choice[k] != GSIM_GRID_UNMET &&
                     strcmp(grid->key[k].value[choice[k]], "0") != 0;
     for (int k = 0; k < grid->n_keys; k++) {

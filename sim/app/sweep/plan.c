@@ -34,6 +34,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     setup->policy_timeout_ns = sweep->policy_timeout_ns;
     setup->widest_gang = shared->widest_gang;
     setup->shake_ppm = shared->shake_ppm;
+    setup->resampling = shared->resampling;
     const char *replication = cli->value[GSIM_OPT_REPLICATION];
     setup->replication = replication ? strtoull(replication, NULL, 10) : 0;
     status = gsim_setup_scales(cli, setup);
@@ -195,6 +196,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
         return status;
     trace->seed = read->seed;
     trace->shake_ppm = read->shake_ppm;
+    trace->resampling = read->resampling;
     trace->spec = read->spec;
     if (!gsim_setup_is_spec(read->trace_path)) {
         trace->arena = arena;

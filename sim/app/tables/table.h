@@ -9,8 +9,8 @@
 #include "sim/app/statistics/stats.h"
 #include "gsim/arena.h"
 
-/* A result of the runs of a row: over n replications, with its ratio to the policy that the table is
- * against. Numbers that are not known are NaN. */
+/* A result of the runs of a row: over n replications, with its ratio to the policy that the table
+ * is against. Numbers that are not known are NaN. */
 struct gsim_cell {
     const char *head, *row; /* the column of the table, and the row */
     double n;

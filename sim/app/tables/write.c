@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A table as text, a block for each column; as CSV, a line for each cell; and as a LaTeX tabular. */
+/* A table as text, a block for each column; as CSV, a line for each cell; and as a LaTeX
+ * tabular. */
 #include <math.h>
 #include <string.h>
 
@@ -67,7 +68,8 @@ static void write_text(FILE *out, const struct gsim_table *table) {
         fputc('\n', out);
     }
     if (table->is_shaken)
-        fputs("\nranges over shaken copies of one trace: how sensitive it is, no chance of being "
+        fputs("\nranges over shaken or resampled copies of one trace: how sensitive it is, no "
+              "chance of being "
               "wrong\n",
               out);
     else
@@ -141,8 +143,8 @@ static void put_cell(FILE *out, const struct gsim_cell *cell) {
         fprintf(out, " {\\scriptsize$[%.3g, %.3g]$}", cell->value.low, cell->value.high);
 }
 
-/* The part of the heads that all columns share: "JCT mean (h)" of "JCT mean (h), load = 0.5"; 0: they
- * share none. */
+/* The part of the heads that all columns share: "JCT mean (h)" of "JCT mean (h), load = 0.5"; 0:
+ * they share none. */
 static size_t shared_head(const struct gsim_table *table) {
     const char *comma = strstr(table->cell[0].head, ", ");
     size_t n = comma ? (size_t)(comma - table->cell[0].head) : 0;
@@ -188,7 +190,8 @@ static void write_latex(FILE *out, const struct gsim_table *table) {
     }
     fputs("\\bottomrule\n\\end{tabular}\n", out);
     if (table->is_shaken)
-        fputs("% Brackets: the range over shaken copies of one trace, no confidence interval.\n",
+        fputs("% Brackets: the range over shaken or resampled copies of one trace, no confidence "
+              "interval.\n",
               out);
     else
         fprintf(
