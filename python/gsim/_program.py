@@ -2,6 +2,7 @@
 """The commands of gsim as functions. Whatever they return, the program has computed."""
 import contextlib
 import csv
+import functools
 import io
 import json
 import os
@@ -79,17 +80,49 @@ class _Output:
         self.warnings = warned
 
 
+def _in_thread(call):
+    """The value of a call that has several threads with hooks in them: the main thread does nothing
+    but listen for Ctrl-C, and passes it on to all of them."""
+    box, is_interrupted, is_done = {}, False, threading.Event()
+
+    def work():
+        try:
+            box["value"] = call()
+        except BaseException as error:
+            box["error"] = error
+        finally:
+            is_done.set()
+
+    threading.Thread(target=work).start()
+    while not is_done.is_set():  # a join that Ctrl-C interrupts takes the thread for dead
+        try:
+            is_done.wait()
+        except KeyboardInterrupt:
+            is_interrupted = True
+            _gsim.interrupt()
+    if is_interrupted:
+        raise KeyboardInterrupt
+    if "error" in box:
+        raise box["error"]
+    return box["value"]
+
+
 def _call(words, policies=(), trace=(None, None), jobs=False):
     classes = [policy for policy in policies if not isinstance(policy, str)]
     name, content = trace
-    status, out, err, jobs_csv, errors, n_errors, warned, failure = _gsim.run(
+    is_main = threading.current_thread() is threading.main_thread()
+    is_apart = bool(classes) and not jobs and is_main  # several runs, in threads of their own
+    call = functools.partial(
+        _gsim.run,
         args=["gsim", *words],
         policies=[_policy.table(policy) for policy in classes],
         trace_name=name,
         trace=content,
         jobs=jobs,
-        is_main=threading.current_thread() is threading.main_thread(),
+        is_main=is_main and not is_apart,
     )
+    answer = _in_thread(call) if is_apart else call()
+    status, out, err, jobs_csv, errors, n_errors, warned, failure = answer
     if status != 0 or failure is not None:
         raise_for(status, errors, n_errors, failure)
     for text in warned:

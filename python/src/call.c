@@ -26,15 +26,24 @@ static void on_interrupt(int number) {
 }
 
 static bool listen(bool is_main) {
+    if (depth == 0)
+        stop = 0;
     if (!is_main || depth > 0)
         return false;
     struct sigaction action = {.sa_handler = on_interrupt};
     (void)sigaction(SIGINT, NULL, &before);
     if (before.sa_flags & SA_SIGINFO)
         return false;
-    stop = 0;
     (void)sigemptyset(&action.sa_mask);
     return sigaction(SIGINT, &action, NULL) == 0;
+}
+
+/* What Ctrl-C does to runs in other threads than that which hears of it. */
+PyObject *gsim_py_interrupt(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    stop = 1;
+    gsim_py_interrupt_hooks();
+    Py_RETURN_NONE;
 }
 
 /* --- the call --------------------------------------------------------------------------------- */

@@ -8,10 +8,12 @@
 
 PyObject *gsim_py_error;
 
-static PyMethodDef functions[] = {{"run", (PyCFunction)(void (*)(void))gsim_py_run,
-                                   METH_VARARGS | METH_KEYWORDS, "The program as a function."},
-                                  {"options", gsim_py_options, METH_O, "The options of a command."},
-                                  {0}};
+static PyMethodDef functions[] = {
+    {"run", (PyCFunction)(void (*)(void))gsim_py_run, METH_VARARGS | METH_KEYWORDS,
+     "The program as a function."},
+    {"interrupt", gsim_py_interrupt, METH_NOARGS, "Ends all runs, as Ctrl-C does."},
+    {"options", gsim_py_options, METH_O, "The options of a command."},
+    {0}};
 
 static struct PyModuleDef about = {.m_base = PyModuleDef_HEAD_INIT,
                                    .m_name = "gsim._gsim",

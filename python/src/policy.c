@@ -117,6 +117,32 @@ static void fail(struct gsim_ctx *ctx, enum hook hook, gsim_slot slot, const cha
     Py_XDECREF(trace);
 }
 
+/* --- hooks that are running ------------------------------------------------------------------- */
+
+/* A hook in some thread; the list is under the interpreter's lock. */
+struct active {
+    unsigned long thread;
+    struct active *next;
+};
+static struct active *actives;
+
+static void begin_hook(struct active *own) {
+    *own = (struct active){PyThread_get_thread_ident(), actives};
+    actives = own;
+}
+
+static void end_hook(struct active *own) {
+    struct active **at = &actives;
+    while (*at != own)
+        at = &(*at)->next;
+    *at = own->next;
+}
+
+void gsim_py_interrupt_hooks(void) {
+    for (const struct active *hook = actives; hook; hook = hook->next)
+        (void)PyThreadState_SetAsyncExc(hook->thread, PyExc_KeyboardInterrupt);
+}
+
 /* --- hooks ------------------------------------------------------------------------------------ */
 
 /* Calls the method with up to two arguments, which it takes over. */
@@ -124,6 +150,8 @@ static void call_method(struct gsim_ctx *ctx, struct gsim_plan *plan, enum hook 
                         gsim_slot slot, PyObject *first, PyObject *second) {
     struct run *run = ctx->state;
     PyObject *args[] = {NULL, first, second};
+    struct active own;
+    begin_hook(&own);
     gsim_py_world_enter(run->world, ctx, plan);
     PyObject *done = NULL;
     if (!PyErr_Occurred())
@@ -133,6 +161,7 @@ static void call_method(struct gsim_ctx *ctx, struct gsim_plan *plan, enum hook 
     Py_XDECREF(first);
     Py_XDECREF(second);
     bool is_clean = gsim_py_world_leave(run->world);
+    end_hook(&own);
     if (!done || !is_clean) {
         const char *id = slot == GSIM_NO_SLOT
                              ? ""

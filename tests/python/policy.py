@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -412,6 +413,27 @@ def test_state():
     equal([row["jct_mean_s"] for row in rows], [row["jct_mean_s"] for row in others])
 
 
+def test_nested():
+    """a hook may run simulations of its own, also in a thread."""
+    seen = []
+
+    def open(self):
+        Fifo.open(self)
+        seen.append(run("fifo")["completed"])
+        thread = threading.Thread(target=lambda: seen.append(run(Fifo)["completed"]))
+        thread.start()
+        thread.join()
+        equal(self.view.cluster.n_gpus, 2)
+
+    equal(run(made(open=open))["completed"], 4)
+    equal(seen, [4, 4])
+
+    def fails(self):
+        raise ValueError("no object")
+
+    raises(gsim.RunError, "in open: ValueError: no object", run, made(__init__=fails))
+
+
 REPEATED = """
 import sys
 sys.path[:0] = ["python", "tests/python", "examples/python"]
@@ -432,17 +454,19 @@ def test_deterministic():
 
 
 ENDLESS = """
-import sys
+import os, sys
 sys.path[:0] = ["python", "tests/python", "examples/python"]
 import gsim
 class Endless(gsim.Policy):
     def decide(self, plan):
-        print("begun", flush=True)
+        os.write(1, b"begun\\n")  # at once, whatever other threads write
         while True:
             pass
 try:
     if sys.argv[1] == "hook":
         gsim.run("tests/golden/three.csv", Endless)
+    elif sys.argv[1] == "threads":
+        gsim.compare("traces/samples/bursty.csv", [Endless, "fifo"], shake="5%", reps=3, jobs=4)
     else:
         print("begun", flush=True)
         gsim.compare("traces/samples/bursty.csv", "fifo,las,srtf,gandiva", shake="5%", reps=1000)
@@ -455,13 +479,14 @@ print("and on")
 
 def test_interrupt():
     """Ctrl-C ends a run, in a hook and in the program, and the next run is unharmed."""
-    for where in ("hook", "program"):
+    for where in ("hook", "threads", "program"):
         child = subprocess.Popen([sys.executable, "-c", ENDLESS, where], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True)
         equal(child.stdout.readline(), "begun\n")
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=60)
+        out = out.replace("begun\n", "")  # of other threads
         equal((out, child.returncode), ("interrupted\nand on\n", 0))
 
 
