@@ -33,6 +33,8 @@ struct gsim_names {
     const char **name;
 };
 
+struct gsim_program; /* a job kernel by kernel */
+
 struct gsim_trace {
     const char *path; /* as given, for messages */
     const char *format; /* name of the format */
@@ -57,6 +59,11 @@ struct gsim_trace {
      * GSIM_COL_APP), by device type. NULL: all are equal, or the speeds were not looked up. */
     const uint64_t *app_rate_q32;
     uint16_t n_app_devices;
+
+    /* The insides of applications (opaque here): by name (of GSIM_COL_APP), by device type. NULL:
+     * no application has one; an entry NULL: this application has none. */
+    const struct gsim_program *const *programs;
+    uint16_t n_program_devices;
 
     /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
      * and the files that were joined. NULL-terminated, may be NULL. */
