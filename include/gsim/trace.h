@@ -60,10 +60,9 @@ struct gsim_trace {
     const uint64_t *app_rate_q32;
     uint16_t n_app_devices;
 
-    /* The insides of applications (opaque here): by name (of GSIM_COL_APP), by device type. NULL:
-     * no application has one; an entry NULL: this application has none. */
+    /* The insides of applications (opaque here), on the cluster's first device: by name (of
+     * GSIM_COL_APP). NULL: no application has one; an entry NULL: this application has none. */
     const struct gsim_program *const *programs;
-    uint16_t n_program_devices;
 
     /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
      * and the files that were joined. NULL-terminated, may be NULL. */

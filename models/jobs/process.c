@@ -2,6 +2,7 @@
 #include "models/jobs/process.h"
 
 #include "gsim/units.h"
+#include "models/gpu/program_alone.h"
 
 /* How many kernels the host launches in an iteration when the row does not give their number: as
  * many as a host can launch in that time, at the device's launch rate. Where launching costs
@@ -159,6 +160,65 @@ static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t in
     return process;
 }
 
+/* --- programs --------------------------------------------------------------------------------- */
+
+static const struct gsim_program *program_of(const struct gsim_trace *trace, uint32_t index) {
+    int64_t app = gsim_trace_get(trace, GSIM_COL_APP, index);
+    return app >= 0 && trace->programs ? trace->programs[app] : NULL;
+}
+
+/* The program as the row describes it: its kernels together as long as gpu_ms. */
+static struct gsim_context run_program(const struct gsim_trace *trace, uint32_t index,
+                                       const struct gsim_profile *profile,
+                                       const struct gsim_program *program, int64_t iterations) {
+    int64_t kernels_ns = given(trace, GSIM_COL_GPU_NS, index);
+    struct gsim_context context = {.iterations = iterations,
+                                   .gpu_ns = program->gpu_ns,
+                                   .host_ns = program->host_ns,
+                                   .kernels = program->n_kernels,
+                                   .queue = profile->value[GSIM_KEY_LAUNCH_QUEUE],
+                                   .program = program};
+    if (kernels_ns > 0)
+        context.gpu_ns += kernels_ns - program->kernels_ns;
+    if (context.gpu_ns < context.kernels)
+        context.gpu_ns = context.kernels;
+    return context;
+}
+
+static struct gsim_process loop_of_program(const struct gsim_trace *trace, uint32_t index,
+                                           const struct gsim_profile *profile,
+                                           const struct gsim_program *program) {
+    struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
+    int64_t tail_ns = given(trace, GSIM_COL_HOST_TAIL_NS, index);
+    int64_t n = given(trace, GSIM_COL_ITERATIONS, index);
+    int64_t service_ns = trace->service_ns[index] - tail_ns;
+    process.context = run_program(trace, index, profile, program, n);
+    process.iterations = n;
+    int64_t alone_ns =
+        gsim_program_fit(&process.context, service_ns, given(trace, GSIM_COL_HOST_NS, index));
+    process.pace_ns = alone_ns / n > 0 ? alone_ns / n : 1;
+    int64_t paced_ns = process.pace_ns * n;
+    process.tail_ns = service_ns > paced_ns ? service_ns - paced_ns + tail_ns : tail_ns;
+    return process;
+}
+
+static struct gsim_process requests_of_program(const struct gsim_trace *trace, uint32_t index,
+                                               const struct gsim_profile *profile,
+                                               const struct gsim_program *program) {
+    struct gsim_process process = {
+        .is_open_loop = true, .per_iteration = 1, .length_key = GSIM_KEY_COUNT};
+    int64_t host_ns = given(trace, GSIM_COL_HOST_NS, index);
+    process.context =
+        run_program(trace, index, profile, program, given(trace, GSIM_COL_REQUESTS, index));
+    process.context.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
+    if (host_ns > 0)
+        process.context.host_ns = host_ns;
+    process.pace_ns = process.context.gpu_ns;
+    return process;
+}
+
+/* --- rows without a program ------------------------------------------------------------------- */
+
 static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile, unsigned parts) {
     struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
@@ -216,9 +276,17 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
 
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile, unsigned parts) {
-    struct gsim_process process = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0
-                                      ? open_loop(trace, index, profile)
-                                      : closed_loop(trace, index, profile, parts);
+    const struct gsim_program *program = program_of(trace, index);
+    bool is_open_loop = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0;
+    struct gsim_process process;
+    if (program && is_open_loop)
+        process = requests_of_program(trace, index, profile, program);
+    else if (program && given(trace, GSIM_COL_ITERATIONS, index) > 0)
+        process = loop_of_program(trace, index, profile, program);
+    else if (is_open_loop)
+        process = open_loop(trace, index, profile);
+    else
+        process = closed_loop(trace, index, profile, parts);
     process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     process.is_cold = is_beyond_l2(trace, index, profile);
     return process;
@@ -240,6 +308,8 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
         return GSIM_PROCESS_HAS_GAP;
     bool is_waiting = given(trace, GSIM_COL_SYNC, index) == GSIM_SYNC_KERNEL;
     unsigned keys = 0;
+    if (program_of(trace, index) && given(trace, GSIM_COL_ITERATIONS, index) > 0)
+        return GSIM_PROCESS_HAS_BETWEEN;
     if (given(trace, GSIM_COL_KERNELS, index) == 0 && given(trace, GSIM_COL_HOST_NS, index) > 0)
         keys |= GSIM_PROCESS_HAS_LAUNCHES | GSIM_PROCESS_HAS_GUESS |
                 (is_waiting ? GSIM_PROCESS_HAS_SYNCS : 0U);
