@@ -26,9 +26,11 @@ static const struct gsim_program_step *step_of(const struct gsim_context *contex
 }
 
 /* Host time from the begin of the present iteration to the launch of this kernel, counted from the
- * iteration's first. */
+ * iteration's first. A launch past the end of the clock is one that the host never comes to. */
 static int64_t host_until(const struct gsim_context *context, int64_t kernel) {
     int64_t ahead = kernel >= context->kernels ? kernel / context->kernels : 0;
+    if (ahead > 0 && context->host_ns > GSIM_TIME_MAX / 2 / (ahead + 1))
+        return GSIM_TIME_MAX;
     int64_t launched = step_of(context, kernel - ahead * context->kernels)->launched_ns;
     return ahead * context->host_ns + scaled(launched, context->host_q32);
 }

@@ -180,6 +180,9 @@ enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_p
         return status;
     place_touches(&m);
     make_calls(&m);
+    if (program->gpu_ns > GSIM_PROGRAM_MOST_NS)
+        return gsim_fail(log, GSIM_BAD_INPUT, app->path, 0,
+                         "an iteration of a program takes the GPU ten days at most");
     *out = program;
     return GSIM_OK;
 }

@@ -13,8 +13,12 @@
 
 #include "gsim/arena.h"
 #include "gsim/status.h"
+#include "gsim/units.h"
 #include "models/hardware/profile.h"
 #include "sim/api/app.h"
+
+/* The longest host or GPU time of an iteration: ten days. */
+#define GSIM_PROGRAM_MOST_NS (INT64_C(864000) * GSIM_NS_PER_S)
 
 /* A part of a buffer, in bytes from its begin. */
 struct gsim_program_touch {

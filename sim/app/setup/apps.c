@@ -7,6 +7,7 @@
 #include "models/gpu/program_alone.h"
 #include "sim/base/text.h"
 #include "traces/apps.h"
+#include "traces/cells.h"
 #include "traces/service.h"
 
 static const char folder[] = "models/apps/";
@@ -214,21 +215,11 @@ static int64_t fitting_gpu_ns(const struct resolving *r, uint32_t job, const int
                                        : cell[GSIM_COL_GPU_NS];
 }
 
-/* The time of n iterations of the job's program alone; 1: of the first. */
+/* The time of n iterations of the job's program alone. */
 static int64_t program_ns(const struct resolving *r, const int64_t *cell,
                           const struct gsim_program *program, int64_t n) {
-    struct gsim_context context = {.iterations = n,
-                                   .gpu_ns = program->gpu_ns,
-                                   .host_ns = program->host_ns,
-                                   .kernels = program->n_kernels,
-                                   .queue = r->profile->value[GSIM_KEY_LAUNCH_QUEUE],
-                                   .program = program};
-    if (cell[GSIM_COL_GPU_NS] > 0)
-        context.gpu_ns += cell[GSIM_COL_GPU_NS] - program->kernels_ns;
-    if (cell[GSIM_COL_HOST_NS] > 0)
-        context.host_ns = cell[GSIM_COL_HOST_NS];
-    if (context.gpu_ns < context.kernels)
-        context.gpu_ns = context.kernels;
+    struct gsim_context context =
+        gsim_program_context(program, r->profile, cell[GSIM_COL_GPU_NS], cell[GSIM_COL_HOST_NS], n);
     return gsim_program_alone_ns(&context);
 }
 
@@ -284,6 +275,28 @@ static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
     return GSIM_OK;
 }
 
+/* What the program says itself no cell of the row says otherwise. */
+static enum gsim_status check_row(const struct resolving *r, uint32_t job, const char *name) {
+    static const enum gsim_column said[] = {GSIM_COL_SYNC, GSIM_COL_HOST_GAP_NS, GSIM_COL_KERNELS,
+                                            GSIM_COL_GPU_NS /* of one kernel of a request */};
+    bool is_open_loop = gsim_trace_get(r->trace, GSIM_COL_REQUESTS, job) > 0;
+    static const enum gsim_column times[] = {GSIM_COL_GPU_NS, GSIM_COL_HOST_NS};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (gsim_trace_get(r->trace, said[i], job) >= 0 &&
+            (said[i] != GSIM_COL_GPU_NS || is_open_loop))
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->trace->path, gsim_trace_line(r->trace, job),
+                             "job '%s' runs the application '%s', which has a program: it says "
+                             "itself what %s would say; leave that cell empty",
+                             gsim_trace_id(r->trace, job), name, gsim_columns[said[i]].name);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (gsim_trace_get(r->trace, times[i], job) > GSIM_PROGRAM_MOST_NS)
+            return gsim_fail(
+                r->log, GSIM_BAD_INPUT, r->trace->path, gsim_trace_line(r->trace, job),
+                "job '%s' runs a program, and %s is of one iteration: ten days at most",
+                gsim_trace_id(r->trace, job), gsim_columns[times[i]].name);
+    return GSIM_OK;
+}
+
 static enum gsim_status resolve_job(struct resolving *r, uint32_t job) {
     int64_t name = r->trace->column[GSIM_COL_APP][job];
     if (name < 0)
@@ -294,6 +307,8 @@ static enum gsim_status resolve_job(struct resolving *r, uint32_t job) {
         if (status != GSIM_OK)
             return status;
     }
+    if (filling->program && check_row(r, job, r->trace->names[GSIM_COL_APP].name[name]) != GSIM_OK)
+        return GSIM_BAD_INPUT;
     /* the GPU time comes first in the list and needs the kernels */
     for (int i = N_FILLED - 1; i >= 0; i--) {
         int64_t *cell = &r->column[filled[i]][job];
