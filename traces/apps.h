@@ -8,14 +8,14 @@
  *                   flops, bytes, precision (fp32 tf32 fp16 int8), efficiency (share of the roof
  *                     that binds it, default 100%): the time on any device follows, or
  *                   time_us, device: the time on that device, in place of the above
- *                 and touches (names of buffers, whole or a part, and what is done there:
+ *                 and touches (names of buffers, whole or a part, and the access:
  *                   "weights kv:0%-25%@rw"; r, w or rw), sm_fraction (of the SMs that it can
  *                   fill, default 1), sms (needed at once), blocks, and of one block threads,
  *                   shared_kib, and registers_kib or registers (of a thread)
  *     copy, set   as kernel, for the GPU's other engines; in programs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations
  *     sync        name kernel, iteration (default) or none: where the host waits; count: it waits
- *                 after so many iterations (default 1)
+ *                 after that many iterations (default 1)
  *     idempotent  name yes or no (default): whether a kernel may be killed and run again
  *
  * and, where the file has a program, the host's calls in order, each with host_us, the host's time
