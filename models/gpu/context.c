@@ -487,7 +487,7 @@ static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
             gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
 }
 
-/* For how long the host launches what is in the queue, at most, and the present iteration. */
+/* For how long, at most, the host launches a full queue and the present iteration. */
 static int64_t launching_ns(const struct gsim_context *context) {
     if (!context->program)
         return context->host_ns;

@@ -13,7 +13,7 @@ struct maker {
     struct gsim_program_step *steps;
     struct gsim_program_touch *touches;
     int64_t *kernel_ns; /* by app->kernels: of a launch without a time of its own */
-    uint32_t *first_touch; /* the same */
+    uint32_t *first_touch; /* by app->kernels */
     /* the launches, counted from 1, behind which an event or the end of a stream stands; 0: none */
     uint32_t *event_at, *stream_at;
 };

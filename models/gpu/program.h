@@ -63,8 +63,8 @@ struct gsim_program {
     const struct gsim_program_touch *touches;
     uint32_t n_calls, n_kernels;
     uint16_t n_streams, n_events;
-    /* After each of so many iterations the host waits for all that it has launched; 0: it never
-     * does. After the last iteration it does in any case. */
+    /* The number of iterations after which the host waits for all that it has launched; 0: it
+     * never does. After the last iteration it does in any case. */
     int64_t sync_every;
     int64_t rest_ns; /* host time after the last call */
     int64_t host_ns; /* host time of an iteration without waits */

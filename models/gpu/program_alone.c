@@ -23,7 +23,7 @@ struct gsim_context gsim_program_context(const struct gsim_program *program,
     return context;
 }
 
-/* What n iterations take, and when others like them could follow: by their pace that may be later. */
+/* The time of n iterations, and when others like them could follow, by their pace maybe later. */
 struct walked {
     int64_t end_ns, next_ns;
 };

@@ -131,7 +131,7 @@ static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_mem
     return ring->marks.quantum_start_ns + n * quantum_ns;
 }
 
-/* When the running member gives up the lane by itself; what is past limit_ns does not matter. */
+/* When the running member gives up the lane by itself; a time past limit_ns does not matter. */
 static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                          int64_t limit_ns) {
     const struct gsim_context *context = &member->context;
