@@ -353,6 +353,7 @@ void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
     context->gpu_ns = gsim_process_time_ns(context->gpu_ns, rate_q32);
     context->host_ns = gsim_process_time_ns(context->host_ns, rate_q32);
     context->gap_ns = gsim_process_time_ns(context->gap_ns, rate_q32);
+    context->pace_ns = gsim_process_time_ns(context->pace_ns, rate_q32);
     if (context->gpu_ns < context->kernels) /* of at least 1 ns each */
         context->gpu_ns = context->kernels;
 }
@@ -364,6 +365,7 @@ void gsim_process_repace(struct gsim_context *left, const struct gsim_context *w
     left->gpu_ns = whole->gpu_ns;
     left->host_ns = whole->host_ns;
     left->gap_ns = whole->gap_ns;
+    left->pace_ns = whole->pace_ns;
 }
 
 void gsim_process_put(const struct gsim_process *process, gsim_work service,
