@@ -14,12 +14,13 @@
 
 const struct gsim_profiler gsim_profiler_timeline = {
     .name = "timeline",
-    .summary = "a program, launch by launch: rows, or a Chrome trace of PyTorch's profiler",
+    .summary = "a program, launch by launch: rows, a Chrome trace (PyTorch), or Nsight's database",
     .notes =
         "rows of iterations, calls and their kernels (what, t_ns, dur_ns, corr, stream, grid, "
         "block,\n"
         "regs, shared_bytes, name, and kind where a file has several programs), or a trace as for\n"
-        "kineto, with prof.step() after each iteration:\n"
+        "kineto, with prof.step() after each iteration, or the database of Nsight Systems (nsys\n"
+        "export --type sqlite) with a range of NVTX around each iteration, which --kind names:\n"
         "  gsim import timeline rows.csv.gz --device h200 --kind vit_train --sync-every 4 -o "
         "app.csv\n"
         "and name app.csv in a trace's column app, with iterations and duration_s, or host_ms, as\n"
@@ -259,8 +260,10 @@ static enum gsim_status walk_all(struct joining *j, uint32_t n_iterations) {
         if (one->what != GSIM_TIMELINE_ITERATION)
             continue;
         if (one->begin_ns < until_ns)
-            return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, one->line,
-                             "an iteration begins before the one before it has ended");
+            return gsim_fail(
+                timeline->log, GSIM_BAD_INPUT, timeline->path, one->line,
+                "an iteration begins before the one before it has ended; of ranges within "
+                "ranges (NVTX), --kind names those that are iterations");
         until_ns = end_of(one);
         uint32_t last = i + 1;
         while (last < timeline->n && timeline->record[j->by_time[last]].begin_ns < until_ns)

@@ -4,8 +4,11 @@
 #define _XOPEN_SOURCE 700
 #include "tests/support/trace_file.h"
 
+#include <sqlite3.h>
+
 #include "models/gpu/program_alone.h"
 #include "models/gpu/roofline.h"
+#include "sim/app/nsight/nsight.h"
 #include "sim/app/setup/apps.h"
 #include "traces/apps.h"
 #include "traces/timeline.h"
@@ -329,6 +332,72 @@ static void a_chrome_trace_becomes_a_program(void **state) {
     assert_int_equal(app.gap_ns, 46 * US);
 }
 
+/* The tables of an export of Nsight Systems, with the columns that are read. */
+#define NSIGHT                                                                                     \
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"                                  \
+    "CREATE TABLE NVTX_EVENTS(start INT, end INT, text TEXT, textId INT);"                         \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, correlationId INT, nameId INT);" \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(correlationId INT, syncType INT, "           \
+    "streamId INT);"
+#define NSIGHT_KERNELS                                                                             \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INT, end INT, correlationId INT, streamId INT," \
+    "gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT, registersPerThread INT," \
+    "staticSharedMemory INT, dynamicSharedMemory INT, demangledName INT);"
+/* Two steps, the second named by a number of StringIds, and a range within the first. */
+#define NSIGHT_ROWS                                                                                \
+    "INSERT INTO StringIds VALUES(1,'cudaLaunchKernel_v7000'),(2,'cudaStreamSynchronize_v3020'),"  \
+    "(3,'void ns::gemm<int>(float)'),(4,'step_2');"                                                \
+    "INSERT INTO NVTX_EVENTS VALUES(1000,50000,'step_1',NULL),(60000,109000,NULL,4),"              \
+    "(2000,3000,'aten::mm',NULL),(4000,NULL,'mark',NULL);"                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(2000,4000,5,1),(10000,31000,6,2),"             \
+    "(61000,63000,7,1),(69000,90000,8,2);"                                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES(6,3,7),(8,3,7);"                       \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(4000,30000,5,7,3,2,1,128,1,1,40,1024,2048,3),"  \
+    "(63000,89000,7,7,3,2,1,128,1,1,40,1024,2048,3);"
+
+static enum gsim_status import_database(struct fixture *f, const char *sql, const char *kind) {
+    struct gsim_timeline timeline;
+    sqlite3 *db;
+    (void)unlink(f->path);
+    f->log = (struct gsim_log){0};
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_true(gsim_nsight_is_database(f->path));
+    assert_int_equal(gsim_timeline_init(&timeline, f->path, kind, f->arena, &f->log), GSIM_OK);
+    enum gsim_status status = gsim_nsight_read(&timeline);
+    if (status == GSIM_OK)
+        status = gsim_timeline_fold(&timeline);
+    if (status != GSIM_OK)
+        return status;
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gsim_timeline_write(&timeline, "h200", 0, file), GSIM_OK);
+    assert_int_equal(fclose(file), 0);
+    return GSIM_OK;
+}
+
+static void a_database_of_nsight_becomes_a_program(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(import_database(f, NSIGHT NSIGHT_KERNELS NSIGHT_ROWS, "step"), GSIM_OK);
+    assert_int_equal(gsim_apps_load(f->path, NULL, 0, f->arena, &app, &f->log), GSIM_OK);
+    assert_int_equal(app.n_calls, 2);
+    assert_string_equal(app.kernels[0].name, "gemm");
+    assert_int_equal(app.kernels[0].blocks, 6);
+    assert_int_equal(app.kernels[0].shared_bytes, 3072);
+    assert_int_equal(app.calls[0].host_ns, 3 * US);
+    assert_int_equal(app.calls[0].time_ns, 26 * US);
+    assert_int_equal(app.calls[1].kind, GSIM_CALL_WAIT_STREAM);
+    assert_int_equal(app.calls[1].host_ns, 6 * US);
+    assert_int_equal(app.gap_ns, 20 * US); /* from the kernels' ends, at 30 and 89 us */
+    assert_int_equal(app.sync, GSIM_SYNC_NONE);
+    assert_int_equal(import_database(f, NSIGHT NSIGHT_KERNELS NSIGHT_ROWS, NULL), GSIM_BAD_INPUT);
+    expect_error(f, " an iteration begins before the one before it has ended; of ranges within");
+    assert_int_equal(import_database(f, NSIGHT, "step"), GSIM_BAD_INPUT);
+    expect_error(f, " it has no table CUPTI_ACTIVITY_KIND_KERNEL: profile with nsys profile");
+}
+
 static void refuse_timeline(struct fixture *f, const char *text, const char *expected) {
     struct gsim_app app;
     assert_int_equal(import(f, text, &app), GSIM_BAD_INPUT);
@@ -360,11 +429,17 @@ static void timelines_that_are_no_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(what_a_program_says),           TEST(what_is_wrong_is_named_by_its_line),
-        TEST(a_block_that_no_sm_holds),      TEST(what_a_program_takes_alone),
-        TEST(a_wait_within_an_iteration),    TEST(a_full_queue_holds_the_host_up),
-        TEST(the_time_alone_tells_the_host), TEST(a_row_and_its_program),
-        TEST(a_timeline_becomes_a_program),  TEST(a_chrome_trace_becomes_a_program),
+        TEST(what_a_program_says),
+        TEST(what_is_wrong_is_named_by_its_line),
+        TEST(a_block_that_no_sm_holds),
+        TEST(what_a_program_takes_alone),
+        TEST(a_wait_within_an_iteration),
+        TEST(a_full_queue_holds_the_host_up),
+        TEST(the_time_alone_tells_the_host),
+        TEST(a_row_and_its_program),
+        TEST(a_timeline_becomes_a_program),
+        TEST(a_chrome_trace_becomes_a_program),
+        TEST(a_database_of_nsight_becomes_a_program),
         TEST(timelines_that_are_no_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

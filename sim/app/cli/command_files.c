@@ -12,6 +12,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
 #include "sim/app/cli/output.h"
+#include "sim/app/nsight/nsight.h"
 #include "sim/app/setup/setup.h"
 #include "traces/profiler.h"
 #include "traces/timeline.h"
@@ -207,7 +208,8 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
         status = gsim_timeline_init(&timeline, cli->operand[1], cli->value[GSIM_OPT_KIND],
                                     cli->arena, cli->log);
     if (status == GSIM_OK)
-        status = gsim_timeline_read(&timeline);
+        status = gsim_nsight_is_database(cli->operand[1]) ? gsim_nsight_read(&timeline)
+                                                          : gsim_timeline_read(&timeline);
     if (status == GSIM_OK)
         status = check_gpu(cli, timeline.gpu, &profile);
     if (status == GSIM_OK)
