@@ -69,7 +69,7 @@ struct gsim_program {
     int64_t rest_ns; /* host time after the last call */
     int64_t host_ns; /* host time of an iteration without waits */
     int64_t kernels_ns; /* of all kernels */
-    /* GPU time of an iteration in turns: the kernels, and the time between two of them */
+    /* GPU time of an iteration in turns: the kernels, and the time between two of a stream */
     int64_t gpu_ns;
 };
 
