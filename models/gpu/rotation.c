@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 GSIM_ROLE_ASSERT(struct gsim_ring_times);
 GSIM_ROLE_ASSERT(struct gsim_ring_marks);
@@ -213,11 +214,11 @@ static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
 
 /* --- the next change -------------------------------------------------------------------------- */
 
-/* Where turns end with quanta: how far a program is worth looking at. */
-static int64_t quantum_ends_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                               const struct gsim_member *member) {
-    if (!member->context.program || gsim_ring_is_strict(ring) || gsim_ring_is_by_priority(ring) ||
-        ring->how.ends_at_boundary)
+/* How far a program is worth looking at: where turns end with quanta, to the end of this one. */
+GSIM_APART static int64_t look_until_ns(const struct gsim_rotation *rotation,
+                                        const struct gsim_ring *ring,
+                                        const struct gsim_member *member) {
+    if (gsim_ring_is_strict(ring) || gsim_ring_is_by_priority(ring) || ring->how.ends_at_boundary)
         return GSIM_NEVER;
     return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
 }
@@ -230,8 +231,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         return;
     }
     plan_padding(rotation, ring);
-    consider(ring, GSIM_CHANGE_YIELD,
-             yields_ns(ring, member, quantum_ends_ns(rotation, ring, member)));
+    int64_t limit_ns = GSIM_NEVER;
+    if (gsim_rarely(member->context.program != NULL))
+        limit_ns = look_until_ns(rotation, ring, member);
+    consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member, limit_ns));
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED,
                  watched_ns(member, ring->times.since_ns, ring->state.rate_q32));
