@@ -249,6 +249,16 @@ static void a_row_and_its_program(void **state) {
     }
 }
 
+/* 9.914 ms of kernels in an iteration of 9 ms. */
+static void a_time_that_its_kernels_do_not_fit_is_said(void **state) {
+    struct fixture *f = *state;
+    assert_non_null(resolve(f, "job_id,submit_s,iterations,app,duration_s\n"
+                               "a,0,100,h200-gemm-chain,1\nb,0,100,h200-gemm-chain,0.9\n"));
+    assert_int_equal(f->log.n_warnings, 1);
+    assert_non_null(strstr(f->log.warnings[0].text, "3: job 'b': duration_s leaves an iteration "
+                                                    "9000 us, and the kernels"));
+}
+
 /* --- timelines -------------------------------------------------------------------------------- */
 
 #define ROWS "what,t_ns,dur_ns,corr,stream,grid,block,regs,shared_bytes,name\n"
@@ -437,6 +447,7 @@ int main(void) {
         TEST(a_full_queue_holds_the_host_up),
         TEST(the_time_alone_tells_the_host),
         TEST(a_row_and_its_program),
+        TEST(a_time_that_its_kernels_do_not_fit_is_said),
         TEST(a_timeline_becomes_a_program),
         TEST(a_chrome_trace_becomes_a_program),
         TEST(a_database_of_nsight_becomes_a_program),

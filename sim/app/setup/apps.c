@@ -97,6 +97,7 @@ struct resolving {
     const struct gsim_cluster_spec *cluster;
     uint64_t *rate_q32; /* by number of the name, then by device */
     const struct gsim_program **programs; /* by number of the name */
+    bool has_warned; /* of a program that has less time than its kernels */
 };
 
 static const enum gsim_column filled[] = {GSIM_COL_GPU_NS,
@@ -247,6 +248,25 @@ static int64_t described_ns(const struct resolving *r, const int64_t *cell,
     return time_ns + gsim_service_part(cell, GSIM_COL_HOST_TAIL_NS);
 }
 
+/* A duration that leaves a program's kernels less time than they took where they were measured
+ * makes them shorter: said of the first such job. */
+static void warn_of_short(struct resolving *r, const int64_t *cell,
+                          const struct gsim_program *program, uint32_t job) {
+    if (!program || r->has_warned || cell[GSIM_COL_ITERATIONS] <= 0)
+        return;
+    gsim_i128 kernels_ns = (gsim_i128)program->kernels_ns * cell[GSIM_COL_ITERATIONS];
+    if (cell[GSIM_COL_GPU_NS] != program->kernels_ns ||
+        (gsim_i128)r->service_ns[job] * GSIM_PPM >= kernels_ns * GSIM_SERVICE_LEAST_PPM)
+        return;
+    r->has_warned = true;
+    gsim_warn(r->log, r->trace->path, gsim_trace_line(r->trace, job),
+              "job '%s': duration_s leaves an iteration %lld us, and the kernels of its program "
+              "take %lld us: they are taken to be shorter; gpu_ms says how long they are",
+              gsim_trace_id(r->trace, job),
+              (long long)(r->service_ns[job] / cell[GSIM_COL_ITERATIONS] / GSIM_NS_PER_US),
+              (long long)(program->kernels_ns / GSIM_NS_PER_US));
+}
+
 /* Derives the iterations of a duration, or the duration of iterations. If a row has both, both
  * hold: an iteration is then as long as they make it. */
 static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
@@ -260,6 +280,7 @@ static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
         if (cell[GSIM_COL_ITERATIONS] < 0)
             r->column[GSIM_COL_ITERATIONS][job] =
                 iterations_of(r, cell, program, r->service_ns[job]);
+        warn_of_short(r, cell, program, job);
         return GSIM_OK;
     }
     int64_t service_ns = described_ns(r, cell, program);
