@@ -6,122 +6,64 @@
 
 #include "sim/base/text.h"
 #include "gsim/units.h"
+#include "traces/app_reader.h"
 #include "traces/csv.h"
 #include "sim/base/units.h"
 
-enum column {
-    KIND = 0,
-    NAME,
-    COUNT,
-    FLOPS,
-    BYTES,
-    PRECISION,
-    EFFICIENCY,
-    TIME,
-    DEVICE,
-    TOUCHES,
-    SM_FRACTION,
-    SMS,
-    REGISTERS,
-    SHARED,
-    N_COLUMNS
-};
-
-static const char *const column_names[N_COLUMNS] = {
-    [KIND] = "kind",
-    [NAME] = "name",
-    [COUNT] = "count",
-    [FLOPS] = "flops",
-    [BYTES] = "bytes",
-    [PRECISION] = "precision",
-    [EFFICIENCY] = "efficiency",
-    [TIME] = "time_us",
-    [DEVICE] = "device",
-    [TOUCHES] = "touches",
-    [SM_FRACTION] = "sm_fraction",
-    [SMS] = "sms",
-    [REGISTERS] = "registers_kib",
-    [SHARED] = "shared_kib",
-};
-
-/* Far above any program, and low enough that sums over an iteration stay within the clock. */
-enum { MOST_ROWS = 4096, MOST_EXTENTS = 64 };
 static const int64_t most_count = 1000000000, most_ops = INT64_C(1) << 60;
-
-struct reader {
-    struct gsim_arena *arena;
-    struct gsim_log *log;
-    const char *path;
-    struct gsim_app *app;
-    struct gsim_app_kernel *kernels;
-    struct gsim_app_buffer *buffers;
-    const char *touches[MOST_ROWS]; /* resolved when all buffers are known */
-    enum column target[GSIM_MAX_FIELD_COLUMNS];
-    const char *cell[N_COLUMNS]; /* of the row; NULL: empty */
-    int64_t line;
-    bool is_out_of_memory;
-};
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-static enum gsim_status refuse(struct reader *r, enum column column, const char *form) {
-    const char *text = r->cell[column];
-    (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not %s",
-                    column_names[column], text ? text : "", form);
-    return GSIM_BAD_INPUT;
-}
-
-static bool parse_scaled(const char *text, int64_t scale, int64_t most, int64_t *out) {
-    return gsim_parse_decimal(text, strlen(text), scale, out) == GSIM_PARSE_OK && *out >= 0 &&
-           *out <= most;
-}
-
-/* Reads a number; an empty cell leaves the default. */
-static enum gsim_status take_number(struct reader *r, enum column column, int64_t scale,
-                                    int64_t least, int64_t most, int64_t *out) {
-    if (!r->cell[column])
-        return GSIM_OK;
-    if (parse_scaled(r->cell[column], scale, most, out) && *out >= least)
-        return GSIM_OK;
-    return refuse(r, column, least > 0 ? "a number above zero" : "a number of zero or more");
-}
-
-static enum gsim_status take_bytes(struct reader *r, int64_t *out) {
+static enum gsim_status take_bytes(struct gsim_app_reader *r, int64_t *out) {
     if (!r->cell[BYTES])
         return GSIM_OK;
     if (gsim_parse_bytes(r->cell[BYTES], out) == GSIM_PARSE_OK && *out >= 0 && *out <= most_ops)
         return GSIM_OK;
-    return refuse(r, BYTES, "a number of bytes, such as 25e6 or 24MiB");
+    return gsim_app_refuse(r, BYTES, "a number of bytes, such as 25e6 or 24MiB");
 }
 
-static enum gsim_status take_share(struct reader *r, enum column column, uint32_t *out) {
+static enum gsim_status take_share(struct gsim_app_reader *r, enum gsim_app_column column,
+                                   uint32_t *out) {
     int64_t ppm;
     if (!r->cell[column])
         return GSIM_OK;
     if (gsim_parse_ppm(r->cell[column], &ppm) != GSIM_PARSE_OK || ppm < 1 || ppm > GSIM_PPM)
-        return refuse(r, column, "a share above 0 up to 1, such as 0.5 or 50%");
+        return gsim_app_refuse(r, column, "a share above 0 up to 1, such as 0.5 or 50%");
     *out = (uint32_t)ppm;
     return GSIM_OK;
 }
 
-static enum gsim_status take_choice(struct reader *r, enum column column, const char *choices,
-                                    int *out) {
+static enum gsim_status take_choice(struct gsim_app_reader *r, enum gsim_app_column column,
+                                    const char *choices, int *out) {
     if (!r->cell[column])
         return GSIM_OK;
     int choice = gsim_text_choice(r->cell[column], choices);
     if (choice < 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not one of %s",
-                         column_names[column], r->cell[column], choices);
+                         gsim_app_columns[column], r->cell[column], choices);
     *out = choice;
     return GSIM_OK;
 }
 
 /* --- memory that kernels touch ---------------------------------------------------------------- */
 
-/* Reads "kv:0%-25%". */
+/* Cuts "@rw" off the end of the text. Returns -1 for any other text behind an @. */
+static int take_access(char *text) {
+    char *at = strchr(text, '@');
+    if (!at)
+        return GSIM_ACCESS_UNKNOWN;
+    *at = '\0';
+    int choice = gsim_text_choice(at + 1, "r|w|rw");
+    return choice < 0 ? -1 : choice + GSIM_ACCESS_READ;
+}
+
+/* Reads "kv:0%-25%@rw". */
 static bool parse_extent(const struct gsim_app *app, char *text, struct gsim_app_extent *out) {
     int64_t from = 0, to = GSIM_PPM;
+    int access = take_access(text);
     char *colon = strchr(text, ':');
+    if (access < 0)
+        return false;
     if (colon) {
         char *dash = strchr(colon, '-');
         *colon = '\0';
@@ -135,15 +77,17 @@ static bool parse_extent(const struct gsim_app *app, char *text, struct gsim_app
     }
     for (uint32_t b = 0; b < app->n_buffers; b++)
         if (strcmp(app->buffers[b].name, text) == 0) {
-            *out = (struct gsim_app_extent){(uint16_t)b, (uint32_t)from, (uint32_t)to};
+            *out = (struct gsim_app_extent){(uint16_t)b, (uint8_t)access, (uint32_t)from,
+                                            (uint32_t)to};
             return true;
         }
     return false;
 }
 
-static enum gsim_status resolve_touches(struct reader *r, struct gsim_app_kernel *kernel,
+static enum gsim_status resolve_touches(struct gsim_app_reader *r, struct gsim_app_kernel *kernel,
                                         const char *touches) {
-    struct gsim_app_extent *extents = gsim_arena_array(r->arena, MOST_EXTENTS, sizeof *extents);
+    struct gsim_app_extent *extents =
+        gsim_arena_array(r->arena, GSIM_APP_EXTENTS_MOST, sizeof *extents);
     if (!extents)
         return gsim_no_memory(r->log, "reading an application profile");
     kernel->touches = extents;
@@ -151,12 +95,12 @@ static enum gsim_status resolve_touches(struct reader *r, struct gsim_app_kernel
         char one[128];
         size_t length = strcspn(p, " ");
         (void)snprintf(one, sizeof one, "%.*s", (int)(length < 127 ? length : 127), p);
-        if (kernel->n_touches == MOST_EXTENTS ||
+        if (kernel->n_touches == GSIM_APP_EXTENTS_MOST ||
             !parse_extent(r->app, one, &extents[kernel->n_touches++]))
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, kernel->line,
                              "touches: '%.*s' is not one of at most %d buffers of this file, whole "
-                             "or a part such as kv:0%%-25%%",
-                             (int)(length < 64 ? length : 64), p, MOST_EXTENTS);
+                             "or a part such as kv:0%%-25%%, read, written or both (kv@rw)",
+                             (int)(length < 64 ? length : 64), p, GSIM_APP_EXTENTS_MOST);
         p += length;
     }
     return GSIM_OK;
@@ -164,18 +108,19 @@ static enum gsim_status resolve_touches(struct reader *r, struct gsim_app_kernel
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static enum gsim_status take_time(struct reader *r, struct gsim_app_kernel *kernel) {
+static enum gsim_status take_time(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
     kernel->device = r->cell[DEVICE];
     if (!kernel->device == !r->cell[TIME])
-        return take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &kernel->time_ns);
+        return gsim_app_take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400,
+                                    &kernel->time_ns);
     return gsim_fail(
         r->log, GSIM_BAD_INPUT, r->path, r->line,
         "a kernel's time_us is its time on one device: give time_us and device, or neither");
 }
 
-static enum gsim_status take_work(struct reader *r, struct gsim_app_kernel *kernel) {
+static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
     int precision = GSIM_PRECISION_FP32;
-    enum gsim_status status = take_number(r, FLOPS, 1, 0, most_ops, &kernel->flops);
+    enum gsim_status status = gsim_app_take_number(r, FLOPS, 1, 0, most_ops, &kernel->flops);
     if (status == GSIM_OK)
         status = take_bytes(r, &kernel->bytes);
     if (status == GSIM_OK)
@@ -191,20 +136,41 @@ static enum gsim_status take_work(struct reader *r, struct gsim_app_kernel *kern
     return status;
 }
 
-static enum gsim_status take_needs(struct reader *r, struct gsim_app_kernel *kernel) {
+static enum gsim_status take_needs(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
     enum gsim_status status = take_share(r, SM_FRACTION, &kernel->sm_ppm);
     if (status == GSIM_OK)
-        status = take_number(r, SMS, 1, 1, most_count, &kernel->sms);
+        status = gsim_app_take_number(r, SMS, 1, 1, most_count, &kernel->sms);
     if (status == GSIM_OK)
-        status = take_number(r, REGISTERS, 1024, 0, most_ops, &kernel->register_bytes);
+        status = gsim_app_take_number(r, REGISTERS_KIB, 1024, 0, most_ops, &kernel->register_bytes);
     if (status == GSIM_OK)
-        status = take_number(r, SHARED, 1024, 0, most_ops, &kernel->shared_bytes);
+        status = gsim_app_take_number(r, SHARED, 1024, 0, most_ops, &kernel->shared_bytes);
     return status;
 }
 
-static enum gsim_status take_kernel(struct reader *r) {
+/* Registers of 4 bytes (CUDA C++ programming guide). */
+static enum gsim_status take_blocks(struct gsim_app_reader *r, struct gsim_app_kernel *kernel) {
+    enum { REGISTER_BYTES = 4, THREADS_MOST = 1 << 16, REGISTERS_MOST = 1 << 16 };
+    int64_t registers = 0;
+    enum gsim_status status =
+        gsim_app_take_number(r, BLOCKS, 1, 1, INT64_C(1) << 48, &kernel->blocks);
+    if (status == GSIM_OK)
+        status = gsim_app_take_number(r, THREADS, 1, 1, THREADS_MOST, &kernel->threads);
+    if (status == GSIM_OK)
+        status = gsim_app_take_number(r, REGISTERS, 1, 0, REGISTERS_MOST, &registers);
+    if (status != GSIM_OK || !r->cell[REGISTERS])
+        return status;
+    if (r->cell[REGISTERS_KIB] || kernel->threads == 0)
+        return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
+                         "registers are those of a thread: they go with threads, and without "
+                         "registers_kib");
+    kernel->register_bytes = registers * REGISTER_BYTES * kernel->threads;
+    return GSIM_OK;
+}
+
+static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_unit unit) {
     struct gsim_app_kernel *kernel = &r->kernels[r->app->n_kernels];
     *kernel = (struct gsim_app_kernel){.name = r->cell[NAME],
+                                       .unit = unit,
                                        .line = r->line,
                                        .count = 1,
                                        .flops = -1,
@@ -213,16 +179,18 @@ static enum gsim_status take_kernel(struct reader *r) {
                                        .efficiency_ppm = (uint32_t)GSIM_PPM,
                                        .sm_ppm = (uint32_t)GSIM_PPM,
                                        .sms = 1};
-    enum gsim_status status = take_number(r, COUNT, 1, 1, most_count, &kernel->count);
+    enum gsim_status status = gsim_app_take_number(r, COUNT, 1, 1, most_count, &kernel->count);
     if (status == GSIM_OK)
         status = take_work(r, kernel);
     if (status == GSIM_OK)
         status = take_needs(r, kernel);
+    if (status == GSIM_OK)
+        status = take_blocks(r, kernel);
     r->touches[r->app->n_kernels++] = r->cell[TOUCHES] ? r->cell[TOUCHES] : "";
     return status;
 }
 
-static enum gsim_status take_buffer(struct reader *r) {
+static enum gsim_status take_buffer(struct gsim_app_reader *r) {
     struct gsim_app_buffer *buffer = &r->buffers[r->app->n_buffers];
     *buffer = (struct gsim_app_buffer){r->cell[NAME], -1};
     enum gsim_status status = take_bytes(r, &buffer->bytes);
@@ -231,34 +199,47 @@ static enum gsim_status take_buffer(struct reader *r) {
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "buffer '%s' stands twice",
                              buffer->name);
     if (status == GSIM_OK && buffer->bytes <= 0)
-        return refuse(r, BYTES, "the size of a buffer");
+        return gsim_app_refuse(r, BYTES, "the size of a buffer");
     if (status == GSIM_OK && r->app->mem_bytes > most_ops - buffer->bytes)
-        return refuse(r, BYTES, "a size that buffers can sum to");
+        return gsim_app_refuse(r, BYTES, "a size that buffers can sum to");
     r->app->n_buffers++;
     r->app->mem_bytes += buffer->bytes;
     return status;
 }
 
-static enum gsim_status take_host(struct reader *r) {
+static enum gsim_status take_host(struct gsim_app_reader *r) {
     int which = 0;
     int64_t time_ns = 0;
     enum gsim_status status = take_choice(r, NAME, "launch|gap", &which);
     if (status == GSIM_OK)
-        status = take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &time_ns);
+        status = gsim_app_take_number(r, TIME, GSIM_NS_PER_US, 0, GSIM_NS_PER_S * 86400, &time_ns);
     *(which == 0 ? &r->app->host_ns : &r->app->gap_ns) = time_ns;
+    if (which == 0)
+        r->launch_line = r->line;
     return status;
 }
 
-static enum gsim_status take_row(struct reader *r) {
+static enum gsim_status take_sync(struct gsim_app_reader *r) {
+    int choice = 0;
+    enum gsim_status status = take_choice(r, NAME, "iteration|kernel|none", &choice);
+    r->app->sync = (enum gsim_sync)choice;
+    r->app->sync_every = 1;
+    if (status == GSIM_OK)
+        status = gsim_app_take_number(r, COUNT, 1, 1, most_count, &r->app->sync_every);
+    return status;
+}
+
+static enum gsim_status take_row(struct gsim_app_reader *r) {
     int choice = 0, kind = -1;
-    enum gsim_status status =
-        take_choice(r, KIND, "title|buffer|kernel|host|sync|idempotent", &kind);
+    enum gsim_status status = take_choice(
+        r, KIND, "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after",
+        &kind);
     if (status == GSIM_OK && (kind < 0 || !r->cell[NAME]))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "a row has a kind and a name");
-    if (r->app->n_kernels == MOST_ROWS || r->app->n_buffers == MOST_ROWS)
+    if (r->app->n_kernels == GSIM_APP_ROWS_MOST || r->app->n_buffers == GSIM_APP_ROWS_MOST)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line,
                          "more than %d rows of one kind; sum up those that are alike (count)",
-                         MOST_ROWS);
+                         GSIM_APP_ROWS_MOST);
     switch (kind) {
     case 0:
         r->app->title = r->cell[NAME];
@@ -266,17 +247,27 @@ static enum gsim_status take_row(struct reader *r) {
     case 1:
         return take_buffer(r);
     case 2:
-        return take_kernel(r);
+        return take_kernel(r, GSIM_APP_SMS);
     case 3:
         return take_host(r);
     case 4:
-        status = take_choice(r, NAME, "iteration|kernel|none", &choice);
-        r->app->sync = (enum gsim_sync)choice;
-        return status;
+        return take_sync(r);
     case 5:
         status = take_choice(r, NAME, "no|yes", &choice);
         r->app->is_idempotent = choice == 1;
         return status;
+    case 6:
+        return take_kernel(r, GSIM_APP_COPY);
+    case 7:
+        return take_kernel(r, GSIM_APP_SET);
+    case 8:
+        return gsim_app_take_call(r, GSIM_CALL_LAUNCH);
+    case 9:
+        return gsim_app_take_call(r, GSIM_CALL_WAIT_DEVICE);
+    case 10:
+        return gsim_app_take_call(r, GSIM_CALL_RECORD);
+    case 11:
+        return gsim_app_take_call(r, GSIM_CALL_AFTER);
     default:
         return status;
     }
@@ -285,23 +276,23 @@ static enum gsim_status take_row(struct reader *r) {
 /* --- the file --------------------------------------------------------------------------------- */
 
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
-    struct reader *r = arg;
+    struct gsim_app_reader *r = arg;
     bool is_there[N_COLUMNS] = {false};
     for (uint32_t i = 0; i < n; i++) {
         int c = 0;
-        while (c < N_COLUMNS && strcmp(names[i], column_names[c]) != 0)
+        while (c < N_COLUMNS && strcmp(names[i], gsim_app_columns[c]) != 0)
             c++;
         if (c == N_COLUMNS || is_there[c]) {
-            int close = gsim_text_near_miss(names[i], column_names, N_COLUMNS);
+            int close = gsim_text_near_miss(names[i], gsim_app_columns, N_COLUMNS);
             if (close < 0)
-                close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
+                close = gsim_text_suggest(names[i], gsim_app_columns, N_COLUMNS);
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
                              "column '%.64s' stands twice or is unknown%s%s%s", names[i],
                              close >= 0 ? "; did you mean '" : "",
-                             close >= 0 ? column_names[close] : "", close >= 0 ? "'?" : "");
+                             close >= 0 ? gsim_app_columns[close] : "", close >= 0 ? "'?" : "");
         }
         is_there[c] = true;
-        r->target[i] = (enum column)c;
+        r->target[i] = (enum gsim_app_column)c;
     }
     if (is_there[KIND] && is_there[NAME])
         return GSIM_OK;
@@ -310,7 +301,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
 }
 
 static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
-    struct reader *r = arg;
+    struct gsim_app_reader *r = arg;
     if (length == 0)
         return;
     const char *copy = gsim_arena_strndup(r->arena, text, length);
@@ -320,7 +311,7 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
 
 /* Reports a bad row and goes on, so that the remaining rows are checked as well. */
 static enum gsim_status on_row(void *arg, int64_t line) {
-    struct reader *r = arg;
+    struct gsim_app_reader *r = arg;
     r->line = line;
     if (r->is_out_of_memory)
         return gsim_no_memory(r->log, "reading an application profile");
@@ -329,12 +320,14 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     return GSIM_OK;
 }
 
-static enum gsim_status finish(struct reader *r) {
+static enum gsim_status finish(struct gsim_app_reader *r) {
     struct gsim_app *app = r->app;
     if (app->n_kernels == 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, 0,
                          "an application profile has a row of kind kernel at least");
     bool takes_time = app->host_ns > 0 || app->gap_ns > 0;
+    for (uint32_t c = 0; c < app->n_calls; c++)
+        takes_time |= app->calls[c].host_ns > 0 || app->calls[c].time_ns > 0;
     for (uint32_t k = 0; k < app->n_kernels; k++)
         takes_time |=
             app->kernels[k].time_ns > 0 || app->kernels[k].flops > 0 || app->kernels[k].bytes > 0;
@@ -349,18 +342,18 @@ static enum gsim_status finish(struct reader *r) {
         if (status != GSIM_OK)
             return status;
     }
-    return GSIM_OK;
+    return gsim_app_finish_calls(r);
 }
 
 enum gsim_status gsim_app_read(struct gsim_input *input, struct gsim_arena *arena,
                                struct gsim_app *out, struct gsim_log *log) {
-    struct reader *r = gsim_arena_alloc(arena, sizeof *r);
+    struct gsim_app_reader *r = gsim_arena_alloc(arena, sizeof *r);
     if (!r)
         return gsim_no_memory(log, "reading an application profile");
-    *out = (struct gsim_app){.path = gsim_input_path(input)};
-    *r = (struct reader){.arena = arena, .log = log, .path = out->path, .app = out};
-    r->kernels = gsim_arena_array(arena, MOST_ROWS, sizeof *r->kernels);
-    r->buffers = gsim_arena_array(arena, MOST_ROWS, sizeof *r->buffers);
+    *out = (struct gsim_app){.path = gsim_input_path(input), .sync_every = 1};
+    *r = (struct gsim_app_reader){.arena = arena, .log = log, .path = out->path, .app = out};
+    r->kernels = gsim_arena_array(arena, GSIM_APP_ROWS_MOST, sizeof *r->kernels);
+    r->buffers = gsim_arena_array(arena, GSIM_APP_ROWS_MOST, sizeof *r->buffers);
     if (!r->kernels || !r->buffers)
         return gsim_no_memory(log, "reading an application profile");
     out->kernels = r->kernels;

@@ -10,6 +10,7 @@
 struct gsim_profiler {
     const char *name, *summary;
     const char *notes; /* how to get such a file, as lines */
+    /* NULL: its files are read launch by launch (traces/timeline.h) */
     enum gsim_status (*read)(struct gsim_input *input, struct gsim_kernels *out,
                              struct gsim_arena *arena, struct gsim_log *log);
 };

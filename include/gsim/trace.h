@@ -34,6 +34,8 @@ struct gsim_names {
     const char **name;
 };
 
+struct gsim_program; /* a job kernel by kernel */
+
 struct gsim_trace {
     const char *path; /* as given, for messages */
     const char *format; /* name of the format */
@@ -58,6 +60,10 @@ struct gsim_trace {
      * GSIM_COL_APP), by device type. NULL: all are equal, or the speeds were not looked up. */
     const uint64_t *app_rate_q32;
     uint16_t n_app_devices;
+
+    /* The insides of applications (opaque here), on the cluster's first device: by name (of
+     * GSIM_COL_APP). NULL: no application has one; an entry NULL: this application has none. */
+    const struct gsim_program *const *programs;
 
     /* Whether some job has a time that was measured, on a device that no format names: not those
      * that follow from an application's kernels, and none that a spec draws. */

@@ -5,14 +5,72 @@
 #include <string.h>
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 GSIM_ROLE_ASSERT(struct gsim_context_times);
 GSIM_ROLE_ASSERT(struct gsim_context_marks);
 GSIM_ROLE_ASSERT(struct gsim_context_sums);
 
+/* --- programs --------------------------------------------------------------------------------- */
+
+static int64_t scaled(int64_t time_ns, uint64_t factor_q32) {
+    return (int64_t)(((gsim_u128)(uint64_t)time_ns * factor_q32) >> 32);
+}
+
+static uint64_t factor_q32(int64_t part_ns, int64_t whole_ns) {
+    gsim_u128 factor = whole_ns > 0 ? ((gsim_u128)(uint64_t)part_ns << 32) / (uint64_t)whole_ns : 0;
+    return factor > UINT64_MAX ? UINT64_MAX : (uint64_t)factor;
+}
+
+static const struct gsim_program_step *step_of(const struct gsim_context *context, int64_t kernel) {
+    return &context->program->steps[kernel];
+}
+
+/* Host time from the begin of the present iteration to the launch of this kernel, counted from the
+ * iteration's first. A launch past the end of the clock is one that the host never comes to. */
+static int64_t host_until(const struct gsim_context *context, int64_t kernel) {
+    int64_t ahead = kernel >= context->kernels ? kernel / context->kernels : 0;
+    if (ahead > 0 && context->host_ns > GSIM_TIME_MAX / 2 / (ahead + 1))
+        return GSIM_TIME_MAX;
+    int64_t launched = step_of(context, kernel - ahead * context->kernels)->launched_ns;
+    return ahead * context->host_ns + scaled(launched, context->host_q32);
+}
+
+/* Whether the host waits for all of the present iteration before it begins the next. */
+static bool waits_at_end(const struct gsim_context *context) {
+    int64_t next = context->sums.done_iterations + 1, every = context->program->sync_every;
+    return next == context->iterations || context->arrival_ns || (every > 0 && next % every == 0);
+}
+
+/* When the host would have begun the present iteration, had it not waited: the host that waits for
+ * this kernel, or for room in the queue, goes on when it ends. */
+static int64_t begun_after(const struct gsim_context *context, int64_t launch_ns, int64_t kernel,
+                           int64_t end_ns) {
+    const struct gsim_program *program = context->program;
+    int64_t wait_ns = program->steps[kernel].wait_ns;
+    if (wait_ns < 0 && kernel + 1 == context->kernels && waits_at_end(context))
+        wait_ns = program->host_ns - program->rest_ns;
+    int64_t began_ns = wait_ns < 0 ? launch_ns : end_ns - scaled(wait_ns, context->host_q32);
+    int64_t room_ns = end_ns - host_until(context, kernel + context->queue);
+    launch_ns = began_ns > launch_ns ? began_ns : launch_ns;
+    return room_ns > launch_ns ? room_ns : launch_ns;
+}
+
+static void fit_program(struct gsim_context *context) {
+    if (gsim_mostly(context->program == NULL))
+        return;
+    context->host_q32 = factor_q32(context->host_ns, context->program->host_ns);
+    context->gpu_q32 = factor_q32(context->gpu_ns, context->program->gpu_ns);
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
 /* Of kernels m = 0, 1, ... of an iteration: when each is launched, and the work that is done when
  * it ends. Both are floors of even parts, so that the parts add up to the whole. */
 static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
+    if (gsim_rarely(context->program != NULL))
+        return context->times.launch_ns +
+               scaled(step_of(context, kernel)->launched_ns, context->host_q32);
     if (context->host_ns == 0 || kernel == 0)
         return context->times.launch_ns;
     return context->times.launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
@@ -21,13 +79,35 @@ static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
 static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
     if (kernel + 1 == context->kernels)
         return context->gpu_ns;
+    if (gsim_rarely(context->program != NULL))
+        return scaled(step_of(context, kernel)->end_ns, context->gpu_q32);
     return gsim_muldiv_floor(context->gpu_ns, kernel + 1, context->kernels);
+}
+
+/* Looks where the program was last, and by bisection when that was long ago. */
+GSIM_APART static int64_t present_of_program(const struct gsim_context *context) {
+    int64_t done_ns = gsim_work_to_ns(context->done), low = 0, high = context->kernels - 1;
+    int64_t at = context->kernel;
+    if (at > 0 && work_after(context, at - 1) <= done_ns)
+        low = at;
+    if (work_after(context, at) > done_ns)
+        high = at;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (work_after(context, middle) > done_ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 /* The first kernel that is not done. */
 static int64_t present_kernel(const struct gsim_context *context) {
     if (context->kernels == 1 || context->done == 0 || context->gpu_ns == 0)
         return 0;
+    if (gsim_rarely(context->program != NULL))
+        return present_of_program(context);
     int64_t done_ns = gsim_work_to_ns(context->done);
     int64_t kernel = gsim_muldiv_floor(done_ns, context->kernels, context->gpu_ns);
     if (kernel > 0)
@@ -49,11 +129,50 @@ static bool starves_after(const struct gsim_context *context, int64_t kernel, in
     return launched_ns(context, kernel + 1) > end_of(context, kernel, from_ns, rate_q32);
 }
 
+/* The host of a program may wait for any kernel, so that the kernels are walked. */
+GSIM_APART static int64_t last_of_program(const struct gsim_context *context, int64_t from_ns,
+                                          uint64_t rate_q32, int64_t limit_ns) {
+    int64_t kernel = present_kernel(context), launch_ns = context->times.launch_ns;
+    for (; kernel + 1 < context->kernels; kernel++) {
+        int64_t end_ns = end_of(context, kernel, from_ns, rate_q32);
+        if (end_ns > limit_ns)
+            break;
+        launch_ns = begun_after(context, launch_ns, kernel, end_ns);
+        if (launch_ns + host_until(context, kernel + 1) > end_ns)
+            break;
+    }
+    return kernel;
+}
+
+/* The host of a program learns of the kernels that end by to_ns, but for the iteration's last. */
+GSIM_APART static void wake_host(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
+                                 uint64_t rate_q32) {
+    int64_t kernel = present_kernel(context);
+    for (; kernel + 1 < context->kernels; kernel++) {
+        int64_t end_ns = end_of(context, kernel, from_ns, rate_q32);
+        if (end_ns > to_ns)
+            break;
+        context->times.launch_ns = begun_after(context, context->times.launch_ns, kernel, end_ns);
+    }
+    context->kernel = (uint32_t)kernel;
+}
+
+/* As above, of kernels that ended by now_ns in some other way. */
+GSIM_APART static void wake_host_at(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    int64_t kernel = present_kernel(context);
+    for (; kernel + 1 < context->kernels && gsim_work_of_ns(work_after(context, kernel)) <= done;
+         kernel++)
+        context->times.launch_ns = begun_after(context, context->times.launch_ns, kernel, now_ns);
+    context->kernel = (uint32_t)kernel;
+}
+
 /* The kernel after which nothing is left to run. Where the GPU is slower than the host that is the
  * last kernel; where the host is slower, it falls behind the GPU once and for all, so that the
  * kernel is found by bisection. */
 static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
-                                uint64_t rate_q32) {
+                                uint64_t rate_q32, int64_t limit_ns) {
+    if (gsim_rarely(context->program != NULL))
+        return last_of_program(context, from_ns, rate_q32, limit_ns);
     int64_t low = present_kernel(context), high = context->kernels - 1;
     if (low == high ||
         gsim_work_done(rate_q32, context->host_ns) <= gsim_work_of_ns(context->gpu_ns))
@@ -107,7 +226,9 @@ static void hold_back(struct gsim_context *context, int64_t now_ns) {
         context->times.launch_ns += early_ns;
         context->state.held_ns = early_ns;
     }
-    context->times.ready_ns = launched_ns(context, kernel);
+    int64_t ready_ns = launched_ns(context, kernel);
+    if (ready_ns > context->times.ready_ns)
+        context->times.ready_ns = ready_ns;
 }
 
 int64_t gsim_context_refill_ns(const struct gsim_context *context, int64_t now_ns) {
@@ -153,7 +274,20 @@ static void launch_next(struct gsim_context *context, int64_t now_ns, int64_t ho
         context->times.launch_ns = launched_ns > now_ns ? launched_ns : now_ns;
     }
     context->marks.began_ns = context->times.launch_ns;
-    context->times.ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : context->times.launch_ns;
+    context->times.ready_ns = gsim_context_is_done(context) ? GSIM_NEVER : launched_ns(context, 0);
+}
+
+/* The kernels of a program that is slower alone than they are begin no sooner after those of the
+ * iteration before than they do alone. */
+static void keep_pace(struct gsim_context *context, int64_t now_ns) {
+    struct gsim_context_times *times = &context->times;
+    if (context->pace_ns == 0 || gsim_context_is_done(context)) {
+        times->paced_ns = GSIM_NEVER;
+        return;
+    }
+    if (times->paced_ns != GSIM_NEVER && times->paced_ns > times->ready_ns)
+        times->ready_ns = times->paced_ns;
+    times->paced_ns = (times->ready_ns > now_ns ? times->ready_ns : now_ns) + context->pace_ns;
 }
 
 static int64_t under_way_ns(const struct gsim_context *context, int64_t now_ns) {
@@ -169,24 +303,31 @@ int64_t gsim_context_taken_ns(const struct gsim_context *context, int64_t now_ns
 
 void gsim_context_start(struct gsim_context *context, int64_t now_ns) {
     assert(context->iterations > 0 && context->kernels > 0 && context->kernels <= context->gpu_ns);
+    fit_program(context);
     launch_next(context, now_ns, now_ns);
+    context->times.paced_ns = GSIM_NEVER;
+    keep_pace(context, now_ns);
 }
 
 /* The rest at at_ns of the host's time between two iterations. */
 static int64_t gap_left_ns(const struct gsim_context *context, int64_t at_ns) {
     int64_t left_ns = context->times.launch_ns - context->state.held_ns - at_ns;
+    int64_t gap_ns = context->program ? context->host_ns : context->gap_ns;
     if (context->arrival_ns || left_ns < 0)
         return 0;
-    return left_ns < context->gap_ns ? left_ns : context->gap_ns;
+    return left_ns < gap_ns ? left_ns : gap_ns;
 }
 
 void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t now_ns) {
     int64_t lost_ns = now_ns - context->times.launch_ns;
+    fit_program(context);
+    context->times.paced_ns = GSIM_NEVER;
     if (context->marks.began_ns < left_ns)
         context->sums.taken_ns += left_ns - context->marks.began_ns;
     context->marks.began_ns = now_ns;
     if (context->done == 0) {
         launch_next(context, now_ns + gap_left_ns(context, left_ns), now_ns);
+        keep_pace(context, now_ns);
         context->state.held_ns = 0;
         return;
     }
@@ -203,9 +344,9 @@ bool gsim_context_is_between_kernels(const struct gsim_context *context) {
     return kernel > 0 && work_after(context, kernel - 1) == gsim_work_to_ns(context->done);
 }
 
-int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,
-                             uint64_t rate_q32) {
-    int64_t last = last_before_idle(context, from_ns, rate_q32);
+int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns, uint64_t rate_q32,
+                             int64_t limit_ns) {
+    int64_t last = last_before_idle(context, from_ns, rate_q32, limit_ns);
     int64_t idle_ns = end_of(context, last, from_ns, rate_q32);
     if (context->refill_ns == 0)
         return idle_ns;
@@ -218,14 +359,39 @@ int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns
 
 int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
                                  uint64_t rate_q32, bool is_iteration) {
-    int64_t idle_ns = gsim_context_idle_ns(context, from_ns, rate_q32);
+    int64_t end_ns = end_of(context, present_kernel(context), from_ns, rate_q32);
+    int64_t idle_ns =
+        gsim_context_idle_ns(context, from_ns, rate_q32, is_iteration ? GSIM_NEVER : end_ns);
     if (is_iteration)
         return idle_ns;
-    int64_t end_ns = end_of(context, present_kernel(context), from_ns, rate_q32);
     return end_ns < idle_ns ? end_ns : idle_ns;
 }
 
+/* The host may be in a later iteration already, or has some of this one's time left. A program that
+ * is slower alone than its kernels are begins its iterations no faster than it does alone. */
+GSIM_APART static void end_iteration_of_program(struct gsim_context *context, int64_t now_ns) {
+    int64_t next_ns = begun_after(context, context->times.launch_ns, context->kernels - 1, now_ns) +
+                      context->host_ns;
+    int64_t end_ns = now_ns > next_ns ? now_ns : next_ns;
+    context->sums.taken_ns += end_ns - context->marks.began_ns;
+    if (context->latency_ns)
+        context->latency_ns[context->sums.done_iterations] =
+            now_ns - context->arrival_ns[context->sums.done_iterations];
+    context->sums.done_iterations++;
+    context->done = 0;
+    context->kernel = 0;
+    launch_next(context, next_ns, 0);
+    keep_pace(context, now_ns);
+    if (context->marks.began_ns < end_ns)
+        context->marks.began_ns = end_ns;
+    hold_back(context, now_ns);
+}
+
 static void end_iteration(struct gsim_context *context, int64_t now_ns) {
+    if (context->program) {
+        end_iteration_of_program(context, now_ns);
+        return;
+    }
     int64_t launched = context->times.launch_ns + context->host_ns;
     int64_t end_ns = now_ns > launched ? now_ns : launched;
     context->sums.taken_ns += end_ns - context->marks.began_ns + context->gap_ns;
@@ -238,12 +404,7 @@ static void end_iteration(struct gsim_context *context, int64_t now_ns) {
     hold_back(context, now_ns);
 }
 
-void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
-                      uint64_t rate_q32) {
-    gsim_context_set(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
-}
-
-void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+static void go_to(struct gsim_context *context, gsim_work done, int64_t now_ns) {
     count_begun(context, done, now_ns);
     context->state.held_ns = 0;
     context->done = done;
@@ -255,6 +416,19 @@ void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_
     if (context->host_ns > 0)
         context->times.ready_ns = launched_ns(context, present_kernel(context));
     hold_back(context, now_ns);
+}
+
+void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
+                      uint64_t rate_q32) {
+    if (gsim_rarely(context->program != NULL))
+        wake_host(context, from_ns, to_ns, rate_q32);
+    go_to(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
+}
+
+void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+    if (gsim_rarely(context->program != NULL))
+        wake_host_at(context, done, now_ns);
+    go_to(context, done, now_ns);
 }
 
 struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, int64_t n,
@@ -273,6 +447,7 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
 void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
     if (context->done == 0 || context->gpu_ns == gpu_ns) {
         context->gpu_ns = gpu_ns;
+        fit_program(context);
         return;
     }
     int64_t kernel = present_kernel(context);
@@ -280,15 +455,16 @@ void gsim_context_stretch(struct gsim_context *context, int64_t gpu_ns) {
     int64_t before_ns = work_after(context, kernel) - start_ns;
     int64_t done_ns = gsim_work_to_ns(context->done) - start_ns;
     context->gpu_ns = gpu_ns;
+    fit_program(context);
     start_ns = kernel > 0 ? work_after(context, kernel - 1) : 0;
     int64_t after_ns = work_after(context, kernel) - start_ns;
     context->done = gsim_work_of_ns(start_ns + gsim_muldiv_floor(done_ns, after_ns, before_ns));
 }
 
 /* The host stopped launching when the queue was full, so its launches by now are at most one full
- * queue ahead. */
+ * queue ahead. That of a program is held up when it runs. */
 void gsim_context_resume(struct gsim_context *context, int64_t now_ns) {
-    if (context->host_ns == 0 || context->kernels <= context->queue)
+    if (context->program || context->host_ns == 0 || context->kernels <= context->queue)
         return;
     int64_t last = present_kernel(context) + context->queue - 1;
     if (last >= context->kernels || launched_ns(context, last) >= now_ns)
@@ -305,9 +481,20 @@ static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
     int64_t iterations = b->sums.done_iterations - a->sums.done_iterations;
     if (a->per_sweep > 1 && iterations % a->per_sweep != 0)
         return false;
+    if (a->program && a->program->sync_every > 1 && iterations % a->program->sync_every != 0)
+        return false;
     return a->refill_ns == 0 ||
            (a_now_ns % a->refill_ns == b_now_ns % b->refill_ns &&
             gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
+}
+
+/* For how long, at most, the host launches a full queue and the present iteration. */
+static int64_t launching_ns(const struct gsim_context *context) {
+    if (!context->program)
+        return context->host_ns;
+    int64_t ahead = context->queue / context->kernels + 2;
+    return context->host_ns < GSIM_TIME_MAX / 4 / ahead ? context->host_ns * ahead
+                                                        : GSIM_TIME_MAX / 4;
 }
 
 /* The launch of an iteration matters as long as the host is launching it. */
@@ -323,7 +510,7 @@ bool gsim_context_is_same(const struct gsim_context *a, int64_t a_now_ns,
         return b->times.ready_ns <= b_now_ns - back_ns;
     return a->done == b->done && memcmp(&a->state, &b->state, sizeof a->state) == 0 &&
            gsim_times_are_same(GSIM_ROLE_CONST(a->times), a_now_ns, (const int64_t *)&b->times,
-                               b_now_ns, a->host_ns + back_ns);
+                               b_now_ns, launching_ns(a) + back_ns);
 }
 
 void gsim_context_subtract(struct gsim_context *per, const struct gsim_context *now, int64_t now_ns,

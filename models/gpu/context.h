@@ -4,15 +4,23 @@
  * kernels in order. No time passes here: the owner says from when to when the context had the GPU,
  * and asks when the context will have nothing to run.
  *
- * The kernels of an iteration are equally long and launched evenly over host_ns; the first is
- * launched at once. Alone on a GPU an iteration takes max(gpu_ns, host_ns) + gap_ns, to the
- * nanosecond. */
+ * Without a program the kernels of an iteration are equally long and launched evenly over host_ns;
+ * the first is launched at once. Alone on a GPU an iteration takes max(gpu_ns, host_ns) + gap_ns,
+ * to the nanosecond.
+ *
+ * With a program (models/gpu/program.h) each kernel has its own length and its own time of launch,
+ * and the host goes on past the end of an iteration until its queue is full or it waits. The time
+ * at which the host began the present iteration, launch_ns, says all of the host: where it had to
+ * wait for the end of a kernel, that time is later, as if the host had begun later by the time that
+ * it waited. Launches before the wait then seem later than they were, but never later than the end
+ * of the wait. */
 #ifndef GSIM_MODELS_GPU_CONTEXT_H
 #define GSIM_MODELS_GPU_CONTEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/gpu/program.h"
 #include "models/roles.h"
 #include "gsim/units.h"
 
@@ -25,6 +33,8 @@ struct gsim_context_times {
     int64_t launch_ns; /* when the host began to launch the present iteration, or will */
     /* when the next kernel to run is launched; GSIM_NEVER when all iterations are done */
     int64_t ready_ns;
+    /* the soonest begin of the next iteration's kernels; GSIM_NEVER without a pace */
+    int64_t paced_ns;
 };
 
 struct gsim_context_marks {
@@ -47,6 +57,14 @@ struct gsim_context {
     int64_t gap_ns; /* from the synchronisation until the next iteration is launched */
     int64_t kernels; /* of one iteration; each at least 1 ns long */
     int64_t queue; /* launches that the queue holds */
+    /* The inside of an iteration, with its host's times in all host_ns long, and its GPU's gpu_ns;
+     * the gap is among the host's. NULL: see above. */
+    const struct gsim_program *program;
+    /* the least time from the begin of an iteration's kernels to that of the next one's; 0: these
+     * follow at once */
+    int64_t pace_ns;
+    /* factors of the program's times: follow from host_ns and gpu_ns */
+    uint64_t host_q32, gpu_q32;
     /* An iteration of an open-loop job is a request: when each arrives, and where its latency is
      * noted. NULL: the next iteration follows the last one. */
     const int64_t *arrival_ns;
@@ -63,6 +81,7 @@ struct gsim_context {
     /* How far the process is (models/roles.h). Two numbers have rules of their own. */
     /* part of the present iteration, as GPU time at the full rate: state, and a sum */
     gsim_work done;
+    uint32_t kernel; /* of a program: the present kernel, where it was last; follows from `done` */
     int64_t begun; /* kernels begun in the cap's period that holds counted_ns */
     struct gsim_context_state state;
     struct gsim_context_times times;
@@ -89,9 +108,10 @@ void gsim_context_restart(struct gsim_context *context, int64_t left_ns, int64_t
 /* Whether the context is at a kernel boundary, to the nanosecond: at a lower rate the last
  * nanosecond of a kernel may hold the beginning of the next. */
 bool gsim_context_is_between_kernels(const struct gsim_context *context);
-/* When the queue of a ready context that runs from from_ns on at this rate is empty. */
-int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns,
-                             uint64_t rate_q32);
+/* When the queue of a ready context that runs from from_ns on at this rate is empty, or when its
+ * iteration ends. An answer past limit_ns says only that this is past limit_ns. */
+int64_t gsim_context_idle_ns(const struct gsim_context *context, int64_t from_ns, uint64_t rate_q32,
+                             int64_t limit_ns);
 /* The end of the running kernel under these conditions too; is_iteration: the end of the
  * iteration. */
 int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t from_ns,
@@ -131,7 +151,7 @@ void gsim_context_resume(struct gsim_context *context, int64_t now_ns);
 static inline bool gsim_context_is_linear(const struct gsim_context *context) {
     bool is_one_launch = context->kernels == 1 ||
                          (context->host_ns == 0 && context->refill_ns == 0 && !context->arrival_ns);
-    return context->iterations == 1 && is_one_launch;
+    return context->iterations == 1 && is_one_launch && !context->program;
 }
 
 /* Whether both contexts have the same future. back_ns: how far the past matters to which context is

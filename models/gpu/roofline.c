@@ -109,10 +109,10 @@ static enum gsim_status check_needs(const struct gsim_app *app,
     return GSIM_OK;
 }
 
-static enum gsim_status time_kernel(const struct gsim_app *app,
-                                    const struct gsim_app_kernel *kernel,
-                                    const struct gsim_profile *profile,
-                                    struct gsim_roofline_time *out, struct gsim_log *log) {
+enum gsim_status gsim_app_time_kernel(const struct gsim_app *app,
+                                      const struct gsim_app_kernel *kernel,
+                                      const struct gsim_profile *profile,
+                                      struct gsim_roofline_time *out, struct gsim_log *log) {
     struct gsim_roofline work = {.flops = kernel->flops > 0 ? kernel->flops : 0,
                                  .bytes = kernel->bytes > 0 ? kernel->bytes : 0,
                                  .precision = kernel->precision,
@@ -135,9 +135,8 @@ struct sums {
 };
 
 static void add_kernel(struct sums *sums, struct gsim_app_cost *cost,
-                       const struct gsim_app_kernel *kernel,
-                       const struct gsim_roofline_time *time) {
-    gsim_i128 ns = (gsim_i128)time->whole_ns * kernel->count;
+                       const struct gsim_app_kernel *kernel, const struct gsim_roofline_time *time,
+                       gsim_i128 ns) {
     sums->ns += ns;
     sums->bytes += (gsim_i128)(kernel->bytes > 0 ? kernel->bytes : 0) * kernel->count;
     sums->sm_ppm_ns += ns * kernel->sm_ppm;
@@ -146,6 +145,29 @@ static void add_kernel(struct sums *sums, struct gsim_app_cost *cost,
     cost->kernels += kernel->count;
     if (time->whole_ns > cost->longest_kernel_ns)
         cost->longest_kernel_ns = time->whole_ns;
+}
+
+/* Whether the launch has a time of its own on this device. */
+static bool is_timed(const struct gsim_app *app, const struct gsim_app_call *call,
+                     const struct gsim_profile *profile) {
+    return call->kind == GSIM_CALL_LAUNCH && call->time_ns >= 0 &&
+           strcmp(app->kernels[call->kernel].device, profile->name) == 0;
+}
+
+int64_t gsim_app_launch_ns(const struct gsim_app *app, const struct gsim_app_call *call,
+                           const struct gsim_profile *profile, int64_t kernel_ns) {
+    return is_timed(app, call, profile) ? call->time_ns : kernel_ns;
+}
+
+/* The time of all launches of a kernel in an iteration, of which each alone takes kernel_ns unless
+ * it has a time of its own. */
+static gsim_i128 launches_ns(const struct gsim_app *app, uint32_t kernel,
+                             const struct gsim_profile *profile, int64_t kernel_ns) {
+    gsim_i128 ns = (gsim_i128)kernel_ns * app->kernels[kernel].count;
+    for (uint32_t c = 0; c < app->n_calls; c++)
+        if (app->calls[c].kernel == kernel && is_timed(app, &app->calls[c], profile))
+            ns += app->calls[c].time_ns - kernel_ns;
+    return ns;
 }
 
 enum gsim_status gsim_app_cost(const struct gsim_app *app, const struct gsim_profile *profile,
@@ -157,9 +179,10 @@ enum gsim_status gsim_app_cost(const struct gsim_app *app, const struct gsim_pro
         struct gsim_roofline_time time;
         enum gsim_status status = check_needs(app, &app->kernels[k], profile, log);
         if (status == GSIM_OK)
-            status = time_kernel(app, &app->kernels[k], profile, &time, log);
+            status = gsim_app_time_kernel(app, &app->kernels[k], profile, &time, log);
         if (status == GSIM_OK)
-            add_kernel(&sums, out, &app->kernels[k], &time);
+            add_kernel(&sums, out, &app->kernels[k], &time,
+                       launches_ns(app, k, profile, time.whole_ns));
         worst = status != GSIM_OK ? status : worst;
     }
     if (worst != GSIM_OK)

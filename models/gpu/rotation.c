@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 GSIM_ROLE_ASSERT(struct gsim_ring_times);
 GSIM_ROLE_ASSERT(struct gsim_ring_marks);
@@ -131,14 +132,15 @@ static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_mem
     return ring->marks.quantum_start_ns + n * quantum_ns;
 }
 
-/* When the running member gives up the lane by itself. */
-static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
+/* When the running member gives up the lane by itself; a time past limit_ns does not matter. */
+static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member,
+                         int64_t limit_ns) {
     const struct gsim_context *context = &member->context;
     int64_t from_ns = ring->times.since_ns + member->state.stall_ns;
     if (member->stop_at != GSIM_EXIT_NEVER)
         return gsim_context_boundary_ns(context, from_ns, ring->state.rate_q32,
                                         member->stop_at == GSIM_EXIT_ITERATION);
-    return gsim_context_idle_ns(context, from_ns, ring->state.rate_q32);
+    return gsim_context_idle_ns(context, from_ns, ring->state.rate_q32, limit_ns);
 }
 
 static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, uint64_t rate_q32) {
@@ -212,6 +214,15 @@ static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
 
 /* --- the next change -------------------------------------------------------------------------- */
 
+/* How far a program is worth looking at: where turns end with quanta, to the end of this one. */
+GSIM_APART static int64_t look_until_ns(const struct gsim_rotation *rotation,
+                                        const struct gsim_ring *ring,
+                                        const struct gsim_member *member) {
+    if (gsim_ring_is_strict(ring) || gsim_ring_is_by_priority(ring) || ring->how.ends_at_boundary)
+        return GSIM_NEVER;
+    return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
+}
+
 static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     ring->marks.next_ns = GSIM_NEVER;
@@ -220,7 +231,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         return;
     }
     plan_padding(rotation, ring);
-    consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member));
+    int64_t limit_ns = GSIM_NEVER;
+    if (gsim_rarely(member->context.program != NULL))
+        limit_ns = look_until_ns(rotation, ring, member);
+    consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member, limit_ns));
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED,
                  watched_ns(member, ring->times.since_ns, ring->state.rate_q32));
@@ -596,7 +610,7 @@ static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring
         return false;
     if (context->arrival_ns)
         return !gsim_ring_is_strict(ring) && turn_ends_ns(rotation, ring) > now_ns;
-    return context->never_waits && !ring->how.ends_at_boundary;
+    return (context->never_waits || context->program) && !ring->how.ends_at_boundary;
 }
 
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {

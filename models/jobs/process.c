@@ -2,6 +2,7 @@
 #include "models/jobs/process.h"
 
 #include "gsim/units.h"
+#include "models/gpu/program_alone.h"
 
 /* How many kernels the host launches in an iteration when the row does not give their number: as
  * many as a host can launch in that time, at the device's launch rate. Where launching costs
@@ -159,6 +160,46 @@ static struct gsim_process open_loop(const struct gsim_trace *trace, uint32_t in
     return process;
 }
 
+/* --- programs --------------------------------------------------------------------------------- */
+
+static const struct gsim_program *program_of(const struct gsim_trace *trace, uint32_t index) {
+    int64_t app = gsim_trace_get(trace, GSIM_COL_APP, index);
+    return app >= 0 && trace->programs ? trace->programs[app] : NULL;
+}
+
+static struct gsim_process loop_of_program(const struct gsim_trace *trace, uint32_t index,
+                                           const struct gsim_profile *profile,
+                                           const struct gsim_program *program) {
+    struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
+    int64_t tail_ns = given(trace, GSIM_COL_HOST_TAIL_NS, index);
+    int64_t n = given(trace, GSIM_COL_ITERATIONS, index);
+    int64_t service_ns = trace->service_ns[index] - tail_ns;
+    process.context =
+        gsim_program_context(program, profile, given(trace, GSIM_COL_GPU_NS, index), 0, n);
+    process.iterations = n;
+    int64_t alone_ns =
+        gsim_program_fit(&process.context, service_ns, given(trace, GSIM_COL_HOST_NS, index));
+    process.pace_ns = alone_ns / n > 0 ? alone_ns / n : 1;
+    int64_t paced_ns = process.pace_ns * n;
+    process.tail_ns = service_ns > paced_ns ? service_ns - paced_ns + tail_ns : tail_ns;
+    return process;
+}
+
+static struct gsim_process requests_of_program(const struct gsim_trace *trace, uint32_t index,
+                                               const struct gsim_profile *profile,
+                                               const struct gsim_program *program) {
+    struct gsim_process process = {
+        .is_open_loop = true, .per_iteration = 1, .length_key = GSIM_KEY_COUNT};
+    process.context = gsim_program_context(program, profile, given(trace, GSIM_COL_GPU_NS, index),
+                                           given(trace, GSIM_COL_HOST_NS, index),
+                                           given(trace, GSIM_COL_REQUESTS, index));
+    process.context.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
+    process.pace_ns = process.context.gpu_ns;
+    return process;
+}
+
+/* --- rows without a program ------------------------------------------------------------------- */
+
 static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t index,
                                        const struct gsim_profile *profile, unsigned parts) {
     struct gsim_process process = {.per_iteration = 1, .length_key = GSIM_KEY_COUNT};
@@ -216,10 +257,19 @@ static struct gsim_process closed_loop(const struct gsim_trace *trace, uint32_t 
 
 struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t index,
                                     const struct gsim_profile *profile, unsigned parts) {
-    struct gsim_process process = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0
-                                      ? open_loop(trace, index, profile)
-                                      : closed_loop(trace, index, profile, parts);
-    process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    const struct gsim_program *program = program_of(trace, index);
+    bool is_open_loop = gsim_trace_get(trace, GSIM_COL_REQUESTS, index) > 0;
+    struct gsim_process process;
+    if (program && is_open_loop)
+        process = requests_of_program(trace, index, profile, program);
+    else if (program && given(trace, GSIM_COL_ITERATIONS, index) > 0)
+        process = loop_of_program(trace, index, profile, program);
+    else if (is_open_loop)
+        process = open_loop(trace, index, profile);
+    else
+        process = closed_loop(trace, index, profile, parts);
+    if (!process.context.program)
+        process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     process.is_cold = is_beyond_l2(trace, index, profile);
     return process;
 }
@@ -240,6 +290,8 @@ unsigned gsim_process_keys(const struct gsim_trace *trace, uint32_t index,
         return GSIM_PROCESS_HAS_GAP;
     bool is_waiting = given(trace, GSIM_COL_SYNC, index) == GSIM_SYNC_KERNEL;
     unsigned keys = 0;
+    if (program_of(trace, index) && given(trace, GSIM_COL_ITERATIONS, index) > 0)
+        return GSIM_PROCESS_HAS_BETWEEN;
     if (given(trace, GSIM_COL_KERNELS, index) == 0 && given(trace, GSIM_COL_HOST_NS, index) > 0)
         keys |= GSIM_PROCESS_HAS_LAUNCHES | GSIM_PROCESS_HAS_GUESS |
                 (is_waiting ? GSIM_PROCESS_HAS_SYNCS : 0U);
@@ -301,6 +353,7 @@ void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
     context->gpu_ns = gsim_process_time_ns(context->gpu_ns, rate_q32);
     context->host_ns = gsim_process_time_ns(context->host_ns, rate_q32);
     context->gap_ns = gsim_process_time_ns(context->gap_ns, rate_q32);
+    context->pace_ns = gsim_process_time_ns(context->pace_ns, rate_q32);
     if (context->gpu_ns < context->kernels) /* of at least 1 ns each */
         context->gpu_ns = context->kernels;
 }
@@ -312,6 +365,7 @@ void gsim_process_repace(struct gsim_context *left, const struct gsim_context *w
     left->gpu_ns = whole->gpu_ns;
     left->host_ns = whole->host_ns;
     left->gap_ns = whole->gap_ns;
+    left->pace_ns = whole->pace_ns;
 }
 
 void gsim_process_put(const struct gsim_process *process, gsim_work service,

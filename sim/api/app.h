@@ -24,11 +24,23 @@ struct gsim_app_buffer {
     int64_t bytes;
 };
 
+/* What a kernel does with the memory that it touches. */
+enum gsim_access {
+    GSIM_ACCESS_UNKNOWN = 0,
+    GSIM_ACCESS_READ = 1,
+    GSIM_ACCESS_WRITE = 2,
+    GSIM_ACCESS_BOTH = 3
+};
+
 /* A part of a buffer, as bounds in ppm. */
 struct gsim_app_extent {
     uint16_t buffer;
+    uint8_t access; /* enum gsim_access */
     uint32_t from_ppm, to_ppm;
 };
+
+/* The engine of the GPU that does the work of a launch. */
+enum gsim_app_unit { GSIM_APP_SMS = 0, GSIM_APP_COPY, GSIM_APP_SET };
 
 struct gsim_app_kernel {
     const char *name;
@@ -43,8 +55,29 @@ struct gsim_app_kernel {
     uint32_t sm_ppm; /* share of the SMs that the kernel can fill */
     int64_t sms; /* SMs needed at once (a cooperative launch) */
     int64_t register_bytes, shared_bytes; /* of one block */
+    int64_t blocks, threads; /* of a launch, and of one block; 0: not given */
+    enum gsim_app_unit unit;
     const struct gsim_app_extent *touches; /* in order */
     uint32_t n_touches;
+};
+
+/* What the host does next, in a program. */
+enum gsim_app_call_kind {
+    GSIM_CALL_LAUNCH = 0, /* of a kernel, a copy or a set, in a stream */
+    GSIM_CALL_WAIT_DEVICE, /* the host waits for all that was launched */
+    GSIM_CALL_WAIT_STREAM, /* the host waits for what was launched in a stream */
+    GSIM_CALL_WAIT_EVENT, /* the host waits for an event */
+    GSIM_CALL_RECORD, /* an event stands behind what was launched in a stream */
+    GSIM_CALL_AFTER /* what follows in a stream waits for an event */
+};
+
+struct gsim_app_call {
+    int64_t line; /* of its row */
+    int64_t host_ns; /* host time from the call before it, until it takes effect */
+    int64_t time_ns; /* of this launch, on the device of its kernel; -1: the kernel's own */
+    enum gsim_app_call_kind kind;
+    uint32_t kernel; /* of a launch */
+    uint16_t stream, event; /* numbers from 0 */
 };
 
 struct gsim_app {
@@ -58,7 +91,14 @@ struct gsim_app {
     int64_t host_ns; /* host time to launch one iteration, in parallel with the GPU */
     int64_t gap_ns; /* host time between two iterations */
     enum gsim_sync sync;
+    int64_t sync_every; /* iterations after which a host waits that waits for iterations */
     bool is_idempotent;
+    /* The program: what the host does in an iteration, in order. NULL: not given; the kernels are
+     * then launched evenly over host_ns, and wait for nothing. */
+    const struct gsim_app_call *calls;
+    uint32_t n_calls;
+    uint16_t n_streams, n_events;
+    int64_t rest_ns; /* host time from the last call to the end of the iteration */
 };
 
 #endif

@@ -338,6 +338,46 @@ static struct script draw_moving(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
+/* A program of a few kernels, each with a length and a launch of its own, and some waits. The host
+ * comes to the wait for a kernel behind its launch. */
+static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *arena) {
+    struct gsim_program *program = gsim_arena_alloc(arena, sizeof *program);
+    program->n_kernels = (uint32_t)pick(rng, 1, 12);
+    struct gsim_program_step *steps = gsim_arena_array(arena, program->n_kernels, sizeof *steps);
+    for (uint32_t k = 0; k < program->n_kernels; k++) {
+        program->host_ns += pick(rng, 0, 1) * pick(rng, 0, 800);
+        program->gpu_ns += pick(rng, 1, 600);
+        steps[k] = (struct gsim_program_step){program->host_ns, program->gpu_ns, -1};
+        if (pick(rng, 0, 4) == 0)
+            steps[k].wait_ns = program->host_ns += pick(rng, 0, 200);
+    }
+    program->rest_ns = pick(rng, 0, 500);
+    program->host_ns += program->rest_ns;
+    program->sync_every = pick(rng, 0, 4);
+    program->steps = steps;
+    return program;
+}
+
+static void run_program(gsl_rng *rng, struct gsim_arena *arena, struct gsim_context *context) {
+    context->program = draw_program(rng, arena);
+    context->kernels = context->program->n_kernels;
+    context->gpu_ns = context->kernels + context->program->gpu_ns * pick(rng, 1, 4) / 2;
+    context->host_ns = context->program->host_ns * pick(rng, 0, 4) / 2;
+    context->gap_ns = 0;
+    context->pace_ns = pick(rng, 0, 2) == 0 ? pick(rng, 1, 3 * context->gpu_ns) : 0;
+}
+
+/* Two of three members have programs, beside others that have none. */
+static struct script draw_programs(gsl_rng *rng, struct gsim_arena *arena) {
+    struct script script = draw_moving(rng, arena);
+    for (uint16_t i = 0; i < script.n; i++)
+        if (pick(rng, 0, 2) > 0) {
+            run_program(rng, arena, &script.member[i].context);
+            script.member[i].context.gpu_ns += script.member[i].tenant.spec.overflow.ns;
+        }
+    return script;
+}
+
 static void expect_same(const struct outcome *plain, const struct outcome *fast) {
     assert_memory_equal(plain->finish_ns, fast->finish_ns, sizeof plain->finish_ns);
     assert_memory_equal(plain->busy_ns, fast->busy_ns, sizeof plain->busy_ns);
@@ -383,6 +423,11 @@ static void so_it_does_where_kernels_are_padded(void **state) {
 static void so_it_does_where_members_change_lanes(void **state) {
     (void)state;
     assert_true(play_many("moves", CASES / 5, draw_moving) > 0.05);
+}
+
+static void so_it_does_of_programs(void **state) {
+    (void)state;
+    assert_true(play_many("programs", CASES / 5, draw_programs) > 0.05);
 }
 
 /* An urgent member and another that draws nothing from memory: padded, the first has the device
@@ -542,6 +587,7 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(so_it_does_of_programs),
         cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
         cmocka_unit_test(so_it_is_to_a_per_cent_where_memory_pages),
         cmocka_unit_test(the_shortcut_equals_the_plain_engine),

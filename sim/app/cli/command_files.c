@@ -12,8 +12,10 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
 #include "sim/app/cli/output.h"
+#include "sim/app/nsight/nsight.h"
 #include "sim/app/setup/setup.h"
 #include "traces/profiler.h"
+#include "traces/timeline.h"
 #include "traces/read.h"
 
 enum { MOST_DEVICES = 256, DEVICE_NAME = 48 };
@@ -175,23 +177,62 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
         gpu, profile->name, other ? "; did you mean " : "", other ? other : "");
 }
 
-/* Imports an application profile. Its times are those of one device, so --device is required. */
-static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
-    const char *device = cli->value[GSIM_OPT_DEVICE];
-    struct gsim_profile profile;
-    struct gsim_kernels kernels;
-    struct gsim_outfile out;
-    int64_t iterations;
+/* Reads the profile of the device on which a program was measured, which is required. */
+static enum gsim_status take_device(struct gsim_cli *cli, const char *format,
+                                    struct gsim_profile *out) {
     static const enum gsim_option of_traces[] = {GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL,
                                                  GSIM_OPT_GPU_MEM};
     if (refuse_options(cli, of_traces, 3, "traces") != GSIM_OK)
         return GSIM_USAGE;
-    if (cli->n_operands != 2 || !device)
+    if (cli->n_operands != 2 || !cli->value[GSIM_OPT_DEVICE])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "a profile was measured on a device: gsim import %s FILE --device NAME "
                          "-o app.csv",
-                         profiler->name);
-    enum gsim_status status = gsim_profile_load(device, cli->arena, &profile, cli->log);
+                         format);
+    return gsim_profile_load(cli->value[GSIM_OPT_DEVICE], cli->arena, out, cli->log);
+}
+
+/* Imports a program, launch by launch. */
+static enum gsim_status import_timeline(struct gsim_cli *cli) {
+    static const enum gsim_option of_profiles[] = {GSIM_OPT_ITERATIONS};
+    struct gsim_timeline timeline;
+    struct gsim_profile profile;
+    struct gsim_outfile out;
+    int64_t sync_every = 0;
+    if (refuse_options(cli, of_profiles, 1, "profiles (nsys, kineto)") != GSIM_OK)
+        return GSIM_USAGE;
+    enum gsim_status status = take_device(cli, "timeline", &profile);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_SYNC_EVERY, 0, 1, 1000000000, &sync_every);
+    if (status == GSIM_OK)
+        status = gsim_timeline_init(&timeline, cli->operand[1], cli->value[GSIM_OPT_KIND],
+                                    cli->arena, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_nsight_is_database(cli->operand[1]) ? gsim_nsight_read(&timeline)
+                                                          : gsim_timeline_read(&timeline);
+    if (status == GSIM_OK)
+        status = check_gpu(cli, timeline.gpu, &profile);
+    if (status == GSIM_OK)
+        status = gsim_timeline_fold(&timeline);
+    if (status == GSIM_OK)
+        status = gsim_open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_timeline_write(&timeline, profile.name, sync_every, out.file);
+    enum gsim_status closed = gsim_close_output(cli, &out);
+    return status != GSIM_OK ? status : closed;
+}
+
+/* Imports an application profile. Its times are those of one device, so --device is required. */
+static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_profiler *profiler) {
+    static const enum gsim_option of_timelines[] = {GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY};
+    struct gsim_profile profile;
+    struct gsim_kernels kernels;
+    struct gsim_outfile out;
+    int64_t iterations;
+    if (refuse_options(cli, of_timelines, 2, "a timeline") != GSIM_OK)
+        return GSIM_USAGE;
+    enum gsim_status status = take_device(cli, profiler->name, &profile);
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_ITERATIONS, 0, 1, 1000000000, &iterations);
     if (status == GSIM_OK)
@@ -220,10 +261,12 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
             cli->log, GSIM_USAGE, NULL, 0,
             "gsim import FORMAT FILE [TABLE] -o trace.csv; 'gsim list formats' shows the "
             "formats");
-    if (find_profiler(cli->operand[0]))
-        return import_profile(cli, find_profiler(cli->operand[0]));
-    static const enum gsim_option of_profiles[] = {GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS};
-    if (refuse_options(cli, of_profiles, 2, "profiles (nsys, kineto)") != GSIM_OK)
+    const struct gsim_profiler *profiler = find_profiler(cli->operand[0]);
+    if (profiler)
+        return profiler->read ? import_profile(cli, profiler) : import_timeline(cli);
+    static const enum gsim_option of_profiles[] = {GSIM_OPT_DEVICE, GSIM_OPT_ITERATIONS,
+                                                   GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY};
+    if (refuse_options(cli, of_profiles, 4, "profiles (nsys, kineto, timeline)") != GSIM_OK)
         return GSIM_USAGE;
     enum gsim_status status =
         gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);

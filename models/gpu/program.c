@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/program.h"
+
+#include "gsim/units.h"
+#include "models/gpu/roofline.h"
+
+struct maker {
+    const struct gsim_app *app;
+    const struct gsim_profile *profile;
+    struct gsim_program *out;
+    struct gsim_program_call *calls;
+    struct gsim_program_kernel *kernels;
+    struct gsim_program_step *steps;
+    struct gsim_program_touch *touches;
+    int64_t *kernel_ns; /* by app->kernels: of a launch without a time of its own */
+    uint32_t *first_touch; /* by app->kernels */
+    /* the launches, counted from 1, behind which an event or the end of a stream stands; 0: none */
+    uint32_t *event_at, *stream_at;
+};
+
+static bool reserve(struct maker *m, struct gsim_arena *arena) {
+    const struct gsim_app *app = m->app;
+    size_t n_launches = 0, n_touches = 0;
+    for (uint32_t k = 0; k < app->n_kernels; k++) {
+        n_launches += (size_t)app->kernels[k].count;
+        n_touches += app->kernels[k].n_touches;
+    }
+    m->calls = gsim_arena_array(arena, app->n_calls, sizeof *m->calls);
+    m->kernels = gsim_arena_array(arena, n_launches, sizeof *m->kernels);
+    m->steps = gsim_arena_array(arena, n_launches, sizeof *m->steps);
+    m->touches = gsim_arena_array(arena, n_touches + 1, sizeof *m->touches);
+    m->kernel_ns = gsim_arena_array(arena, app->n_kernels, sizeof *m->kernel_ns);
+    m->first_touch = gsim_arena_array(arena, app->n_kernels, sizeof *m->first_touch);
+    m->event_at = gsim_arena_array(arena, app->n_events + 1U, sizeof *m->event_at);
+    m->stream_at = gsim_arena_array(arena, app->n_streams + 1U, sizeof *m->stream_at);
+    return m->calls && m->kernels && m->steps && m->touches && m->kernel_ns && m->first_touch &&
+           m->event_at && m->stream_at;
+}
+
+static void place_touches(struct maker *m) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < m->app->n_kernels; k++) {
+        const struct gsim_app_kernel *kernel = &m->app->kernels[k];
+        m->first_touch[k] = n;
+        for (uint32_t t = 0; t < kernel->n_touches; t++) {
+            const struct gsim_app_extent *extent = &kernel->touches[t];
+            int64_t bytes = m->app->buffers[extent->buffer].bytes;
+            m->touches[n++] = (struct gsim_program_touch){
+                .from_bytes = gsim_muldiv_floor(bytes, extent->from_ppm, GSIM_PPM),
+                .to_bytes = gsim_muldiv_ceil(bytes, extent->to_ppm, GSIM_PPM),
+                .buffer = extent->buffer,
+                .access = extent->access};
+        }
+    }
+}
+
+static enum gsim_status time_kernels(struct maker *m, struct gsim_log *log) {
+    for (uint32_t k = 0; k < m->app->n_kernels; k++) {
+        struct gsim_roofline_time time;
+        enum gsim_status status =
+            gsim_app_time_kernel(m->app, &m->app->kernels[k], m->profile, &time, log);
+        if (status != GSIM_OK)
+            return status;
+        m->kernel_ns[k] = time.whole_ns;
+    }
+    return GSIM_OK;
+}
+
+/* The threads of a block fit an SM; registers and shared memory were looked at before. */
+static enum gsim_status check_threads(const struct maker *m, struct gsim_log *log) {
+    int64_t most = m->profile->value[GSIM_KEY_SM_THREADS];
+    for (uint32_t k = 0; most > 0 && k < m->app->n_kernels; k++)
+        if (m->app->kernels[k].threads > most)
+            return gsim_fail(log, GSIM_BAD_INPUT, m->app->path, m->app->kernels[k].line,
+                             "a block of kernel '%s' has %lld threads, which no SM can hold; one "
+                             "of device %s holds %lld",
+                             m->app->kernels[k].name, (long long)m->app->kernels[k].threads,
+                             m->profile->name, (long long)most);
+    return GSIM_OK;
+}
+
+/* A queued kernel begins some time after the one before it in its stream. Kernels of different
+ * streams do not wait for each other's ends: queued ones overlapped by 4 us in the measured program
+ * that has several (models/apps/h200-lstm-train.csv). */
+static void launch(struct maker *m, const struct gsim_app_call *call, int64_t host_ns) {
+    struct gsim_program *out = m->out;
+    const struct gsim_app_kernel *kernel = &m->app->kernels[call->kernel];
+    int64_t ns = gsim_app_launch_ns(m->app, call, m->profile, m->kernel_ns[call->kernel]);
+    m->kernels[out->n_kernels] =
+        (struct gsim_program_kernel){.ns = ns,
+                                     .register_bytes = kernel->register_bytes,
+                                     .shared_bytes = kernel->shared_bytes,
+                                     .blocks = kernel->blocks,
+                                     .threads = (uint32_t)kernel->threads,
+                                     .kind = call->kernel,
+                                     .stream = call->stream,
+                                     .unit = (uint8_t)kernel->unit,
+                                     .first_touch = m->first_touch[call->kernel],
+                                     .n_touches = kernel->n_touches};
+    if (out->n_kernels > 0 && m->kernels[out->n_kernels - 1].stream == call->stream)
+        out->gpu_ns += m->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
+    out->gpu_ns += ns > 0 ? ns : 1;
+    out->kernels_ns += ns;
+    m->steps[out->n_kernels] =
+        (struct gsim_program_step){.launched_ns = host_ns, .end_ns = out->gpu_ns, .wait_ns = -1};
+    m->stream_at[call->stream] = ++out->n_kernels;
+}
+
+/* The host goes on past a wait when the launch before `at` has ended; the first such wait is that
+ * which the host comes to first. */
+static void wait_for(struct maker *m, uint32_t at, int64_t host_ns) {
+    if (at > 0 && m->steps[at - 1].wait_ns < 0)
+        m->steps[at - 1].wait_ns = host_ns;
+}
+
+/* Kernels run in the order of their launches, so an event, or what follows it, waits for what was
+ * launched before in its stream, or in any stream after which that one waits. */
+static void call_one(struct maker *m, const struct gsim_app_call *call, int64_t host_ns) {
+    uint32_t *stream_at = &m->stream_at[call->stream], *event_at = &m->event_at[call->event];
+    switch (call->kind) {
+    case GSIM_CALL_LAUNCH:
+        launch(m, call, host_ns);
+        break;
+    case GSIM_CALL_WAIT_DEVICE:
+        wait_for(m, m->out->n_kernels, host_ns);
+        break;
+    case GSIM_CALL_WAIT_STREAM:
+        wait_for(m, *stream_at, host_ns);
+        break;
+    case GSIM_CALL_WAIT_EVENT:
+        wait_for(m, *event_at, host_ns);
+        break;
+    case GSIM_CALL_RECORD:
+        *event_at = *stream_at;
+        break;
+    case GSIM_CALL_AFTER:
+        if (*event_at > *stream_at)
+            *stream_at = *event_at;
+        break;
+    }
+}
+
+static void make_calls(struct maker *m) {
+    struct gsim_program *out = m->out;
+    for (uint32_t c = 0; c < m->app->n_calls; c++) {
+        const struct gsim_app_call *call = &m->app->calls[c];
+        out->host_ns += call->host_ns;
+        m->calls[c] = (struct gsim_program_call){.host_ns = call->host_ns,
+                                                 .kind = (uint8_t)call->kind,
+                                                 .stream = call->stream,
+                                                 .event = call->event,
+                                                 .kernel = out->n_kernels};
+        call_one(m, call, out->host_ns);
+    }
+    out->rest_ns = m->app->gap_ns;
+    out->host_ns += out->rest_ns;
+}
+
+enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_profile *profile,
+                                 struct gsim_arena *arena, const struct gsim_program **out,
+                                 struct gsim_log *log) {
+    *out = NULL;
+    if (app->n_calls == 0)
+        return GSIM_OK;
+    struct gsim_program *program = gsim_arena_alloc(arena, sizeof *program);
+    struct maker m = {.app = app, .profile = profile, .out = program};
+    if (!program || !reserve(&m, arena))
+        return gsim_no_memory(log, "reading a program");
+    *program =
+        (struct gsim_program){.app = app,
+                              .calls = m.calls,
+                              .kernels = m.kernels,
+                              .steps = m.steps,
+                              .touches = m.touches,
+                              .n_calls = app->n_calls,
+                              .n_streams = app->n_streams,
+                              .n_events = app->n_events,
+                              .sync_every = app->sync == GSIM_SYNC_NONE ? 0 : app->sync_every};
+    enum gsim_status status = time_kernels(&m, log);
+    if (status == GSIM_OK)
+        status = check_threads(&m, log);
+    if (status != GSIM_OK)
+        return status;
+    place_touches(&m);
+    make_calls(&m);
+    if (program->gpu_ns > GSIM_PROGRAM_MOST_NS)
+        return gsim_fail(log, GSIM_BAD_INPUT, app->path, 0,
+                         "an iteration of a program takes the GPU ten days at most");
+    *out = program;
+    return GSIM_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inside of a job on one kind of device: what its host does in an iteration, call by call, and
+ * the kernels that it launches. Made once from an application's file and a device's profile,
+ * immutable, and shared by all jobs that run it; a job runs it with its host faster or slower, and
+ * its kernels shorter or longer, by one factor each.
+ *
+ * The host launches ahead of the GPU, past the ends of iterations, until its launch queue is full
+ * or until it waits. It knows nothing of the GPU but what has ended: so of the kernels, in the
+ * order of their launches, the first that a wait needs and the last that a launch needs decide
+ * when the host goes on. */
+#ifndef GSIM_MODELS_GPU_PROGRAM_H
+#define GSIM_MODELS_GPU_PROGRAM_H
+
+#include "gsim/arena.h"
+#include "gsim/status.h"
+#include "gsim/units.h"
+#include "models/hardware/profile.h"
+#include "sim/api/app.h"
+
+/* The longest host or GPU time of an iteration: ten days. */
+#define GSIM_PROGRAM_MOST_NS (INT64_C(864000) * GSIM_NS_PER_S)
+
+/* A part of a buffer, in bytes from its begin. */
+struct gsim_program_touch {
+    int64_t from_bytes, to_bytes;
+    uint16_t buffer; /* number in app->buffers */
+    uint8_t access; /* enum gsim_access */
+};
+
+/* A launch: a kernel, a copy or a set. */
+struct gsim_program_kernel {
+    int64_t ns; /* alone on the device, from its begin to its end */
+    int64_t register_bytes, shared_bytes; /* of one block */
+    int64_t blocks; /* 0: not given */
+    uint32_t threads; /* of one block; 0: not given */
+    uint32_t kind; /* number in app->kernels: launches of one kernel have one number */
+    uint16_t stream;
+    uint8_t unit; /* enum gsim_app_unit */
+    uint32_t first_touch, n_touches; /* in program->touches, in order */
+};
+
+struct gsim_program_call {
+    int64_t host_ns; /* host time from the call before it, until it takes effect */
+    uint8_t kind; /* enum gsim_app_call_kind */
+    uint16_t stream, event;
+    uint32_t kernel; /* of a launch: its number in program->kernels; launches are in order */
+};
+
+/* The program as contexts run it that take turns: kernels one after another, in the order of their
+ * launches, so that what a stream waits for has ended before. */
+struct gsim_program_step {
+    int64_t launched_ns; /* host time from the begin of the iteration to its launch */
+    int64_t end_ns; /* GPU time of the iteration's kernels up to its end */
+    /* host time up to the first wait that ends with this kernel; -1: none does */
+    int64_t wait_ns;
+};
+
+struct gsim_program {
+    const struct gsim_app *app;
+    const struct gsim_program_call *calls;
+    const struct gsim_program_kernel *kernels;
+    const struct gsim_program_step *steps; /* by kernel */
+    const struct gsim_program_touch *touches;
+    uint32_t n_calls, n_kernels;
+    uint16_t n_streams, n_events;
+    /* The number of iterations after which the host waits for all that it has launched; 0: it
+     * never does. After the last iteration it does in any case. */
+    int64_t sync_every;
+    int64_t rest_ns; /* host time after the last call */
+    int64_t host_ns; /* host time of an iteration without waits */
+    int64_t kernels_ns; /* of all kernels */
+    /* GPU time of an iteration in turns: the kernels, and the time between two of a stream */
+    int64_t gpu_ns;
+};
+
+/* The program of an application on this device. An application without calls has none: *out is
+ * NULL then. */
+enum gsim_status gsim_program_of(const struct gsim_app *app, const struct gsim_profile *profile,
+                                 struct gsim_arena *arena, const struct gsim_program **out,
+                                 struct gsim_log *log);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/program_alone.h"
+
+#include "gsim/units.h"
+
+enum { ITERATIONS_WALKED = 256 };
+static const int64_t most_queued = INT64_C(1) << 32; /* as good as an endless queue */
+
+struct gsim_context gsim_program_context(const struct gsim_program *program,
+                                         const struct gsim_profile *profile, int64_t kernels_ns,
+                                         int64_t host_ns, int64_t iterations) {
+    int64_t queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    struct gsim_context context = {.iterations = iterations,
+                                   .gpu_ns = program->gpu_ns,
+                                   .host_ns = host_ns > 0 ? host_ns : program->host_ns,
+                                   .kernels = program->n_kernels,
+                                   .queue = queue < most_queued ? queue : most_queued,
+                                   .program = program};
+    if (kernels_ns > 0)
+        context.gpu_ns += kernels_ns - program->kernels_ns;
+    if (context.gpu_ns < context.kernels)
+        context.gpu_ns = context.kernels;
+    return context;
+}
+
+/* The time of n iterations, and when others like them could follow, by their pace maybe later. */
+struct walked {
+    int64_t end_ns, next_ns;
+};
+
+static struct walked walk(const struct gsim_context *context, int64_t n) {
+    struct gsim_context walked = *context;
+    int64_t paced_ns = GSIM_NEVER;
+    walked.iterations = n;
+    walked.arrival_ns = NULL;
+    walked.latency_ns = NULL;
+    gsim_context_start(&walked, 0);
+    int64_t begin_ns = walked.times.ready_ns;
+    for (int64_t now_ns = 0; !gsim_context_is_done(&walked);) {
+        int64_t from_ns = walked.times.ready_ns > now_ns ? walked.times.ready_ns : now_ns;
+        paced_ns = walked.times.paced_ns;
+        now_ns = gsim_context_idle_ns(&walked, from_ns, GSIM_RATE_ONE, GSIM_NEVER);
+        gsim_context_run(&walked, from_ns, now_ns, GSIM_RATE_ONE);
+    }
+    int64_t end_ns = walked.times.launch_ns;
+    bool is_paced = paced_ns != GSIM_NEVER && paced_ns - begin_ns > end_ns;
+    return (struct walked){end_ns, is_paced ? paced_ns - begin_ns : end_ns};
+}
+
+static int64_t at_most(gsim_i128 time_ns) {
+    return time_ns > GSIM_TIME_MAX ? GSIM_TIME_MAX : (int64_t)time_ns;
+}
+
+/* Each wait at the end of an iteration finds an idle GPU, so that what follows it is like the
+ * start. */
+static int64_t between_waits_ns(const struct gsim_context *context, int64_t every) {
+    int64_t n = (context->iterations - 1) / every;
+    gsim_i128 before_ns = n > 0 ? (gsim_i128)walk(context, every).next_ns * n : 0;
+    return at_most(before_ns + walk(context, context->iterations - n * every).end_ns);
+}
+
+/* Iterations until the host that never waits keeps a full queue, or an empty one, and as many
+ * again. */
+static int64_t long_enough(const struct gsim_context *context) {
+    int64_t n = 2 * (context->queue / context->kernels + 2);
+    return n < ITERATIONS_WALKED ? n : ITERATIONS_WALKED;
+}
+
+int64_t gsim_program_alone_ns(const struct gsim_context *context) {
+    int64_t every = context->program->sync_every, n = long_enough(context);
+    if (every > 0 && every <= ITERATIONS_WALKED)
+        return between_waits_ns(context, every);
+    if (context->iterations <= n)
+        return walk(context, context->iterations).end_ns;
+    int64_t first_ns = walk(context, n / 2).end_ns, all_ns = walk(context, n).end_ns;
+    gsim_i128 more = (gsim_i128)(all_ns - first_ns) * (context->iterations - n) / (n - n / 2);
+    return at_most(all_ns + more);
+}
+
+/* --- the host and the kernels of a measured time ---------------------------------------------- */
+
+enum part { HOST, GPU, PACE };
+
+static int64_t *part_of(struct gsim_context *context, enum part part) {
+    if (part == GPU)
+        return &context->gpu_ns;
+    return part == HOST ? &context->host_ns : &context->pace_ns;
+}
+
+/* One end of a search: a length of the part, and what the program takes with it. */
+struct end {
+    int64_t at, takes_ns;
+};
+
+static struct end end_at(const struct gsim_context *context, enum part part, int64_t at) {
+    struct gsim_context other = *context;
+    *part_of(&other, part) = at;
+    return (struct end){at, gsim_program_alone_ns(&other)};
+}
+
+/* The largest length with which the program takes no more than time_ns, between low, which does
+ * not, and high, which does. The time grows with each part, and never bends downwards, so that a
+ * line through both ends mostly points to the place. */
+static int64_t largest(const struct gsim_context *context, enum part part, struct end low,
+                       struct end high, int64_t time_ns) {
+    for (int turn = 0; low.at + 1 < high.at && time_ns - low.takes_ns >= context->iterations;
+         turn++) {
+        int64_t by = (high.at - low.at) / 2;
+        if (turn % 3 != 2)
+            by = gsim_muldiv_floor(high.at - low.at, time_ns - low.takes_ns,
+                                   high.takes_ns - low.takes_ns);
+        struct end middle = end_at(context, part, by > 0 ? low.at + by : low.at + 1);
+        if (middle.takes_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low.at;
+}
+
+/* Makes the part as long as fits into time_ns, from least_ns on, where it takes no more than
+ * time_ns, up to most_ns. */
+static void fit(struct gsim_context *context, enum part part, int64_t least_ns, int64_t most_ns,
+                int64_t time_ns) {
+    struct end low = end_at(context, part, least_ns), high = end_at(context, part, most_ns);
+    int64_t at = most_ns;
+    if (low.takes_ns > time_ns)
+        at = least_ns;
+    else if (high.takes_ns > time_ns)
+        at = largest(context, part, low, high, time_ns);
+    *part_of(context, part) = at;
+}
+
+/* From the begin of the first iteration to that of the last. */
+static int64_t most_pace_ns(const struct gsim_context *context, int64_t time_ns) {
+    return context->iterations > 1 ? time_ns / (context->iterations - 1) + 1 : 1;
+}
+
+int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t host_ns) {
+    int64_t most_ns = context->program->host_ns;
+    context->host_ns = context->pace_ns = 0;
+    fit(context, GPU, context->kernels, context->gpu_ns, time_ns);
+    if (host_ns > most_ns)
+        most_ns = host_ns;
+    fit(context, HOST, 0, most_ns, time_ns);
+    if (context->host_ns < most_ns)
+        return gsim_program_alone_ns(context);
+    /* its GPU binds it, and is slower than its kernels */
+    if (host_ns > 0)
+        context->host_ns = host_ns;
+    fit(context, PACE, 0, most_pace_ns(context, time_ns), time_ns);
+    return gsim_program_alone_ns(context);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reader of application profiles, as its files share it: apps.c has the kernels and the
+ * memory, app_calls.c the program that launches them, app_cells.c the columns. No other file
+ * includes it. */
+#ifndef GSIM_TRACES_APP_READER_H
+#define GSIM_TRACES_APP_READER_H
+
+#include "sim/api/app.h"
+#include "traces/input.h"
+
+enum gsim_app_column {
+    KIND = 0,
+    NAME,
+    COUNT,
+    FLOPS,
+    BYTES,
+    PRECISION,
+    EFFICIENCY,
+    TIME,
+    DEVICE,
+    TOUCHES,
+    SM_FRACTION,
+    SMS,
+    REGISTERS_KIB,
+    SHARED,
+    BLOCKS,
+    THREADS,
+    REGISTERS,
+    STREAM,
+    HOST,
+    N_COLUMNS
+};
+
+/* Far above any program, and low enough that sums over an iteration stay within the clock. */
+enum {
+    GSIM_APP_ROWS_MOST = 4096,
+    GSIM_APP_CALLS_MOST = 1 << 20,
+    GSIM_APP_EXTENTS_MOST = 64,
+    GSIM_APP_STREAMS_MOST = 1024
+};
+
+struct gsim_app_reader {
+    struct gsim_arena *arena;
+    struct gsim_log *log;
+    const char *path;
+    struct gsim_app *app;
+    struct gsim_app_kernel *kernels;
+    struct gsim_app_buffer *buffers;
+    const char *touches[GSIM_APP_ROWS_MOST]; /* resolved when all buffers are known */
+    struct gsim_app_call *calls;
+    uint32_t calls_capacity;
+    const char *streams[GSIM_APP_STREAMS_MOST];
+    const char *events[GSIM_APP_ROWS_MOST];
+    bool is_launched[GSIM_APP_ROWS_MOST]; /* kernels */
+    int64_t launch_line; /* of the row that gives the host's time as a whole; 0: none does */
+    enum gsim_app_column target[GSIM_MAX_FIELD_COLUMNS];
+    const char *cell[N_COLUMNS]; /* of the row; NULL: empty */
+    int64_t line;
+    bool is_out_of_memory;
+};
+
+extern const char *const gsim_app_columns[N_COLUMNS];
+
+/* A cell that is not of this form. */
+enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,
+                                 const char *form);
+/* Reads a number times a scale; an empty cell leaves the default. */
+enum gsim_status gsim_app_take_number(struct gsim_app_reader *r, enum gsim_app_column column,
+                                      int64_t scale, int64_t least, int64_t most, int64_t *out);
+
+/* A row of the kinds launch, wait, record and after. */
+enum gsim_status gsim_app_take_call(struct gsim_app_reader *r, enum gsim_app_call_kind kind);
+/* What only the whole file tells of its program: kernels without a launch, and the like. */
+enum gsim_status gsim_app_finish_calls(struct gsim_app_reader *r);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A timeline from PyTorch's profiler (Kineto), a Chrome trace: events of the categories
+ * cuda_runtime and cuda_driver are the host's calls, kernel, gpu_memcpy and gpu_memset their work,
+ * joined by args.correlation; an annotation called ProfilerStep#3 is an iteration. */
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+#include "traces/json.h"
+#include "traces/timeline.h"
+
+/* The place of the innermost bracket of interest. */
+enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, SIZE, DEVICES, DEVICE, IGNORED };
+enum { MAX_PLACES = 66, MAX_CATEGORY = 32 };
+
+struct kineto {
+    struct gsim_timeline *timeline;
+    enum place place[MAX_PLACES];
+    int depth;
+    struct gsim_timeline_record record; /* of the event under way */
+    char name[GSIM_MAX_FIELD_BYTES + 1];
+    size_t length;
+    char category[MAX_CATEGORY];
+    bool has_begin;
+    int64_t *size; /* the size that the list under way gives */
+    int64_t ignored;
+};
+
+static void begin_event(struct kineto *k, int64_t line) {
+    k->record = (struct gsim_timeline_record){.dur_ns = -1, .corr = -1, .stream = -1, .line = line};
+    k->length = 0;
+    k->name[0] = k->category[0] = '\0';
+    k->has_begin = false;
+}
+
+static int64_t *size_of(struct kineto *k, const char *key) {
+    int64_t *size = &k->ignored;
+    if (strcmp(key, "grid") == 0)
+        size = &k->record.blocks;
+    else if (strcmp(key, "block") == 0)
+        size = &k->record.threads;
+    *size = 1;
+    return size;
+}
+
+static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char *key,
+                                int64_t line) {
+    struct kineto *k = arg;
+    enum place here = k->place[k->depth], next = IGNORED;
+    bool is_list = kind == GSIM_JSON_LIST;
+    if (here == FILE_)
+        next = is_list ? EVENTS : ROOT;
+    else if (here == ROOT && is_list && strcmp(key, "traceEvents") == 0)
+        next = EVENTS;
+    else if (here == ROOT && is_list && strcmp(key, "deviceProperties") == 0)
+        next = DEVICES;
+    else if (here == DEVICES && !is_list)
+        next = DEVICE;
+    else if (here == EVENTS && !is_list)
+        next = EVENT;
+    else if (here == EVENT && !is_list && strcmp(key, "args") == 0)
+        next = ARGS;
+    else if (here == ARGS && is_list)
+        next = SIZE;
+    if (next == EVENT)
+        begin_event(k, line);
+    if (next == SIZE)
+        k->size = size_of(k, key);
+    k->place[++k->depth] = next;
+    return GSIM_OK;
+}
+
+static int what_of(const struct kineto *k) {
+    static const char step[] = "ProfilerStep#";
+    switch (gsim_text_choice(k->category, "cuda_runtime|cuda_driver|Runtime|kernel|Kernel|"
+                                          "gpu_memcpy|Memcpy|gpu_memset|Memset|user_annotation|"
+                                          "Operator")) {
+    case 0:
+    case 1:
+    case 2:
+        return GSIM_TIMELINE_CALL;
+    case 3:
+    case 4:
+        return GSIM_TIMELINE_KERNEL;
+    case 5:
+    case 6:
+        return GSIM_TIMELINE_COPY;
+    case 7:
+    case 8:
+        return GSIM_TIMELINE_SET;
+    case 9:
+    case 10:
+        return strncmp(k->name, step, sizeof step - 1) == 0 ? GSIM_TIMELINE_ITERATION : -1;
+    default:
+        return -1;
+    }
+}
+
+static enum gsim_status end_event(struct kineto *k, int64_t line) {
+    int what = what_of(k);
+    if (what < 0)
+        return GSIM_OK;
+    if (!k->has_begin || k->record.dur_ns < 0)
+        return gsim_fail(k->timeline->log, GSIM_BAD_INPUT, k->timeline->path, line,
+                         "'%.64s' has no ts or no dur: when it ran is not known", k->name);
+    k->record.what = (uint8_t)what;
+    if (what == GSIM_TIMELINE_CALL) /* the stream of a call is not that of what it waits for */
+        k->record.stream = -1;
+    return gsim_timeline_add(k->timeline, &k->record, k->name, k->length);
+}
+
+static enum gsim_status on_close(void *arg, int64_t line) {
+    struct kineto *k = arg;
+    return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
+}
+
+static enum gsim_status take_time(struct kineto *k, enum gsim_json_kind kind, const char *key,
+                                  const char *text, size_t length, int64_t line) {
+    bool is_begin = strcmp(key, "ts") == 0;
+    int64_t *out = is_begin ? &k->record.begin_ns : &k->record.dur_ns;
+    if (kind != GSIM_JSON_NUMBER ||
+        gsim_parse_decimal(text, length, GSIM_NS_PER_US, out) != GSIM_PARSE_OK)
+        return gsim_fail(k->timeline->log, GSIM_BAD_INPUT, k->timeline->path, line,
+                         "key '%s': '%.40s' is not a time in microseconds", key, text);
+    k->has_begin |= is_begin;
+    return GSIM_OK;
+}
+
+static enum gsim_status take_value(struct kineto *k, enum gsim_json_kind kind, const char *key,
+                                   const char *text, size_t length, int64_t line) {
+    if (strcmp(key, "dur") == 0 || strcmp(key, "ts") == 0)
+        return take_time(k, kind, key, text, length, line);
+    if (strcmp(key, "cat") == 0 && kind == GSIM_JSON_TEXT)
+        (void)snprintf(k->category, sizeof k->category, "%s", length < MAX_CATEGORY ? text : "");
+    if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT) {
+        memcpy(k->name, text, length + 1);
+        k->length = length;
+    }
+    return GSIM_OK;
+}
+
+static void take_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
+    int64_t value;
+    if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)
+        *out = value;
+}
+
+static void take_argument(struct kineto *k, enum gsim_json_kind kind, const char *key,
+                          const char *text) {
+    const struct {
+        const char *key;
+        int64_t *out;
+    } arguments[] = {{"correlation", &k->record.corr},
+                     {"stream", &k->record.stream},
+                     {"registers per thread", &k->record.registers},
+                     {"shared memory", &k->record.shared_bytes}};
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        if (strcmp(key, arguments[i].key) == 0)
+            take_number(kind, text, arguments[i].out);
+}
+
+static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
+                                 const char *text, size_t length, int64_t line) {
+    struct kineto *k = arg;
+    int64_t value = 0;
+    switch (k->place[k->depth]) {
+    case EVENT:
+        return take_value(k, kind, key, text, length, line);
+    case ARGS:
+        take_argument(k, kind, key, text);
+        return GSIM_OK;
+    case SIZE:
+        take_number(kind, text, &value);
+        if (value > 0 && *k->size <= INT64_MAX / value)
+            *k->size *= value;
+        return GSIM_OK;
+    case DEVICE:
+        if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT && !k->timeline->gpu)
+            k->timeline->gpu = gsim_arena_strdup(k->timeline->arena, text);
+        return GSIM_OK;
+    default:
+        return GSIM_OK;
+    }
+}
+
+enum gsim_status gsim_timeline_read_kineto(struct gsim_timeline *timeline,
+                                           struct gsim_input *input) {
+    struct kineto *k = gsim_arena_alloc(timeline->arena, sizeof *k);
+    if (!k)
+        return gsim_no_memory(timeline->log, "reading a timeline");
+    k->timeline = timeline;
+    struct gsim_json_user user = {
+        .arg = k, .open = on_open, .close = on_close, .value = on_value, .cuts_texts = true};
+    if (timeline->kind)
+        return gsim_fail(timeline->log, GSIM_USAGE, timeline->path, 0,
+                         "--kind chooses a program of a file of rows; a Chrome trace has one");
+    return gsim_json_read(input, &user, timeline->arena, timeline->log);
+}

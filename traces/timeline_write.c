@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Of several iterations a launch's work takes the mean, and the host's time before a call the
+ * median: a program's first iterations are late here and there. Host times are those under the
+ * profiler; a trace's row says how fast the host really is. */
+#include <string.h>
+
+#include "gsim/units.h"
+#include "sim/base/sort.h"
+#include "sim/base/text.h"
+#include "traces/cells.h"
+#include "traces/csv.h"
+#include "traces/timeline.h"
+
+enum { MOST_KERNELS = 4096, SHORT_NAME = 40 };
+
+struct kernel_row {
+    uint32_t record; /* the first of its launches */
+    int64_t n, total_ns;
+    char name[SHORT_NAME + 16];
+};
+
+struct writer {
+    const struct gsim_timeline *timeline;
+    struct kernel_row *row;
+    uint32_t n_rows;
+    uint32_t *row_of; /* by step of the first iteration */
+    int64_t *sorted; /* a time of every iteration */
+    FILE *out;
+};
+
+static const struct gsim_timeline_step *step_of(const struct gsim_timeline *timeline, uint32_t i,
+                                                uint32_t step) {
+    return &timeline->step[timeline->iteration[i].first + step];
+}
+
+static const struct gsim_timeline_record *record_of(const struct gsim_timeline *timeline,
+                                                    uint32_t record) {
+    return &timeline->record[record];
+}
+
+static void put_us(int64_t ns, FILE *out) {
+    char text[64];
+    gsim_cell_decimal(text, ns, GSIM_NS_PER_US);
+    fputs(text, out);
+}
+
+/* --- times over the iterations ---------------------------------------------------------------- */
+
+static int64_t median(int64_t *values, uint32_t n) {
+    return gsim_sort_i64(values, n) ? (values[(n - 1) / 2] + values[n / 2]) / 2 : values[0];
+}
+
+static int64_t host_ns(const struct writer *w, uint32_t step) {
+    const struct gsim_timeline *timeline = w->timeline;
+    for (uint32_t i = 0; i < timeline->n_iterations; i++)
+        w->sorted[i] = step_of(timeline, i, step)->host_ns;
+    return median(w->sorted, timeline->n_iterations);
+}
+
+static int64_t rest_ns(const struct writer *w) {
+    for (uint32_t i = 0; i < w->timeline->n_iterations; i++)
+        w->sorted[i] = w->timeline->iteration[i].rest_ns;
+    return median(w->sorted, w->timeline->n_iterations);
+}
+
+static int64_t dur_ns(const struct writer *w, uint32_t step) {
+    gsim_i128 sum = 0;
+    for (uint32_t i = 0; i < w->timeline->n_iterations; i++)
+        sum += step_of(w->timeline, i, step)->dur_ns;
+    return (int64_t)((sum + w->timeline->n_iterations / 2) / w->timeline->n_iterations);
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+static bool is_same_kernel(const struct gsim_timeline_record *a,
+                           const struct gsim_timeline_record *b) {
+    return a->what == b->what && a->name == b->name && a->blocks == b->blocks &&
+           a->threads == b->threads && a->registers == b->registers &&
+           a->shared_bytes == b->shared_bytes;
+}
+
+/* A function's name without its return type, its namespaces, and its parameters: "void
+ * at::native::(anonymous namespace)::f<int>(...)" is f. */
+static void shorten(const char *name, char *out) {
+    static const char anonymous[] = "(anonymous namespace)";
+    const char *begin = name, *end = name;
+    while (*end && *end != '<' && (*end != '(' || gsim_text_begins(end, anonymous))) {
+        end += *end == '(' ? sizeof anonymous - 1 : 1;
+        if (end > name && (end[-1] == ':' || end[-1] == ' '))
+            begin = end;
+    }
+    if (begin == end) { /* such as "f (...)", or a name that was cut */
+        begin = name;
+        end = name + strlen(name);
+    }
+    (void)snprintf(out, SHORT_NAME, "%.*s", (int)(end - begin), begin);
+    for (char *c = out; *c; c++)
+        if (strchr(",\"# ", *c))
+            *c = '_';
+}
+
+/* A row's name: the short one, with its number where other rows have that too. */
+static void name_row(struct writer *w, struct kernel_row *row) {
+    const struct gsim_names *names = &w->timeline->names->names[GSIM_COL_APP];
+    char one[SHORT_NAME], other[SHORT_NAME];
+    uint32_t n = 0;
+    shorten(names->name[record_of(w->timeline, row->record)->name], one);
+    for (const struct kernel_row *before = w->row; before < row; before++) {
+        shorten(names->name[record_of(w->timeline, before->record)->name], other);
+        n += strcmp(one, other) == 0;
+    }
+    (void)snprintf(row->name, sizeof row->name, n > 0 ? "%s.%u" : "%s", one, n + 1);
+}
+
+static bool add_kernel(struct writer *w, uint32_t step) {
+    const struct gsim_timeline *timeline = w->timeline;
+    uint32_t record = step_of(timeline, 0, step)->record, k = 0;
+    while (k < w->n_rows &&
+           !is_same_kernel(record_of(timeline, w->row[k].record), record_of(timeline, record)))
+        k++;
+    if (k == MOST_KERNELS)
+        return false;
+    if (k == w->n_rows) {
+        w->row[k].record = record;
+        name_row(w, &w->row[w->n_rows++]);
+    }
+    w->row[k].n++;
+    w->row[k].total_ns += dur_ns(w, step);
+    w->row_of[step] = k;
+    return true;
+}
+
+static void put_kernel(const struct writer *w, const struct kernel_row *row, const char *device) {
+    static const char *const kinds[] = {[GSIM_TIMELINE_KERNEL] = "kernel",
+                                        [GSIM_TIMELINE_COPY] = "copy",
+                                        [GSIM_TIMELINE_SET] = "set"};
+    const struct gsim_timeline_record *record = record_of(w->timeline, row->record);
+    char text[64] = "";
+    fprintf(w->out, "%s,", kinds[record->what]);
+    gsim_csv_put(row->name, w->out);
+    fputs(",,", w->out);
+    put_us(row->total_ns / row->n, w->out);
+    fprintf(w->out, ",%s,", device);
+    if (record->blocks > 0)
+        fprintf(w->out, "%lld", (long long)record->blocks);
+    fputc(',', w->out);
+    if (record->threads > 0)
+        fprintf(w->out, "%lld,%lld,", (long long)record->threads, (long long)record->registers);
+    else
+        fputs(",,", w->out);
+    if (record->shared_bytes > 0)
+        gsim_cell_decimal(text, record->shared_bytes, 1024);
+    fprintf(w->out, "%s,,\n", text);
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+static void put_stream(const struct gsim_timeline_step *step, FILE *out) {
+    if (step->stream >= 0)
+        fprintf(out, "%lld", (long long)step->stream);
+}
+
+static void put_step(const struct writer *w, uint32_t step) {
+    const struct gsim_timeline_step *one = step_of(w->timeline, 0, step);
+    if (one->kind == GSIM_CALL_LAUNCH) {
+        fputs("launch,", w->out);
+        gsim_csv_put(w->row[w->row_of[step]].name, w->out);
+        fputs(",,", w->out);
+        put_us(dur_ns(w, step), w->out);
+    } else {
+        fprintf(w->out, "wait,%s,,", one->kind == GSIM_CALL_WAIT_STREAM ? "stream" : "device");
+    }
+    fputs(",,,,,,", w->out);
+    if (one->kind == GSIM_CALL_LAUNCH || one->kind == GSIM_CALL_WAIT_STREAM)
+        put_stream(one, w->out);
+    fputc(',', w->out);
+    put_us(host_ns(w, step), w->out);
+    fputc('\n', w->out);
+}
+
+static void put_spread(const struct writer *w, FILE *out) {
+    const struct gsim_timeline *timeline = w->timeline;
+    fputs("# Of each in us: the host under the profiler, without waits; the GPU's work.\n", out);
+    for (uint32_t i = 0; i < timeline->n_iterations; i++) {
+        fprintf(out, "# iteration %u: ", i + 1);
+        put_us(timeline->iteration[i].host_ns, out);
+        fputs(", ", out);
+        put_us(timeline->iteration[i].gpu_ns, out);
+        fputc('\n', out);
+    }
+}
+
+static void put_program(const struct writer *w, const char *device, int64_t sync_every) {
+    const struct gsim_timeline *timeline = w->timeline;
+    fprintf(w->out, "# Program of %s, measured on %s: %u iterations.\n",
+            timeline->kind ? timeline->kind : "an iteration", device, timeline->n_iterations);
+    put_spread(w, w->out);
+    fputs(
+        "kind,name,count,time_us,device,blocks,threads,registers,shared_kib,stream,host_us\ntitle,",
+        w->out);
+    gsim_csv_put(timeline->kind ? timeline->kind : timeline->path, w->out);
+    fputs(",,,,,,,,,\n", w->out);
+    for (uint32_t k = 0; k < w->n_rows; k++)
+        put_kernel(w, &w->row[k], device);
+    for (uint32_t i = 0; i < timeline->iteration[0].n; i++)
+        put_step(w, i);
+    fputs("host,gap,,", w->out);
+    put_us(rest_ns(w), w->out);
+    fputs(",,,,,,,\nsync,", w->out);
+    if (sync_every > 0)
+        fprintf(w->out, "iteration,%lld,,,,,,,,\n", (long long)sync_every);
+    else
+        fputs("none,,,,,,,,,\n", w->out);
+}
+
+/* --- parts left out --------------------------------------------------------------------------- */
+
+static void tell(const struct gsim_timeline *timeline) {
+    const struct gsim_timeline_left *left = &timeline->left;
+    if (left->n_other > 0)
+        gsim_warn(timeline->log, timeline->path, 0,
+                  "left out %u of %u iterations: their calls are others than those of the rest",
+                  left->n_other, left->n_other + timeline->n_iterations);
+    if (left->n_outside > 0)
+        gsim_warn(timeline->log, timeline->path, 0,
+                  "left out %u calls outside of the iterations, with %lld us of work on the GPU",
+                  left->n_outside, (long long)(left->outside_ns / GSIM_NS_PER_US));
+    if (left->n_uncalled > 0)
+        gsim_warn(timeline->log, timeline->path, left->uncalled_line,
+                  "left out %u kernels, copies and sets (%lld us) that no call launched",
+                  left->n_uncalled, (long long)(left->uncalled_ns / GSIM_NS_PER_US));
+    if (left->n_idle > 0)
+        gsim_warn(timeline->log, timeline->path, left->idle_line,
+                  "%u calls that launch have no work on the GPU; their time is part of the host's "
+                  "before the next call",
+                  left->n_idle);
+}
+
+enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const char *device,
+                                     int64_t sync_every, FILE *out) {
+    struct writer w = {.timeline = timeline, .out = out};
+    uint32_t n_steps = timeline->iteration[0].n;
+    w.row = gsim_arena_array(timeline->arena, MOST_KERNELS, sizeof *w.row);
+    w.row_of = gsim_arena_array(timeline->arena, n_steps + 1, sizeof *w.row_of);
+    w.sorted = gsim_arena_array(timeline->arena, timeline->n_iterations, sizeof *w.sorted);
+    if (!w.row || !w.row_of || !w.sorted)
+        return gsim_no_memory(timeline->log, "writing a program");
+    for (uint32_t i = 0; i < n_steps; i++)
+        if (step_of(timeline, 0, i)->kind == GSIM_CALL_LAUNCH && !add_kernel(&w, i))
+            return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path,
+                             record_of(timeline, step_of(timeline, 0, i)->record)->line,
+                             "more than %d different kernels", MOST_KERNELS);
+    put_program(&w, device, sync_every);
+    tell(timeline);
+    return GSIM_OK;
+}
