@@ -94,7 +94,7 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
     return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
-                                  &lanes->gang, lanes->spans};
+                                  &lanes->gang,   lanes->spans,           lanes->n_rings};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
