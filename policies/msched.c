@@ -80,7 +80,8 @@ static const struct gsim_param_def params[] = {
     {.name = "early_start",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "a turn begins as soon as its pages cannot be overtaken"},
+     .help = "a turn begins as soon as its pages cannot be overtaken, where job.first_touch_ppm "
+             "says how fast it comes to them"},
     {.name = "predictor",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "template",

@@ -182,6 +182,7 @@ static void mark_memory(const struct gsim_model *model, bool *is_used) {
         mark_mechanism(GSIM_MECHANISM_EVICTION, is_used);
     if (has_migrated)
         mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
+    is_used[GSIM_KEY_JOB_FIRST_TOUCH_PPM] |= model->shared.starts_early;
 }
 
 /* Marks the keys of the device in the iterations that rows describe, even for a job alone: they

@@ -326,6 +326,8 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
     struct gsim_pager pager;
     bool is_paging = gsim_shared_pages(arrangement->memory);
     model->shared.has_managed[arrangement->memory] = true;
+    model->shared.starts_early |=
+        arrangement->memory == GSIM_MEMORY_PROACTIVE && arrangement->migration.early_start;
     if (is_paging)
         gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
                         model->setup.arena);

@@ -25,6 +25,7 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
     pager->prefetch_bytes_per_s = profile->value[GSIM_KEY_UVM_PREFETCH_IN];
     pager->plan_ns = profile->value[GSIM_KEY_MIGRATE_PLAN_NS];
     pager->plan_ns_per_task = profile->value[GSIM_KEY_MIGRATE_TASK_PLAN_NS];
+    pager->first_touch_ppm = profile->value[GSIM_KEY_JOB_FIRST_TOUCH_PPM];
     gsim_uvm_init(&pager->uvm, profile, arena);
     int64_t chunks = profile->value[GSIM_KEY_HBM_BYTES] / pager->uvm.chunk_bytes;
     pager->capacity = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
@@ -154,7 +155,8 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                .unused = &unused[i],
                                .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
                                .run_ns = turns[i].run_ns,
-                               .sweep_ns = turns[i].sweep_ns};
+                               .sweep_ns = gsim_muldiv_floor(
+                                   turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
     struct gsim_migration moved =
         gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;

@@ -55,6 +55,7 @@ struct gsim_pager {
     struct gsim_proactive proactive;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: time of a switch besides copying */
+    int64_t first_touch_ppm; /* proactive: part of an iteration over which memory is touched */
     struct gsim_pager_rates
         alone; /* the rates above are shares of these (models/jobs/link_shares.h) */
     uint64_t stamp; /* the last stamp given to a store */

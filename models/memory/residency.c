@@ -390,9 +390,11 @@ static struct gsim_range oldest_part(const struct gsim_residency *r) {
     uint32_t at = r->n_yielding > 0 ? oldest_of(r, true) : NONE;
     if (at == NONE)
         at = oldest_of(r, false);
-    return at == NONE
-               ? nothing
-               : (struct gsim_range){r->extents[at].buffer, r->extents[at].first, r->extents[at].n};
+    if (at == NONE)
+        return nothing;
+    const struct gsim_extent *oldest = &r->extents[at];
+    r->buffers[oldest->buffer].near[1] = at; /* where it will be looked for */
+    return (struct gsim_range){oldest->buffer, oldest->first, oldest->n};
 }
 
 /* The highest part of an extent that is not in the range still to come. */
