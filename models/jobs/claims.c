@@ -106,7 +106,7 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_UNKNOWN:
         return model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS];
     case GSIM_MECHANISM_HOSTS:
-        return model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited;
+        return model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited;
     case GSIM_MECHANISM_STORAGE:
         return has_kept(model, GSIM_KEEP_SPILT) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_IMAGES:
@@ -163,7 +163,7 @@ static void mark_stops(const struct gsim_model *model, bool *is_used) {
             if (!model->is_charged[stop][keep] && !model->is_asked[stop][keep])
                 continue;
             const enum gsim_key *key =
-                gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
+                gsim_suspension_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
             for (; *key != GSIM_KEY_COUNT; key++)
                 is_used[*key] = true;
         }
@@ -223,9 +223,9 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
     for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
         is_beside &= !model->shared.has_managed[memory];
     is_used[GSIM_KEY_CONTEXT_BYTES] |= model->setup.context_bytes > 0 && is_beside;
-    if (model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited)
+    if (model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited)
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
-    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->traffic.has_crossed;
+    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->transfers.has_crossed;
     is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
 }
 

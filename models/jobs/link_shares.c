@@ -30,14 +30,14 @@ static void find_groups(struct gsim_model *model, uint32_t gpu) {
     const struct gsim_link_shares_host *host = &model->link_shares.hosts[wiring->node_of_gpu[gpu]];
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     about->first_below_root = first_of(host, wiring->root_of_gpu, gpu);
-    about->first_in_domain = first_of(host, model->traffic.domains.hosts.domain_of_gpu, gpu);
+    about->first_in_domain = first_of(host, model->transfers.domains.hosts.domain_of_gpu, gpu);
 }
 
 bool gsim_link_shares_init(struct gsim_model *model) {
     struct gsim_link_shares *link_shares = &model->link_shares;
     const struct gsim_model_setup *setup = &model->setup;
     link_shares->is_on =
-        model->traffic.domains.is_bottleneck || has_shared_root(&setup->wiring, setup->n_gpus);
+        model->transfers.domains.is_bottleneck || has_shared_root(&setup->wiring, setup->n_gpus);
     if (!link_shares->is_on)
         return true;
     uint32_t n = setup->wiring.n_nodes;
@@ -242,7 +242,7 @@ static uint64_t share_of_domain(const struct gsim_model *model, uint32_t gpu,
                                 enum gsim_host_way how) {
     const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     const struct gsim_crowd_sum *group = &model->link_shares.in_domain[about->first_in_domain];
-    const struct gsim_link_hosts *hosts = &model->traffic.domains.hosts;
+    const struct gsim_link_hosts *hosts = &model->transfers.domains.hosts;
     const int64_t *carried = hosts->rates[hosts->domain_of_gpu[gpu]].bytes_per_s;
     bool is_both = group->asks[GSIM_HOST_IN] > 0 && group->asks[GSIM_HOST_OUT] > 0;
     uint64_t least = GSIM_RATE_ONE;
@@ -262,7 +262,7 @@ static bool is_news(uint64_t was, uint64_t is) {
 static void share(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     struct gsim_shared *shared = &model->shared;
-    const struct gsim_host_memory *domains = &model->traffic.domains;
+    const struct gsim_host_memory *domains = &model->transfers.domains;
     struct gsim_pager_shares shares = gsim_pager_whole();
     bool has_news = false;
     if (!about->is_paging)

@@ -7,6 +7,7 @@
  *   boundaries.c    where a job can be stopped
  *   processor_sharing.c  ideal processor sharing
  *   shared_gpus.c   GPUs with an arbiter, on which contexts take turns
+ *   arbiters.c      the arbiters themselves, made from the profiles
  *   shared_job.c    a job on such a GPU
  *   process.c       the context that a row of the trace describes
  *   gang_paging.c   jobs on several GPUs that page
@@ -83,7 +84,7 @@ struct gsim_model {
     bool has_key[GSIM_KEY_COUNT]; /* keys from which some job's speed was computed */
     bool is_out_of_memory; /* in a call that cannot return it; advance does */
     struct gsim_shared shared;
-    struct gsim_traffic traffic;
+    struct gsim_transfers transfers;
     struct gsim_link_shares link_shares;
 };
 
@@ -166,7 +167,7 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
 /* The copies that a suspended job would need to come back to these units, from where it is or
  * was. */
 struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
-                                         const struct gsim_suspend_cost *cost,
+                                         const struct gsim_suspension_cost *cost,
                                          const struct gsim_unit *units, uint32_t n_units);
 /* The time of the copies alone, on idle links. */
 int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,

@@ -315,7 +315,8 @@ void gsim_core_check(const struct gsim_core *core);
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);
-/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no memory. */
+/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no
+ * memory. */
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);

@@ -506,7 +506,7 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     plan->touched[op->slot] = 0;
 }
 
-/* --- watch, wake ------------------------------------------------------------------------------- */
+/* --- watch, wake ------------------------------------------------------------------------------ */
 
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold) {

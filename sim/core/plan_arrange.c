@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verbs of a plan that change how GPUs are shared: arranging them, and cutting them into instances. */
+/* The verbs of a plan that change how GPUs are shared: arranging them, and cutting them into
+ * instances. */
 #include "sim/core/core.h"
 
 static bool is_exclusive(const struct gsim_arrangement *arrangement) {

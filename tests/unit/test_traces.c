@@ -156,7 +156,7 @@ static void test_headers_that_do_not_do(void **state) {
     struct fixture *f = *state;
     refuse(f, "", " the file is empty");
     refuse(f, "\n\n# nothing\n", " the file is empty");
-    refuse(f, "job_id,submit_s,duration_s\n", " a header but no jobs");
+    refuse(f, "job_id,submit_s,duration_s\n", " the trace has a header but no jobs");
     refuse(f, "submit_s,duration_s\n0,1\n", "1: no column 'job_id'");
     refuse(f, "job_id,duration_s\na,1\n", "1: no column 'submit_s'");
     refuse(f, "job_id,submit_s\na,1\n", "1: no column 'duration_s'");

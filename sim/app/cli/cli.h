@@ -37,6 +37,9 @@ enum gsim_command_bit {
     GSIM_IN_FIT = 1024,
     GSIM_IN_CALIBRATE = 2048,
     GSIM_IN_REPRO = 4096,
+    GSIM_IN_TABLE = 8192,
+    GSIM_IN_RESAMPLE = 16384,
+    GSIM_IN_DESCRIBE = 32768,
     GSIM_IN_ALL = 0xffff,
     GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
 };
@@ -73,7 +76,6 @@ struct gsim_command {
     const char *operands; /* "TRACE.csv" */
     const char *summary;
     enum gsim_command_bit bit;
-    enum gsim_status (*run)(struct gsim_cli *cli);
 };
 extern const struct gsim_command gsim_commands[]; /* ends with a NULL name */
 
@@ -109,19 +111,10 @@ enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *ou
 void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: help on the program */
 void gsim_print_man(FILE *out);
 
-/* Commands. */
-enum gsim_status gsim_command_run(struct gsim_cli *cli);
-enum gsim_status gsim_command_compare(struct gsim_cli *cli);
-enum gsim_status gsim_command_generate(struct gsim_cli *cli);
-enum gsim_status gsim_command_import(struct gsim_cli *cli);
-enum gsim_status gsim_command_fit(struct gsim_cli *cli);
-enum gsim_status gsim_command_calibrate(struct gsim_cli *cli);
-enum gsim_status gsim_command_list(struct gsim_cli *cli);
-enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
-enum gsim_status gsim_command_merge(struct gsim_cli *cli);
-enum gsim_status gsim_command_plot(struct gsim_cli *cli);
-enum gsim_status gsim_command_report(struct gsim_cli *cli);
-enum gsim_status gsim_command_validate(struct gsim_cli *cli);
-enum gsim_status gsim_command_repro(struct gsim_cli *cli);
+/* What runs each command. */
+#define GSIM_COMMAND(name, bit, operands, summary)                                                 \
+    enum gsim_status gsim_command_##name(struct gsim_cli *cli);
+#include "sim/app/cli/commands.def"
+#undef GSIM_COMMAND
 
 #endif

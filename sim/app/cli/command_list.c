@@ -14,7 +14,7 @@
 #include "policies/registry.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
 
 enum { MAX_DEVICES = 256 };

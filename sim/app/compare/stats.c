@@ -108,7 +108,7 @@ static const char *too_short(const struct gsim_compare *c, struct gsim_window_jo
                              double memory) {
     unsigned n = jobs.end - jobs.first;
     if (c->first_rep)
-        return "one shaken trace shows no spread";
+        return "one shaken or resampled trace shows no spread";
     if (!has_ended(c, jobs))
         return "jobs did not finish";
     if (n < 2 * GSIM_BATCHES)
@@ -166,7 +166,7 @@ static struct gsim_interval ratio_of(const struct units *u, const double *values
     *p = (double)NAN;
     if (contender == other)
         return (struct gsim_interval){1, 1, 1};
-    if (units != GSIM_UNITS_SHAKEN) {
+    if (units != GSIM_UNITS_CHANGED) {
         pair(u, values, contender, other);
         *p = gsim_t_p(u->paired, u->n);
         return gsim_t_ratio(mine, its, u->n);
@@ -212,7 +212,7 @@ static void describe(const struct units *u, enum gsim_units units, int contender
                      struct gsim_compared *out) {
     const double *means = u->mean_s + (size_t)contender * u->n;
     const double *p99s = u->p99_s + (size_t)contender * u->n;
-    bool is_shaken = units == GSIM_UNITS_SHAKEN;
+    bool is_shaken = units == GSIM_UNITS_CHANGED;
     double mean = out->mean_s.mean, p99 = out->p99_s.mean, ratio = out->ratio.mean;
     out->mean_s = is_shaken ? range_of(means, u->n, mean) : gsim_t_log_interval(means, u->n);
     if (units != GSIM_UNITS_BATCHES)
@@ -308,6 +308,12 @@ static bool take_run(struct units *u, struct gsim_comparison *out) {
     return out->none_why || (reserve(u) && take_batches(u, jobs));
 }
 
+static const char *units_name(const struct gsim_compare *c, enum gsim_units units) {
+    static const char *const names[] = {"", "batches of jobs", "replications", "shaken traces"};
+    return units == GSIM_UNITS_CHANGED && c->setup->resampling.block_ns ? "resampled traces"
+                                                                        : names[units];
+}
+
 enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
                                          struct gsim_comparison *out) {
     struct units u = {.c = c, .n = (size_t)c->n_reps};
@@ -317,11 +323,12 @@ enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
         is_fine = take_run(&u, out) && describe_requests(c, out);
         out->n_units = out->none_why ? 1 : GSIM_BATCHES;
     } else {
-        out->units = c->first_rep ? GSIM_UNITS_SHAKEN : GSIM_UNITS_REPS;
+        out->units = c->first_rep ? GSIM_UNITS_CHANGED : GSIM_UNITS_REPS;
         is_fine = reserve(&u);
         if (is_fine)
             take_replications(&u);
     }
+    out->over = units_name(c, out->units);
     if (!is_fine || (!out->none_why && !test_all(&u, out)))
         return gsim_no_memory(c->cli->log, "computing statistics");
     return GSIM_OK;

@@ -6,6 +6,8 @@
 
 #include "sim/app/setup/apps.h"
 #include "sim/app/identity/config.h"
+#include "sim/base/embedded.h"
+#include "traces/spec.h"
 
 struct collecting {
     struct gsim_cli *cli;
@@ -93,8 +95,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
                                   int contender, struct gsim_identity *out) {
     struct collecting c = {.cli = cli};
     add_file(&c, setup->spec ? "spec" : "trace", setup->trace_path, false);
-    for (const char *const *path = setup->spec ? gsim_generate_files(setup->spec) : NULL;
-         path && *path; path++)
+    for (const char *const *path = setup->spec ? setup->spec->file : NULL; path && *path; path++)
         add_file(&c, "values", *path, false);
     add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL], false);
     add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);

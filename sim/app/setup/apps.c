@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/embedded.h"
 #include "sim/base/text.h"
 #include "traces/apps.h"
 #include "traces/service.h"
@@ -29,10 +30,7 @@ const struct gsim_embedded *gsim_apps_embedded(const char *name) {
     char path[128];
     if ((size_t)snprintf(path, sizeof path, "%s%s.csv", folder, name) >= sizeof path)
         return NULL;
-    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++)
-        if (strcmp(file->name, path) == 0)
-            return file;
-    return NULL;
+    return gsim_embedded_find(path);
 }
 
 static enum gsim_status unknown(const char *name, const char *file, int64_t line,

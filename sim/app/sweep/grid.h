@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Grids: an INI file. Its keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`), each
- * with a value, a list or a range. A run of the grid has one value of each key that applies to the
- * run.
+/* Grids: an INI file. Its keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`,
+ * `spec.SECTION.KEY`), each with a value, a list or a range. A run of the grid has one value of
+ * each key that applies to the run.
  *
  *     trace = a.csv, b.csv
  *     policy = fifo, las

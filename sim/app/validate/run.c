@@ -9,6 +9,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/setup/setup.h"
 #include "sim/app/validate/validate.h"
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 
 /* The largest standard error, as a part of the mean, of a row with a bound in standard errors: with
