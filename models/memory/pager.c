@@ -246,14 +246,22 @@ static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struc
 struct sweep {
     struct gsim_range to_come;
     uint32_t n_chunks;
-    gsim_work all;
+    int64_t all_ns;
     uint64_t rate_q32;
     int64_t left_ns;
 };
 
-/* The progress at which a chunk is touched. */
+/* The progress at which a chunk is touched, to the nanosecond. */
 static gsim_work touched_at(const struct sweep *sweep, uint32_t chunk) {
-    return (sweep->all * chunk + sweep->n_chunks - 1) / sweep->n_chunks;
+    return gsim_work_of_ns(gsim_muldiv_floor(sweep->all_ns, chunk, sweep->n_chunks));
+}
+
+/* The first chunk that is not touched at this progress. */
+static uint32_t after_progress(const struct sweep *sweep, gsim_work done) {
+    int64_t done_ns = gsim_work_to_ns(done);
+    if (done_ns >= sweep->all_ns)
+        return sweep->all_ns > 0 ? sweep->n_chunks : 0;
+    return (uint32_t)gsim_muldiv_floor(done_ns, sweep->n_chunks, sweep->all_ns);
 }
 
 static int64_t run_ns(const struct sweep *sweep, uint32_t n) {
@@ -265,10 +273,9 @@ static int64_t run_ns(const struct sweep *sweep, uint32_t n) {
 static uint32_t within_reach(const struct sweep *sweep) {
     gsim_work reached =
         touched_at(sweep, sweep->to_come.first) + gsim_work_done(sweep->rate_q32, sweep->left_ns);
-    if (reached >= sweep->all)
-        return sweep->to_come.n;
-    return (uint32_t)((reached * sweep->n_chunks + sweep->all - 1) / sweep->all) -
-           sweep->to_come.first;
+    uint32_t after = after_progress(sweep, reached) + 1, first = sweep->to_come.first;
+    uint32_t n = after > first ? after - first : 1;
+    return n < sweep->to_come.n ? n : sweep->to_come.n;
 }
 
 /* The longest time of a missing chunk. */
@@ -337,7 +344,7 @@ bool gsim_store_is_sweeping(const struct gsim_store *store, const struct gsim_te
 
 gsim_work gsim_store_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
                            gsim_work all) {
-    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all = all};
+    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(all)};
     return touched_at(&sweep, tenant->state.n_touched);
 }
 
@@ -352,10 +359,10 @@ static struct sweep begin_sweep(const struct gsim_store *store, const struct gsi
                                 const struct gsim_pace *pace) {
     struct sweep sweep = {.to_come = gsim_range_whole(&store->residency, tenant->used),
                           .n_chunks = n_used(store, tenant),
-                          .all = pace->all,
+                          .all_ns = gsim_work_to_ns(pace->all),
                           .rate_q32 = pace->rate_q32,
                           .left_ns = left_of_turn(store, pace)};
-    uint32_t passed = pace->all > 0 ? (uint32_t)(pace->done * sweep.n_chunks / pace->all) : 0;
+    uint32_t passed = after_progress(&sweep, pace->done);
     sweep.to_come.first = tenant->state.n_touched > passed ? tenant->state.n_touched : passed;
     sweep.to_come.n = sweep.n_chunks - sweep.to_come.first;
     if (sweep.left_ns == GSIM_NEVER)

@@ -23,8 +23,8 @@
  * begins: then the chunks that the turn can reach before it ends are touched, those that miss come
  * in and others go out for them, and the turn waits for them before it runs on. The contexts of a
  * lane see each other's memory at the ends of turns only, so within a turn the order of waits and
- * kernels is of no account; a chunk that the end of the turn cuts is charged to this turn, and what
- * is left of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
+ * kernels is of no account; a chunk that the end of the turn cuts is charged to this turn, and the
+ * rest of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
  * sweep is one part.
  *
  * Which pages are written is not known: pages count as written when they are first used, and as
@@ -168,7 +168,8 @@ struct gsim_swept {
     uint32_t first, n; /* chunks */
     int64_t stall_ns;
 };
-/* A turn begins, or goes on past the chunks that it has touched: touches those that it can reach. */
+/* A turn begins, or goes on past the chunks that it has touched: touches those that it can
+ * reach. */
 struct gsim_swept gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
                                    const struct gsim_pace *pace);
 /* Touches the chunks of this part; returns the wait, of which left_ns are left of before. */

@@ -139,6 +139,9 @@ static uint32_t distance(const struct gsim_residency *r, uint32_t at, uint32_t c
  * long the next look takes. */
 static uint32_t find(const struct gsim_residency *r, uint32_t buffer, uint32_t chunk) {
     uint32_t *near = r->buffers[buffer].near;
+    const struct gsim_extent *last = &r->extents[near[0]];
+    if (last->first <= chunk && chunk < end_of(last))
+        return near[0];
     int i = distance(r, near[1], chunk) < distance(r, near[0], chunk);
     uint32_t at = near[i];
     if (chunk < distance(r, at, chunk))
