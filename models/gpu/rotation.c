@@ -349,7 +349,8 @@ static int64_t left_of_turn_ns(const struct gsim_rotation *rotation, const struc
         end_ns = gsim_ring_is_strict(ring) ? strict_end_ns(ring) : turn_ends_ns(rotation, ring);
     int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
     int64_t quantum_ns = gsim_ring_quantum_ns(ring, member_at(rotation, ring, ring->state.at));
-    return rotation->n_lanes > 1 && quantum_ns < left_ns ? quantum_ns : left_ns;
+    bool is_beside = rotation->n_lanes > 1 && quantum_ns > 0;
+    return is_beside && quantum_ns < left_ns ? quantum_ns : left_ns;
 }
 
 /* An iteration begins, or goes on. */
