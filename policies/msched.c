@@ -80,7 +80,8 @@ static const struct gsim_param_def params[] = {
     {.name = "early_start",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "a turn begins as soon as its pages cannot be overtaken"},
+     .help = "a turn begins as soon as its pages cannot be overtaken, where job.first_touch_ppm "
+             "says how fast it comes to them"},
     {.name = "predictor",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "template",
@@ -109,8 +110,10 @@ const struct gsim_policy gsim_policy_msched = {
     .summary = "turns with the next task's memory moved in ahead of it",
     .paper = "MSched, arXiv 2512.24637",
     .deviations =
-        "the length of a turn is not published: see msched.period; gangs of several GPUs have them "
-        "to themselves; jobs wait in one strict queue; its head holds up all jobs behind it",
+        "the length of a turn is not published: see msched.period; a turn ends with an iteration "
+        "and its memory is that of an iteration, where the paper suspends within one and moves "
+        "what the turn will use; gangs of several GPUs have them to themselves; jobs wait in one "
+        "strict queue; its head holds up all jobs behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

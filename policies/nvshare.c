@@ -67,9 +67,10 @@ const struct gsim_policy gsim_policy_nvshare = {
     .summary = "a lock on the GPU with a quantum of tens of seconds, over Unified Memory",
     .paper = "Alexopoulos and Mitropoulos, nvshare: Practical GPU Sharing without Memory Size "
              "Constraints, ICSE 2024 (companion)",
-    .deviations = "the lock goes round in a ring, not first come first served; the faults of an "
-                  "iteration are waited for before its first kernel; jobs wait in one strict "
-                  "queue; its head holds up all jobs behind it",
+    .deviations =
+        "the lock goes round in a ring, not first come first served; memory is touched in "
+        "order, evenly over an iteration; jobs wait in one strict queue; its head holds "
+        "up all jobs behind it",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -21,7 +21,7 @@ const struct gsim_policy gsim_policy_uvm = {
     .alias = "demand-paging",
     .summary = "time slices over Unified Memory: a context that misses pages waits for them",
     .paper = "nvidia-uvm of NVIDIA's open-gpu-kernel-modules",
-    .deviations = "the faults of an iteration are waited for before its first kernel; gangs of "
+    .deviations = "memory is touched in order, evenly over an iteration; gangs of "
                   "several GPUs have them to themselves; jobs wait in one strict queue; its head "
                   "holds up all jobs behind it",
     .shares_gpus = true,

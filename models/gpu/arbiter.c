@@ -94,7 +94,7 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
     return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
-                                  &lanes->gang, lanes->spans};
+                                  &lanes->gang,   lanes->spans,           lanes->n_rings};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -749,7 +749,11 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
     const struct gsim_lanes *lanes = &arbiter->committed;
     struct gsim_arbiter_stats stats = {.skipped_ns = lanes->skipped_ns,
                                        .steps = arbiter->n_steps,
-                                       .is_approximate = lanes->is_approximate};
+                                       .is_approximate = lanes->is_approximate,
+                                       .bytes_in = arbiter->gone.bytes_in};
+    for (uint16_t i = 0; i < lanes->capacity; i++)
+        if (lanes->members[i].is_present)
+            stats.bytes_in += lanes->members[i].tenant.sum.bytes_in;
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
         stats.slices += lanes->rings[i].sums.n_slices;
         stats.switch_ns += lanes->rings[i].sums.switch_ns;

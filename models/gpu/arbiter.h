@@ -163,6 +163,7 @@ struct gsim_arbiter_stats {
     int64_t slices, switch_ns;
     /* turns that ended before their pages were there, in lanes that idle contexts keep */
     int64_t vain_slices;
+    int64_t bytes_in; /* of memory that was paged or moved, for all members */
     int64_t skipped_ns; /* of the committed time */
     int64_t steps; /* steps that were simulated; skipped cycles take none */
     bool is_approximate;

@@ -98,6 +98,14 @@ static inline bool gsim_context_is_done(const struct gsim_context *context) {
 static inline bool gsim_context_is_swept(const struct gsim_context *context) {
     return context->per_sweep <= 1 || context->sums.done_iterations % context->per_sweep == 0;
 }
+/* The GPU time of a sweep over the memory, and how much of it is done. */
+static inline gsim_work gsim_context_sweep(const struct gsim_context *context) {
+    return gsim_work_of_ns(context->gpu_ns) * (context->per_sweep > 1 ? context->per_sweep : 1);
+}
+static inline gsim_work gsim_context_swept(const struct gsim_context *context) {
+    int64_t n = context->per_sweep > 1 ? context->sums.done_iterations % context->per_sweep : 0;
+    return gsim_work_of_ns(context->gpu_ns) * n + context->done;
+}
 /* Time that iterations took up to now_ns, with the gap after each and without waiting for requests.
  * A partial iteration counts with the same part of its gap, so that work by this time is a rate at
  * any moment. */

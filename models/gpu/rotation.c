@@ -5,6 +5,7 @@
 
 #include "gsim/units.h"
 #include "sim/base/hints.h"
+#include "models/gpu/turn_memory.h"
 
 GSIM_ROLE_ASSERT(struct gsim_ring_times);
 GSIM_ROLE_ASSERT(struct gsim_ring_marks);
@@ -51,10 +52,6 @@ static uint16_t after(const struct gsim_ring *ring, uint16_t place) {
 }
 
 /* --- the next event of the lane --------------------------------------------------------------- */
-
-static int64_t quantum_of(const struct gsim_ring *ring, const struct gsim_member *member) {
-    return member->how.quantum_ns > 0 ? member->how.quantum_ns : ring->how.quantum_ns;
-}
 
 /* The earliest instant at which a member other than that at place `but` is ready. */
 static int64_t ready_but_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
@@ -124,7 +121,7 @@ static void begin_round(struct gsim_ring *ring, int64_t place, int64_t now_ns) {
 /* The first end of a quantum at which another member is ready. */
 static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                              int64_t ready_ns) {
-    int64_t quantum_ns = quantum_of(ring, member);
+    int64_t quantum_ns = gsim_ring_quantum_ns(ring, member);
     int64_t first_ns = ring->marks.quantum_start_ns + quantum_ns;
     if (ready_ns <= first_ns || ready_ns == GSIM_NEVER)
         return ready_ns == GSIM_NEVER ? GSIM_NEVER : first_ns;
@@ -223,6 +220,43 @@ GSIM_APART static int64_t look_until_ns(const struct gsim_rotation *rotation,
     return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
 }
 
+/* Whether a quantum or a more urgent member can end the present turn. */
+static bool ends_in_time(const struct gsim_ring *ring) {
+    if (gsim_ring_is_strict(ring))
+        return gsim_ring_grid(ring).n > 1;
+    return !gsim_ring_is_whole(ring) &&
+           (gsim_ring_is_by_priority(ring) || !ring->how.ends_at_boundary);
+}
+
+static int64_t strict_end_ns(const struct gsim_ring *ring) {
+    struct gsim_grid grid = gsim_ring_grid(ring);
+    return gsim_grid_end_ns(&grid, ring->state.at, ring->times.since_ns);
+}
+
+static void plan_turn_end(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
+    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
+    if (!ends_in_time(ring))
+        return;
+    if (gsim_ring_is_strict(ring)) {
+        consider(ring, GSIM_CHANGE_QUANTUM, strict_end_ns(ring));
+        return;
+    }
+    if (!gsim_ring_is_by_priority(ring)) {
+        int64_t ready_ns = ready_but_ns(rotation, ring, ring->state.at);
+        consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
+        return;
+    }
+    consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->how.priority, true));
+    consider(
+        ring, GSIM_CHANGE_QUANTUM,
+        preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->how.priority, false)));
+    if (is_worth_padding(rotation, ring, member))
+        consider(ring, GSIM_CHANGE_KERNEL,
+                 gsim_context_boundary_ns(&member->context,
+                                          ring->times.since_ns + member->state.stall_ns,
+                                          ring->state.rate_q32, false));
+}
+
 static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     ring->marks.next_ns = GSIM_NEVER;
@@ -240,29 +274,8 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
                  watched_ns(member, ring->times.since_ns, ring->state.rate_q32));
     consider(ring, GSIM_CHANGE_REFILLED,
              gsim_context_refill_ns(&member->context, ring->times.since_ns));
-    if (gsim_ring_is_strict(ring)) {
-        struct gsim_grid grid = gsim_ring_grid(ring);
-        if (grid.n > 1)
-            consider(ring, GSIM_CHANGE_QUANTUM,
-                     gsim_grid_end_ns(&grid, ring->state.at, ring->times.since_ns));
-        return;
-    }
-    if (gsim_ring_is_whole(ring) || (!gsim_ring_is_by_priority(ring) && ring->how.ends_at_boundary))
-        return;
-    if (!gsim_ring_is_by_priority(ring)) {
-        int64_t ready_ns = ready_but_ns(rotation, ring, ring->state.at);
-        consider(ring, GSIM_CHANGE_QUANTUM, preemption_ns(ring, member, ready_ns));
-        return;
-    }
-    consider(ring, GSIM_CHANGE_URGENT, ready_rivals_ns(rotation, ring, member->how.priority, true));
-    consider(
-        ring, GSIM_CHANGE_QUANTUM,
-        preemption_ns(ring, member, ready_rivals_ns(rotation, ring, member->how.priority, false)));
-    if (is_worth_padding(rotation, ring, member))
-        consider(ring, GSIM_CHANGE_KERNEL,
-                 gsim_context_boundary_ns(&member->context,
-                                          ring->times.since_ns + member->state.stall_ns,
-                                          ring->state.rate_q32, false));
+    plan_turn_end(rotation, ring);
+    consider(ring, GSIM_CHANGE_REACHED, gsim_turn_reached_ns(rotation, ring));
 }
 
 static gsim_i128 weighted_ns(const struct gsim_member *member) {
@@ -341,39 +354,25 @@ void gsim_ring_plan(const struct gsim_rotation *rotation, struct gsim_ring *ring
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void tell(const struct gsim_rotation *rotation, enum gsim_span_kind kind,
-                 const struct gsim_member *member, int64_t begin_ns, int64_t end_ns,
-                 int64_t bytes) {
-    if (rotation->spans)
-        gsim_slice_log_add(rotation->spans, &(struct gsim_span){.kind = kind,
-                                                                .job = member->how.job,
-                                                                .begin_ns = begin_ns,
-                                                                .end_ns = end_ns,
-                                                                .bytes = bytes});
-}
-
-/* Logs how much memory of each member is resident, after some of it has moved. */
-static void tell_residency(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                           int64_t now_ns) {
-    for (uint16_t place = 0; rotation->spans && place < ring->n; place++) {
-        const struct gsim_member *member = member_at(rotation, ring, place);
-        tell(rotation, GSIM_SPAN_RESIDENT, member, now_ns, now_ns,
-             gsim_store_resident_bytes(rotation->store, &member->tenant));
-    }
+/* How long the present member may go on before other members of the lane run, or for a quantum
+ * beside other lanes with memory of their own on this GPU. */
+static int64_t left_of_turn_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                               int64_t now_ns) {
+    int64_t end_ns = GSIM_NEVER;
+    if (ends_in_time(ring))
+        end_ns = gsim_ring_is_strict(ring) ? strict_end_ns(ring) : turn_ends_ns(rotation, ring);
+    int64_t left_ns = end_ns == GSIM_NEVER ? GSIM_NEVER : end_ns - now_ns;
+    int64_t quantum_ns = gsim_ring_quantum_ns(ring, member_at(rotation, ring, ring->state.at));
+    bool is_beside = rotation->n_lanes > 1 && quantum_ns > 0;
+    return is_beside && quantum_ns < left_ns ? quantum_ns : left_ns;
 }
 
 /* An iteration begins, or goes on. */
 static void go_on(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
-    struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     enter(ring, GSIM_LANE_RUNNING);
     ring->times.since_ns = now_ns;
-    bool was_swept = member->tenant.state.is_swept;
-    int64_t stall_ns = gsim_store_sweep(rotation->store, &member->tenant);
-    stall_ns = gsim_gang_memory_sweep(rotation->gang, &member->tenant, was_swept, stall_ns);
-    if (stall_ns > 0)
-        tell_residency(rotation, ring, now_ns);
-    member->state.stall_ns += stall_ns;
-    gsim_context_resume(&member->context, now_ns);
+    gsim_turn_sweep(rotation, ring, left_of_turn_ns(rotation, ring, now_ns), now_ns);
+    gsim_context_resume(&member_at(rotation, ring, ring->state.at)->context, now_ns);
     pad(rotation, ring, now_ns);
     gsim_ring_plan(rotation, ring, now_ns);
 }
@@ -384,27 +383,6 @@ static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
     ring->marks.quantum_start_ns = now_ns;
     ring->sums.n_slices++;
     go_on(rotation, ring, now_ns);
-}
-
-/* Moves memory for the present member, by the timeline of the ring from this member on. */
-static int64_t migrated_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                           int64_t now_ns) {
-    struct gsim_next_turn turns[GSIM_RING_MAX];
-    uint16_t place = ring->state.at, n = 0;
-    do {
-        struct gsim_member *member = member_at(rotation, ring, place);
-        turns[n++] = (struct gsim_next_turn){&member->tenant, quantum_of(ring, member),
-                                             member->context.gpu_ns};
-        place = after(ring, place);
-    } while (place != ring->state.at);
-    struct gsim_store_move move = gsim_store_switch(rotation->store, turns, n, now_ns);
-    const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
-    if (move.bytes_out > 0)
-        tell(rotation, GSIM_SPAN_COPY_OUT, member, move.begins_ns, move.ends_ns, move.bytes_out);
-    if (move.bytes_in > 0)
-        tell(rotation, GSIM_SPAN_COPY_IN, member, move.begins_ns, move.ends_ns, move.bytes_in);
-    tell_residency(rotation, ring, move.begins_ns);
-    return gsim_gang_memory_switch(rotation->gang, &turns[0], now_ns, move.starts_ns);
 }
 
 static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint16_t place,
@@ -420,7 +398,7 @@ static void switch_to(const struct gsim_rotation *rotation, struct gsim_ring *ri
     ring->sums.switch_ns += cost_ns;
     ring->marks.next_ns = now_ns + cost_ns;
     if (gsim_store_is_proactive(rotation->store) && ring->member[place] != ring->state.last)
-        ring->marks.next_ns = migrated_ns(rotation, ring, ring->marks.next_ns);
+        ring->marks.next_ns = gsim_turn_migrate(rotation, ring, ring->marks.next_ns);
     if (ring->marks.next_ns == now_ns) {
         run(rotation, ring, now_ns);
         return;
@@ -527,7 +505,7 @@ static void settle_padding(const struct gsim_rotation *rotation, struct gsim_rin
         return;
     struct gsim_member *member = &rotation->members[ring->state.padding];
     member->sums.busy_ns += now_ns - since_ns;
-    tell(rotation, GSIM_SPAN_SLICE, member, since_ns, now_ns, 0);
+    gsim_turn_tell(rotation, GSIM_SPAN_SLICE, member, since_ns, now_ns, 0);
     run_on(member, since_ns, now_ns, ring->state.padding_rate_q32);
     ring->times.padding_since_ns = now_ns;
 }
@@ -540,8 +518,8 @@ void gsim_ring_settle(const struct gsim_rotation *rotation, struct gsim_ring *ri
     struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     member->sums.busy_ns += now_ns - ring->times.since_ns;
     int64_t begin_ns = wait_for_pages(member, ring->times.since_ns, now_ns);
-    tell(rotation, GSIM_SPAN_FAULT, member, ring->times.since_ns, begin_ns, 0);
-    tell(rotation, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
+    gsim_turn_tell(rotation, GSIM_SPAN_FAULT, member, ring->times.since_ns, begin_ns, 0);
+    gsim_turn_tell(rotation, GSIM_SPAN_SLICE, member, begin_ns, now_ns, 0);
     if (!ring->state.is_halting &&
         begin_ns < now_ns) /* the progress that a halt leaves is set at its end */
         run_on(member, begin_ns, now_ns, ring->state.rate_q32);
@@ -622,6 +600,13 @@ static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, 
         give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
 }
 
+/* Whether more than half of the turn went into a wait for pages, and more are missing. */
+static bool is_in_vain(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
+                       const struct gsim_member *member, int64_t now_ns) {
+    return gsim_store_is_sweeping(rotation->store, &member->tenant) &&
+           2 * member->tenant.last.stall_ns > now_ns - ring->marks.quantum_start_ns;
+}
+
 static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     switch ((enum gsim_lane_change)ring->change) {
@@ -632,7 +617,8 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         give_up(rotation, ring, yield_cost_ns(rotation, ring), now_ns);
         break;
     case GSIM_CHANGE_QUANTUM:
-        ring->sums.n_vain += ring->how.idle_release_ns > 0 && member->state.stall_ns > 0;
+        ring->sums.n_vain +=
+            ring->how.idle_release_ns > 0 && is_in_vain(rotation, ring, member, now_ns);
         end_slice(rotation, ring, preempt_cost_ns(rotation, member), now_ns);
         break;
     case GSIM_CHANGE_URGENT:
@@ -640,6 +626,10 @@ static void change(const struct gsim_rotation *rotation, struct gsim_ring *ring,
         break;
     case GSIM_CHANGE_HALTED:
         end_halt(rotation, ring, now_ns);
+        break;
+    case GSIM_CHANGE_REACHED:
+        gsim_turn_sweep(rotation, ring, left_of_turn_ns(rotation, ring, now_ns), now_ns);
+        gsim_ring_plan(rotation, ring, now_ns);
         break;
     case GSIM_CHANGE_WATCHED:
     case GSIM_CHANGE_REFILLED:
@@ -690,7 +680,7 @@ uint16_t gsim_ring_step(const struct gsim_rotation *rotation, struct gsim_ring *
     if (ring->change == GSIM_CHANGE_PADDED)
         return look_at_padding(rotation, ring, now_ns);
     uint16_t place = ring->member[ring->state.at];
-    bool goes_on = ring->change == GSIM_CHANGE_KERNEL;
+    bool goes_on = ring->change == GSIM_CHANGE_KERNEL || ring->change == GSIM_CHANGE_REACHED;
     gsim_ring_settle(rotation, ring, now_ns);
     change(rotation, ring, now_ns);
     return goes_on ? GSIM_NO_MEMBER : stopped(rotation, place);

@@ -40,6 +40,14 @@ static bool is_thrashing(const struct gsim_model *model) {
     return false;
 }
 
+/* Whether some turn could have begun ahead of memory that was moved for it. */
+static bool has_awaited_memory(const struct gsim_model *model) {
+    for (uint32_t i = 0; model->shared.starts_early && i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).bytes_in > 0)
+            return true;
+    return false;
+}
+
 /* Whether some GPU switched from one context to another, even if each of them was alone there. */
 static bool has_switched(const struct gsim_model *model) {
     for (uint32_t i = 0; i < model->shared.n_active; i++)
@@ -181,6 +189,7 @@ static void mark_memory(const struct gsim_model *model, bool *is_used) {
         mark_mechanism(GSIM_MECHANISM_EVICTION, is_used);
     if (has_migrated)
         mark_all(migration_keys, sizeof migration_keys / sizeof *migration_keys, is_used);
+    is_used[GSIM_KEY_JOB_FIRST_TOUCH_PPM] |= has_awaited_memory(model);
 }
 
 /* Marks the keys of the device in the iterations that rows describe, even for a job alone: they

@@ -260,6 +260,8 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
     bool is_paging = gsim_shared_pages(arrangement->memory);
     model->shared.has_managed[arrangement->memory] = true;
     model->is_out_of_memory |= is_paging && !gsim_link_shares_open(model);
+    model->shared.starts_early |=
+        arrangement->memory == GSIM_MEMORY_PROACTIVE && arrangement->migration.early_start;
     if (is_paging)
         gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
                         model->setup.arena);

@@ -58,14 +58,14 @@ void gsim_gang_memory_close(struct gsim_gang_memory *gang) {
 }
 
 int64_t gsim_gang_memory_sweep(struct gsim_gang_memory *gang, struct gsim_tenant *lead,
-                               bool was_swept, int64_t stall_ns) {
-    int64_t longest_ns = stall_ns;
+                               const struct gsim_swept *swept, int64_t left_ns) {
+    int64_t longest_ns = swept->stall_ns;
     for (uint32_t i = 0; i < gang->n; i++) {
-        gang->part[i].tenant.state.is_swept = was_swept;
-        int64_t one_ns = gsim_store_sweep(&gang->part[i].store, &gang->part[i].tenant);
+        int64_t one_ns =
+            gsim_store_sweep_part(&gang->part[i].store, &gang->part[i].tenant, swept, left_ns);
         longest_ns = one_ns > longest_ns ? one_ns : longest_ns;
     }
-    lead->sum.stall_ns += longest_ns - stall_ns;
+    lead->sum.stall_ns += longest_ns - swept->stall_ns;
     return longest_ns;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The other GPUs of a gang with managed memory. A gang is one context, on its first GPU; here is
  * the memory of its other GPUs: its own there and all that is there besides. All GPUs of a gang
- * begin an iteration together, so it waits for pages as long as the GPU that waits longest. */
+ * go through an iteration together, so it waits for pages as long as the GPU that waits longest. */
 #ifndef GSIM_MODELS_MEMORY_GANG_MEMORY_H
 #define GSIM_MODELS_MEMORY_GANG_MEMORY_H
 
@@ -35,7 +35,7 @@ void gsim_gang_memory_close(struct gsim_gang_memory *gang);
 /* Does on the gang's other GPUs what gsim_store_sweep and gsim_store_switch did on its first in
  * this turn; returns when the slowest is ready. The lead's sum counts all of the wait. */
 int64_t gsim_gang_memory_sweep(struct gsim_gang_memory *gang, struct gsim_tenant *lead,
-                               bool was_swept, int64_t stall_ns);
+                               const struct gsim_swept *swept, int64_t left_ns);
 int64_t gsim_gang_memory_switch(struct gsim_gang_memory *gang, const struct gsim_next_turn *lead,
                                 int64_t now_ns, int64_t starts_ns);
 /* Adds the bytes moved on all parts; their waits are in the sum of the first GPU. */

@@ -25,6 +25,7 @@ void gsim_pager_init(struct gsim_pager *pager, const struct gsim_arrangement *ar
     pager->prefetch_bytes_per_s = profile->value[GSIM_KEY_UVM_PREFETCH_IN];
     pager->plan_ns = profile->value[GSIM_KEY_MIGRATE_PLAN_NS];
     pager->plan_ns_per_task = profile->value[GSIM_KEY_MIGRATE_TASK_PLAN_NS];
+    pager->first_touch_ppm = profile->value[GSIM_KEY_JOB_FIRST_TOUCH_PPM];
     gsim_uvm_init(&pager->uvm, profile, arena);
     int64_t chunks = profile->value[GSIM_KEY_HBM_BYTES] / pager->uvm.chunk_bytes;
     pager->capacity = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
@@ -154,7 +155,8 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                .unused = &unused[i],
                                .n_unused = range_of(residency, turns[i].tenant->unused, &unused[i]),
                                .run_ns = turns[i].run_ns,
-                               .sweep_ns = turns[i].sweep_ns};
+                               .sweep_ns = gsim_muldiv_floor(
+                                   turns[i].sweep_ns, store->pager->first_touch_ppm, GSIM_PPM)};
     struct gsim_migration moved =
         gsim_proactive_switch(&store->pager->proactive, &store->residency, timeline, n_turns);
     int64_t begins_ns = now_ns > store->times.link_free_ns ? now_ns : store->times.link_free_ns;
@@ -175,7 +177,7 @@ struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                     .bytes_out = moved.bytes_out};
 }
 
-/* Where all chunks are resident and their age does not count, a sweep has nothing to do. */
+/* Where all chunks are resident and their age does not count, touching them changes nothing. */
 static bool is_all_there(const struct gsim_store *store, uint32_t buffer) {
     const struct gsim_buffer *about = &store->residency.buffers[buffer];
     return store->pager->eviction != GSIM_EVICT_LRU && about->n_resident == about->n_chunks;
@@ -222,21 +224,186 @@ static int64_t sweep_faulting(struct gsim_store *store, struct gsim_range range,
     return gsim_uvm_ns(uvm, paging);
 }
 
-int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant) {
-    if (!store->pager || tenant->state.is_swept)
-        return 0;
-    tenant->state.is_swept = true;
-    if (tenant->used == GSIM_NO_BUFFER || is_all_there(store, tenant->used))
-        return 0;
-    change(store);
+static bool is_mapped(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return tenant->spec.yields && !gsim_store_is_proactive(store);
+}
+
+/* The wait of chunks that are touched now; counted as long as it lasts. */
+static int64_t touch(struct gsim_store *store, struct gsim_tenant *tenant, struct gsim_range range,
+                     struct gsim_memory_use *use) {
     struct gsim_paging paging = {0};
-    struct gsim_range range = gsim_range_whole(&store->residency, tenant->used);
-    bool is_mapped = tenant->spec.yields && !gsim_store_is_proactive(store);
+    int64_t stall_ns = is_mapped(store, tenant) ? sweep_mapped(store, range, &paging)
+                                                : sweep_faulting(store, range, &paging);
+    gsim_memory_use_add(
+        use, &(struct gsim_memory_use){paging.faults, paging.bytes_in, paging.bytes_out, stall_ns},
+        1);
+    return stall_ns;
+}
+
+/* --- parts of a sweep ------------------------------------------------------------------------- */
+
+/* A sweep that is brought forward: how much of the turn is left at its next chunk. */
+struct sweep {
+    struct gsim_range to_come;
+    uint32_t n_chunks;
+    int64_t all_ns;
+    uint64_t rate_q32;
+    int64_t left_ns;
+};
+
+/* The progress at which a chunk is touched, to the nanosecond. */
+static gsim_work touched_at(const struct sweep *sweep, uint32_t chunk) {
+    return gsim_work_of_ns(gsim_muldiv_floor(sweep->all_ns, chunk, sweep->n_chunks));
+}
+
+/* The first chunk that is not touched at this progress. */
+static uint32_t after_progress(const struct sweep *sweep, gsim_work done) {
+    int64_t done_ns = gsim_work_to_ns(done);
+    if (done_ns >= sweep->all_ns)
+        return sweep->all_ns > 0 ? sweep->n_chunks : 0;
+    return (uint32_t)gsim_muldiv_floor(done_ns, sweep->n_chunks, sweep->all_ns);
+}
+
+static int64_t run_ns(const struct sweep *sweep, uint32_t n) {
+    uint32_t first = sweep->to_come.first;
+    return gsim_work_time(touched_at(sweep, first + n) - touched_at(sweep, first), sweep->rate_q32);
+}
+
+/* Chunks that are touched before the turn ends where all are there. */
+static uint32_t within_reach(const struct sweep *sweep) {
+    gsim_work reached =
+        touched_at(sweep, sweep->to_come.first) + gsim_work_done(sweep->rate_q32, sweep->left_ns);
+    uint32_t after = after_progress(sweep, reached) + 1, first = sweep->to_come.first;
+    uint32_t n = after > first ? after - first : 1;
+    return n < sweep->to_come.n ? n : sweep->to_come.n;
+}
+
+/* The longest time of a missing chunk. */
+static int64_t most_chunk_ns(struct gsim_store *store, const struct gsim_tenant *tenant) {
+    struct gsim_uvm *uvm = &store->pager->uvm;
+    struct gsim_paging paging = {.bytes_out = uvm->chunk_bytes};
+    store->residency.has_failed |= !gsim_uvm_run(uvm, 1, (struct gsim_touches){0}, &paging);
+    int64_t slowest = store->pager->mapped_bytes_per_s, ns = gsim_uvm_ns(uvm, &paging);
+    if (store->pager->prefetch_bytes_per_s < slowest)
+        slowest = store->pager->prefetch_bytes_per_s;
+    int64_t read_ns = gsim_muldiv_ceil(uvm->chunk_bytes, GSIM_NS_PER_S, slowest);
+    return is_mapped(store, tenant) && read_ns > ns ? read_ns : ns;
+}
+
+/* The next chunks that are alike, as far as the turn reaches; the last of them may end past it. */
+static struct gsim_range next_part(struct gsim_store *store, const struct gsim_tenant *tenant,
+                                   const struct sweep *sweep) {
+    enum gsim_content content;
+    struct gsim_range part = sweep->to_come;
+    part.n = gsim_residency_alike(&store->residency, part, &content);
+    uint32_t reach = within_reach(sweep);
+    if (content < GSIM_CLEAN) {
+        int64_t chunk_ns = most_chunk_ns(store, tenant) + run_ns(sweep, 1);
+        int64_t fit = chunk_ns > 0 ? (sweep->left_ns + chunk_ns - 1) / chunk_ns : reach;
+        reach = fit < (int64_t)reach ? (uint32_t)fit : reach;
+    }
+    part.n = reach < part.n ? reach : part.n;
+    return part;
+}
+
+/* The chunks that the turn reaches; GSIM_NEVER: all. */
+static int64_t touch_within(struct gsim_store *store, struct gsim_tenant *tenant,
+                            struct sweep *sweep, struct gsim_memory_use *use) {
+    int64_t stall_ns = 0;
+    while (sweep->to_come.n > 0 && sweep->left_ns > 0 && !store->residency.has_failed) {
+        struct gsim_range part =
+            sweep->left_ns == GSIM_NEVER ? sweep->to_come : next_part(store, tenant, sweep);
+        int64_t one_ns = touch(store, tenant, part, use);
+        stall_ns += one_ns;
+        if (sweep->left_ns != GSIM_NEVER)
+            sweep->left_ns -= one_ns + run_ns(sweep, part.n);
+        sweep->to_come.first += part.n;
+        sweep->to_come.n -= part.n;
+    }
+    return stall_ns;
+}
+
+/* A wait of which left_ns are left goes on with the wait for more. */
+static void wait_for(struct gsim_tenant *tenant, const struct gsim_memory_use *use,
+                     int64_t left_ns) {
+    struct gsim_memory_use coming = gsim_tenant_coming(tenant, left_ns);
+    gsim_memory_use_add(&tenant->sum, use, 1);
+    tenant->last = *use;
+    tenant->last.bytes_in += coming.bytes_in;
+    tenant->last.bytes_out += coming.bytes_out;
+    tenant->last.stall_ns += left_ns;
+}
+
+static uint32_t n_used(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return tenant->used == GSIM_NO_BUFFER ? 0 : store->residency.buffers[tenant->used].n_chunks;
+}
+
+bool gsim_store_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant) {
+    return store->pager && tenant->state.n_touched < n_used(store, tenant);
+}
+
+gsim_work gsim_store_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                           gsim_work all) {
+    struct sweep sweep = {.n_chunks = n_used(store, tenant), .all_ns = gsim_work_to_ns(all)};
+    return touched_at(&sweep, tenant->state.n_touched);
+}
+
+/* Where all memory fits, no chunk goes while another context runs, so that the sweep is one
+ * part. */
+static int64_t left_of_turn(const struct gsim_store *store, const struct gsim_pace *pace) {
+    bool fits = !gsim_store_is_too_much(store);
+    return fits || pace->all == 0 ? GSIM_NEVER : pace->left_ns;
+}
+
+static struct sweep begin_sweep(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                                const struct gsim_pace *pace) {
+    struct sweep sweep = {.to_come = gsim_range_whole(&store->residency, tenant->used),
+                          .n_chunks = n_used(store, tenant),
+                          .all_ns = gsim_work_to_ns(pace->all),
+                          .rate_q32 = pace->rate_q32,
+                          .left_ns = left_of_turn(store, pace)};
+    uint32_t passed = after_progress(&sweep, pace->done);
+    sweep.to_come.first = tenant->state.n_touched > passed ? tenant->state.n_touched : passed;
+    sweep.to_come.n = sweep.n_chunks - sweep.to_come.first;
+    if (sweep.left_ns == GSIM_NEVER)
+        return sweep;
+    gsim_work before = touched_at(&sweep, sweep.to_come.first) - pace->done;
+    sweep.left_ns -= pace->stall_ns + (before > 0 ? gsim_work_time(before, pace->rate_q32) : 0);
+    return sweep;
+}
+
+struct gsim_swept gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
+                                   const struct gsim_pace *pace) {
+    if (!gsim_store_is_sweeping(store, tenant))
+        return (struct gsim_swept){0};
+    struct sweep sweep = begin_sweep(store, tenant, pace);
+    struct gsim_swept swept = {.first = sweep.to_come.first};
+    struct gsim_memory_use use = {0};
+    if (is_all_there(store, tenant->used)) {
+        uint32_t n = sweep.to_come.n;
+        if (sweep.left_ns != GSIM_NEVER)
+            n = sweep.left_ns > 0 ? within_reach(&sweep) : 0;
+        sweep.to_come.first += n;
+    } else {
+        change(store);
+        swept.stall_ns = touch_within(store, tenant, &sweep, &use);
+    }
+    tenant->state.n_touched = sweep.to_come.first;
+    swept.n = sweep.to_come.first - swept.first;
+    wait_for(tenant, &use, pace->stall_ns);
+    return swept;
+}
+
+int64_t gsim_store_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
+                              const struct gsim_swept *part, int64_t left_ns) {
+    tenant->state.n_touched = part->first + part->n;
+    if (!store->pager || part->n == 0 || is_all_there(store, tenant->used))
+        return 0;
+    struct gsim_memory_use use = {0};
+    change(store);
     int64_t stall_ns =
-        is_mapped ? sweep_mapped(store, range, &paging) : sweep_faulting(store, range, &paging);
-    struct gsim_memory_use use = {paging.faults, paging.bytes_in, paging.bytes_out, stall_ns};
-    gsim_memory_use_add(&tenant->sum, &use, 1);
-    tenant->last = use;
+        touch(store, tenant, (struct gsim_range){tenant->used, part->first, part->n}, &use);
+    wait_for(tenant, &use, left_ns);
     return stall_ns;
 }
 
@@ -287,7 +454,8 @@ struct gsim_overflow gsim_overflow_of(int64_t bytes, const struct gsim_profile *
 }
 
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept) {
-    tenant->state.is_swept &= !is_swept;
+    if (is_swept)
+        tenant->state.n_touched = 0;
     tenant->sum.bytes_out += tenant->spec.overflow.bytes;
     tenant->sum.bytes_in += tenant->spec.overflow.bytes;
     tenant->sum.stall_ns += tenant->spec.overflow.ns;
@@ -300,11 +468,7 @@ static int64_t resident_chunks(const struct gsim_residency *residency, uint32_t 
 }
 
 bool gsim_store_is_too_much(const struct gsim_store *store) {
-    const struct gsim_residency *residency = &store->residency;
-    uint64_t n_chunks = 0;
-    for (uint32_t b = 0; store->pager && b < residency->n_buffers; b++)
-        n_chunks += residency->buffers[b].is_open ? residency->buffers[b].n_chunks : 0;
-    return store->pager && n_chunks > residency->capacity;
+    return store->pager && store->residency.n_open > store->residency.capacity;
 }
 
 int64_t gsim_store_resident_bytes(const struct gsim_store *store,

@@ -19,11 +19,16 @@
  *              from there: it crosses the bus once each way, a part with each of the iteration's
  *              kernels, which are longer by that. No chunks, no faults
  *
- * The chunks that an iteration misses are found when it begins, all at once, and waited for before
- * its first kernel; the end of the turn can interrupt the wait itself, as it can interrupt a
- * kernel. So a chunk is charged once an iteration, however the turns of a rotation cut the
- * iteration. Which pages are written is not known: pages count as written when they are first used,
- * and as read from then on. */
+ * An iteration touches its memory in order, evenly over its GPU time. The lane asks when a turn
+ * begins: then the chunks that the turn can reach before it ends are touched, those that miss come
+ * in and others go out for them, and the turn waits for them before it runs on. The contexts of a
+ * lane see each other's memory at the ends of turns only, so within a turn the order of waits and
+ * kernels is of no account; a chunk that the end of the turn cuts is charged to this turn, and the
+ * rest of its wait to the next. Where all memory fits, or nothing can end the turn, the whole
+ * sweep is one part.
+ *
+ * Which pages are written is not known: pages count as written when they are first used, and as
+ * read from then on. */
 #ifndef GSIM_MODELS_MEMORY_PAGER_H
 #define GSIM_MODELS_MEMORY_PAGER_H
 
@@ -50,6 +55,7 @@ struct gsim_pager {
     struct gsim_proactive proactive;
     int64_t mapped_bytes_per_s, prefetch_bytes_per_s; /* of a job that yields */
     int64_t plan_ns, plan_ns_per_task; /* proactive: time of a switch besides copying */
+    int64_t first_touch_ppm; /* proactive: part of an iteration over which memory is touched */
     struct gsim_pager_rates
         alone; /* the rates above are shares of these (models/jobs/link_shares.h) */
     uint64_t stamp; /* the last stamp given to a store */
@@ -91,7 +97,9 @@ struct gsim_tenant_spec {
 
 GSIM_ROLES_BEGIN
 struct gsim_tenant_state {
-    bool is_swept; /* the iteration under way has found the chunks that it misses */
+    /* of the sweep under way, from the first on; untouched chunks below the iteration's progress
+     * are passed by (the context came back to other memory) */
+    uint32_t n_touched; /* chunks */
 };
 GSIM_ROLES_END
 
@@ -148,8 +156,30 @@ struct gsim_store_move {
 struct gsim_store_move gsim_store_switch(struct gsim_store *store,
                                          const struct gsim_next_turn *turns, uint32_t n_turns,
                                          int64_t now_ns);
-/* An iteration begins, or goes on: how long it waits for pages that it has not yet waited for. */
-int64_t gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant);
+/* How far a context is in its sweep, and how long it may go on. */
+struct gsim_pace {
+    gsim_work done, all; /* GPU time of the sweep; all: 0 where it takes none */
+    uint64_t rate_q32;
+    int64_t stall_ns; /* the wait for pages that is still ahead */
+    int64_t left_ns; /* until the turn ends; GSIM_NEVER: until the sweep does */
+};
+/* A part of a sweep, and the wait for its missing chunks. */
+struct gsim_swept {
+    uint32_t first, n; /* chunks */
+    int64_t stall_ns;
+};
+/* A turn begins, or goes on past the chunks that it has touched: touches those that it can
+ * reach. */
+struct gsim_swept gsim_store_sweep(struct gsim_store *store, struct gsim_tenant *tenant,
+                                   const struct gsim_pace *pace);
+/* Touches the chunks of this part; returns the wait, of which left_ns are left of before. */
+int64_t gsim_store_sweep_part(struct gsim_store *store, struct gsim_tenant *tenant,
+                              const struct gsim_swept *part, int64_t left_ns);
+/* The progress up to which the chunks of a sweep of this GPU time are touched. */
+gsim_work gsim_store_reach(const struct gsim_store *store, const struct gsim_tenant *tenant,
+                           gsim_work all);
+/* Whether the sweep has chunks left to touch. */
+bool gsim_store_is_sweeping(const struct gsim_store *store, const struct gsim_tenant *tenant);
 
 /* The part of a migration that is still on its way, or of a wait with left_ns left. */
 struct gsim_memory_use gsim_store_coming(const struct gsim_store *store, int64_t now_ns);
@@ -170,7 +200,7 @@ struct gsim_store_scratch {
 };
 bool gsim_store_is_same(const struct gsim_store *a, int64_t a_now_ns, const struct gsim_store *b,
                         int64_t b_now_ns, struct gsim_store_scratch *scratch);
-/* An iteration is over; the next one begins a new sweep, or goes on with the present sweep
+/* An iteration is over, and with it the sweep, or the next iteration goes on with the sweep
  * (is_swept false). */
 void gsim_tenant_end_iteration(struct gsim_tenant *tenant, bool is_swept);
 /* The overflow of this many bytes on the host: once there and once back. */

@@ -20,7 +20,8 @@ struct gsim_turn {
     const struct gsim_range *unused; /* allocated, not used in this turn */
     uint32_t n_unused;
     int64_t run_ns; /* how long it runs */
-    int64_t sweep_ns; /* one pass over the resident working set; for an early start */
+    /* run time over which the working set is first touched, evenly; for an early start */
+    int64_t sweep_ns;
 };
 
 struct gsim_proactive {

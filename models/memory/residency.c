@@ -104,9 +104,11 @@ uint32_t gsim_residency_open(struct gsim_residency *residency, uint32_t owner, u
         .buffer = id, .n = n_chunks, .before = NONE, .after = NONE, .older = NONE, .newer = NONE};
     residency->buffers[id] = (struct gsim_buffer){.next_use = INT64_MAX,
                                                   .first_extent = extent,
+                                                  .near = {extent, extent},
                                                   .n_chunks = n_chunks,
                                                   .owner = owner,
                                                   .is_open = true};
+    residency->n_open += n_chunks;
     return id;
 }
 
@@ -128,11 +130,35 @@ static void append_age(struct gsim_residency *r, uint32_t at) {
 
 /* --- cutting and joining ---------------------------------------------------------------------- */
 
+static uint32_t distance(const struct gsim_residency *r, uint32_t at, uint32_t chunk) {
+    uint32_t first = r->extents[at].first;
+    return first > chunk ? first - chunk : chunk - first;
+}
+
+/* Looks from the nearer of the last two places on, which moves along. That changes nothing but how
+ * long the next look takes. */
 static uint32_t find(const struct gsim_residency *r, uint32_t buffer, uint32_t chunk) {
-    uint32_t at = r->buffers[buffer].first_extent;
+    uint32_t *near = r->buffers[buffer].near;
+    const struct gsim_extent *last = &r->extents[near[0]];
+    if (last->first <= chunk && chunk < end_of(last))
+        return near[0];
+    int i = distance(r, near[1], chunk) < distance(r, near[0], chunk);
+    uint32_t at = near[i];
+    if (chunk < distance(r, at, chunk))
+        at = r->buffers[buffer].first_extent;
     while (end_of(&r->extents[at]) <= chunk)
         at = r->extents[at].after;
-    return at;
+    while (r->extents[at].first > chunk)
+        at = r->extents[at].before;
+    return near[i] = at;
+}
+
+/* An extent becomes part of the one before it. */
+static void forget(struct gsim_residency *r, uint32_t dropped, uint32_t into) {
+    uint32_t *near = r->buffers[r->extents[into].buffer].near;
+    for (int i = 0; i < 2; i++)
+        if (near[i] == dropped)
+            near[i] = into;
 }
 
 /* The extent that begins at this chunk, cut from a larger extent if need be; needs room for one
@@ -184,6 +210,7 @@ static bool join(struct gsim_residency *r, uint32_t at) {
     left->after = right->after;
     if (right->after != NONE)
         r->extents[right->after].before = at;
+    forget(r, next, at);
     drop_extent(r, next);
     return true;
 }
@@ -276,6 +303,7 @@ void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer) {
         drop_extent(residency, at);
     }
     residency->n_yielding -= residency->buffers[buffer].yields;
+    residency->n_open -= residency->buffers[buffer].n_chunks;
     residency->buffers[buffer].is_open = residency->buffers[buffer].yields = false;
     residency->buffers[buffer].next_unused = residency->unused_buffer;
     residency->unused_buffer = buffer;
@@ -379,9 +407,11 @@ static struct gsim_range oldest_part(const struct gsim_residency *r) {
     uint32_t at = r->n_yielding > 0 ? oldest_of(r, true) : NONE;
     if (at == NONE)
         at = oldest_of(r, false);
-    return at == NONE
-               ? nothing
-               : (struct gsim_range){r->extents[at].buffer, r->extents[at].first, r->extents[at].n};
+    if (at == NONE)
+        return nothing;
+    const struct gsim_extent *oldest = &r->extents[at];
+    r->buffers[oldest->buffer].near[1] = at; /* where it will be looked for */
+    return (struct gsim_range){oldest->buffer, oldest->first, oldest->n};
 }
 
 /* The highest part of an extent that is not in the range still to come. */

@@ -49,6 +49,9 @@ struct gsim_extent;
 struct gsim_buffer {
     int64_t next_use; /* Belady's key */
     uint32_t first_extent;
+    /* extents that were looked for last, where the next look begins: one goes along with the sweep,
+     * one with what goes out */
+    uint32_t near[2];
     uint32_t n_chunks;
     uint32_t n_resident, n_dirty, n_pinned;
     uint32_t next_unused;
@@ -66,6 +69,7 @@ struct gsim_residency {
     uint32_t oldest, newest; /* resident extents in the order of eviction */
     uint32_t capacity, n_resident; /* chunks */
     uint32_t n_yielding; /* open buffers */
+    uint64_t n_open; /* chunks of open buffers */
     enum gsim_eviction eviction;
     bool has_failed; /* out of memory: from then on operations do nothing */
 };

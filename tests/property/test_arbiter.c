@@ -146,6 +146,7 @@ static struct gsim_pager draw_pager(gsl_rng *rng, struct gsim_arena *arena) {
     profile.value[GSIM_KEY_MIGRATE_BOTH] = pick(rng, 1, 40) * CHUNK * 1000000;
     profile.value[GSIM_KEY_MIGRATE_PLAN_NS] = pick(rng, 0, 50);
     profile.value[GSIM_KEY_UVM_FAULT_NS] = pick(rng, 0, 100);
+    profile.value[GSIM_KEY_JOB_FIRST_TOUCH_PPM] = pick(rng, 0, 1) * pick(rng, 0, GSIM_PPM);
     gsim_pager_init(&pager, &arrangement, &profile, arena);
     return pager;
 }
@@ -159,6 +160,14 @@ static void draw_overflow(gsl_rng *rng, struct script *script, uint16_t i) {
     }
     if (i > 0)
         script->overflow[i] = (struct gsim_overflow){2, pick(rng, 0, 1) * pick(rng, 0, 5000)};
+}
+
+/* Where memory moves ahead of turns, none passes before it is there, which would do so for ever
+ * (gsim_shared_refuse). */
+static void let_turns_wait(struct script *script) {
+    for (uint16_t lane = 0; lane < script->n_lanes; lane++)
+        if (script->lane[lane].discipline == GSIM_DISCIPLINE_RR)
+            script->lane[lane].slices.turns = GSIM_TURNS_USED;
 }
 
 static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
@@ -180,6 +189,8 @@ static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
     script.is_paging = pick(rng, 0, 1) == 1;
     if (script.is_paging)
         script.pager = draw_pager(rng, arena);
+    if (script.is_paging && script.pager.manager == GSIM_MEMORY_PROACTIVE)
+        let_turns_wait(&script);
     script.look_ns = pick(rng, 0, 1) ? 0 : pick(rng, 5000, 900000);
     return script;
 }
@@ -325,16 +336,13 @@ static struct script draw_padded(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
-/* Members go into another lane while they run. No turn passes before memory is there, which would
- * do so for ever (gsim_shared_refuse). */
+/* Members go into another lane while they run. */
 static struct script draw_moving(gsl_rng *rng, struct gsim_arena *arena) {
     struct script script = draw(rng, arena);
     script.has_moves = true;
     for (uint16_t i = 0; i < script.n; i++)
         script.moves_to[i] = (uint16_t)pick(rng, 0, script.n_lanes - 1);
-    for (uint16_t lane = 0; lane < script.n_lanes; lane++)
-        if (script.lane[lane].discipline == GSIM_DISCIPLINE_RR)
-            script.lane[lane].slices.turns = GSIM_TURNS_USED;
+    let_turns_wait(&script);
     return script;
 }
 

@@ -234,6 +234,18 @@ static void test_nothing_is_assumed_in_vain(void **state) {
     }
 }
 
+/* The order in which memory is touched decides when turns begin whose memory is moved ahead, and
+ * nothing else. */
+static void test_the_order_of_touches_is_assumed_where_it_matters(void **state) {
+    const char *const off[] = {"early_start=off", NULL};
+    struct gsim_result moved = play(*state, TOO_MUCH, "msched", NULL);
+    assert_true(assumes(&moved, "job.first_touch_ppm=0"));
+    struct gsim_result waits = play(*state, TOO_MUCH, "msched", off);
+    assert_false(assumes(&waits, "job.first_touch_ppm"));
+    struct gsim_result faults = play(*state, TOO_MUCH, "uvm", NULL);
+    assert_false(assumes(&faults, "job.first_touch_ppm"));
+}
+
 /* --- fewer GPUs than asked for ---------------------------------------------------------------- */
 
 static bool keeps_rate;
@@ -292,6 +304,7 @@ int main(void) {
         TEST(test_a_known_kernel_is_used),
         TEST(test_a_stop_waits_for_the_iteration),
         TEST(test_nothing_is_assumed_in_vain),
+        TEST(test_the_order_of_touches_is_assumed_where_it_matters),
         TEST(test_fewer_gpus_are_slower),
         TEST(test_a_shape_may_keep_the_rate),
     };

@@ -197,6 +197,34 @@ static void test_an_early_start_never_overtakes(void **state) {
     gsim_arena_free(tasks.arena);
 }
 
+/* Eight chunks of a come back at 1 us each, for an iteration of 100 us. Where nothing is known of
+ * the order, all are waited for; touched evenly over the iteration, only the first; over 4 us, one
+ * each half a microsecond, the last: 8 us - 3.5. */
+static void test_an_unknown_order_starts_nothing_early(void **state) {
+    (void)state;
+    static const int64_t ppm[] = {0, GSIM_PPM, GSIM_PPM / 25}, waits_ns[] = {8000, 1000, 4500};
+    for (int i = 0; i < 3; i++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_pager pager = {.manager = GSIM_MEMORY_PROACTIVE,
+                                   .eviction = GSIM_EVICT_BELADY,
+                                   .capacity = 10,
+                                   .uvm.chunk_bytes = CHUNK,
+                                   .first_touch_ppm = ppm[i],
+                                   .proactive = plain};
+        struct gsim_store store;
+        struct gsim_tenant a;
+        const struct gsim_tenant_spec spec = {.used_bytes = 8 * CHUNK,
+                                              .allocated_bytes = 8 * CHUNK};
+        pager.proactive.has_early_start = true;
+        gsim_store_init(&store, &pager, arena);
+        assert_true(gsim_store_open(&store, &a, &spec));
+        gsim_residency_write_host(&store.residency, gsim_range_whole(&store.residency, a.used));
+        const struct gsim_next_turn turn = {&a, 1000000, 100000};
+        assert_int_equal(gsim_store_switch(&store, &turn, 1, 0).starts_ns, waits_ns[i]);
+        gsim_arena_free(arena);
+    }
+}
+
 /* Chunk by chunk: how late each missing one is for a sweep that begins at once. */
 static int64_t worst_lateness(const struct gsim_residency *before, struct gsim_range range,
                               int64_t ns, int64_t n_in) {
@@ -282,6 +310,7 @@ int main(void) {
         cmocka_unit_test(test_pinned_chunks_stay),
         cmocka_unit_test(test_untouched_chunks_come_for_nothing),
         cmocka_unit_test(test_an_early_start_never_overtakes),
+        cmocka_unit_test(test_an_unknown_order_starts_nothing_early),
         cmocka_unit_test(test_switches_between_random_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

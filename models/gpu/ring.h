@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state of a lane and of its members (models/gpu/rotation.h says how it goes on), by role. */
+#ifndef GSIM_MODELS_GPU_RING_H
+#define GSIM_MODELS_GPU_RING_H
+
+#include "models/gpu/kernel_stop.h"
+#include "models/memory/pager.h"
+#include "models/gpu/padding.h"
+#include "models/gpu/space.h"
+#include "models/gpu/vgpu.h"
+#include "models/memory/gang_memory.h"
+#include "models/gpu/slice_log.h"
+
+#define GSIM_RING_MAX GSIM_STORE_TURNS_MAX /* contexts of one GPU */
+#define GSIM_NO_MEMBER UINT16_MAX
+
+/* The costs of switching, from the device's profile. */
+struct gsim_switch_costs {
+    int64_t preempt_ns; /* away from a context that would run on */
+    /* away from such a context with all registers and shared memory in use */
+    int64_t preempt_full_ns;
+    int64_t idle_ns; /* away from a context that has nothing to run */
+    struct gsim_kernel_stop_costs halt; /* of lanes by priority */
+    int64_t cold_ns; /* added when the next context's working set does not fit L2 */
+    int64_t lookahead_ns; /* how long before a slice ends the next context is chosen */
+};
+
+/* The longest time of a switch, without what a halt has left to restore. */
+static inline int64_t gsim_switch_most_ns(const struct gsim_switch_costs *costs) {
+    int64_t preempt_ns =
+        costs->preempt_full_ns > costs->preempt_ns ? costs->preempt_full_ns : costs->preempt_ns;
+    return (preempt_ns > costs->idle_ns ? preempt_ns : costs->idle_ns) + costs->cold_ns;
+}
+
+/* The properties of a job, by its row of the trace. */
+struct gsim_member_spec {
+    int64_t counted_ns; /* in fair lanes: the busy_ns from which on the job's time counts */
+    uint32_t state_ppm; /* share of the registers and shared memory that it uses */
+    int64_t block_ns; /* of its thread blocks; 0: as long as its kernels */
+    bool is_idempotent; /* its kernels may be killed and run again */
+    bool is_cold; /* its working set does not fit L2 */
+    struct gsim_demand demand; /* where lanes share a space */
+};
+
+GSIM_ROLES_BEGIN
+struct gsim_member_state {
+    int64_t restore_ns; /* time to bring back the state that a halt has saved */
+    int64_t stall_ns; /* rest of the wait for pages before the context can run on */
+};
+
+struct gsim_member_sums {
+    int64_t busy_ns; /* time for which the context had the lane, at any rate */
+};
+GSIM_ROLES_END
+
+/* A context with the properties that its lane goes by. */
+struct gsim_member {
+    struct gsim_entry how; /* the entry in the arrangement */
+    struct gsim_member_spec spec;
+    struct gsim_context context;
+    struct gsim_tenant tenant; /* its memory */
+    bool is_present; /* this place of the table is in use */
+    uint8_t stop_at; /* enum gsim_exit: the boundary at which it leaves the lane */
+    uint8_t reports; /* enum gsim_report: reports that the owner has not taken yet */
+    struct gsim_member_state state;
+    struct gsim_member_sums sums;
+    /* Progress that the owner watches for, in iterations and not in time; it is reported once. */
+    /* report when these are done, and watch_done of the next; < 0: never */
+    int64_t watch_iterations;
+    gsim_work watch_done;
+    int64_t finish_ns; /* GSIM_NEVER until its last iteration is over */
+};
+
+/* Where a member that is asked to leave stops. */
+enum gsim_exit { GSIM_EXIT_NEVER = 0, GSIM_EXIT_KERNEL, GSIM_EXIT_ITERATION };
+
+/* The kinds of change of a lane. */
+enum gsim_lane_change {
+    GSIM_CHANGE_YIELD = 0, /* nothing left to run, or a boundary at which the member leaves */
+    GSIM_CHANGE_QUANTUM, /* the quantum ends, and another context is ready */
+    GSIM_CHANGE_URGENT, /* a more urgent context is ready: the halt begins */
+    GSIM_CHANGE_HALTED,
+    GSIM_CHANGE_RELEASED, /* the context that kept the lane without work loses it */
+    GSIM_CHANGE_WATCHED, /* the running context reaches the watched progress, and runs on */
+    GSIM_CHANGE_REFILLED, /* a new period of the context's launch cap begins */
+    /* the running context's next kernel begins, and another context could pad */
+    GSIM_CHANGE_KERNEL,
+    GSIM_CHANGE_PADDED, /* the padding context is to be looked at, or ends */
+    GSIM_CHANGE_REACHED, /* the running context has passed the memory that it has touched */
+};
+
+enum gsim_lane_phase {
+    GSIM_LANE_IDLE = 0,
+    GSIM_LANE_SWITCHING,
+    GSIM_LANE_RUNNING,
+    GSIM_LANE_KEPT, /* by a context that has nothing to run */
+};
+
+GSIM_ROLES_BEGIN
+/* Zero where a field does not apply, except rate_q32, which stays that of the last context. */
+struct gsim_ring_state {
+    /* while halting: work of the iteration that is done when the SMs are free */
+    gsim_work halted_done;
+    int64_t halted_restore_ns; /* while halting: the cost of coming back */
+    uint64_t rate_q32; /* of the context that runs */
+    uint64_t padding_rate_q32; /* of the context that pads */
+    uint16_t at; /* place in the ring of the context that has the turn, or had it last */
+    /* the member that was last on the lane, with its state there; GSIM_NO_MEMBER: none of the
+     * ring */
+    uint16_t last;
+    uint16_t padding; /* the padding member; GSIM_NO_MEMBER: none */
+    uint8_t phase; /* enum gsim_lane_phase */
+    bool is_halting;
+    bool is_used; /* a context was on the lane before, so that coming on costs a switch */
+    uint8_t unused[15];
+};
+
+/* GSIM_NEVER in phases in which they do not apply. */
+struct gsim_ring_times {
+    int64_t since_ns; /* running: up to when the context is brought forward */
+    int64_t switched_ns; /* switching: when the switch is over */
+    int64_t release_ns; /* kept: until when the context may keep the lane from ready ones */
+    int64_t halted_ns; /* halting: when the SMs are free */
+    int64_t padding_since_ns; /* padding: up to when the padding context is brought forward */
+    int64_t padding_until_ns; /* padding: the end of the last wave */
+};
+
+struct gsim_ring_marks {
+    int64_t quantum_start_ns; /* running, kept: when the turn began */
+    /* strict: when a turn of place 0 began; the place in a round follows from it */
+    int64_t grid_ns;
+    int64_t next_ns; /* time of the next change: follows from all other fields, by gsim_ring_plan */
+    /* follows as well: the end of the last wave, or of the padding context's kernel */
+    int64_t padding_ends_ns;
+};
+
+struct gsim_ring_sums {
+    int64_t switch_ns; /* time spent in switches */
+    int64_t n_slices; /* turns begun */
+    /* lanes that idle contexts keep: turns that went into a wait for pages, of which more miss */
+    int64_t n_vain;
+};
+GSIM_ROLES_END
+
+/* models/roles.h says how fast-forward treats each part. */
+struct gsim_ring {
+    struct gsim_lane how; /* as in the arrangement, with the quantum in nanoseconds */
+    uint16_t space; /* the space that the lane shares with others, where lanes run side by side */
+    uint16_t n;
+    uint16_t member[GSIM_RING_MAX]; /* in ring order */
+    struct gsim_ring_state state;
+    struct gsim_ring_times times;
+    struct gsim_ring_marks marks;
+    uint8_t change; /* enum gsim_lane_change: the change at next_ns, while running or kept */
+    struct gsim_ring_sums sums;
+};
+
+static inline bool gsim_lane_is_by_priority(const struct gsim_lane *how) {
+    return how->discipline != GSIM_DISCIPLINE_RR;
+}
+/* How a lane's discipline works in its rotation. Strict: a turn is its owner's, used or not
+ * (models/gpu/vgpu.h). Whole: by priority, but no context is halted; iterations run to their
+ * end. */
+static inline bool gsim_ring_is_strict(const struct gsim_ring *ring) {
+    return gsim_lane_turns(&ring->how) != GSIM_TURNS_USED;
+}
+static inline bool gsim_ring_is_by_priority(const struct gsim_ring *ring) {
+    return gsim_lane_is_by_priority(&ring->how);
+}
+static inline bool gsim_ring_is_whole(const struct gsim_ring *ring) {
+    return ring->how.discipline == GSIM_DISCIPLINE_BOUNDARY;
+}
+static inline bool gsim_ring_is_padded(const struct gsim_ring *ring) {
+    return ring->how.discipline == GSIM_DISCIPLINE_PADDING;
+}
+
+struct gsim_rotation {
+    struct gsim_member *members;
+    struct gsim_switch_costs costs;
+    struct gsim_store *store;
+    struct gsim_gang_memory *gang; /* the members' memory on further GPUs */
+    struct gsim_slice_log *spans; /* NULL: no observer */
+    uint16_t n_lanes; /* that use the memory side by side */
+};
+
+/* The member that has the turn, or had it last. */
+static inline struct gsim_member *gsim_ring_present(const struct gsim_rotation *rotation,
+                                                    const struct gsim_ring *ring) {
+    return &rotation->members[ring->member[ring->state.at]];
+}
+static inline int64_t gsim_ring_quantum_ns(const struct gsim_ring *ring,
+                                           const struct gsim_member *member) {
+    return member->how.quantum_ns > 0 ? member->how.quantum_ns : ring->how.quantum_ns;
+}
+static inline uint16_t gsim_ring_running(const struct gsim_ring *ring) {
+    return ring->state.phase == GSIM_LANE_RUNNING ? ring->member[ring->state.at] : GSIM_NO_MEMBER;
+}
+
+#endif
