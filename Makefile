@@ -41,7 +41,7 @@ VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cl
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -70,7 +70,7 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/pic/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC -fno-semantic-interposition $(CPPFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/pic/embedded.o: build/embedded.c
+$(BUILD)/pic/embedded.o $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o: $(BUILD)/pic/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC $(CPPFLAGS) -c -o $@ $<
 PIC_OBJ  = $(LIB_SRC:%.c=$(BUILD)/pic/%.o) $(BUILD)/pic/embedded.o
@@ -141,11 +141,11 @@ suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so python suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
-	@BUILDS="$(VARIANTS)" sh tests/run.sh
+	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" sh tests/run.sh
 
 golden-update: gsim
 	sh tests/golden/run.sh ./gsim update
@@ -171,7 +171,7 @@ man: gsim
 	cp build/sweeps.md docs/sweeps.md
 
 # Whatever a page shows of the program, but for the README.
-docs: man docs-reference docs-pages docs-figures
+docs: man docs-reference docs-pages docs-python docs-figures
 
 # The pages that are made from the program's lists.
 REFERENCE = columns results devices parameters policies
@@ -187,6 +187,10 @@ docs-pages: gsim
 	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
 	sh tools/pages.sh build/policy_of_page/gsim build docs/writing-a-policy.md
 	for page in $(SHOWING) docs/writing-a-policy.md; do cp build/$$page $$page || exit 1; done
+docs-python: python
+	rm -rf build/python-page && mkdir -p build/python-page/traces && cp -r traces/samples build/python-page/traces
+	PYTHONPATH=$(CURDIR)/python $(PYTHON) tools/python_page.py docs/python.md build/python-page >build/python.md
+	cp build/python.md docs/python.md
 docs-figures: gsim
 	sh docs/figures/draw.sh ./gsim docs/figures
 	sh docs/figures/demo.sh ./gsim docs/figures
@@ -222,6 +226,29 @@ install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so
 	install -m 644 $(HEADERS) $(BUILD)/installed/lib.h $(DESTDIR)$(PREFIX)/include/gsim
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
 
+# --- Python -------------------------------------------------------------------------------------
+# The package in python/gsim, with the whole program as its module _gsim: the numbers are the program's.
+# The module shows the names of the installed headers, for policies that are shared objects. A python3
+# of Debian comes first, since that is what python3-dev is for.
+PYTHON   = $(firstword $(wildcard /usr/bin/python3) python3)
+PY_SRC   = $(wildcard python/src/*.c)
+PY_OBJ   = $(patsubst %.c,$(BUILD)/pic/%.o,$(PY_SRC) $(APP_SRC)) $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o $(PIC_OBJ)
+PY_OF    = $$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_$(1))')
+# A process that has the old module loaded keeps it: the new one is a new file.
+python: $(BUILD)/python/_gsim.so
+	@to=python/gsim/_gsim$(call PY_OF,config_var("EXT_SUFFIX")); \
+	cmp -s $< $$to || { cp $< $$to.part && mv $$to.part $$to; }
+$(PY_SRC:%.c=$(BUILD)/pic/%.o): CPPFLAGS += -isystem $(call PY_OF,path("include"))
+$(BUILD)/python/names.map: $(BUILD)/installed/names.map
+	@mkdir -p $(@D)
+	sed 's/global:/global: PyInit__gsim;/' $< >$@
+$(BUILD)/python/_gsim.so: $(PY_OBJ) $(BUILD)/python/names.map
+	$(CC) $(CODEGEN) $(LTO) -shared -Wl,--version-script=$(BUILD)/python/names.map -o $@ $(PY_OBJ) $(LIBS)
+
+# Debian packages, in build/deb: gsim, libgsim-dev, python3-gsim.
+deb: gsim python
+	@PYTHON="$(PYTHON)" sh tools/deb.sh build/deb
+
 bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
 
@@ -230,7 +257,7 @@ format:
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
-	rm -rf build gsim libgsim.a libgsim.so
+	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so* python/build python/*.egg-info
 help:
 	@echo 'make            build ./gsim and ./libgsim.a'
 	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'
@@ -239,6 +266,8 @@ help:
 	@echo 'make bench      timings, as ratios'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
+	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
+	@echo 'make deb        Debian packages, in build/deb'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make docs       man page, references, outputs in pages, figures of pages'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'

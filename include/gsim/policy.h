@@ -15,6 +15,7 @@
 #include "gsim/view.h"
 
 struct gsim_plan; /* the transaction; opaque here */
+struct gsim_policy;
 
 /* The interface of the installed headers: raised whenever a program or a policy that was compiled
  * with older ones would misread a struct, or miss a function. */
@@ -31,6 +32,7 @@ enum gsim_reference {
 
 /* The context that hooks are given. */
 struct gsim_ctx {
+    const struct gsim_policy *policy;
     const struct gsim_view *view;
     const struct gsim_params *params;
     enum gsim_reference reference;
@@ -84,6 +86,8 @@ struct gsim_policy {
     /* Gives back memory and files that are not in the arena; called once, also after an open that
      * refused. */
     void (*close)(struct gsim_ctx *ctx);
+    /* For a table that a program makes while it runs: the hooks find it as ctx->policy->user. */
+    void *user;
 };
 
 /* --- the plan: one transaction per decide ---

@@ -257,7 +257,8 @@ static void count_contexts(struct gsim_core *core) {
 
 static enum gsim_status open_policy(struct gsim_core *core) {
     const struct gsim_policy *policy = core->policy;
-    core->ctx = (struct gsim_ctx){.view = &core->view,
+    core->ctx = (struct gsim_ctx){.policy = policy,
+                                  .view = &core->view,
                                   .params = core->options->policy_params,
                                   .reference = core->options->reference,
                                   .state = gsim_arena_alloc(core->arena, policy->state_size),
@@ -361,6 +362,7 @@ static void serve_timer(struct gsim_core *core) {
     core->metrics.n_events++;
     if (core->policy->on_timer)
         core->policy->on_timer(&core->ctx);
+    gsim_core_heed(core);
 }
 
 /* Counts jobs that have arrived and were not placed at once. */
@@ -381,8 +383,7 @@ static void decide(struct gsim_core *core) {
     gsim_plan_refresh_view(core);
     if (core->policy->decide)
         core->policy->decide(&core->ctx, &core->plan);
-    if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
-        core->status = core->ctx.status;
+    gsim_core_heed(core);
     core->settled.n = 0;
     for (uint32_t i = 0; i < core->completed.n; i++)
         gsim_jobs_leave(core, core->completed.list[i]);

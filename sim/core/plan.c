@@ -244,6 +244,8 @@ static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct mem
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
         return;
+    if (!plan->core->jobs.core[slot].is_wanting)
+        plan->core->jobs.core[slot].is_host_short = false; /* an arrival that found another GPU */
     op->was_pinned = had.was_pinned;
     op->was_hosted = had.was_hosted;
     plan->touched[slot] = plan->n;
@@ -276,6 +278,8 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     struct memory had = take_memory(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
+        if (gsim_rarely(core->cluster.has_host_limit))
+            gsim_hosts_refuse(core, job, NULL, 0);
         put_back(core, job, had);
         return false;
     }
@@ -312,6 +316,8 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
         copy = gsim_units_new(core, n_units);
     if (!copy) {
+        if (gsim_rarely(core->cluster.has_host_limit))
+            gsim_hosts_refuse(core, job, units, n_units);
         put_back(core, job, had);
         return false;
     }
@@ -491,6 +497,7 @@ bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job) {
         return gsim_plan_broke(plan, job, "supposing the end of", why);
     if (!append(plan, GSIM_OP_SUPPOSE, job))
         return false;
+    plan->n_supposed++;
     plan->touched[job] = plan->n;
     release_for(plan->core, job, GSIM_KEEP_DISCARD);
     gsim_plan_refresh_view(plan->core);
@@ -548,8 +555,12 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
     case GSIM_OP_PLACE:
         undo_place(plan, op);
         break;
-    case GSIM_OP_PREEMPT:
     case GSIM_OP_SUPPOSE:
+        plan->n_supposed--;
+        take_again(plan->core, op->slot);
+        plan->touched[op->slot] = 0;
+        break;
+    case GSIM_OP_PREEMPT:
         take_again(plan->core, op->slot);
         plan->touched[op->slot] = 0;
         break;
@@ -597,7 +608,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_END:
         gsim_job_end(core, op->slot);
         break;
-    case GSIM_OP_SUPPOSE: /* a question that was not rolled back */
+    case GSIM_OP_SUPPOSE: /* refused before anything is applied */
         assert(false);
         break;
     case GSIM_OP_ARRANGE:
@@ -628,6 +639,9 @@ GSIM_APART static void note_hosts(struct gsim_plan *plan) {
 }
 
 void gsim_plan_apply(struct gsim_plan *plan) {
+    if (gsim_rarely(plan->n_supposed > 0))
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "deciding with the end supposed of",
+                              "that is a question, to be rolled back before the decide ends");
     if (gsim_rarely(plan->is_broken))
         gsim_plan_rollback(plan, 0);
     if (gsim_rarely(plan->core->cluster.has_host_used))

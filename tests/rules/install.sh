@@ -70,3 +70,25 @@ for file in bin/gsim lib/libgsim.a lib/libgsim.so share/man/man1/gsim.1 share/ba
 done >"$tmp/log"
 [ ! -s "$tmp/log" ]
 say "program, library, man page and completions are there" $?
+
+# --- the Debian packages: unpacked, the program and the module run, and equal sources give equal bytes
+if command -v dpkg-shlibdeps >/dev/null 2>&1; then
+    make -s WERROR=1 deb >"$tmp/log" 2>&1 && cp -r build/deb "$tmp/deb" && make -s WERROR=1 deb >>"$tmp/log" 2>&1 &&
+        (cd build/deb && sha256sum -- *.deb) >"$tmp/sums" && (cd "$tmp/deb" && sha256sum --quiet -c "$tmp/sums") >>"$tmp/log" 2>&1
+    say "make deb, twice with the same bytes" $?
+    for package in gsim libgsim-dev python3-gsim; do
+        dpkg-deb -x "$tmp/deb/$package"_*.deb "$tmp/$package"
+        dpkg-deb -f "$tmp/deb/$package"_*.deb Depends | grep -q 'libc6 (>= ' || echo "$package needs no libc6"
+    done >"$tmp/log" 2>&1
+    [ ! -s "$tmp/log" ] && "$tmp/gsim/usr/bin/gsim" --version >"$tmp/log" 2>&1
+    say "packages say what they need, and the program runs" $?
+    PYTHONPATH=$tmp/python3-gsim/usr/lib/python3/dist-packages "${PYTHON:-python3}" -W ignore -c '
+import gsim
+assert gsim.__file__.startswith("'"$tmp"'"), gsim.__file__
+assert gsim.run("tests/golden/three.csv", "fifo")["completed"] == 4' >"$tmp/log" 2>&1 &&
+        [ -e "$tmp/libgsim-dev/usr/include/gsim/policy.h" ] && [ -e "$tmp/libgsim-dev/usr/lib/libgsim.so" ]
+    say "and so does the module" $?
+else
+    echo "not ok make deb # SKIP"
+    echo "# skipped: dpkg-shlibdeps is not here (dpkg-dev)"
+fi

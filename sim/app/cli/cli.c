@@ -156,10 +156,21 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
     return status == GSIM_OK ? run_command(cli, &gsim_commands[0], 1) : status;
 }
 
+/* Policies of the program that calls this one are known from the start. */
+static enum gsim_status take_policies(struct gsim_cli *cli) {
+    const struct gsim_callers_policy *at = cli->io->policies;
+    enum gsim_status status = GSIM_OK;
+    for (; at && at->policy && status == GSIM_OK; at++)
+        status = gsim_foreign_put(cli->foreign, at->policy, at->file, cli->log);
+    return status;
+}
+
 int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
-    struct gsim_log *log = arena ? gsim_arena_alloc(arena, sizeof *log) : NULL;
+    struct gsim_log *log = io->log;
+    if (arena && !log)
+        log = gsim_arena_alloc(arena, sizeof *log);
     if (!cli || !log) {
         fputs("gsim: out of memory\n", io->err);
         gsim_arena_free(arena);
@@ -171,11 +182,14 @@ int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
                              .foreign = gsim_foreign_new(),
                              .argc = argc,
                              .argv = argv};
-    enum gsim_status status = cli->foreign ? dispatch(cli) : gsim_no_memory(log, "starting");
+    enum gsim_status status = cli->foreign ? take_policies(cli) : gsim_no_memory(log, "starting");
+    if (status == GSIM_OK)
+        status = dispatch(cli);
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
-    print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
+    if (!io->log)
+        print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);
     gsim_foreign_free(cli->foreign);
     gsim_arena_free(arena);

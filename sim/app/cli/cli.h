@@ -11,11 +11,28 @@
 
 #define GSIM_VERSION "0.1.0"
 
-/* The streams of the program, and the flag that asks it to stop. */
+struct gsim_policy;
+
+/* A policy of a program that has this one as a function, and the source that stands for its code in
+ * identities; NULL: none does. */
+struct gsim_callers_policy {
+    const struct gsim_policy *policy;
+    const char *file;
+};
+
+/* The streams of the program, and the flag that asks it to stop. The rest is for a program that has
+ * this one as a function (python/): zero in the program itself. */
 struct gsim_io {
     FILE *out, *err;
     bool is_err_terminal;
     const volatile sig_atomic_t *stop;
+    struct gsim_log *log; /* takes errors and warnings, which are then not printed */
+    FILE *jobs; /* the per-job CSV of `run`, beside that of --jobs-csv */
+    const struct gsim_callers_policy *policies; /* ends with a NULL policy; may be NULL */
+    /* the content of a trace of this name, for which no file is read */
+    const char *trace_name;
+    const void *trace_bytes;
+    size_t n_trace_bytes;
 };
 
 /* Runs the program and returns the exit code. */
@@ -40,9 +57,9 @@ enum gsim_command_bit {
     GSIM_IN_TABLE = 8192,
     GSIM_IN_RESAMPLE = 16384,
     GSIM_IN_DESCRIBE = 32768,
-    GSIM_IN_CHECK = 0x20000,
-    GSIM_IN_ALL = 0x2ffff,
-    GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
+    GSIM_IN_CHECK = 65536,
+    GSIM_IN_ALL = 0x1ffff,
+    GSIM_IN_GRID = 0x20000, /* no command: the option is a key of a grid */
 };
 
 enum gsim_option {

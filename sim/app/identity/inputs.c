@@ -98,6 +98,11 @@ static void add_policy(struct collecting *c, const struct gsim_contender *conten
     const struct gsim_content *loaded;
     int n = gsim_foreign_files(c->cli->foreign, contender->policy, &loaded);
     bool is_program = gsim_exec_command(contender->typed) != NULL;
+    if (n < 0)
+        c->status = gsim_fail(c->cli->log, GSIM_USAGE, NULL, 0,
+                              "the policy '%s' stands in no file that could tell its runs from "
+                              "those of another version of it, as a database must",
+                              contender->policy->name);
     for (int i = 0; i < n && c->status == GSIM_OK; i++) {
         add_file(c, "policy", loaded[i].path, is_program);
         if (c->status == GSIM_OK &&

@@ -62,6 +62,8 @@ static enum gsim_status open_files(struct gsim_cli *cli, struct gsim_outfile *jo
 
 static enum gsim_status write_jobs(struct gsim_cli *cli, const struct gsim_result *result,
                                    struct gsim_outfile *jobs) {
+    if (cli->io->jobs)
+        gsim_write_jobs_csv(cli->io->jobs, result);
     if (!jobs->path)
         return GSIM_OK;
     gsim_write_jobs_csv(jobs->file, result);

@@ -114,6 +114,11 @@ static enum gsim_status check_name(const struct gsim_foreign *foreign, const str
     return GSIM_OK;
 }
 
+static void append(struct gsim_foreign *foreign, struct entry *entry) {
+    *(foreign->last ? &foreign->last->next : &foreign->first) = entry;
+    foreign->last = entry;
+}
+
 static const struct gsim_policy *add(struct gsim_foreign *foreign, const char *text,
                                      struct gsim_log *log) {
     struct entry *entry = gsim_arena_alloc(foreign->arena, sizeof *entry);
@@ -127,9 +132,29 @@ static const struct gsim_policy *add(struct gsim_foreign *foreign, const char *t
         status = check_name(foreign, entry, log);
     if (status != GSIM_OK)
         return NULL;
-    *(foreign->last ? &foreign->last->next : &foreign->first) = entry;
-    foreign->last = entry;
+    append(foreign, entry);
     return entry->policy;
+}
+
+enum gsim_status gsim_foreign_put(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                                  const char *file, struct gsim_log *log) {
+    struct entry *entry = gsim_arena_alloc(foreign->arena, sizeof *entry);
+    struct gsim_log *unread = gsim_arena_alloc(foreign->arena, sizeof *unread);
+    if (!entry || !unread)
+        return gsim_no_memory(log, "taking a policy");
+    *entry = (struct entry){
+        .text = policy->name,
+        .policy = policy,
+        .file = gsim_arena_alloc(foreign->arena, sizeof *entry->file),
+    };
+    if (!entry->file)
+        return gsim_no_memory(log, "taking a policy");
+    if (check_name(foreign, entry, log) != GSIM_OK)
+        return log->status;
+    if (!file || read_file(foreign, entry, file, unread) != GSIM_OK)
+        entry->n_files = -1;
+    append(foreign, entry);
+    return GSIM_OK;
 }
 
 const struct gsim_policy *gsim_foreign_take(struct gsim_foreign *foreign, const char *text,
@@ -145,8 +170,14 @@ const struct gsim_policy *gsim_foreign_take(struct gsim_foreign *foreign, const 
 
 const struct gsim_policy *gsim_foreign_find(struct gsim_foreign *foreign, const char *text,
                                             struct gsim_log *log) {
-    return gsim_foreign_is(text) ? gsim_foreign_take(foreign, text, log)
-                                 : gsim_policies_find(text, log);
+    if (gsim_foreign_is(text))
+        return gsim_foreign_take(foreign, text, log);
+    (void)pthread_mutex_lock(&foreign->lock);
+    const struct entry *put = foreign->first;
+    while (put && strcmp(put->text, text) != 0)
+        put = put->next;
+    (void)pthread_mutex_unlock(&foreign->lock);
+    return put ? put->policy : gsim_policies_find(text, log);
 }
 
 /* --- looking up ------------------------------------------------------------------------------- */

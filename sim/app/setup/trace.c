@@ -142,6 +142,11 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
+    const struct gsim_io *io = cli->io;
+    if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {
+        options.bytes = io->trace_bytes;
+        options.n_bytes = io->n_trace_bytes;
+    }
     bool is_resampled = cli->value[GSIM_OPT_RESAMPLE] != NULL;
     if (setup->replication > 0 && setup->shake_ppm == 0 && !is_resampled)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
