@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The Python module gsim._gsim: the program as a function, policies written in Python, and what
- * their hooks see. Whatever it computes, gsim computes: there is no second copy of anything here. */
+ * their hooks see. Whatever it computes, gsim computes; no computation has a second copy here. */
 #ifndef GSIM_PYTHON_BINDING_H
 #define GSIM_PYTHON_BINDING_H
 

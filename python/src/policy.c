@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A class of Python as a policy: a table of hooks that call the methods of an instance. Each run
- * has an instance of its own. Runs may be in several threads; a hook holds the interpreter's lock. */
+ * has an instance of its own. Runs may be in several threads; a hook holds the interpreter's
+ * lock. */
 #include "binding.h"
 
 #include <string.h>
