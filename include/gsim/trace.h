@@ -4,6 +4,7 @@
 #ifndef GSIM_TRACE_H
 #define GSIM_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,6 +58,10 @@ struct gsim_trace {
      * GSIM_COL_APP), by device type. NULL: all are equal, or the speeds were not looked up. */
     const uint64_t *app_rate_q32;
     uint16_t n_app_devices;
+
+    /* Whether some job has a time that was measured, on a device that no format names: not those
+     * that follow from an application's kernels, and none that a spec draws. */
+    bool has_measured_times;
 
     /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
      * and the files that were joined. NULL-terminated, may be NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The Python module gsim._gsim: the program as a function, policies written in Python, and what
- * their hooks see. Whatever it computes, gsim computes; no computation has a second copy here. */
+ * their hooks see. All that it computes is computed by gsim: nothing here is a second copy. */
 #ifndef GSIM_PYTHON_BINDING_H
 #define GSIM_PYTHON_BINDING_H
 
@@ -104,8 +104,6 @@ struct gsim_py_call;
 const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair,
                                              const char **file);
 void gsim_py_policy_free(const struct gsim_policy *policy);
-/* Raises KeyboardInterrupt in each hook that is running, in whichever thread. */
-void gsim_py_interrupt_hooks(void);
 
 /* --- call.c: the program as a function -------------------------------------------------------- */
 
@@ -113,7 +111,6 @@ struct gsim_py_call {
     PyObject *failure; /* the first exception of a hook */
 };
 PyObject *gsim_py_run(PyObject *module, PyObject *args, PyObject *named);
-PyObject *gsim_py_interrupt(PyObject *module, PyObject *unused);
 PyObject *gsim_py_options(PyObject *module, PyObject *args);
 
 #endif

@@ -29,6 +29,7 @@ struct gsim_core_job {
     bool is_pinned; /* paused: its memory stays on left_units */
     /* its memory is on the hosts of left_units, or on its way there or back */
     bool is_hosted;
+    bool is_host_short; /* waits, and was refused a GPU because its host had no room */
     bool is_ending; /* the job is done as soon as it is off its units */
     bool has_left; /* the model has completed the job */
     int64_t wait_ns, stall_ns;
@@ -130,6 +131,8 @@ struct gsim_metrics {
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
+    int64_t n_host_waits; /* times a job began to wait for room on a host */
+    gsim_i128 host_wait_ns; /* time in which some job did */
     int64_t n_bytes_stored; /* of stopped jobs, where their hosts had no room */
     gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 gap_ppm_ns; /* part of the service in which the GPU has nothing to run */
@@ -166,6 +169,7 @@ struct gsim_wanting {
     uint32_t *n_jobs; /* by gang size */
     struct gsim_bitset sizes; /* gang sizes with waiting jobs */
     uint32_t n; /* waiting jobs of all sizes */
+    uint32_t n_host_short; /* of these, jobs that a host has no room for */
 };
 
 /* Failures of nodes; empty when no node fails. */
@@ -276,6 +280,9 @@ static inline void gsim_hosts_release(struct gsim_core *core, gsim_slot slot) {
     if (gsim_rarely(core->jobs.core[slot].is_hosted))
         gsim_hosts_give_back(core, slot);
 }
+/* Notes that a waiting job was not placed: on these units, or by its shape (NULL). */
+GSIM_APART void gsim_hosts_refuse(struct gsim_core *core, gsim_slot slot,
+                                  const struct gsim_unit *units, uint32_t n_units);
 /* The most memory that a node's host held; *is_assumed: a host that held memory has no limit from
  * the user, and its device is not ideal. */
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
@@ -350,6 +357,10 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns);
 /* A job begins to wait for GPUs, or stops waiting. An arriving job is counted when its decide has
  * left it waiting: most never wait. */
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
+static inline void gsim_metrics_host_short(struct gsim_core *core, bool is_short) {
+    core->wanting.n_host_short += is_short;
+    core->metrics.n_host_waits += is_short;
+}
 
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);

@@ -244,6 +244,8 @@ static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct mem
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
         return;
+    if (!plan->core->jobs.core[slot].is_wanting)
+        plan->core->jobs.core[slot].is_host_short = false; /* an arrival that found another GPU */
     op->was_pinned = had.was_pinned;
     op->was_hosted = had.was_hosted;
     plan->touched[slot] = plan->n;
@@ -276,6 +278,8 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     struct memory had = take_memory(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
+        if (gsim_rarely(core->cluster.has_host_limit))
+            gsim_hosts_refuse(core, job, NULL, 0);
         put_back(core, job, had);
         return false;
     }
@@ -312,6 +316,8 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
         copy = gsim_units_new(core, n_units);
     if (!copy) {
+        if (gsim_rarely(core->cluster.has_host_limit))
+            gsim_hosts_refuse(core, job, units, n_units);
         put_back(core, job, had);
         return false;
     }

@@ -200,6 +200,7 @@ static void test_hosts_hold_what_they_can(void **state) {
             group.host_bytes = 0;
             struct gsim_result unlimited = test_run(&run, arena);
             assert_int_equal(roomy.summary.bytes_stored, 0);
+            assert_int_equal(roomy.summary.host_waits, 0);
             assert_memory_equal(roomy.jobs.end_ns, unlimited.jobs.end_ns, SMALL * sizeof(int64_t));
             assert_int_equal(roomy.summary.host_peak_bytes, unlimited.summary.host_peak_bytes);
             assert_true(roomy.summary.host_peak_bytes == 0 ||
