@@ -104,6 +104,8 @@ struct gsim_py_call;
 const struct gsim_policy *gsim_py_policy_new(struct gsim_py_call *call, PyObject *pair,
                                              const char **file);
 void gsim_py_policy_free(const struct gsim_policy *policy);
+/* Raises KeyboardInterrupt in each hook that is running, in whichever thread. */
+void gsim_py_interrupt_hooks(void);
 
 /* --- call.c: the program as a function -------------------------------------------------------- */
 
@@ -111,6 +113,7 @@ struct gsim_py_call {
     PyObject *failure; /* the first exception of a hook */
 };
 PyObject *gsim_py_run(PyObject *module, PyObject *args, PyObject *named);
+PyObject *gsim_py_interrupt(PyObject *module, PyObject *unused);
 PyObject *gsim_py_options(PyObject *module, PyObject *args);
 
 #endif
