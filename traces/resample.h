@@ -3,16 +3,16 @@
  * the blocks change places with their neighbours, each user's for itself. Zakay and Feitelson
  * recombine users' weeks ("Preserving user behavior characteristics in trace-based simulation",
  * MASCOTS 2014); blocks that stay near their time are those of the local block bootstrap
- * (Paparoditis and Politis, 2002). Bursts, batches, sessions, the hour of the day and the day of the
- * week stay as they were within a block, and slow changes of the load over months stay where they
- * were; the coincidence of users' weeks is new. */
+ * (Paparoditis and Politis, 2002). Bursts, batches, sessions, hours and weekdays stay as they
+ * were within a block, and slow changes of the load over months stay where they were; the
+ * coincidence of users' weeks is new. */
 #ifndef GSIM_TRACES_RESAMPLE_H
 #define GSIM_TRACES_RESAMPLE_H
 
 #include "gsim/trace.h"
 
 struct gsim_resampling {
-    int by; /* enum gsim_column: a user is a value of this column; negative: all jobs are one user's */
+    int by; /* enum gsim_column: a user is a value of it; negative: all jobs are one user's */
     int64_t block_ns;
     int64_t near; /* places that a block moves at most; negative: any number */
     int64_t load_ppm; /* blocks drawn, relative to the blocks there are */

@@ -49,3 +49,6 @@ const struct gsim_policy narrow_first = {
     .on_arrival = on_arrival,
     .decide = decide,
 };
+
+/* For a program that loads the policy: gsim --policy ./narrow_first.so */
+GSIM_POLICY_EXPORT(narrow_first)

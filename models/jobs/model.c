@@ -75,9 +75,9 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
-    if (!model->gpus || !model->is_asked || !gsim_transfers_init(&model->transfers, setup) ||
-        !gsim_link_shares_init(model))
+    if (!model->gpus || !model->is_asked || !gsim_transfers_init(&model->transfers, setup))
         return gsim_no_memory(log, "opening the device model");
+    gsim_link_shares_init(model);
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_speed_init(model);
     gsim_eventq_init(&model->queue, setup->arena);
@@ -404,22 +404,26 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+/* The next event of jobs and their copies. */
+static inline int64_t next_of_jobs(struct gsim_model *model) {
+    int64_t next_ns = gsim_eventq_next(&model->queue);
+    int64_t carried_next_ns = gsim_transfers_next_time(&model->transfers);
+    return carried_next_ns < next_ns ? carried_next_ns : next_ns;
+}
+
 /* The next event where jobs take turns, or GPUs page. */
-GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t next_ns,
-                                        int64_t horizon_ns) {
-    if (model->link_shares.is_on) {
-        int64_t window_ns = gsim_link_shares_next_ns(model);
-        next_ns = window_ns < next_ns ? window_ns : next_ns;
-    }
+GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t horizon_ns) {
+    int64_t window_ns = GSIM_NEVER;
+    if (model->link_shares.is_open)
+        window_ns = gsim_link_shares_next_ns(model); /* it sets the rates of copies */
+    int64_t next_ns = next_of_jobs(model);
+    next_ns = window_ns < next_ns ? window_ns : next_ns;
     return gsim_shared_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
-    int64_t next_ns = gsim_eventq_next(&model->queue);
-    int64_t carried_next_ns = gsim_transfers_next_time(&model->transfers);
-    next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
-    return gsim_mostly(model->shared.n_active == 0) ? next_ns
-                                                    : next_of_turns(model, next_ns, horizon_ns);
+    return gsim_mostly(model->shared.n_active == 0) ? next_of_jobs(model)
+                                                    : next_of_turns(model, horizon_ns);
 }
 
 GSIM_COLD static bool grow_events(struct gsim_model *model, struct gsim_events *events) {
@@ -526,7 +530,7 @@ static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_n
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
     if (gsim_rarely(model->shared.n_active > 0))
         gsim_shared_settle(model, now_ns);
-    if (gsim_rarely(model->link_shares.is_on))
+    if (gsim_rarely(model->link_shares.is_open))
         gsim_link_shares_serve(model, now_ns);
     if (gsim_rarely(gsim_transfers_next_time(&model->transfers) <= now_ns) &&
         !gsim_job_copies_serve(model, now_ns))

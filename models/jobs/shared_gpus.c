@@ -261,6 +261,7 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
     model->shared.has_managed[arrangement->memory] = true;
     model->shared.starts_early |=
         arrangement->memory == GSIM_MEMORY_PROACTIVE && arrangement->migration.early_start;
+    model->is_out_of_memory |= is_paging && !gsim_link_shares_open(model);
     if (is_paging)
         gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
                         model->setup.arena);
@@ -452,8 +453,10 @@ static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 
 static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    for (uint32_t u = 0; u < about->n_units; u++)
+    for (uint32_t u = 0; u < about->n_units; u++) {
+        gsim_link_shares_count(model, about->units[u].gpu, now_ns);
         gsim_link_shares_disturb(model, about->units[u].gpu, now_ns);
+    }
 }
 
 static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,

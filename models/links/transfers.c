@@ -81,6 +81,18 @@ bool gsim_transfers_init(struct gsim_transfers *transfers, const struct gsim_mod
                       &transfers->storage_rates);
 }
 
+bool gsim_transfers_meet_pagers(struct gsim_transfers *transfers,
+                                const struct gsim_model_setup *setup) {
+    struct gsim_host_rates *carried =
+        gsim_arena_array(transfers->arena, setup->n_profiles, sizeof *carried);
+    for (uint16_t type = 0; carried && type < setup->n_profiles; type++) {
+        const struct gsim_copy_rates *rates = &transfers->rates[type][GSIM_CARGO_IN_FRESH];
+        carried[type] = (struct gsim_host_rates){
+            {rates->bytes_per_s[GSIM_H2D], rates->bytes_per_s[GSIM_D2H], rates->both_bytes_per_s}};
+    }
+    return carried && gsim_link_meet_pagers(&transfers->pcie, carried, setup->type_of_gpu);
+}
+
 bool gsim_transfers_reserve(struct gsim_transfers *transfers, uint32_t capacity) {
     struct gsim_transfers_job *jobs =
         gsim_arena_grow(transfers->arena, transfers->jobs, transfers->capacity * sizeof *jobs,

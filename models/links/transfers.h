@@ -56,6 +56,10 @@ struct gsim_transfers {
 };
 
 bool gsim_transfers_init(struct gsim_transfers *transfers, const struct gsim_model_setup *setup);
+/* From now on GPUs may page over the links of copies (gsim_link_meet_pagers). Returns false if
+ * there is no memory left. */
+bool gsim_transfers_meet_pagers(struct gsim_transfers *transfers,
+                                const struct gsim_model_setup *setup);
 /* Slots below capacity are about to be used. Returns false if there is no memory left. */
 bool gsim_transfers_reserve(struct gsim_transfers *transfers, uint32_t capacity);
 /* A slot's job is gone: its transfers under way go on without a report. */

@@ -9,6 +9,7 @@
 #include "policies/lib/settings.h"
 #include "policies/lib/slices.h"
 #include "policies/lib/eviction.h"
+#include "policies/lib/random.h"
 #include "policies/lib/taken.h"
 #include "sim/base/index.h"
 
@@ -184,7 +185,7 @@ struct gsim_pairs {
     struct gsim_servers *servers;
     struct gsim_pair *of;
     uint32_t n;
-    uint64_t random;
+    struct gsim_random random;
     bool is_on, is_spatial;
     /* as in the paper: jobs are profiled; else partners are drawn at random */
     bool is_introspective;

@@ -13,7 +13,7 @@ check() {
         sim/core/*) may='gsim/ sim/base/ sim/api/ sim/core/' ;;
         policies/lib/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;
         policies/*/*) may="gsim/ sim/base/ sim/api/ policies/lib/ ${f%/*}/" ;;
-        policies/registry.*) may='gsim/ sim/base/ policies/' ;;
+        policies/registry.* | policies/load.c) may='gsim/ sim/base/ policies/' ;;
         policies/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;
         traces/*) may='gsim/ sim/base/ sim/api/ traces/' ;;
         models/hardware/*) may='gsim/ sim/base/ sim/api/ models/hardware/' ;;

@@ -5,7 +5,7 @@
 set -u
 # Files that git tracks or does not ignore: the rules hold for a new file before it is added.
 sources_here() {
-    git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.def' '*.sh' '*.in' Makefile .ci/run 2>/dev/null |
+    git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.def' '*.sh' '*.py' '*.pyi' '*.in' Makefile .ci/run 2>/dev/null |
         while read -r f; do [ ! -e "$f" ] || echo "$f"; done
 }
 sources=$(sources_here)

@@ -92,6 +92,18 @@ static void nothing_runs_faster_than_its_peak(void **state) {
     }
 }
 
+/* A driver keeps some of the memory for itself, so a round number of GiB is that of the card. */
+static void the_memory_is_what_the_driver_leaves(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < N_LISTED; i++) {
+        assert_int_equal(load(f, listed[i]), GSIM_OK);
+        bool is_told = f->profile.tag[GSIM_KEY_HBM_BYTES] != GSIM_TAG_FITTED &&
+                       strcmp(listed[i], "ideal") != 0;
+        if (is_told && f->profile.value[GSIM_KEY_HBM_BYTES] % ((int64_t)1 << 30) == 0)
+            fail_msg("%s: hbm_bytes is the card's memory", listed[i]);
+    }
+}
+
 static void curves_rise_and_end_on_the_device(void **state) {
     struct fixture *f = *state;
     for (int i = 0; i < N_LISTED; i++) {
@@ -529,6 +541,7 @@ int main(void) {
         TEST(every_value_has_a_tag_and_a_source),
         TEST(a_definition_assumes_nothing_and_costs_nothing),
         TEST(nothing_runs_faster_than_its_peak),
+        TEST(the_memory_is_what_the_driver_leaves),
         TEST(curves_rise_and_end_on_the_device),
         TEST(the_unit_is_in_the_key),
         TEST(assumed_ini_claims_nothing),

@@ -8,11 +8,12 @@
 #include "sim/app/identity/program.h"
 #include "sim/app/manual/completion.h"
 #include "sim/app/manual/page.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/base/text.h"
 
 /* In the order of gsim_commands. */
 static enum gsim_status (*const runs[])(struct gsim_cli *cli) = {
-#define GSIM_COMMAND(name, bit, operands, summary) gsim_command_##name,
+#define GSIM_COMMAND(symbol, name, bit, operands, summary) gsim_command_##symbol,
 #include "sim/app/cli/commands.def"
 #undef GSIM_COMMAND
 };
@@ -155,22 +156,42 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
     return status == GSIM_OK ? run_command(cli, &gsim_commands[0], 1) : status;
 }
 
+/* Policies of the program that calls this one are known from the start. */
+static enum gsim_status take_policies(struct gsim_cli *cli) {
+    const struct gsim_callers_policy *at = cli->io->policies;
+    enum gsim_status status = GSIM_OK;
+    for (; at && at->policy && status == GSIM_OK; at++)
+        status = gsim_foreign_put(cli->foreign, at->policy, at->file, cli->log);
+    return status;
+}
+
 int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
-    struct gsim_log *log = arena ? gsim_arena_alloc(arena, sizeof *log) : NULL;
+    struct gsim_log *log = io->log;
+    if (arena && !log)
+        log = gsim_arena_alloc(arena, sizeof *log);
     if (!cli || !log) {
         fputs("gsim: out of memory\n", io->err);
         gsim_arena_free(arena);
         return GSIM_FAILED;
     }
-    *cli = (struct gsim_cli){.io = io, .arena = arena, .log = log, .argc = argc, .argv = argv};
-    enum gsim_status status = dispatch(cli);
+    *cli = (struct gsim_cli){.io = io,
+                             .arena = arena,
+                             .log = log,
+                             .foreign = gsim_foreign_new(),
+                             .argc = argc,
+                             .argv = argv};
+    enum gsim_status status = cli->foreign ? take_policies(cli) : gsim_no_memory(log, "starting");
+    if (status == GSIM_OK)
+        status = dispatch(cli);
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
-    print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
+    if (!io->log)
+        print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);
+    gsim_foreign_free(cli->foreign);
     gsim_arena_free(arena);
     return (int)status;
 }

@@ -12,7 +12,7 @@
 #include "traces/spec_read.h"
 
 const struct gsim_command gsim_commands[] = {
-#define GSIM_COMMAND(name, bit, operands, summary) {#name, operands, summary, bit},
+#define GSIM_COMMAND(symbol, name, bit, operands, summary) {name, operands, summary, bit},
 #include "sim/app/cli/commands.def"
 #undef GSIM_COMMAND
     {0}};

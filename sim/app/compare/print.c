@@ -16,7 +16,9 @@ static void put_interval(FILE *out, const struct gsim_interval *i) {
 
 static void put_ratio(FILE *out, const struct gsim_interval *i) {
     char all[96];
-    if (isnan(i->low) || isnan(i->high))
+    if (isnan(i->mean))
+        (void)snprintf(all, sizeof all, "-");
+    else if (isnan(i->low) || isnan(i->high))
         (void)snprintf(all, sizeof all, "%.3f", i->mean);
     else
         (void)snprintf(all, sizeof all, "%.3f [%.3f, %.3f]", i->mean, i->low, i->high);
@@ -40,10 +42,10 @@ static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
         fprintf(out, "\nranges over %d %s (how sensitive this one is, no chance of others):\n",
                 s->n_units, s->over);
     else
-        fprintf(
-            out,
-            "\n95 %% intervals over %d batches of this trace's jobs (Student's t; p by Holm):\n",
-            s->n_units);
+        fprintf(out,
+                "\n95 %% intervals over %d batches of this trace's jobs (Student's t or wider; p "
+                "by Holm):\n",
+                s->n_units);
     fprintf(out, "%-*s %24s %24s %20s %8s\n", width, "policy", "JCT mean",
             s->units == GSIM_UNITS_BATCHES ? "difference" : "p99", "ratio",
             s->units == GSIM_UNITS_CHANGED ? "below" : "p");

@@ -158,7 +158,7 @@ static void say_unsure(struct verdict *v) {
     add(v,
         v->c->setup->spec
             ? "one run cannot tell whether that is chance: --reps 20 draws 20 traces"
-            : "one run cannot tell whether that is chance: --resample user or --shake 5% show how "
+            : "one run cannot tell whether that is chance: --shake 5% or --resample user show how "
               "much hangs on coincidences of this trace, --reps of a spec how much is chance");
 }
 

@@ -4,12 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "gsim/device.h"
-#include "sim/app/setup/apps.h"
 #include "sim/app/setup/set.h"
-#include "sim/app/observers/samples.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
@@ -101,9 +98,9 @@ static enum gsim_status apply_sets(struct gsim_cli *cli, struct gsim_setup *setu
 
 static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *setup,
                                       const char *name) {
-    const struct gsim_policy *policy = gsim_policies_find(name, cli->log);
+    const struct gsim_policy *policy = gsim_foreign_find(cli->foreign, name, cli->log);
     if (!policy)
-        return GSIM_USAGE;
+        return cli->log->status;
     for (int c = 0; c < setup->n_contenders; c++)
         if (setup->contender[c].policy == policy)
             return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "policy '%s' is named twice", name);
@@ -111,6 +108,8 @@ static enum gsim_status add_contender(struct gsim_cli *cli, struct gsim_setup *s
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "more than %d policies", GSIM_MAX_COMPARED);
     struct gsim_contender *contender = &setup->contender[setup->n_contenders++];
     contender->policy = policy;
+    contender->is_foreign = gsim_foreign_is(name);
+    contender->typed = contender->is_foreign ? name : policy->name;
     return gsim_params_init(&contender->params, policy->name, policy->params, cli->arena, cli->log);
 }
 
@@ -215,6 +214,11 @@ enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples) {
     return status;
 }
 
+enum gsim_status gsim_setup_policy_timeout(struct gsim_cli *cli, int64_t *timeout_ns) {
+    *timeout_ns = 0;
+    return take_span(cli, GSIM_OPT_POLICY_TIMEOUT, timeout_ns);
+}
+
 enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
                                  struct gsim_setup *setup) {
     *setup = (struct gsim_setup){0};
@@ -223,96 +227,26 @@ enum gsim_status gsim_setup_load(struct gsim_cli *cli, const char *names,
         status = gsim_setup_trace(cli, setup, true);
     if (status == GSIM_OK)
         status = gsim_setup_cluster(cli, setup);
+    if (status == GSIM_OK)
+        status = gsim_setup_policy_timeout(cli, &setup->policy_timeout_ns);
     return status == GSIM_OK ? gsim_setup_samples(cli, &setup->n_samples) : status;
 }
 
-bool gsim_setup_meets(const struct gsim_policy *policy, const char *key) {
+bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                      const char *key) {
+    const struct gsim_policy *other;
     bool is_of_others = false;
-    for (const struct gsim_policy *const *other = gsim_policies; *other; other++) {
-        const char *name = param_name(*other, key);
+    for (int n = 0; (other = gsim_foreign_known(foreign, n)) != NULL; n++) {
+        const char *name = param_name(other, key);
         if (name != key &&
             gsim_key_called(key, strlen(key)) == GSIM_KEY_COUNT) /* "las.", whatever follows */
-            return *other == policy;
-        for (const struct gsim_param_def *def = (*other)->params; def && def->type; def++)
+            return other == policy;
+        for (const struct gsim_param_def *def = other->params; def && def->type; def++)
             if (strcmp(def->name, name) == 0) {
-                if (*other == policy)
+                if (other == policy)
                     return true;
                 is_of_others = true;
             }
     }
     return !is_of_others;
-}
-
-/* --- running ---------------------------------------------------------------------------------- */
-
-static double now_s(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
-    (void)n_jobs;
-    gsim_progress_set(bar, n_done);
-}
-
-/* Memory of a context on the device where it is largest; 0 if the policy has no contexts or the
- * trace no column of memory. */
-static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_policy *policy,
-                             const struct gsim_trace *trace) {
-    int64_t most = 0;
-    if (!policy->has_contexts || !trace->column[GSIM_COL_MEM_BYTES])
-        return 0;
-    for (uint16_t p = 0; p < setup->cluster.n_profiles; p++) {
-        int64_t bytes = setup->cluster.profiles[p]->value[GSIM_KEY_CONTEXT_BYTES];
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
-                                const struct gsim_trace *trace, const struct gsim_io *io,
-                                struct gsim_progress_bar *bar, struct gsim_arena *arena,
-                                struct gsim_result *result, struct gsim_log *log) {
-    enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
-    if (status != GSIM_OK)
-        return status;
-    struct gsim_run_options options = {.trace = trace,
-                                       .cluster = &setup->cluster,
-                                       .policy = setup->contender[contender].policy,
-                                       .policy_params = &setup->contender[contender].params,
-                                       .model = &gsim_model_device,
-                                       .reference = setup->reference,
-                                       .device_name = setup->device_name,
-                                       .seed = setup->seed,
-                                       .replication = setup->replication,
-                                       .mtbf_ns = setup->mtbf_ns,
-                                       .mttr_ns = setup->mttr_ns,
-                                       .checkpoint_ns = setup->checkpoint_ns,
-                                       .until_ns = setup->until_ns,
-                                       .slice_budget = setup->slice_budget,
-                                       .is_exact = setup->is_exact,
-                                       .stop = io->stop,
-                                       .observer = setup->observer};
-    options.context_bytes = context_bytes(setup, options.policy, trace);
-    struct gsim_samples *samples = NULL;
-    if (setup->n_samples) {
-        samples = gsim_samples_new(arena, setup->n_samples);
-        if (!samples)
-            return gsim_no_memory(log, "starting a run");
-        options.observer = gsim_samples_observer(samples, setup->observer);
-    }
-    if (bar && bar->err) {
-        options.progress = show_progress;
-        options.progress_arg = bar;
-    }
-    double begin_s = now_s();
-    status = gsim_run(&options, arena, result, log);
-    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
-        return status;
-    result->summary.wall_s = now_s() - begin_s;
-    if (samples && !gsim_samples_finish(samples, result))
-        return gsim_no_memory(log, "sampling a run");
-    enum gsim_status applied = gsim_window_apply(&setup->window, result, arena, log);
-    return applied != GSIM_OK ? applied : status;
 }

@@ -8,6 +8,8 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"
+#include "sim/app/observers/timeline.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/app/setup/window.h"
 #include "gsim/run.h"
 #include "traces/generate.h"
@@ -17,6 +19,8 @@ enum { GSIM_MAX_COMPARED = 64 };
 
 struct gsim_contender {
     const struct gsim_policy *policy;
+    const char *typed; /* as on a command line: its name, or ./mine.so */
+    bool is_foreign; /* it is from outside of the program, and runs in a process of its own */
     struct gsim_params params;
 };
 
@@ -44,8 +48,9 @@ struct gsim_setup {
     const char *const *spec_keys; /* --spec, and what --load sets; NULL: none */
     struct gsim_window window; /* the jobs that count in JCT, waiting and slowdown */
     uint32_t n_samples; /* steps of quantities over time; 0: no samples */
-    /* the observer of a command with a single run; may be NULL */
-    const struct gsim_observer *observer;
+    /* of a command with a single run; may be NULL */
+    const struct gsim_timeline_options *timeline;
+    int64_t policy_timeout_ns; /* of a hook of a policy from outside, on the clock; 0: no limit */
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
@@ -72,16 +77,25 @@ enum gsim_status gsim_setup_scales(struct gsim_cli *cli, struct gsim_setup *setu
 enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replication,
                                  struct gsim_arena *arena, struct gsim_trace *out,
                                  struct gsim_log *log);
+/* GPUs of the trace's widest gang. */
+uint32_t gsim_setup_widest_gang(const struct gsim_trace *trace);
 /* Whether a trace of that name is a spec, from which traces are drawn. */
 bool gsim_setup_is_spec(const char *path);
 /* Loads the cluster, the devices and the clock. It needs the seed and, if no option sets the GPUs,
  * the widest gang. */
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup);
+/* Reads --policy-timeout. */
+enum gsim_status gsim_setup_policy_timeout(struct gsim_cli *cli, int64_t *timeout_ns);
 /* Reads --samples. The default is enough for figures if there is a --db, else 0. */
 enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
 /* Whether --set KEY can change runs of the policy: the policy knows the key, or no policy does
  * (then it is a key of the device, or an error that the setup reports). */
-bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);
+bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                      const char *key);
+/* The options of a contender's run, without observers. */
+void gsim_setup_options(const struct gsim_setup *setup, int contender,
+                        const struct gsim_trace *trace, const struct gsim_io *io,
+                        struct gsim_run_options *options);
 /* Makes one run of a contender. arena and log are the run's own; the result has the wall time.
  * `bar` shows the jobs that are done; it may be NULL. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,

@@ -130,7 +130,7 @@ static enum gsim_status read_spec(struct gsim_cli *cli, struct gsim_setup *setup
     return gsim_option_int(cli, GSIM_OPT_SEED, setup->seed, 0, INT64_MAX, &setup->seed);
 }
 
-static uint32_t widest_gang(const struct gsim_trace *trace) {
+uint32_t gsim_setup_widest_gang(const struct gsim_trace *trace) {
     uint32_t widest = 1;
     for (uint32_t job = 0; trace->gpus && job < trace->n_jobs; job++)
         if (trace->gpus[job] > widest)
@@ -142,6 +142,11 @@ static enum gsim_status read_file(struct gsim_cli *cli, struct gsim_setup *setup
     struct gsim_trace_options options = {.assume = cli->repeats[GSIM_OPT_ASSUME],
                                          .by_model = cli->value[GSIM_OPT_BY_MODEL],
                                          .gpu_mem = cli->value[GSIM_OPT_GPU_MEM]};
+    const struct gsim_io *io = cli->io;
+    if (io->trace_name && strcmp(io->trace_name, setup->trace_path) == 0) {
+        options.bytes = io->trace_bytes;
+        options.n_bytes = io->n_trace_bytes;
+    }
     bool is_resampled = cli->value[GSIM_OPT_RESAMPLE] != NULL;
     if (setup->replication > 0 && setup->shake_ppm == 0 && !is_resampled)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
@@ -218,6 +223,6 @@ enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup
     if (status == GSIM_OK && setup->spec && is_drawn)
         status = gsim_setup_draw(setup, setup->replication, cli->arena, &setup->trace, cli->log);
     if (status == GSIM_OK)
-        setup->widest_gang = widest_gang(&setup->trace);
+        setup->widest_gang = gsim_setup_widest_gang(&setup->trace);
     return status;
 }

@@ -25,6 +25,7 @@ struct skip {
 
 struct reading {
     struct gsim_grid *grid;
+    struct gsim_foreign *foreign;
     struct gsim_arena *arena;
     struct gsim_log *log;
     const struct gsim_policy **policy; /* by position in the policy key's values */
@@ -264,7 +265,7 @@ static enum gsim_status find_policies(struct reading *r) {
     if (!r->policy || !scratch)
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++) {
-        r->policy[i] = gsim_policies_find(key->value[i], scratch);
+        r->policy[i] = gsim_foreign_find(r->foreign, key->value[i], scratch);
         if (!r->policy[i])
             return bad(r, key->line, "%s", scratch->errors[0].text);
     }
@@ -299,7 +300,8 @@ static enum gsim_status find_meetings(struct reading *r) {
         bool is_any = false;
         for (uint32_t p = 0; p < n_policies; p++)
             is_any |= r->meets[p * n_keys + k] =
-                key->option != GSIM_OPT_SET || gsim_setup_meets(r->policy[p], key->part);
+                key->option != GSIM_OPT_SET ||
+                gsim_setup_meets(r->foreign, r->policy[p], key->part);
         if (!is_any)
             return bad(r, key->line, "no policy of this grid knows '%s'", key->part);
     }
@@ -476,10 +478,11 @@ static enum gsim_status read_skips(struct reading *r, const struct gsim_ini *ini
     return status;
 }
 
-enum gsim_status gsim_grid_read(const char *path, struct gsim_arena *arena, struct gsim_grid *out,
+enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
+                                struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log) {
     struct gsim_ini ini;
-    struct reading r = {.grid = out, .arena = arena, .log = log};
+    struct reading r = {.grid = out, .foreign = foreign, .arena = arena, .log = log};
     enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
     if (status != GSIM_OK)
         return status;

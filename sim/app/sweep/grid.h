@@ -36,8 +36,10 @@ struct gsim_grid {
     int64_t n_runs;
 };
 
-/* Reads a grid. The last key counts fastest, so that the runs of one trace are neighbours. */
-enum gsim_status gsim_grid_read(const char *path, struct gsim_arena *arena, struct gsim_grid *out,
+/* Reads a grid, and loads its policies from outside. The last key counts fastest, so that the runs
+ * of one trace are neighbours. */
+enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
+                                struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log);
 /* Puts the options of a run into cli, as parsing its command line would. cli starts zeroed, except
  * for its streams, arena and log. */

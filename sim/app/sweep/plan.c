@@ -21,6 +21,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     cli->log = log;
     cli->devices = sweep->devices;
     cli->contents = sweep->cli->contents;
+    cli->foreign = sweep->cli->foreign;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, grid_run, cli);
     if (status != GSIM_OK)
         return status;
@@ -30,6 +31,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     setup->trace_path = cli->operand[0];
     setup->seed = shared->seed;
     setup->n_samples = sweep->n_samples;
+    setup->policy_timeout_ns = sweep->policy_timeout_ns;
     setup->widest_gang = shared->widest_gang;
     setup->shake_ppm = shared->shake_ppm;
     setup->resampling = shared->resampling;

@@ -54,6 +54,7 @@ struct gsim_sweep {
     int64_t n_runs;
     char id[65];
     int n_threads;
+    int64_t policy_timeout_ns; /* see struct gsim_setup */
     uint32_t n_samples; /* steps that each run samples */
     bool is_summary; /* runs are kept without their jobs */
     struct gsim_sweep_spec *specs;
