@@ -405,8 +405,8 @@ static void so_do_they_on_a_slower_link(void **state) {
     assert_true(errors.median < 0.01 && errors.worst < 0.05);
 }
 
-/* Equal jobs that need more than there is miss every chunk, when they have swept long enough; a
- * little above it they need not. */
+/* Equal jobs that need more than there is miss every chunk, when they have swept long enough. A
+ * little above it they need not, and hang on each chunk: 5 %. */
 static void equal_jobs_do_so_too(void **state) {
     (void)state;
     static const double factors[] = {1.02, 1.04, 1.1, 1.5, 3};
@@ -424,7 +424,7 @@ static void equal_jobs_do_so_too(void **state) {
             if (getenv("SHOW"))
                 print_message("%u jobs at %.2f: %.4f %.4f\n", n, factors[i], is.useful,
                               should.useful);
-            assert_true(fabs(is.useful / should.useful - 1) < 0.02);
+            assert_true(fabs(is.useful / should.useful - 1) < (factors[i] < 1.1 ? 0.05 : 0.01));
             gsim_arena_free(one);
         }
     }
