@@ -16,6 +16,13 @@ static void stop_padding(struct gsim_ring *ring) {
     ring->times.padding_since_ns = ring->times.padding_until_ns = GSIM_NEVER;
 }
 
+static void leave_sms(struct gsim_ring *ring) {
+    gsim_sm_held_clear(&ring->state.held);
+    ring->state.look_done = 0;
+    ring->state.held_kernel = 0;
+    ring->times.arrived_ns = GSIM_NEVER;
+}
+
 static void stop_halting(struct gsim_ring *ring) {
     ring->state.is_halting = false;
     ring->state.halted_done = 0;
@@ -29,6 +36,8 @@ static void enter(struct gsim_ring *ring, enum gsim_lane_phase phase) {
     ring->times.switched_ns = ring->times.release_ns = GSIM_NEVER;
     if (phase == GSIM_LANE_IDLE || phase == GSIM_LANE_SWITCHING)
         ring->times.since_ns = GSIM_NEVER;
+    if (phase != GSIM_LANE_RUNNING)
+        leave_sms(ring);
 }
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
@@ -136,6 +145,8 @@ static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member 
                          int64_t limit_ns) {
     const struct gsim_context *context = &member->context;
     int64_t from_ns = ring->times.since_ns + member->state.stall_ns;
+    if (ring->state.rate_q32 == 0)
+        return GSIM_NEVER;
     if (member->stop_at != GSIM_EXIT_NEVER)
         return gsim_context_boundary_ns(context, from_ns, ring->state.rate_q32,
                                         member->stop_at == GSIM_EXIT_ITERATION);
@@ -148,6 +159,8 @@ static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, ui
     gsim_work left = member->watch_done - member->context.done;
     if (left <= 0)
         return since_ns;
+    if (rate_q32 == 0)
+        return GSIM_NEVER;
     return since_ns + member->state.stall_ns + gsim_work_time(left, rate_q32);
 }
 
@@ -222,6 +235,19 @@ static int64_t quantum_ends_ns(const struct gsim_rotation *rotation, const struc
     return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
 }
 
+/* When the kernel is to be looked at again, where kernels share SMs. */
+static int64_t looked_at_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
+    gsim_work left = ring->state.look_done - member->context.done;
+    if (left <= 0 || ring->state.rate_q32 == 0)
+        return GSIM_NEVER;
+    return ring->times.since_ns + member->state.stall_ns +
+           gsim_work_time(left, ring->state.rate_q32);
+}
+
+static int64_t sooner_ns(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring *ring) {
     const struct gsim_member *member = member_at(rotation, ring, ring->state.at);
     ring->marks.next_ns = GSIM_NEVER;
@@ -230,8 +256,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         return;
     }
     plan_padding(rotation, ring);
+    int64_t look_ns = looked_at_ns(ring, member);
     consider(ring, GSIM_CHANGE_YIELD,
-             yields_ns(ring, member, quantum_ends_ns(rotation, ring, member)));
+             yields_ns(ring, member, sooner_ns(look_ns, quantum_ends_ns(rotation, ring, member))));
+    consider(ring, GSIM_CHANGE_KERNEL, look_ns);
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED,
                  watched_ns(member, ring->times.since_ns, ring->state.rate_q32));
@@ -380,6 +408,7 @@ static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
     ring->state.is_used = true;
     ring->marks.quantum_start_ns = now_ns;
     ring->sums.n_slices++;
+    leave_sms(ring);
     go_on(rotation, ring, now_ns);
 }
 
@@ -611,6 +640,7 @@ static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring
 }
 
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    leave_sms(ring); /* its kernel has ended */
     if (runs_on(rotation, ring, now_ns))
         go_on(rotation, ring, now_ns);
     else if (is_kept(rotation, ring, now_ns))
