@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gsim: builds ./gsim and ./libgsim.a; `make help` lists what else there is.
+# gsim: builds ./gsim and ./libgsim.a (and ./libgsim.so, when asked); `make help` lists what else
+# there is.
 # Nothing here runs a compiler or pkg-config while the file is parsed: `make demo` and
 # `make check` must work on a machine that has only git and make.
 CC       = gcc
@@ -23,6 +24,7 @@ CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
+LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
@@ -36,7 +38,10 @@ PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
 SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-figures readme validate-readme install clean help format tidy suites fuzz
+# The number of the interface between gsim and what is linked with it, or loaded by it.
+ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
+
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb clean help format tidy suites fuzz
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -44,8 +49,11 @@ gsim: $(BUILD)/gsim $(BUILD)/libgsim.a
 	@cp -f $(BUILD)/libgsim.a libgsim.a
 	@cp -f $(BUILD)/gsim gsim
 
-$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES)
-	$(CC) $(CODEGEN) $(LTO) -o $@ $^ $(LIBS)
+# Policies that are shared objects of their own (--policy ./mine.so) call functions of the program: all
+# of the library's objects are linked, and the names of the installed headers are shown.
+$(BUILD)/gsim: $(BUILD)/sim/app/main.o $(ARCHIVES) $(BUILD)/installed/names.dynamic
+	$(CC) $(CODEGEN) $(LTO) -o $@ $< $(BUILD)/libapp.a -Wl,--whole-archive $(BUILD)/libgsim.a -Wl,--no-whole-archive \
+	    -Wl,--dynamic-list=$(BUILD)/installed/names.dynamic $(LIBS)
 
 $(BUILD)/libgsim.a: $(LIB_OBJ)
 $(BUILD)/libapp.a: $(APP_OBJ)
@@ -57,8 +65,23 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# The shared library has objects of its own: code that can be loaded anywhere is slower by a little,
+# and the program is not to pay for it. Calls within the library stay within it.
+$(BUILD)/pic/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -fno-semantic-interposition $(CPPFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/pic/embedded.o $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o: $(BUILD)/pic/%.o: build/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC $(CPPFLAGS) -c -o $@ $<
+PIC_OBJ  = $(LIB_SRC:%.c=$(BUILD)/pic/%.o) $(BUILD)/pic/embedded.o
+$(BUILD)/libgsim.so: $(PIC_OBJ) $(BUILD)/installed/names.map
+	$(CC) $(CODEGEN) $(LTO) -shared -Wl,-soname,libgsim.so.$(ABI) -Wl,-z,defs \
+	    -Wl,--version-script=$(BUILD)/installed/names.map -o $@ $(PIC_OBJ) $(LIB_LIBS)
+libgsim.so: $(BUILD)/libgsim.so
+	@cp -f $(BUILD)/libgsim.so libgsim.so
+
 ifneq ($(LTO),)
-$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o,$(LIB_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
+$(foreach room,$(HOT),$(filter $(BUILD)/$(room)/%.o $(BUILD)/pic/$(room)/%.o,$(LIB_OBJ) $(PIC_OBJ))): CFLAGS += $(LTO) -ffat-lto-objects $(if $(filter -O2,$(OPT)),-O3)
 endif
 
 $(BUILD)/embedded.o: build/embedded.c
@@ -118,11 +141,11 @@ suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so python suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
-	@BUILDS="$(VARIANTS)" sh tests/run.sh
+	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" sh tests/run.sh
 
 golden-update: gsim
 	sh tests/golden/run.sh ./gsim update
@@ -148,7 +171,7 @@ man: gsim
 	cp build/sweeps.md docs/sweeps.md
 
 # Whatever a page shows of the program, but for the README.
-docs: man docs-reference docs-pages docs-figures
+docs: man docs-reference docs-pages docs-python docs-figures
 
 # The pages that are made from the program's lists.
 REFERENCE = columns results devices parameters policies
@@ -158,12 +181,16 @@ docs-reference: gsim
 	    cp build/$$kind.md docs/reference/$$kind.md || exit 1; done
 
 # What pages show of gsim: outputs of their commands, and tables of gsim validate.
-SHOWING  = docs/first-hour.md docs/one-gpu.md docs/embedding.md $(wildcard docs/models/*.md)
+SHOWING  = docs/first-hour.md docs/one-gpu.md docs/embedding.md docs/own-policy.md $(wildcard docs/models/*.md)
 docs-pages: gsim
 	sh tools/pages.sh ./gsim build $(SHOWING)
 	sh tools/policy_of_page.sh $(BUILD) build/policy_of_page
 	sh tools/pages.sh build/policy_of_page/gsim build docs/writing-a-policy.md
 	for page in $(SHOWING) docs/writing-a-policy.md; do cp build/$$page $$page || exit 1; done
+docs-python: python
+	rm -rf build/python-page && mkdir -p build/python-page/traces && cp -r traces/samples build/python-page/traces
+	PYTHONPATH=$(CURDIR)/python $(PYTHON) tools/python_page.py docs/python.md build/python-page >build/python.md
+	cp build/python.md docs/python.md
 docs-figures: gsim
 	sh docs/figures/draw.sh ./gsim docs/figures
 	sh docs/figures/demo.sh ./gsim docs/figures
@@ -181,19 +208,46 @@ HEADERS = $(wildcard include/gsim/*.h include/gsim/*.def)
 $(BUILD)/installed/lib.h: tools/lib_header.sh sim/base/index.h $(wildcard policies/lib/*.h)
 	@mkdir -p $(@D)
 	sh tools/lib_header.sh >$@
-$(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD)/installed/lib.h $(HEADERS)
-	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/lib.h $(HEADERS)
-install: gsim $(BUILD)/installed/libgsim.a
+$(BUILD)/installed/names.list $(BUILD)/installed/names.map $(BUILD)/installed/names.dynamic: tools/public_names.sh $(BUILD)/installed/lib.h $(HEADERS)
+	sh tools/public_names.sh $(subst .,,$(suffix $@)) $(BUILD)/installed/lib.h $(HEADERS) >$@
+$(BUILD)/installed/libgsim.a: tools/public_library.sh $(BUILD)/libgsim.a $(BUILD)/installed/names.list
+	sh tools/public_library.sh $(BUILD)/libgsim.a $@ $(BUILD)/installed/names.list
+install: gsim $(BUILD)/installed/libgsim.a $(BUILD)/libgsim.so
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include/gsim
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 gsim $(DESTDIR)$(PREFIX)/bin/gsim
 	install -m 644 $(BUILD)/installed/libgsim.a $(DESTDIR)$(PREFIX)/lib/libgsim.a
+	install -m 755 $(BUILD)/libgsim.so $(DESTDIR)$(PREFIX)/lib/libgsim.so.$(ABI)
+	ln -sf libgsim.so.$(ABI) $(DESTDIR)$(PREFIX)/lib/libgsim.so
 	install -m 644 man/gsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/gsim.1
 	./gsim completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gsim
 	./gsim completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gsim
 	./gsim completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gsim.fish
 	install -m 644 $(HEADERS) $(BUILD)/installed/lib.h $(DESTDIR)$(PREFIX)/include/gsim
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/gsim.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/gsim.pc
+
+# --- Python -------------------------------------------------------------------------------------
+# The package in python/gsim, with the whole program as its module _gsim: the numbers are the program's.
+# The module shows the names of the installed headers, for policies that are shared objects. A python3
+# of Debian comes first, since that is what python3-dev is for.
+PYTHON   = $(firstword $(wildcard /usr/bin/python3) python3)
+PY_SRC   = $(wildcard python/src/*.c)
+PY_OBJ   = $(patsubst %.c,$(BUILD)/pic/%.o,$(PY_SRC) $(APP_SRC)) $(BUILD)/pic/pages.o $(BUILD)/pic/sources.o $(PIC_OBJ)
+PY_OF    = $$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_$(1))')
+# A process that has the old module loaded keeps it: the new one is a new file.
+python: $(BUILD)/python/_gsim.so
+	@to=python/gsim/_gsim$(call PY_OF,config_var("EXT_SUFFIX")); \
+	cmp -s $< $$to || { cp $< $$to.part && mv $$to.part $$to; }
+$(PY_SRC:%.c=$(BUILD)/pic/%.o): CPPFLAGS += -isystem $(call PY_OF,path("include"))
+$(BUILD)/python/names.map: $(BUILD)/installed/names.map
+	@mkdir -p $(@D)
+	sed 's/global:/global: PyInit__gsim;/' $< >$@
+$(BUILD)/python/_gsim.so: $(PY_OBJ) $(BUILD)/python/names.map
+	$(CC) $(CODEGEN) $(LTO) -shared -Wl,--version-script=$(BUILD)/python/names.map -o $@ $(PY_OBJ) $(LIBS)
+
+# Debian packages, in build/deb: gsim, libgsim-dev, python3-gsim.
+deb: gsim python
+	@PYTHON="$(PYTHON)" sh tools/deb.sh build/deb
 
 bench: gsim $(BUILD)/tests/bench/bench
 	@$(BUILD)/tests/bench/bench ./gsim
@@ -203,14 +257,17 @@ format:
 tidy:
 	clang-tidy --quiet $$(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -I.
 clean:
-	rm -rf build gsim libgsim.a
+	rm -rf build gsim libgsim.a libgsim.so python/gsim/_gsim.*.so* python/build python/*.egg-info
 help:
 	@echo 'make            build ./gsim and ./libgsim.a'
+	@echo 'make libgsim.so build ./libgsim.so, for programs that load the library'
 	@echo 'make demo       install what is missing, build, compare policies on a sample trace'
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
+	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
+	@echo 'make deb        Debian packages, in build/deb'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make docs       man page, references, outputs in pages, figures of pages'
 	@echo 'make golden-update samples readme validate-readme format tidy clean'

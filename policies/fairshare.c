@@ -27,10 +27,9 @@ struct account {
 };
 
 struct state {
-    struct gsim_queue queue;
-    struct gsim_easy easy; /* its order is used without EASY as well */
+    struct gsim_easy easy; /* its queue and order are used without EASY as well */
     struct account *accounts;
-    uint32_t n_accounts, n_waiting, capacity;
+    uint32_t n_accounts, capacity;
     enum gsim_column owner;
     int64_t max_age_ns, weight_fairshare, weight_age, weight_size;
     int64_t period_ns;
@@ -55,7 +54,6 @@ static uint32_t count_accounts(const struct gsim_trace *trace, enum gsim_column 
 static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     struct state *state = ctx->state;
     const struct gsim_trace *trace = ctx->view->trace;
-    gsim_queue_init(&state->queue);
     state->owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
     if (!trace->column[state->owner])
         gsim_warn(ctx->log, NULL, 0,
@@ -108,9 +106,7 @@ static void change_gpus(const struct gsim_ctx *ctx, gsim_slot slot, int sign) {
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    struct state *state = ctx->state;
-    gsim_queue_append(&state->queue, ctx, slot);
-    state->n_waiting++;
+    gsim_easy_arrived(&((struct state *)ctx->state)->easy, ctx, slot);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -157,9 +153,9 @@ static gsim_i128 sum_usage(struct state *state, int64_t now_ns) {
 }
 
 static bool reserve(struct state *state, struct gsim_arena *arena) {
-    if (state->n_waiting <= state->capacity)
+    if (state->easy.n_waiting <= state->capacity)
         return true;
-    size_t capacity = (size_t)state->n_waiting * 2;
+    size_t capacity = (size_t)state->easy.n_waiting * 2;
     int64_t *keys = gsim_arena_grow_raw(arena, state->keys, capacity * sizeof *keys);
     state->keys = keys ? keys : state->keys;
     uint32_t *sorted = gsim_arena_grow_raw(arena, state->sorted, capacity * sizeof *sorted);
@@ -175,12 +171,12 @@ static bool reserve(struct state *state, struct gsim_arena *arena) {
 /* Fills easy.order: by priority, equal priorities by arrival. */
 static bool rank_waiting(struct state *state, struct gsim_ctx *ctx) {
     uint32_t n = 0;
-    gsim_i128 all = state->n_waiting > 1 ? sum_usage(state, ctx->view->now_ns) : 0;
-    if (!gsim_easy_begin(&state->easy, ctx, state->n_waiting) || !reserve(state, ctx->arena))
+    gsim_i128 all = state->easy.n_waiting > 1 ? sum_usage(state, ctx->view->now_ns) : 0;
+    if (!gsim_easy_begin(&state->easy, ctx) || !reserve(state, ctx->arena))
         return false;
-    for (gsim_slot slot = state->queue.first; slot != GSIM_NO_SLOT;
+    for (gsim_slot slot = state->easy.queue.first; slot != GSIM_NO_SLOT;
          slot = gsim_queue_after(ctx, slot)) {
-        state->keys[n] = state->n_waiting > 1 ? -priority_of(state, ctx, slot, all) : 0;
+        state->keys[n] = state->easy.n_waiting > 1 ? -priority_of(state, ctx, slot, all) : 0;
         state->sorted[n] = n;
         state->slots[n++] = slot;
     }
@@ -193,6 +189,7 @@ static bool rank_waiting(struct state *state, struct gsim_ctx *ctx) {
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
+/* Sets is_placed of the jobs in the order. */
 static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_easy *easy = &state->easy;
     struct gsim_misfits misfits = gsim_misfits_none(ctx->view, easy->rule, false);
@@ -209,15 +206,12 @@ static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsi
 
 static void place_waiting(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    struct gsim_easy *easy = &state->easy;
-    if (state->n_waiting == 0 || gsim_common_is_full(ctx->view))
-        return;
+    const struct gsim_easy *easy = &state->easy;
     if (!rank_waiting(state, ctx)) {
         (void)gsim_no_memory(ctx->log, "ranking jobs");
         return;
     }
     place_in_order(state, ctx, plan);
-    state->n_waiting -= gsim_easy_started(easy, ctx, &state->queue);
     for (uint32_t i = 0; i < easy->n; i++)
         if (easy->is_placed[i])
             change_gpus(ctx, easy->order[i], 1);

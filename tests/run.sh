@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # run.sh: runs every suite in the builds named, as many at once as there are processors, and counts.
 # What is printed has one order whatever ends first; the last line is "N passed, N failed".
-# Variables: BUILDS, the build folders whose programs are run.
+# Variables: BUILDS, the build folders whose programs are run; PYTHON, which runs tests/python.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 passed=0
@@ -58,6 +58,11 @@ for build in $BUILDS; do
     scripts "$build"
     inputs "$build"
     programs "$build"
+done
+title python
+for script in tests/python/*.py; do
+    case $script in */tap.py) continue ;; esac
+    suite "$script" env "GSIM=${BUILDS%% *}/gsim" "${PYTHON:-python3}" "$script"
 done
 title rules
 for rule in tests/rules/*.sh; do

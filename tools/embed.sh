@@ -13,7 +13,7 @@ export LC_ALL
 set -- $(printf '%s\n' "$@" | sort -u)
 {
     echo '/* Made by tools/embed.sh; do not edit. */'
-    echo '#include "models/hardware/profile.h"'
+    echo '#include "sim/base/embedded.h"'
     n=0
     for file in "$@"; do
         echo "static const unsigned char file_$n[] = {"

@@ -6,7 +6,7 @@
 # - between "<!-- validate: SUITE/TABLE ... -->" and "<!-- end -->" stands a row for each table of
 #   gsim validate;
 # - between "<!-- rows: SUITE/TABLE ... -->" and "<!-- end -->" stands each of their rows;
-# - between "<!-- file: FILE -->" and "<!-- end -->" stands that file of C.
+# - between "<!-- file: FILE -->" and "<!-- end -->" stands that file of C or Python.
 set -eu
 gsim=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 out=$2
@@ -106,7 +106,7 @@ made() { # kind, tables
     case $1 in
     validate) summary $2 ;;
     rows) rows $2 ;;
-    file) echo '```c' && cat "$2" && echo '```' ;;
+    file) echo "\`\`\`$(echo "${2##*.}" | sed 's/^py$/python/')" && cat "$2" && echo '```' ;;
     esac
     echo
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reader of application profiles, as its two files share it: apps.c has the kernels and the
- * memory, app_calls.c the program that launches them. No other file includes it. */
+/* The reader of application profiles, as its files share it: apps.c has the kernels and the
+ * memory, app_calls.c the program that launches them, app_cells.c the columns. No other file
+ * includes it. */
 #ifndef GSIM_TRACES_APP_READER_H
 #define GSIM_TRACES_APP_READER_H
 
@@ -57,6 +58,8 @@ struct gsim_app_reader {
     int64_t line;
     bool is_out_of_memory;
 };
+
+extern const char *const gsim_app_columns[N_COLUMNS];
 
 /* A cell that is not of this form. */
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

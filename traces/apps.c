@@ -10,55 +10,9 @@
 #include "traces/csv.h"
 #include "sim/base/units.h"
 
-static const char *const column_names[N_COLUMNS] = {
-    [KIND] = "kind",
-    [NAME] = "name",
-    [COUNT] = "count",
-    [FLOPS] = "flops",
-    [BYTES] = "bytes",
-    [PRECISION] = "precision",
-    [EFFICIENCY] = "efficiency",
-    [TIME] = "time_us",
-    [DEVICE] = "device",
-    [TOUCHES] = "touches",
-    [SM_FRACTION] = "sm_fraction",
-    [SMS] = "sms",
-    [REGISTERS_KIB] = "registers_kib",
-    [SHARED] = "shared_kib",
-    [BLOCKS] = "blocks",
-    [THREADS] = "threads",
-    [REGISTERS] = "registers",
-    [STREAM] = "stream",
-    [HOST] = "host_us",
-};
-
 static const int64_t most_count = 1000000000, most_ops = INT64_C(1) << 60;
 
 /* --- cells ------------------------------------------------------------------------------------ */
-
-enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,
-                                 const char *form) {
-    const char *text = r->cell[column];
-    (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not %s",
-                    column_names[column], text ? text : "", form);
-    return GSIM_BAD_INPUT;
-}
-
-static bool parse_scaled(const char *text, int64_t scale, int64_t most, int64_t *out) {
-    return gsim_parse_decimal(text, strlen(text), scale, out) == GSIM_PARSE_OK && *out >= 0 &&
-           *out <= most;
-}
-
-/* Reads a number; an empty cell leaves the default. */
-enum gsim_status gsim_app_take_number(struct gsim_app_reader *r, enum gsim_app_column column,
-                                      int64_t scale, int64_t least, int64_t most, int64_t *out) {
-    if (!r->cell[column])
-        return GSIM_OK;
-    if (parse_scaled(r->cell[column], scale, most, out) && *out >= least)
-        return GSIM_OK;
-    return gsim_app_refuse(r, column,
-                           least > 0 ? "a number above zero" : "a number of zero or more");
-}
 
 static enum gsim_status take_bytes(struct gsim_app_reader *r, int64_t *out) {
     if (!r->cell[BYTES])
@@ -86,7 +40,7 @@ static enum gsim_status take_choice(struct gsim_app_reader *r, enum gsim_app_col
     int choice = gsim_text_choice(r->cell[column], choices);
     if (choice < 0)
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not one of %s",
-                         column_names[column], r->cell[column], choices);
+                         gsim_app_columns[column], r->cell[column], choices);
     *out = choice;
     return GSIM_OK;
 }
@@ -326,16 +280,16 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
     bool is_there[N_COLUMNS] = {false};
     for (uint32_t i = 0; i < n; i++) {
         int c = 0;
-        while (c < N_COLUMNS && strcmp(names[i], column_names[c]) != 0)
+        while (c < N_COLUMNS && strcmp(names[i], gsim_app_columns[c]) != 0)
             c++;
         if (c == N_COLUMNS || is_there[c]) {
-            int close = gsim_text_near_miss(names[i], column_names, N_COLUMNS);
+            int close = gsim_text_near_miss(names[i], gsim_app_columns, N_COLUMNS);
             if (close < 0)
-                close = gsim_text_suggest(names[i], column_names, N_COLUMNS);
+                close = gsim_text_suggest(names[i], gsim_app_columns, N_COLUMNS);
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, line,
                              "column '%.64s' stands twice or is unknown%s%s%s", names[i],
                              close >= 0 ? "; did you mean '" : "",
-                             close >= 0 ? column_names[close] : "", close >= 0 ? "'?" : "");
+                             close >= 0 ? gsim_app_columns[close] : "", close >= 0 ? "'?" : "");
         }
         is_there[c] = true;
         r->target[i] = (enum gsim_app_column)c;

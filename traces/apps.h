@@ -8,14 +8,27 @@
  *                   flops, bytes, precision (fp32 tf32 fp16 int8), efficiency (share of the roof
  *                     that binds it, default 100%): the time on any device follows, or
  *                   time_us, device: the time on that device, in place of the above
- *                 and touches (names of buffers, whole or a part: "weights kv:0%-25%"),
- *                   sm_fraction (of the SMs that it can fill, default 1), sms (needed at
- *                   once), registers_kib and shared_kib (of one block)
+ *                 and touches (names of buffers, whole or a part, and the access:
+ *                   "weights kv:0%-25%@rw"; r, w or rw), sm_fraction (of the SMs that it can
+ *                   fill, default 1), sms (needed at once), blocks, and of one block threads,
+ *                   shared_kib, and registers_kib or registers (of a thread)
+ *     copy, set   as kernel, for the GPU's other engines; in programs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations
- *     sync        name kernel, iteration (default) or none: where the host waits
+ *     sync        name kernel, iteration (default) or none: where the host waits; count: it waits
+ *                 after that many iterations (default 1)
  *     idempotent  name yes or no (default): whether a kernel may be killed and run again
  *
- * Columns that no row needs may be left out. */
+ * and, where the file has a program, the host's calls in order, each with host_us, the host's time
+ * from the call before to this one's end:
+ *
+ *     launch      name of a kernel, copy or set before; stream (default: one of its own), time_us:
+ *                 of this launch, on the kernel's device
+ *     wait        name device, stream (with the column stream) or an event: the host waits
+ *     record      name of an event, stream: it stands behind what was launched there
+ *     after       name of an event, stream: what follows there waits for it
+ *
+ * A program's kernels run as often as they are launched. Columns that no row needs may be left
+ * out. */
 #ifndef GSIM_TRACES_APPS_H
 #define GSIM_TRACES_APPS_H
 

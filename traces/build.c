@@ -378,8 +378,9 @@ enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *for
     say_what_is_gap(builder);
     if (builder->n == 0)
         return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, 0,
-                         n_dropped ? "no job is left"
-                                   : "a header but no jobs; a trace has a line a job");
+                         n_dropped
+                             ? "no job is left"
+                             : "the trace has a header but no jobs; each line below it is a job");
     if (builder->is_absolute)
         start_at_the_first(builder);
     enum gsim_status status = builder->is_numbered ? GSIM_OK : find_duplicates(builder);

@@ -19,6 +19,9 @@ struct gsim_input {
     const char *path;
     struct gsim_arena *arena;
     int file;
+    /* in place of a file: the rest of the bytes in memory */
+    const unsigned char *bytes;
+    size_t n_bytes;
     enum coding coding;
     unsigned char *raw; /* as read */
     size_t raw_n, raw_at;
@@ -35,8 +38,22 @@ static enum gsim_status fail(const struct gsim_input *input, const char *why,
     return gsim_fail(log, GSIM_BAD_INPUT, input->path, 0, "cannot read it: %s", why);
 }
 
+static void take_bytes(struct gsim_input *input) {
+    size_t n = input->n_bytes < GSIM_INPUT_CHUNK ? input->n_bytes : GSIM_INPUT_CHUNK;
+    if (n > 0)
+        memcpy(input->raw, input->bytes, n);
+    input->raw_n = n;
+    input->bytes += n;
+    input->n_bytes -= n;
+    input->is_raw_end = input->n_bytes == 0;
+}
+
 static enum gsim_status fill_raw(struct gsim_input *input, struct gsim_log *log) {
     input->raw_at = input->raw_n = 0;
+    if (input->bytes) {
+        take_bytes(input);
+        return GSIM_OK;
+    }
     while (!input->is_raw_end && input->raw_n < GSIM_INPUT_CHUNK) {
         ssize_t n = read(input->file, input->raw + input->raw_n, GSIM_INPUT_CHUNK - input->raw_n);
         if (n < 0 && errno == EINTR)
@@ -96,17 +113,15 @@ enum gsim_status gsim_input_open_bytes(const char *path, const void *bytes, size
     struct gsim_input *input = gsim_arena_alloc(arena, sizeof *input);
     *out = input;
     if (!input)
-        return gsim_no_memory(log, "opening a file that is built in");
-    *input = (struct gsim_input){.path = path, .arena = arena, .file = -1, .is_raw_end = true};
-    if (n > GSIM_INPUT_CHUNK)
-        return fail(input, "it is too large to be built in", log);
+        return gsim_no_memory(log, "opening bytes in memory");
+    *input =
+        (struct gsim_input){.path = path, .arena = arena, .file = -1, .bytes = bytes, .n_bytes = n};
     input->raw = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
     input->text = gsim_arena_grow_raw(arena, NULL, GSIM_INPUT_CHUNK);
     if (!input->raw || !input->text)
-        return gsim_no_memory(log, "opening a file that is built in");
-    memcpy(input->raw, bytes, n);
-    input->raw_n = n;
-    return GSIM_OK;
+        return gsim_no_memory(log, "opening bytes in memory");
+    take_bytes(input);
+    return start_coding(input, log);
 }
 
 void gsim_input_close(struct gsim_input *input) {

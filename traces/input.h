@@ -13,7 +13,7 @@ enum { GSIM_INPUT_CHUNK = 256 * 1024 };
 /* path "-" is standard input. */
 enum gsim_status gsim_input_open(const char *path, struct gsim_arena *arena,
                                  struct gsim_input **out, struct gsim_log *log);
-/* Opens bytes in memory, at most GSIM_INPUT_CHUNK; path is for messages. */
+/* Opens bytes in memory, which stay until the input is closed; path is for messages. */
 enum gsim_status gsim_input_open_bytes(const char *path, const void *bytes, size_t n,
                                        struct gsim_arena *arena, struct gsim_input **out,
                                        struct gsim_log *log);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A JSON file as a stream of events with line numbers: nothing is kept, so its size does not
- * matter. The only user of yajl. */
+ * matter. The only user of
+ * yajl's stream of events. */
 #ifndef GSIM_TRACES_JSON_H
 #define GSIM_TRACES_JSON_H
 

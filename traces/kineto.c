@@ -8,7 +8,8 @@
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/json.h"
-#include "traces/kernels.h"
+#include "traces/overlap.h"
+#include "traces/profiler.h"
 
 /* The place of the innermost bracket of interest. */
 enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, DEVICES, DEVICE, IGNORED };
@@ -116,7 +117,7 @@ static enum gsim_status end_event(struct kineto *k, int64_t line) {
     if (status != GSIM_OK)
         return status;
     if (k->has_begin)
-        return gsim_kernels_add_run(k->kernels, k->name, k->length, k->begin_ns, k->dur_ns, line);
+        return gsim_overlap_add(k->kernels, k->name, k->length, k->begin_ns, k->dur_ns, line);
     return gsim_kernels_add(k->kernels, k->name, k->length, 1, k->dur_ns, line);
 }
 

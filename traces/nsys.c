@@ -5,7 +5,7 @@
 
 #include "sim/base/units.h"
 #include "traces/csv.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 
 enum target { NOTHING, NAME, TOTAL, INSTANCES };
 static const char *const columns[] = {

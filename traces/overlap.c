@@ -3,14 +3,15 @@
  * be the time that the GPU was busy, or an iteration would last longer than it did. So a kernel is
  * charged, at each instant, an equal part with all kernels that run then. The charge is the
  * difference of a clock which goes 1/n as fast while n kernels run, in 2^-32 ns. */
+#include "traces/overlap.h"
+
 #include "sim/base/sort.h"
 #include "gsim/units.h"
-#include "traces/kernels.h"
 
 enum { FIRST_RUNS = 1024 };
 
-enum gsim_status gsim_kernels_add_run(struct gsim_kernels *kernels, const char *name, size_t length,
-                                      int64_t begin_ns, int64_t duration_ns, int64_t line) {
+enum gsim_status gsim_overlap_add(struct gsim_kernels *kernels, const char *name, size_t length,
+                                  int64_t begin_ns, int64_t duration_ns, int64_t line) {
     struct gsim_builder *b = kernels->names;
     if (begin_ns < -GSIM_TIME_MAX || begin_ns > GSIM_TIME_MAX - duration_ns)
         return gsim_fail(b->log, GSIM_BAD_INPUT, kernels->path, line,
@@ -104,7 +105,7 @@ static void settle(const struct sweep *s, struct gsim_kernels *kernels) {
     kernels->sum[longest].total_ns += left;
 }
 
-enum gsim_status gsim_kernels_charge(struct gsim_kernels *kernels, struct gsim_log *log) {
+enum gsim_status gsim_overlap_charge(struct gsim_kernels *kernels, struct gsim_log *log) {
     struct sweep s = {.kernels = kernels};
     if (kernels->n_runs == 0)
         return GSIM_OK;

@@ -60,12 +60,24 @@ static enum gsim_status find_sniffed(struct gsim_input *input, const struct gsim
                      header);
 }
 
+/* A row without a duration and without the GPU time of an iteration has its times from its
+ * application. */
+static bool has_measured_times(const struct gsim_trace *trace) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (trace->service_ns[job] > 0 || gsim_trace_get(trace, GSIM_COL_GPU_NS, job) >= 0)
+            return true;
+    return false;
+}
+
 enum gsim_status gsim_trace_read(const char *path, const char *format,
                                  const struct gsim_trace_options *options, struct gsim_arena *arena,
                                  struct gsim_trace *out, struct gsim_log *log) {
     struct gsim_input *input = NULL;
     const struct gsim_trace_format *reader = NULL;
-    enum gsim_status status = gsim_input_open(path, arena, &input, log);
+    enum gsim_status status =
+        options && options->bytes
+            ? gsim_input_open_bytes(path, options->bytes, options->n_bytes, arena, &input, log)
+            : gsim_input_open(path, arena, &input, log);
     if (status == GSIM_OK)
         status = format ? find_named(format, &reader, log) : find_sniffed(input, &reader, log);
     if (status == GSIM_OK && options && options->table && strcmp(reader->name, "pai") != 0)
@@ -73,6 +85,8 @@ enum gsim_status gsim_trace_read(const char *path, const char *format,
                            reader->name, options->table);
     if (status == GSIM_OK)
         status = reader->read(input, options, arena, out, log);
+    if (status == GSIM_OK)
+        out->has_measured_times = has_measured_times(out);
     gsim_input_close(input);
     return status;
 }

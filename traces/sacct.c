@@ -2,7 +2,7 @@
 /* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs are
  * those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
  * cluster its account. Jobs that failed, timed out or were cancelled while they ran are kept: they
- * held their GPUs. Slurm knows no GPU memory (gsim import sacct --help names a source of it). */
+ * held their GPUs. These rows have no GPU memory (gsim import sacct --help names sources of it). */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -233,13 +233,23 @@ const struct gsim_trace_format gsim_format_sacct = {
         "    --format JobIDRaw,JobID,User,Account,State,Submit,Start,End,ElapsedRaw,TimelimitRaw,"
         "AllocTRES,AllocCPUS,NodeList >jobs.txt\n"
         "  gsim import sacct jobs.txt -o trace.csv\n"
-        "Slurm does not log GPU memory; what policies need of it comes from --assume "
+        "these rows have no GPU memory; what policies need of it comes from --assume "
         "mem_gib=20GiB, or from measurements,\n"
         "  gsim import sacct jobs.txt --gpu-mem usage.csv -o trace.csv\n"
         "where usage.csv has job_id (or hostname and timestamp) and the memory of one GPU: on "
         "each node, for example,\n"
         "  nvidia-smi --query-gpu=timestamp,index,memory.used --format=csv --loop=60\n"
-        "with a column hostname put before it, or DCGM's DCGM_FI_DEV_FB_USED.\n",
+        "with a column hostname put before it, or DCGM's DCGM_FI_DEV_FB_USED. Where Slurm tracks "
+        "it\n"
+        "(AccountingStorageTRES has gres/gpumem), its steps have the most that a task had on all "
+        "its GPUs:\n"
+        "  sacct --allusers --parsable2 --noheader --starttime 2024-01-01 --endtime now \\\n"
+        "    --format JobIDRaw,TRESUsageInMax | awk -F'|' 'BEGIN { print \"job_id,mem_mib\" }\n"
+        "    match($2, \"gres/gpumem=[1-9][0-9.]*[KMGT]?\") { v = substr($2, RSTART + 12, RLENGTH "
+        "- 12)\n"
+        "    sub(\"[.].*\", \"\", $1); u = index(\"KMGT\", substr(v, length(v)))\n"
+        "    printf \"%s,%.0f\\n\", $1, v * 1024 ^ (u - 2) }' >usage.csv\n"
+        "divided by their number where a task has several.\n",
     .sniff = sniff_sacct,
     .read = read_sacct,
 };

@@ -43,7 +43,7 @@ struct gsim_job_kind {
     const struct gsim_quantity *quantity[GSIM_OF_COUNT]; /* NULL: not given */
 };
 
-struct gsim_generate_spec {
+struct gsim_spec {
     const char *path;
     uint32_t n_jobs;
     uint64_t seed;
@@ -58,18 +58,5 @@ struct gsim_generate_spec {
     uint32_t n_files;
     double mean_gap_s; /* mean gap to which arrivals are scaled; 0: not scaled */
 };
-
-enum gsim_spec_place { GSIM_SPEC_TRACE, GSIM_SPEC_ARRIVAL, GSIM_SPEC_ANY };
-struct gsim_spec_key {
-    enum gsim_spec_place place;
-    const char *name, *help;
-};
-extern const struct gsim_spec_key gsim_spec_keys[]; /* ends with a NULL name */
-
-/* "duration", "gpus", "arrival" or a column's name. */
-const char *gsim_quantity_name(int target);
-/* Reads values from a file: a value per line, or a CSV's column. */
-enum gsim_status gsim_values_read(const char *path, const char *column, struct gsim_arena *arena,
-                                  const double **out, uint32_t *n, struct gsim_log *log);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers, lists and distributions of a spec's section. */
+#include "traces/spec_keys.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
-#include "traces/spec_reader.h"
 #include "sim/base/units.h"
+#include "traces/values.h"
 
 enum gsim_status gsim_spec_fail(const struct gsim_spec_reader *r,
                                 const struct gsim_ini_entry *entry, const char *accepted) {

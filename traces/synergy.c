@@ -47,7 +47,8 @@ const struct gsim_trace_format gsim_format_synergy = {
     .name = "synergy",
     .summary = "Synergy's replay traces, no header: id,model,arrival,iterations,GPUs",
     .source = "github.com/msr-fiddle/synergy, simulator/deploy_trace",
-    .notes = "its jobs have iterations, no times: --by-model models.csv (model,gpus,gpu_ms)\n",
+    .notes = "its jobs have iterations but no times, which a table gives: --by-model models.csv "
+             "(model,gpus,gpu_ms)\n",
     .sniff = sniff_synergy,
     .read = read_synergy,
 };

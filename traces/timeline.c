@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A call's time counts as the host's up to its end, when its kernel can begin. A wait takes the host
- * until what it waits for has ended; the rest of its time, in which the host learns of that, belongs
- * to the call after it. Calls that launch nothing (events, attributes) are part of the host time
- * before the next. */
+/* A call's time counts as the host's up to its end, when its kernel can begin. A wait takes the
+ * host until the work that it waits for has ended; the rest of its time, in which the host learns
+ * of that, belongs to the call after it. Calls that launch nothing (events, attributes) are part of
+ * the host time before the next. */
 #include "traces/timeline.h"
 
 #include <string.h>
@@ -10,62 +10,22 @@
 #include "gsim/units.h"
 #include "sim/base/sort.h"
 #include "traces/input.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 
 const struct gsim_profiler gsim_profiler_timeline = {
     .name = "timeline",
-    .summary = "a program, launch by launch: rows, or a Chrome trace of PyTorch's profiler",
+    .summary = "a program, launch by launch: rows, a Chrome trace (PyTorch), or Nsight's database",
     .notes =
         "rows of iterations, calls and their kernels (what, t_ns, dur_ns, corr, stream, grid, "
         "block,\n"
         "regs, shared_bytes, name, and kind where a file has several programs), or a trace as for\n"
-        "kineto, with prof.step() after each iteration:\n"
+        "kineto, with prof.step() after each iteration, or the database of Nsight Systems (nsys\n"
+        "export --type sqlite) with a range of NVTX around each iteration, which --kind names:\n"
         "  gsim import timeline rows.csv.gz --device h200 --kind vit_train --sync-every 4 -o "
         "app.csv\n"
         "and name app.csv in a trace's column app, with iterations and duration_s, or host_ms, as\n"
         "they are without the profiler, which makes the host slower ('gsim help programs').\n",
 };
-
-enum gsim_status gsim_timeline_init(struct gsim_timeline *timeline, const char *path,
-                                    const char *kind, struct gsim_arena *arena,
-                                    struct gsim_log *log) {
-    *timeline = (struct gsim_timeline){.arena = arena, .log = log, .path = path, .kind = kind};
-    timeline->names = gsim_arena_alloc(arena, sizeof *timeline->names);
-    if (!timeline->names)
-        return gsim_no_memory(log, "reading a timeline");
-    gsim_build_init(timeline->names, path, arena, log);
-    return GSIM_OK;
-}
-
-enum gsim_status gsim_timeline_add(struct gsim_timeline *timeline,
-                                   const struct gsim_timeline_record *record, const char *name,
-                                   size_t length) {
-    const int64_t most_ns = GSIM_TIME_MAX / 4;
-    if (record->dur_ns < 0 || record->dur_ns > most_ns || record->begin_ns < -most_ns ||
-        record->begin_ns > most_ns)
-        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, record->line,
-                         "'%.64s' begins or lasts past the end of the clock, or lasts less than "
-                         "nothing",
-                         name);
-    if (timeline->n == timeline->capacity) {
-        uint32_t capacity = timeline->capacity ? timeline->capacity * 2 : 1024;
-        struct gsim_timeline_record *grown =
-            capacity > timeline->capacity
-                ? gsim_arena_grow(timeline->arena, timeline->record,
-                                  timeline->capacity * sizeof *grown, capacity * sizeof *grown)
-                : NULL;
-        if (!grown)
-            return gsim_no_memory(timeline->log, "reading a timeline");
-        timeline->record = grown;
-        timeline->capacity = capacity;
-    }
-    int64_t at = gsim_build_intern(timeline->names, GSIM_COL_APP, name, length);
-    if (at < 0)
-        return gsim_no_memory(timeline->log, "reading a timeline");
-    timeline->record[timeline->n] = *record;
-    timeline->record[timeline->n++].name = (uint32_t)at;
-    return GSIM_OK;
-}
 
 enum gsim_status gsim_timeline_read(struct gsim_timeline *timeline) {
     struct gsim_input *input = NULL;
@@ -300,8 +260,10 @@ static enum gsim_status walk_all(struct joining *j, uint32_t n_iterations) {
         if (one->what != GSIM_TIMELINE_ITERATION)
             continue;
         if (one->begin_ns < until_ns)
-            return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, one->line,
-                             "an iteration begins before the one before it has ended");
+            return gsim_fail(
+                timeline->log, GSIM_BAD_INPUT, timeline->path, one->line,
+                "an iteration begins before the one before it has ended; of ranges within "
+                "ranges (NVTX), --kind names those that are iterations");
         until_ns = end_of(one);
         uint32_t last = i + 1;
         while (last < timeline->n && timeline->record[j->by_time[last]].begin_ns < until_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An application's program (traces/apps.h) from what a profiler saw: the host's calls and the
- * GPU's kernels, copies and sets with their times, and the iterations. Readers fill in records;
+ * GPU's kernels, copies and sets with their times, and the iterations. Readers add records;
  * timeline.c joins and folds them, timeline_write.c writes the program. */
 #ifndef GSIM_TRACES_TIMELINE_H
 #define GSIM_TRACES_TIMELINE_H
@@ -43,7 +43,7 @@ struct gsim_timeline_iteration {
     int64_t host_ns, gpu_ns; /* all host time without waits, and all work */
 };
 
-/* What is left out of a program, to be told. */
+/* The parts of a timeline that a program leaves out, to be told. */
 struct gsim_timeline_left {
     uint32_t n_outside; /* calls outside of all iterations, and the GPU time of their work */
     int64_t outside_ns;
@@ -85,8 +85,9 @@ enum gsim_status gsim_timeline_read_kineto(struct gsim_timeline *timeline,
                                            struct gsim_input *input);
 /* Joins and folds the records into the iterations that have the most common sequence of calls. */
 enum gsim_status gsim_timeline_fold(struct gsim_timeline *timeline);
-/* Writes the program, and tells what is left out. sync_every: iterations after which the host
- * waits; 0: it waits only where the timeline says so. The caller checks the stream for errors. */
+/* Writes the program, and tells of the parts that are left out. sync_every: iterations after which
+ * the host waits; 0: it waits only where the timeline says so. The caller checks the stream for
+ * errors. */
 enum gsim_status gsim_timeline_write(const struct gsim_timeline *timeline, const char *device,
                                      int64_t sync_every, FILE *out);
 

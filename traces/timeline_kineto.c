@@ -71,6 +71,7 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
 }
 
 static int what_of(const struct kineto *k) {
+    static const char step[] = "ProfilerStep#";
     switch (gsim_text_choice(k->category, "cuda_runtime|cuda_driver|Runtime|kernel|Kernel|"
                                           "gpu_memcpy|Memcpy|gpu_memset|Memset|user_annotation|"
                                           "Operator")) {
@@ -89,7 +90,7 @@ static int what_of(const struct kineto *k) {
         return GSIM_TIMELINE_SET;
     case 9:
     case 10:
-        return gsim_text_begins(k->name, "ProfilerStep#") ? GSIM_TIMELINE_ITERATION : -1;
+        return strncmp(k->name, step, sizeof step - 1) == 0 ? GSIM_TIMELINE_ITERATION : -1;
     default:
         return -1;
     }

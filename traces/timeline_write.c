@@ -213,7 +213,7 @@ static void put_program(const struct writer *w, const char *device, int64_t sync
         fputs("none,,,,,,,,,\n", w->out);
 }
 
-/* --- what is left out ------------------------------------------------------------------------- */
+/* --- parts left out --------------------------------------------------------------------------- */
 
 static void tell(const struct gsim_timeline *timeline) {
     const struct gsim_timeline_left *left = &timeline->left;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values of an empirical distribution. Without a column's name the file has a value per line, and
  * its first line may be a heading. */
+#include "traces/values.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "traces/csv.h"
-#include "traces/spec.h"
 
 struct values {
     const char *column;

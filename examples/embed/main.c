@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A program that embeds gsim: it runs a trace under fifo and under a policy of its own, on one node, and
- * prints the mean job completion time of each. */
+/* A program that embeds gsim: it runs a trace under fifo and under a policy of its own, on one
+ * node, and prints the mean job completion time of each. */
 #include <gsim/run.h>
 #include <stdio.h>
 #include <stdlib.h>

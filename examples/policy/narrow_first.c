@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A policy outside of gsim's tree: of the jobs that wait, the one that asks for the fewest GPUs is placed
- * first, without preemption. It shows the three hooks that most policies have, an ordered index of waiting
- * jobs, and a parameter. */
+/* A policy outside of gsim's tree: of the jobs that wait, the one that asks for the fewest GPUs is
+ * placed first, without preemption. It shows the three hooks that most policies have, an ordered
+ * index of waiting jobs, and a parameter. */
 #include "narrow_first.h"
 
 #include <gsim/lib.h>
@@ -49,3 +49,6 @@ const struct gsim_policy narrow_first = {
     .on_arrival = on_arrival,
     .decide = decide,
 };
+
+/* For a program that loads the policy: gsim --policy ./narrow_first.so */
+GSIM_POLICY_EXPORT(narrow_first)

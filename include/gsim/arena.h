@@ -11,7 +11,11 @@ struct gsim_arena;
 
 /* NULL when there is no memory. */
 struct gsim_arena *gsim_arena_new(void);
+/* Gives the arena back, and frees it unless gsim_arena_share gave it more owners. */
 void gsim_arena_free(struct gsim_arena *arena);
+/* Makes one owner more: the arena lives until each owner has called gsim_arena_free. Any thread may
+ * do so. */
+void gsim_arena_share(struct gsim_arena *arena);
 
 /* Zeroed and aligned to 16 bytes; NULL when there is no memory. size 0 gives a valid pointer. */
 void *gsim_arena_alloc(struct gsim_arena *arena, size_t size);

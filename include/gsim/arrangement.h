@@ -66,7 +66,8 @@ struct gsim_lane_slices {
     uint16_t most_vgpus; /* vGPUs that the device could have; 0: the contexts are no vGPUs */
 };
 
-/* Lanes by priority and with padding: how the running job is halted when a more urgent job is ready. */
+/* Lanes by priority and with padding: how the running job is halted when a more urgent job is
+ * ready. */
 struct gsim_lane_urgency {
     enum gsim_stop stop;
     int64_t in_flight; /* with stop = kernel or flush: kernels launched ahead */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A policy decides which action is taken, and when. It is one table of optional hooks at the end of
- * one file, listed in policies/list.def. Hooks update the policy's private state; only `decide`
- * changes the world, by filling a plan. A policy never computes a cost: it asks for a quote.
- * policies/skeleton.c is a documented example. */
+ * one file, listed in policies/list.def, or exported by a shared object (GSIM_POLICY_EXPORT). Hooks
+ * update the policy's private state; only `decide` changes the world, by filling a plan. A policy
+ * never computes a cost: it asks for a quote. policies/skeleton.c is a documented example. */
 #ifndef GSIM_POLICY_H
 #define GSIM_POLICY_H
 
@@ -15,6 +15,11 @@
 #include "gsim/view.h"
 
 struct gsim_plan; /* the transaction; opaque here */
+struct gsim_policy;
+
+/* The interface of the installed headers: raised whenever a program or a policy that was compiled
+ * with older ones would misread a struct, or miss a function. */
+#define GSIM_ABI 1
 
 /* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {
@@ -27,6 +32,7 @@ enum gsim_reference {
 
 /* The context that hooks are given. */
 struct gsim_ctx {
+    const struct gsim_policy *policy;
     const struct gsim_view *view;
     const struct gsim_params *params;
     enum gsim_reference reference;
@@ -34,6 +40,8 @@ struct gsim_ctx {
     /* job_size zeroed bytes for each slot, by slot; the block moves as slots grow */
     char *job_states;
     size_t job_size;
+    /* of the run; a policy that draws lots draws them from a stream of these (gsim_random_open) */
+    uint64_t seed, replication;
     struct gsim_arena *arena;
     struct gsim_log *log;
     struct gsim_core *core;
@@ -75,6 +83,11 @@ struct gsim_policy {
     void (*on_watch)(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind);
     void (*on_timer)(struct gsim_ctx *ctx);
     void (*decide)(struct gsim_ctx *ctx, struct gsim_plan *plan);
+    /* Gives back memory and files that are not in the arena; called once, also after an open that
+     * refused. */
+    void (*close)(struct gsim_ctx *ctx);
+    /* For a table that a program makes while it runs: the hooks find it as ctx->policy->user. */
+    void *user;
 };
 
 /* --- the plan: one transaction per decide ---
@@ -125,6 +138,8 @@ void gsim_plan_wake(struct gsim_plan *plan, int64_t time_ns);
 /* The current position in the plan; rollback undoes every verb since. Marks nest. */
 uint32_t gsim_plan_mark(const struct gsim_plan *plan);
 void gsim_plan_rollback(struct gsim_plan *plan, uint32_t mark);
+/* Memory for this decide alone, given back when the decide is over; NULL: no memory. */
+struct gsim_arena *gsim_plan_scratch(struct gsim_plan *plan);
 /* The units of a job in the plan's picture; 0 when the job holds none (or the cluster is a
  * pool). */
 uint32_t gsim_plan_units(const struct gsim_plan *plan, gsim_slot job,
@@ -150,6 +165,27 @@ struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: the time to the job's end, alone on the units that it has in the plan's picture
  * (without units: on the device of reference). */
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job);
+
+/* --- policies that are shared objects of their own -------------------------------------------- */
+
+struct gsim_policy_export {
+    uint32_t abi; /* GSIM_ABI of the headers that the object was compiled with; always first */
+    uint32_t policy_size, ctx_size;
+    const struct gsim_policy *policy;
+};
+
+/* Shows the policy of a shared object to gsim (--policy ./mine.so); stands once, in one file:
+ *     static const struct gsim_policy mine = {.name = "mine", ...};
+ *     GSIM_POLICY_EXPORT(mine) */
+#define GSIM_POLICY_EXPORT(table)                                                                  \
+    extern const struct gsim_policy_export gsim_policy_exported;                                   \
+    __attribute__((visibility("default")))                                                         \
+    const struct gsim_policy_export gsim_policy_exported = {GSIM_ABI, sizeof(struct gsim_policy),  \
+                                                            sizeof(struct gsim_ctx), &(table)};
+
+/* Loads the policy that a shared object exports. It stays loaded: the table and its texts are valid
+ * until the process ends. NULL: the log says why. */
+const struct gsim_policy *gsim_policies_load(const char *path, struct gsim_log *log);
 
 /* --- the policies that are built in ----------------------------------------------------------- */
 

@@ -39,6 +39,9 @@ struct gsim_run_options {
     void (*progress)(void *arg, uint32_t n_done, uint32_t n_jobs);
     void *progress_arg;
     const struct gsim_observer *observer; /* may be NULL */
+    /* After every decide the core counts its sums again from its jobs, and aborts if they differ:
+     * for tests of policies. */
+    bool is_paranoid;
 };
 
 /* The result and everything else of the run live in arena. */

@@ -4,6 +4,7 @@
 #ifndef GSIM_TRACE_H
 #define GSIM_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,6 +65,10 @@ struct gsim_trace {
      * GSIM_COL_APP). NULL: no application has one; an entry NULL: this application has none. */
     const struct gsim_program *const *programs;
 
+    /* Whether some job has a time that was measured, on a device that no format names: not those
+     * that follow from an application's kernels, and none that a spec draws. */
+    bool has_measured_times;
+
     /* Values that do not come from the file: "mem_gib=20GiB" for each column that --assume filled,
      * and the files that were joined. NULL-terminated, may be NULL. */
     const char *const *assumed;
@@ -110,6 +115,10 @@ struct gsim_trace_options {
     const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
     const char *table; /* a second file of the trace, for formats of two files (pai); NULL: none */
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
+    /* The content of the trace where it is in memory: the path is then its name in messages, and no
+     * file is read. NULL: the path is a file. */
+    const void *bytes;
+    size_t n_bytes;
 };
 
 /* format NULL: detected from the header. options may be NULL. */

@@ -279,7 +279,7 @@ static bool takes_ahead(const struct gsim_arbiter *arbiter, int64_t now_ns) {
  * is reported now. */
 static void report_late(const struct gsim_fast_forward *cycle, struct gsim_lanes *committed,
                         int64_t now_ns) {
-    committed->is_approximate |= cycle->phase == GSIM_CYCLE_FOUND && cycle->is_approximate;
+    committed->is_approximate |= cycle->phase == GSIM_FAST_FORWARD_FOUND && cycle->is_approximate;
     assert(committed->is_approximate);
     for (uint16_t place = 0; place < committed->capacity; place++) {
         struct gsim_member *member = &committed->members[place];

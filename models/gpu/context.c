@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 GSIM_ROLE_ASSERT(struct gsim_context_times);
 GSIM_ROLE_ASSERT(struct gsim_context_marks);
@@ -26,9 +27,11 @@ static const struct gsim_program_step *step_of(const struct gsim_context *contex
 }
 
 /* Host time from the begin of the present iteration to the launch of this kernel, counted from the
- * iteration's first. */
+ * iteration's first. A launch past the end of the clock is one that the host never comes to. */
 static int64_t host_until(const struct gsim_context *context, int64_t kernel) {
     int64_t ahead = kernel >= context->kernels ? kernel / context->kernels : 0;
+    if (ahead > 0 && context->host_ns > GSIM_TIME_MAX / 2 / (ahead + 1))
+        return GSIM_TIME_MAX;
     int64_t launched = step_of(context, kernel - ahead * context->kernels)->launched_ns;
     return ahead * context->host_ns + scaled(launched, context->host_q32);
 }
@@ -54,7 +57,7 @@ static int64_t begun_after(const struct gsim_context *context, int64_t launch_ns
 }
 
 static void fit_program(struct gsim_context *context) {
-    if (!context->program)
+    if (gsim_mostly(context->program == NULL))
         return;
     context->host_q32 = factor_q32(context->host_ns, context->program->host_ns);
     context->gpu_q32 = factor_q32(context->gpu_ns, context->program->gpu_ns);
@@ -65,7 +68,7 @@ static void fit_program(struct gsim_context *context) {
 /* Of kernels m = 0, 1, ... of an iteration: when each is launched, and the work that is done when
  * it ends. Both are floors of even parts, so that the parts add up to the whole. */
 static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
-    if (context->program)
+    if (gsim_rarely(context->program != NULL))
         return context->times.launch_ns +
                scaled(step_of(context, kernel)->launched_ns, context->host_q32);
     if (context->host_ns == 0 || kernel == 0)
@@ -76,13 +79,13 @@ static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
 static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
     if (kernel + 1 == context->kernels)
         return context->gpu_ns;
-    if (context->program)
+    if (gsim_rarely(context->program != NULL))
         return scaled(step_of(context, kernel)->end_ns, context->gpu_q32);
     return gsim_muldiv_floor(context->gpu_ns, kernel + 1, context->kernels);
 }
 
 /* Looks where the program was last, and by bisection when that was long ago. */
-static int64_t present_of_program(const struct gsim_context *context) {
+GSIM_APART static int64_t present_of_program(const struct gsim_context *context) {
     int64_t done_ns = gsim_work_to_ns(context->done), low = 0, high = context->kernels - 1;
     int64_t at = context->kernel;
     if (at > 0 && work_after(context, at - 1) <= done_ns)
@@ -101,10 +104,10 @@ static int64_t present_of_program(const struct gsim_context *context) {
 
 /* The first kernel that is not done. */
 static int64_t present_kernel(const struct gsim_context *context) {
-    if (context->program)
-        return present_of_program(context);
     if (context->kernels == 1 || context->done == 0 || context->gpu_ns == 0)
         return 0;
+    if (gsim_rarely(context->program != NULL))
+        return present_of_program(context);
     int64_t done_ns = gsim_work_to_ns(context->done);
     int64_t kernel = gsim_muldiv_floor(done_ns, context->kernels, context->gpu_ns);
     if (kernel > 0)
@@ -127,8 +130,8 @@ static bool starves_after(const struct gsim_context *context, int64_t kernel, in
 }
 
 /* The host of a program may wait for any kernel, so that the kernels are walked. */
-static int64_t last_of_program(const struct gsim_context *context, int64_t from_ns,
-                               uint64_t rate_q32, int64_t limit_ns) {
+GSIM_APART static int64_t last_of_program(const struct gsim_context *context, int64_t from_ns,
+                                          uint64_t rate_q32, int64_t limit_ns) {
     int64_t kernel = present_kernel(context), launch_ns = context->times.launch_ns;
     for (; kernel + 1 < context->kernels; kernel++) {
         int64_t end_ns = end_of(context, kernel, from_ns, rate_q32);
@@ -142,8 +145,8 @@ static int64_t last_of_program(const struct gsim_context *context, int64_t from_
 }
 
 /* The host of a program learns of the kernels that end by to_ns, but for the iteration's last. */
-static void wake_host(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
-                      uint64_t rate_q32) {
+GSIM_APART static void wake_host(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
+                                 uint64_t rate_q32) {
     int64_t kernel = present_kernel(context);
     for (; kernel + 1 < context->kernels; kernel++) {
         int64_t end_ns = end_of(context, kernel, from_ns, rate_q32);
@@ -155,7 +158,7 @@ static void wake_host(struct gsim_context *context, int64_t from_ns, int64_t to_
 }
 
 /* As above, of kernels that ended by now_ns in some other way. */
-static void wake_host_at(struct gsim_context *context, gsim_work done, int64_t now_ns) {
+GSIM_APART static void wake_host_at(struct gsim_context *context, gsim_work done, int64_t now_ns) {
     int64_t kernel = present_kernel(context);
     for (; kernel + 1 < context->kernels && gsim_work_of_ns(work_after(context, kernel)) <= done;
          kernel++)
@@ -168,7 +171,7 @@ static void wake_host_at(struct gsim_context *context, gsim_work done, int64_t n
  * kernel is found by bisection. */
 static int64_t last_before_idle(const struct gsim_context *context, int64_t from_ns,
                                 uint64_t rate_q32, int64_t limit_ns) {
-    if (context->program)
+    if (gsim_rarely(context->program != NULL))
         return last_of_program(context, from_ns, rate_q32, limit_ns);
     int64_t low = present_kernel(context), high = context->kernels - 1;
     if (low == high ||
@@ -366,7 +369,7 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
 
 /* The host may be in a later iteration already, or has some of this one's time left. A program that
  * is slower alone than its kernels are begins its iterations no faster than it does alone. */
-static void end_iteration_of_program(struct gsim_context *context, int64_t now_ns) {
+GSIM_APART static void end_iteration_of_program(struct gsim_context *context, int64_t now_ns) {
     int64_t next_ns = begun_after(context, context->times.launch_ns, context->kernels - 1, now_ns) +
                       context->host_ns;
     int64_t end_ns = now_ns > next_ns ? now_ns : next_ns;
@@ -417,15 +420,15 @@ static void go_to(struct gsim_context *context, gsim_work done, int64_t now_ns) 
 
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32) {
-    if (rate_q32 == 0) /* its kernel waits for SMs, its host goes on */
+    if (gsim_rarely(rate_q32 == 0)) /* its kernel waits for SMs, its host goes on */
         return;
-    if (context->program)
+    if (gsim_rarely(context->program != NULL))
         wake_host(context, from_ns, to_ns, rate_q32);
     go_to(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
 }
 
 void gsim_context_set(struct gsim_context *context, gsim_work done, int64_t now_ns) {
-    if (context->program)
+    if (gsim_rarely(context->program != NULL))
         wake_host_at(context, done, now_ns);
     go_to(context, done, now_ns);
 }
@@ -488,7 +491,7 @@ static bool is_same_within(const struct gsim_context *a, int64_t a_now_ns,
             gsim_context_begun(a, a_now_ns) == gsim_context_begun(b, b_now_ns));
 }
 
-/* For how long the host launches what is in the queue, at most, and the present iteration. */
+/* For how long, at most, the host launches a full queue and the present iteration. */
 static int64_t launching_ns(const struct gsim_context *context) {
     if (!context->program)
         return context->host_ns;

@@ -5,14 +5,15 @@
  * and asks when the context will have nothing to run.
  *
  * Without a program the kernels of an iteration are equally long and launched evenly over host_ns;
- * the first is launched at once. Alone on a GPU an iteration takes max(gpu_ns, host_ns) + gap_ns, to
- * the nanosecond.
+ * the first is launched at once. Alone on a GPU an iteration takes max(gpu_ns, host_ns) + gap_ns,
+ * to the nanosecond.
  *
  * With a program (models/gpu/program.h) each kernel has its own length and its own time of launch,
  * and the host goes on past the end of an iteration until its queue is full or it waits. The time
  * at which the host began the present iteration, launch_ns, says all of the host: where it had to
- * wait for the end of a kernel, that time is later, as if the host had begun so much later. Launches
- * before the wait then seem later than they were, but never later than the end of the wait. */
+ * wait for the end of a kernel, that time is later, as if the host had begun later by the time that
+ * it waited. Launches before the wait then seem later than they were, but never later than the end
+ * of the wait. */
 #ifndef GSIM_MODELS_GPU_CONTEXT_H
 #define GSIM_MODELS_GPU_CONTEXT_H
 
@@ -32,7 +33,7 @@ struct gsim_context_times {
     int64_t launch_ns; /* when the host began to launch the present iteration, or will */
     /* when the next kernel to run is launched; GSIM_NEVER when all iterations are done */
     int64_t ready_ns;
-    /* when the kernels of the next iteration may begin, at the soonest; GSIM_NEVER without a pace */
+    /* the soonest begin of the next iteration's kernels; GSIM_NEVER without a pace */
     int64_t paced_ns;
 };
 
@@ -59,7 +60,7 @@ struct gsim_context {
     /* The inside of an iteration, with its host's times in all host_ns long, and its GPU's gpu_ns;
      * the gap is among the host's. NULL: see above. */
     const struct gsim_program *program;
-    /* from the begin of an iteration's kernels to the begin of the next one's, at least; 0: the next
+    /* the least time from the begin of an iteration's kernels to that of the next one's; 0: these
      * follow at once */
     int64_t pace_ns;
     /* factors of the program's times: follow from host_ns and gpu_ns */

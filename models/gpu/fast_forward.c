@@ -11,7 +11,7 @@ enum {
 };
 
 void gsim_fast_forward_forget(struct gsim_fast_forward *cycle) {
-    cycle->phase = GSIM_CYCLE_NONE;
+    cycle->phase = GSIM_FAST_FORWARD_NONE;
     cycle->n_turns = cycle->looks_at = 0;
     cycle->has_window = false;
     gsim_fast_forward_report(cycle);
@@ -31,7 +31,7 @@ static int64_t looks_at(const struct gsim_fast_forward *cycle,
 bool gsim_fast_forward_may_extrapolate(const struct gsim_fast_forward *cycle,
                                        const struct gsim_arbiter_options *options,
                                        int64_t n_turns) {
-    if (cycle->phase == GSIM_CYCLE_FOUND)
+    if (cycle->phase == GSIM_FAST_FORWARD_FOUND)
         return cycle->is_approximate;
     return !options->is_exact && !options->is_plain &&
            cycle->n_turns + n_turns >= looks_at(cycle, options);
@@ -175,7 +175,7 @@ static void measure(struct gsim_fast_forward *cycle, const struct gsim_lanes *no
 static void find(struct gsim_fast_forward *cycle, const struct gsim_lanes *now,
                  bool is_approximate) {
     measure(cycle, now);
-    cycle->phase = GSIM_CYCLE_FOUND;
+    cycle->phase = GSIM_FAST_FORWARD_FOUND;
     cycle->from_ns = cycle->seen.now_ns;
     cycle->is_approximate = is_approximate;
 }
@@ -325,11 +325,11 @@ static void look_at_rates(struct gsim_fast_forward *cycle, const struct gsim_lan
 
 static void search(struct gsim_fast_forward *cycle, const struct gsim_arbiter_options *options,
                    const struct gsim_lanes *lanes) {
-    if (lanes->now_ns <= cycle->seen.now_ns && cycle->phase == GSIM_CYCLE_SEARCHING)
+    if (lanes->now_ns <= cycle->seen.now_ns && cycle->phase == GSIM_FAST_FORWARD_SEARCHING)
         /* the committed state follows the state ahead, in which this turn was looked at already */
         return;
-    if (cycle->phase == GSIM_CYCLE_NONE) {
-        cycle->phase = GSIM_CYCLE_SEARCHING;
+    if (cycle->phase == GSIM_FAST_FORWARD_NONE) {
+        cycle->phase = GSIM_FAST_FORWARD_SEARCHING;
         cycle->power = 1;
         cycle->n_since = 0;
         gsim_lanes_copy(&cycle->seen, lanes);
@@ -343,7 +343,7 @@ static void search(struct gsim_fast_forward *cycle, const struct gsim_arbiter_op
     }
     if (!options->is_exact && cycle->n_turns >= looks_at(cycle, options))
         look_at_rates(cycle, lanes);
-    if (cycle->phase == GSIM_CYCLE_SEARCHING && cycle->n_since == cycle->power)
+    if (cycle->phase == GSIM_FAST_FORWARD_SEARCHING && cycle->n_since == cycle->power)
         begin_window(cycle, lanes);
 }
 
@@ -357,9 +357,9 @@ void gsim_fast_forward_turn(struct gsim_fast_forward *cycle,
     cycle->is_asked = true;
     if (options->is_plain || !cycle->can_repeat)
         return;
-    if (cycle->phase != GSIM_CYCLE_FOUND)
+    if (cycle->phase != GSIM_FAST_FORWARD_FOUND)
         search(cycle, options, lanes);
-    if (cycle->phase != GSIM_CYCLE_FOUND || lanes->now_ns < cycle->from_ns ||
+    if (cycle->phase != GSIM_FAST_FORWARD_FOUND || lanes->now_ns < cycle->from_ns ||
         lanes->now_ns >= cycle->spent_ns)
         return;
     int64_t n = periods(cycle, lanes, limit_ns);

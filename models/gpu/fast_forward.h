@@ -6,7 +6,7 @@
 #include "models/gpu/lanes.h"
 
 struct gsim_fast_forward {
-    enum { GSIM_CYCLE_NONE = 0, GSIM_CYCLE_SEARCHING, GSIM_CYCLE_FOUND } phase;
+    enum { GSIM_FAST_FORWARD_NONE = 0, GSIM_FAST_FORWARD_SEARCHING, GSIM_FAST_FORWARD_FOUND } phase;
     struct gsim_lanes seen; /* while searching: the state to compare with */
     int64_t power, n_since; /* of Brent's algorithm, in turns */
     int64_t n_turns; /* since the last disturbance */

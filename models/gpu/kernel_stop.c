@@ -74,7 +74,7 @@ struct sm_choice {
     int64_t restore_ns;
 };
 
-/* One SM, whose blocks have run for progress_ns of block_ns. */
+/* The choice for one SM: its blocks have run for progress_ns of block_ns. */
 static struct sm_choice choose(const struct gsim_lane_urgency *how,
                                const struct gsim_kernel_stop_costs *costs, int64_t progress_ns,
                                int64_t block_ns, bool is_idempotent) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The state of all lanes of a GPU at one instant, and what the owner of the GPU has said of them. */
+/* The state of all lanes of a GPU at one instant, and what the owner of the GPU has said of
+ * them. */
 #ifndef GSIM_MODELS_GPU_LANES_H
 #define GSIM_MODELS_GPU_LANES_H
 

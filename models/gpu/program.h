@@ -13,8 +13,12 @@
 
 #include "gsim/arena.h"
 #include "gsim/status.h"
+#include "gsim/units.h"
 #include "models/hardware/profile.h"
 #include "sim/api/app.h"
+
+/* The longest host or GPU time of an iteration: ten days. */
+#define GSIM_PROGRAM_MOST_NS (INT64_C(864000) * GSIM_NS_PER_S)
 
 /* A part of a buffer, in bytes from its begin. */
 struct gsim_program_touch {
@@ -59,13 +63,13 @@ struct gsim_program {
     const struct gsim_program_touch *touches;
     uint32_t n_calls, n_kernels;
     uint16_t n_streams, n_events;
-    /* After each of so many iterations the host waits for all that it has launched; 0: it never
-     * does. After the last iteration it does in any case. */
+    /* The number of iterations after which the host waits for all that it has launched; 0: it
+     * never does. After the last iteration it does in any case. */
     int64_t sync_every;
     int64_t rest_ns; /* host time after the last call */
     int64_t host_ns; /* host time of an iteration without waits */
     int64_t kernels_ns; /* of all kernels */
-    /* GPU time of an iteration in turns: the kernels, and the time between two of them */
+    /* GPU time of an iteration in turns: the kernels, and the time between two of a stream */
     int64_t gpu_ns;
 };
 

@@ -4,20 +4,47 @@
 #include "gsim/units.h"
 
 enum { ITERATIONS_WALKED = 256 };
+static const int64_t most_queued = INT64_C(1) << 32; /* as good as an endless queue */
 
-/* Walks the iterations of the context, of which there are n. */
-static int64_t walk_ns(const struct gsim_context *context, int64_t n) {
+struct gsim_context gsim_program_context(const struct gsim_program *program,
+                                         const struct gsim_profile *profile, int64_t kernels_ns,
+                                         int64_t host_ns, int64_t iterations) {
+    int64_t queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    struct gsim_context context = {.iterations = iterations,
+                                   .gpu_ns = program->gpu_ns,
+                                   .host_ns = host_ns > 0 ? host_ns : program->host_ns,
+                                   .kernels = program->n_kernels,
+                                   .queue = queue < most_queued ? queue : most_queued,
+                                   .program = program};
+    if (kernels_ns > 0)
+        context.gpu_ns += kernels_ns - program->kernels_ns;
+    if (context.gpu_ns < context.kernels)
+        context.gpu_ns = context.kernels;
+    return context;
+}
+
+/* The time of n iterations, and when others like them could follow, by their pace maybe later. */
+struct walked {
+    int64_t end_ns, next_ns;
+};
+
+static struct walked walk(const struct gsim_context *context, int64_t n) {
     struct gsim_context walked = *context;
+    int64_t paced_ns = GSIM_NEVER;
     walked.iterations = n;
     walked.arrival_ns = NULL;
     walked.latency_ns = NULL;
     gsim_context_start(&walked, 0);
+    int64_t begin_ns = walked.times.ready_ns;
     for (int64_t now_ns = 0; !gsim_context_is_done(&walked);) {
         int64_t from_ns = walked.times.ready_ns > now_ns ? walked.times.ready_ns : now_ns;
+        paced_ns = walked.times.paced_ns;
         now_ns = gsim_context_idle_ns(&walked, from_ns, GSIM_RATE_ONE, GSIM_NEVER);
         gsim_context_run(&walked, from_ns, now_ns, GSIM_RATE_ONE);
     }
-    return walked.times.launch_ns;
+    int64_t end_ns = walked.times.launch_ns;
+    bool is_paced = paced_ns != GSIM_NEVER && paced_ns - begin_ns > end_ns;
+    return (struct walked){end_ns, is_paced ? paced_ns - begin_ns : end_ns};
 }
 
 static int64_t at_most(gsim_i128 time_ns) {
@@ -27,9 +54,9 @@ static int64_t at_most(gsim_i128 time_ns) {
 /* Each wait at the end of an iteration finds an idle GPU, so that what follows it is like the
  * start. */
 static int64_t between_waits_ns(const struct gsim_context *context, int64_t every) {
-    int64_t n = context->iterations / every, rest = context->iterations % every;
-    gsim_i128 time_ns = n > 0 ? (gsim_i128)walk_ns(context, every) * n : 0;
-    return at_most(time_ns + (rest > 0 ? walk_ns(context, rest) : 0));
+    int64_t n = (context->iterations - 1) / every;
+    gsim_i128 before_ns = n > 0 ? (gsim_i128)walk(context, every).next_ns * n : 0;
+    return at_most(before_ns + walk(context, context->iterations - n * every).end_ns);
 }
 
 /* Iterations until the host that never waits keeps a full queue, or an empty one, and as many
@@ -44,8 +71,8 @@ int64_t gsim_program_alone_ns(const struct gsim_context *context) {
     if (every > 0 && every <= ITERATIONS_WALKED)
         return between_waits_ns(context, every);
     if (context->iterations <= n)
-        return walk_ns(context, context->iterations);
-    int64_t first_ns = walk_ns(context, n / 2), all_ns = walk_ns(context, n);
+        return walk(context, context->iterations).end_ns;
+    int64_t first_ns = walk(context, n / 2).end_ns, all_ns = walk(context, n).end_ns;
     gsim_i128 more = (gsim_i128)(all_ns - first_ns) * (context->iterations - n) / (n - n / 2);
     return at_most(all_ns + more);
 }
@@ -104,6 +131,11 @@ static void fit(struct gsim_context *context, enum part part, int64_t least_ns, 
     *part_of(context, part) = at;
 }
 
+/* From the begin of the first iteration to that of the last. */
+static int64_t most_pace_ns(const struct gsim_context *context, int64_t time_ns) {
+    return context->iterations > 1 ? time_ns / (context->iterations - 1) + 1 : 1;
+}
+
 int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t host_ns) {
     int64_t most_ns = context->program->host_ns;
     context->host_ns = context->pace_ns = 0;
@@ -116,6 +148,6 @@ int64_t gsim_program_fit(struct gsim_context *context, int64_t time_ns, int64_t 
     /* its GPU binds it, and is slower than its kernels */
     if (host_ns > 0)
         context->host_ns = host_ns;
-    fit(context, PACE, 0, time_ns / context->iterations + 1, time_ns);
+    fit(context, PACE, 0, most_pace_ns(context, time_ns), time_ns);
     return gsim_program_alone_ns(context);
 }

@@ -6,6 +6,12 @@
 
 #include "models/gpu/context.h"
 
+/* A context that runs the program, by what a row of the trace gives: kernels_ns of an iteration's
+ * kernels together, and host_ns of its launches; 0: as in the program. */
+struct gsim_context gsim_program_context(const struct gsim_program *program,
+                                         const struct gsim_profile *profile, int64_t kernels_ns,
+                                         int64_t host_ns, int64_t iterations);
+
 /* The time of all iterations of a context with a program, from its start until its host is done.
  * Many iterations are extrapolated from the first ones, exactly where the host waits for the GPU
  * every few iterations. */

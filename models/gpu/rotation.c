@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "gsim/units.h"
+#include "sim/base/hints.h"
 
 GSIM_ROLE_ASSERT(struct gsim_ring_times);
 GSIM_ROLE_ASSERT(struct gsim_ring_marks);
@@ -140,7 +141,7 @@ static int64_t preemption_ns(const struct gsim_ring *ring, const struct gsim_mem
     return ring->marks.quantum_start_ns + n * quantum_ns;
 }
 
-/* When the running member gives up the lane by itself; what is past limit_ns does not matter. */
+/* When the running member gives up the lane by itself; a time past limit_ns does not matter. */
 static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member *member,
                          int64_t limit_ns) {
     const struct gsim_context *context = &member->context;
@@ -226,11 +227,11 @@ static void pad(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
 
 /* --- the next change -------------------------------------------------------------------------- */
 
-/* Where turns end with quanta: how far a program is worth looking at. */
-static int64_t quantum_ends_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                               const struct gsim_member *member) {
-    if (!member->context.program || gsim_ring_is_strict(ring) || gsim_ring_is_by_priority(ring) ||
-        ring->how.ends_at_boundary)
+/* How far a program is worth looking at: where turns end with quanta, to the end of this one. */
+GSIM_APART static int64_t look_until_ns(const struct gsim_rotation *rotation,
+                                        const struct gsim_ring *ring,
+                                        const struct gsim_member *member) {
+    if (gsim_ring_is_strict(ring) || gsim_ring_is_by_priority(ring) || ring->how.ends_at_boundary)
         return GSIM_NEVER;
     return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
 }
@@ -256,9 +257,10 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         return;
     }
     plan_padding(rotation, ring);
-    int64_t look_ns = looked_at_ns(ring, member);
-    consider(ring, GSIM_CHANGE_YIELD,
-             yields_ns(ring, member, sooner_ns(look_ns, quantum_ends_ns(rotation, ring, member))));
+    int64_t look_ns = looked_at_ns(ring, member), limit_ns = look_ns;
+    if (gsim_rarely(member->context.program != NULL))
+        limit_ns = sooner_ns(look_ns, look_until_ns(rotation, ring, member));
+    consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member, limit_ns));
     consider(ring, GSIM_CHANGE_KERNEL, look_ns);
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED,

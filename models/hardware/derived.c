@@ -20,7 +20,7 @@ bool gsim_state_rule_parse(const char *text, struct gsim_state_rule *out) {
     const char *rate = share ? strstr(share, of) : NULL;
     if (!rate)
         return false;
-    out->rate = gsim_profile_find_key(rate + sizeof of - 1);
+    out->rate = gsim_key_find(rate + sizeof of - 1);
     return out->rate >= 0 &&
            gsim_parse_decimal(share, (size_t)(rate - share), GSIM_PPM / 100, &out->ppm) ==
                GSIM_PARSE_OK &&
@@ -106,7 +106,7 @@ static enum gsim_status check_link(const struct gsim_profile *profile, struct gs
     return GSIM_OK;
 }
 
-enum gsim_status gsim_profile_check(const struct gsim_profile *profile, struct gsim_log *log) {
+enum gsim_status gsim_derived_check(const struct gsim_profile *profile, struct gsim_log *log) {
     if (profile->value[GSIM_KEY_HBM_BYTES] < profile->value[GSIM_KEY_UVM_CHUNK_BYTES])
         return gsim_fail(
             log, GSIM_USAGE, NULL, 0,

@@ -4,7 +4,8 @@
 #ifndef GSIM_MODELS_HARDWARE_DERIVED_H
 #define GSIM_MODELS_HARDWARE_DERIVED_H
 
-#include "models/hardware/profile.h"
+#include "gsim/status.h"
+#include "models/hardware/keys.h"
 
 /* The time of moving the SMs' state: "sm state over P% of KEY", the key a rate. The state is the
  * contents of the registers and shared memory of all SMs. */
@@ -24,6 +25,6 @@ bool gsim_derived_follow_link(struct gsim_profile *profile, int64_t peak_before,
                               struct gsim_arena *arena);
 
 /* Checks that the values fit each other, once all of them are set. */
-enum gsim_status gsim_profile_check(const struct gsim_profile *profile, struct gsim_log *log);
+enum gsim_status gsim_derived_check(const struct gsim_profile *profile, struct gsim_log *log);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/hardware/profile.h"
+#include "models/hardware/keys.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "gsim/units.h"
@@ -85,7 +85,7 @@ static enum gsim_status take_slices(struct reading *r, const struct gsim_ini_ent
 static enum gsim_status take(struct reading *r, const struct gsim_ini_entry *entry) {
     const char *part[3];
     struct gsim_mig_profile profile = {.name = entry->key};
-    if (!gsim_profile_split(entry->value, part, r->arena))
+    if (!gsim_key_split(entry->value, part, r->arena))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, entry->line,
                          "mig.%s: expected 'value | tag | source', each not empty", entry->key);
     if (gsim_text_choice(part[1], "measured|published|fitted|assumed") < 0)

@@ -10,62 +10,21 @@
 #include "models/hardware/derived.h"
 #include "models/hardware/mig.h"
 #include "models/hardware/validated.h"
+#include "sim/base/embedded.h"
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "gsim/units.h"
 
-enum kind { KIND_INT, KIND_PPM, KIND_BYTES, KIND_RATE, KIND_NS, KIND_BOOL, KIND_CURVE };
-
-struct key_def {
-    const char *name;
-    enum kind kind;
-    const char *help;
-};
-
-static const struct key_def keys[GSIM_KEY_COUNT] = {
-#define GSIM_KEY(symbol, name, kind, help) [GSIM_KEY_##symbol] = {name, KIND_##kind, help},
-#include "models/hardware/keys.def"
-#undef GSIM_KEY
-};
-
 static const char *const forms[] = {
-    [KIND_INT] = "a whole number",
-    [KIND_PPM] = "parts per million, a whole number, or a share such as 50%",
-    [KIND_BYTES] = "a number of bytes, such as 16e9 or 16GB",
-    [KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
-    [KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
-    [KIND_BOOL] = "on or off",
-    [KIND_CURVE] = "a curve x:y,x:y,... with rising x (plain, or all as shares: 3%:8%,...)",
+    [GSIM_KIND_INT] = "a whole number",
+    [GSIM_KIND_PPM] = "parts per million, a whole number, or a share such as 50%",
+    [GSIM_KIND_BYTES] = "a number of bytes, such as 16e9 or 16GB",
+    [GSIM_KIND_RATE] = "a rate per second above zero, such as 25e9 or 25GB/s, or 'unlimited'",
+    [GSIM_KIND_NS] = "a time in ns, such as 2080000 or 2.08ms",
+    [GSIM_KIND_BOOL] = "on or off",
+    [GSIM_KIND_CURVE] = "a curve x:y,x:y,... with rising x (plain, or all as shares: 3%:8%,...)",
 };
-
-const char *gsim_key_name(enum gsim_key key) {
-    return keys[key].name;
-}
-
-const char *gsim_key_help(enum gsim_key key) {
-    return keys[key].help;
-}
-
-enum gsim_key gsim_key_called(const char *name, size_t length) {
-    int k = 0;
-    while (k < GSIM_KEY_COUNT &&
-           (strlen(keys[k].name) != length || strncmp(keys[k].name, name, length) != 0))
-        k++;
-    return (enum gsim_key)k;
-}
-
-const char *gsim_tag_name(enum gsim_tag tag) {
-    static const char *const names[GSIM_TAG_COUNT] = {"measured", "published", "fitted", "assumed",
-                                                      "given"};
-    return names[tag];
-}
-
-int gsim_profile_find_key(const char *name) {
-    for (int k = 0; k < GSIM_KEY_COUNT; k++)
-        if (strcmp(keys[k].name, name) == 0)
-            return k;
-    return -1;
-}
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -127,38 +86,38 @@ static bool parse_curve(const char *text, struct gsim_arena *arena,
 static bool parse_share(int key, const char *text, int64_t *ppm, int *base) {
     static const char of[] = "% of ";
     const char *at = strstr(text, of);
-    if (!at || keys[key].kind == KIND_BOOL)
+    if (!at || gsim_keys[key].kind == GSIM_KIND_BOOL)
         return false;
-    *base = gsim_profile_find_key(at + sizeof of - 1);
-    return *base >= 0 && *base != key && keys[*base].kind == keys[key].kind &&
+    *base = gsim_key_find(at + sizeof of - 1);
+    return *base >= 0 && *base != key && gsim_keys[*base].kind == gsim_keys[key].kind &&
            gsim_parse_decimal(text, (size_t)(at - text), GSIM_PPM / 100, ppm) == GSIM_PARSE_OK &&
            *ppm >= 0;
 }
 
 /* "sm state over 90% of KEY", where the key to be set is a time. */
 static bool parse_state(int key, const char *text, struct gsim_state_rule *rule) {
-    return keys[key].kind == KIND_NS && gsim_state_rule_parse(text, rule) &&
-           keys[rule->rate].kind == KIND_RATE;
+    return gsim_keys[key].kind == GSIM_KIND_NS && gsim_state_rule_parse(text, rule) &&
+           gsim_keys[rule->rate].kind == GSIM_KIND_RATE;
 }
 
 static bool parse_plain(struct gsim_profile *profile, int key, const char *text,
                         struct gsim_arena *arena) {
     int64_t *out = &profile->value[key];
-    switch (keys[key].kind) {
-    case KIND_INT:
-    case KIND_PPM:
+    switch (gsim_keys[key].kind) {
+    case GSIM_KIND_INT:
+    case GSIM_KIND_PPM:
         return gsim_parse_int(text, out) == GSIM_PARSE_OK;
-    case KIND_BYTES:
+    case GSIM_KIND_BYTES:
         return gsim_parse_bytes(text, out) == GSIM_PARSE_OK;
-    case KIND_RATE:
+    case GSIM_KIND_RATE:
         return parse_rate(text, out);
-    case KIND_NS:
+    case GSIM_KIND_NS:
         return gsim_parse_time(text, 1, out) == GSIM_PARSE_OK;
-    case KIND_BOOL:
+    case GSIM_KIND_BOOL:
         *out = gsim_text_choice(text, "off|on|false|true|no|yes|0|1");
         *out = *out < 0 ? -1 : *out & 1;
         return *out >= 0;
-    case KIND_CURVE:
+    case GSIM_KIND_CURVE:
         return parse_curve(text, arena, &profile->curve[key], out);
     }
     return false;
@@ -172,11 +131,11 @@ static bool parse_value(struct gsim_profile *profile, int key, const char *text,
     profile->rule[key] = is_share(text) ? text : NULL;
     if (is_share(text) && gsim_state_rule_is(text))
         return parse_state(key, text, &(struct gsim_state_rule){0});
-    if (keys[key].kind == KIND_PPM && is_share(text) && !strstr(text, "% of ")) {
+    if (gsim_keys[key].kind == GSIM_KIND_PPM && is_share(text) && !strstr(text, "% of ")) {
         profile->rule[key] = NULL;
         return gsim_parse_ppm(text, &profile->value[key]) == GSIM_PARSE_OK;
     }
-    if (is_share(text) && keys[key].kind != KIND_CURVE)
+    if (is_share(text) && gsim_keys[key].kind != GSIM_KIND_CURVE)
         return parse_share(key, text, &ppm, &base);
     return parse_plain(profile, key, text, arena);
 }
@@ -201,24 +160,24 @@ static int64_t least(int key) {
     case GSIM_KEY_GANG_SWITCHES_SKEWED_PPM:
         return 1;
     default:
-        return keys[key].kind == KIND_INT || keys[key].kind == KIND_RATE;
+        return gsim_keys[key].kind == GSIM_KIND_INT || gsim_keys[key].kind == GSIM_KIND_RATE;
     }
 }
 
 /* Far above any hardware, and low enough that costs computed from them stay on the clock. */
 static int64_t most(int key) {
-    switch (keys[key].kind) {
-    case KIND_INT:
+    switch (gsim_keys[key].kind) {
+    case GSIM_KIND_INT:
         return most_count;
-    case KIND_PPM:
+    case GSIM_KIND_PPM:
         return GSIM_PPM;
-    case KIND_BYTES:
+    case GSIM_KIND_BYTES:
         return INT64_C(1) << 56;
-    case KIND_NS:
+    case GSIM_KIND_NS:
         return INT64_C(1000000) * GSIM_NS_PER_S;
-    case KIND_RATE:
-    case KIND_BOOL:
-    case KIND_CURVE:
+    case GSIM_KIND_RATE:
+    case GSIM_KIND_BOOL:
+    case GSIM_KIND_CURVE:
         break;
     }
     return INT64_MAX;
@@ -289,7 +248,7 @@ static bool derive(struct gsim_profile *profile, int key, int depth, struct gsim
         return true;
     if (depth == 0)
         return false;
-    if (keys[key].kind == KIND_CURVE)
+    if (gsim_keys[key].kind == GSIM_KIND_CURVE)
         return derive(profile, GSIM_KEY_SMS, depth - 1, arena) &&
                derive(profile, GSIM_KEY_HBM_BYTES_PER_S, depth - 1, arena) &&
                derive_curve(profile, key, arena);
@@ -312,12 +271,12 @@ static enum gsim_status derive_all(struct gsim_profile *profile, const char *pat
             return gsim_fail(log, bad, path, 0,
                              "key '%s': '%s' comes back to itself or goes through more than %d "
                              "shares; give a number for one of the keys on the way",
-                             keys[k].name, profile->rule[k], LONGEST_CHAIN);
+                             gsim_keys[k].name, profile->rule[k], LONGEST_CHAIN);
         if (!is_in_range(profile, k))
             return gsim_fail(log, bad, path, 0,
-                             "key '%s': '%s' comes to %lld; accepted: %lld to %lld", keys[k].name,
-                             profile->rule[k], (long long)profile->value[k], (long long)least(k),
-                             (long long)most(k));
+                             "key '%s': '%s' comes to %lld; accepted: %lld to %lld",
+                             gsim_keys[k].name, profile->rule[k], (long long)profile->value[k],
+                             (long long)least(k), (long long)most(k));
     }
     return GSIM_OK;
 }
@@ -332,28 +291,10 @@ struct loading {
     bool is_set[GSIM_KEY_COUNT];
 };
 
-bool gsim_profile_split(const char *text, const char *part[3], struct gsim_arena *arena) {
-    for (int i = 0; i < 3; i++) {
-        const char *bar = i < 2 ? strchr(text, '|') : text + strlen(text);
-        if (!bar)
-            return false;
-        const char *end = bar;
-        while (text < end && *text == ' ')
-            text++;
-        while (end > text && end[-1] == ' ')
-            end--;
-        part[i] = gsim_arena_strndup(arena, text, (size_t)(end - text));
-        if (!part[i] || !*part[i])
-            return false;
-        text = bar + 1;
-    }
-    return true;
-}
-
 static enum gsim_status unknown_key(struct loading *l, int64_t line, const char *name) {
     const char *names[GSIM_KEY_COUNT];
     for (int k = 0; k < GSIM_KEY_COUNT; k++)
-        names[k] = keys[k].name;
+        names[k] = gsim_keys[k].name;
     int close = gsim_text_suggest(name, names, GSIM_KEY_COUNT);
     return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, line, "a device has no key '%s'%s%s%s", name,
                      close >= 0 ? "; did you mean '" : "; 'gsim list devices h200' shows them",
@@ -365,23 +306,23 @@ static enum gsim_status take_key(struct loading *l, int key, const struct gsim_i
     struct gsim_profile *profile = l->profile;
     if (l->is_set[key])
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s' stands twice",
-                         keys[key].name);
-    if (!gsim_profile_split(entry->value, part, l->arena))
+                         gsim_keys[key].name);
+    if (!gsim_key_split(entry->value, part, l->arena))
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
                          "key '%s': expected 'value | tag | source', each not empty",
-                         keys[key].name);
+                         gsim_keys[key].name);
     int tag = gsim_text_choice(part[1], "measured|published|fitted|assumed");
     if (tag < 0)
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
                          "key '%s': '%s' is not a tag (measured, published, fitted, assumed)",
-                         keys[key].name, part[1]);
+                         gsim_keys[key].name, part[1]);
     if (!parse_value(profile, key, part[0], l->arena))
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line, "key '%s': '%s' is not %s",
-                         keys[key].name, part[0], forms[keys[key].kind]);
+                         gsim_keys[key].name, part[0], forms[gsim_keys[key].kind]);
     if (!profile->rule[key] && !is_in_range(profile, key))
         return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, entry->line,
-                         "key '%s': %s is out of range; accepted: %lld to %lld", keys[key].name,
-                         part[0], (long long)least(key), (long long)most(key));
+                         "key '%s': %s is out of range; accepted: %lld to %lld",
+                         gsim_keys[key].name, part[0], (long long)least(key), (long long)most(key));
     l->is_set[key] = true;
     profile->tag[key] = (uint8_t)tag;
     profile->text[key] = part[0];
@@ -406,7 +347,7 @@ static enum gsim_status take_entry(struct loading *l, const struct gsim_ini_entr
         is_device ? entry->key : gsim_arena_printf(l->arena, "%s.%s", entry->section, entry->key);
     if (!name)
         return gsim_no_memory(l->log, "reading a device profile");
-    int key = gsim_profile_find_key(name);
+    int key = gsim_key_find(name);
     return key < 0 ? unknown_key(l, entry->line, name) : take_key(l, key, entry);
 }
 
@@ -414,10 +355,7 @@ static const struct gsim_embedded *embedded(const char *name) {
     char path[96];
     if ((size_t)snprintf(path, sizeof path, "models/devices/%s.ini", name) >= sizeof path)
         return NULL;
-    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++)
-        if (strcmp(file->name, path) == 0)
-            return file;
-    return NULL;
+    return gsim_embedded_find(path);
 }
 
 static enum gsim_status read_embedded(struct loading *l, const struct gsim_embedded *file,
@@ -452,7 +390,7 @@ static enum gsim_status fill_gaps(struct loading *l) {
         if (!from.is_set[k])
             return gsim_fail(l->log, GSIM_BAD_INPUT, l->path, 0,
                              "the key '%s' (%s) is missing, and nothing is assumed for it",
-                             keys[k].name, keys[k].help);
+                             gsim_keys[k].name, gsim_keys[k].help);
         l->profile->value[k] = defaults.value[k];
         l->profile->curve[k] = defaults.curve[k];
         l->profile->text[k] = defaults.text[k];
@@ -504,6 +442,34 @@ bool gsim_profile_is_path(const char *name) {
     return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
 }
 
+/* The profile that the suite of a claim ran: this profile, as its file has it, or a listed one. */
+static enum gsim_status load_reference(const struct gsim_profile *own, struct gsim_validated *claim,
+                                       struct gsim_arena *arena, struct gsim_log *log) {
+    struct gsim_profile *reference = gsim_arena_alloc(arena, sizeof *reference);
+    if (!reference)
+        return gsim_no_memory(log, "reading a device profile");
+    *reference = *own;
+    claim->reference = reference;
+    return gsim_validated_is_own(claim, own)
+               ? GSIM_OK
+               : gsim_profile_load(claim->device, arena, reference, log);
+}
+
+/* Claims of several mechanisms that name one device have one reference. */
+static enum gsim_status attach_references(struct gsim_profile *profile, struct gsim_arena *arena,
+                                          struct gsim_log *log) {
+    struct gsim_validated *claims = profile->validated;
+    enum gsim_status status = GSIM_OK;
+    for (int m = 0; m < GSIM_MECHANISM_COUNT && status == GSIM_OK; m++) {
+        for (int n = 0; n < m && claims[m].device && !claims[m].reference; n++)
+            if (claims[n].device && strcmp(claims[n].device, claims[m].device) == 0)
+                claims[m].reference = claims[n].reference;
+        if (claims[m].device && !claims[m].reference)
+            status = load_reference(profile, &claims[m], arena, log);
+    }
+    return status;
+}
+
 enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *arena,
                                    struct gsim_profile *out, struct gsim_log *log) {
     *out = (struct gsim_profile){.name = gsim_arena_strdup(arena, name_or_path)};
@@ -528,21 +494,23 @@ enum gsim_status gsim_profile_load(const char *name_or_path, struct gsim_arena *
         status = derive_all(out, l.path, GSIM_BAD_INPUT, arena, log);
     if (!out->title)
         out->title = out->name;
-    return status == GSIM_OK ? gsim_validated_read(&ini, out, arena, log) : status;
+    if (status == GSIM_OK)
+        status = gsim_validated_read(&ini, out, arena, log);
+    return status == GSIM_OK ? attach_references(out, arena, log) : status;
 }
 
 /* The digits with a unit, as a suggestion; NULL: keys of this kind have no unit. */
 static const char *with_units(int key, const char *text, struct gsim_arena *arena) {
-    switch (keys[key].kind) {
-    case KIND_BYTES:
+    switch (gsim_keys[key].kind) {
+    case GSIM_KIND_BYTES:
         return gsim_arena_printf(arena, "%sGiB or %sB", text, text);
-    case KIND_RATE:
-        return strstr(keys[key].name, "bytes")
+    case GSIM_KIND_RATE:
+        return strstr(gsim_keys[key].name, "bytes")
                    ? gsim_arena_printf(arena, "%sGB/s or %sB/s", text, text)
                    : gsim_arena_printf(arena, "%se12, written out", text);
-    case KIND_NS:
+    case GSIM_KIND_NS:
         return gsim_arena_printf(arena, "%sus, %sms or %sns", text, text, text);
-    case KIND_PPM:
+    case GSIM_KIND_PPM:
         return gsim_arena_printf(arena, "%s%%, or 100%% for all of it", text);
     default:
         return NULL;
@@ -561,22 +529,12 @@ static enum gsim_status refuse_bare(const struct gsim_profile *profile, int key,
         return GSIM_OK;
     return gsim_fail(log, GSIM_USAGE, NULL, 0,
                      "%s: '%s' has no unit and is far below the device's %s; say %s",
-                     keys[key].name, text, profile->text[key], likely);
-}
-
-bool gsim_key_is_shown_only(int key) {
-    static const enum gsim_key shown[] = {
-        GSIM_KEY_PCIE_H2D_COPY_NS, GSIM_KEY_PCIE_D2H_COPY_NS,       GSIM_KEY_PCIE_DUPLEX_COPY_NS,
-        GSIM_KEY_PCIE_SYNC_NS,     GSIM_KEY_SUSPEND_PIN_NS_PER_GIB, GSIM_KEY_CONTEXT_CREATE_NS};
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if ((int)shown[i] == key)
-            return true;
-    return false;
+                     gsim_keys[key].name, text, profile->text[key], likely);
 }
 
 enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key, const char *text,
                                   bool *known, struct gsim_arena *arena, struct gsim_log *log) {
-    int k = gsim_profile_find_key(key);
+    int k = gsim_key_find(key);
     *known = k >= 0;
     if (k < 0)
         return GSIM_OK;
@@ -590,7 +548,7 @@ enum gsim_status gsim_profile_set(struct gsim_profile *profile, const char *key,
         return status;
     if (!parse_value(profile, k, own, arena))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: '%s' is not %s", key, text,
-                         forms[keys[k].kind]);
+                         forms[gsim_keys[k].kind]);
     if (!profile->rule[k] && !is_in_range(profile, k))
         return gsim_fail(log, GSIM_USAGE, NULL, 0, "%s: %s is out of range; accepted: %lld to %lld",
                          key, text, (long long)least(k), (long long)most(k));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 
@@ -77,23 +78,8 @@ static enum gsim_status unknown_mechanism(struct reading *r) {
                             : "'gsim list devices h200' shows them");
 }
 
-/* Takes the profile that the suite ran: this profile, as its file has it, or a listed one. */
-static enum gsim_status take_reference(struct reading *r, struct gsim_validated *claim) {
-    for (int m = 0; m < GSIM_MECHANISM_COUNT && !claim->reference; m++)
-        if (r->claims[m].device && strcmp(r->claims[m].device, claim->device) == 0)
-            claim->reference = r->claims[m].reference;
-    if (claim->reference)
-        return GSIM_OK;
-    if (strpbrk(claim->device, "/.")) /* files could refer to each other for ever */
-        return wrong(r, "the device after 'on' is a file", "name a listed one, or 'itself'");
-    struct gsim_profile *reference = gsim_arena_alloc(r->arena, sizeof *reference);
-    if (!reference)
-        return gsim_no_memory(r->log, "reading a device profile");
-    bool is_own =
-        strcmp(claim->device, "itself") == 0 || strcmp(claim->device, r->profile->name) == 0;
-    claim->reference = reference;
-    *reference = *r->profile;
-    return is_own ? GSIM_OK : gsim_profile_load(claim->device, r->arena, reference, r->log);
+bool gsim_validated_is_own(const struct gsim_validated *claim, const struct gsim_profile *profile) {
+    return strcmp(claim->device, "itself") == 0 || strcmp(claim->device, profile->name) == 0;
 }
 
 /* The next word; commas stand for spaces. NULL at the end. */
@@ -108,7 +94,7 @@ static char *next_word(char **text) {
 static enum gsim_status take_with(struct reading *r, enum gsim_mechanism mechanism, char *rest,
                                   struct gsim_validated *claim) {
     for (char *word = next_word(&rest); word; word = next_word(&rest)) {
-        int key = gsim_profile_find_key(word);
+        int key = gsim_key_find(word);
         if (key < 0 || !has_key(mechanism, key))
             return wrong(r, "'with' names no key of the mechanism", word);
         claim->with[key] = true;
@@ -125,6 +111,8 @@ static enum gsim_status take_claim(struct reading *r, enum gsim_mechanism mechan
     claim->device = next_word(&text);
     if (!claim->device || strcmp(on, "on") != 0)
         return wrong(r, "no suite and device", form);
+    if (strpbrk(claim->device, "/.")) /* files could refer to each other for ever */
+        return wrong(r, "the device after 'on' is a file", "name a listed one, or 'itself'");
     char *word = next_word(&text);
     if (word && strcmp(word, "at") == 0) {
         const char *most = next_word(&text), *number = next_word(&text);
@@ -157,8 +145,6 @@ static enum gsim_status take(struct reading *r) {
     if (!claim.text || !words)
         return gsim_no_memory(r->log, "reading a device profile");
     enum gsim_status status = take_claim(r, (enum gsim_mechanism)mechanism, words, &claim);
-    if (status == GSIM_OK)
-        status = take_reference(r, &claim);
     *place = claim;
     return status;
 }

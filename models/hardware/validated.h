@@ -12,7 +12,10 @@
 #ifndef GSIM_MODELS_HARDWARE_VALIDATED_H
 #define GSIM_MODELS_HARDWARE_VALIDATED_H
 
-#include "models/hardware/profile.h"
+#include "gsim/status.h"
+#include "models/hardware/keys.h"
+
+struct gsim_ini;
 
 enum gsim_mechanism {
 #define GSIM_MECHANISM(symbol, name, title, otherwise, ...) GSIM_MECHANISM_##symbol,
@@ -38,10 +41,12 @@ const char *gsim_mechanism_otherwise(enum gsim_mechanism mechanism);
 /* The keys of a mechanism; ends with GSIM_KEY_COUNT. */
 const enum gsim_key *gsim_mechanism_keys(enum gsim_mechanism mechanism);
 
-/* Reads section [validated] of a device's file into profile->validated, by mechanism. The profile
- * is complete except for that. */
+/* Reads section [validated] of a device's file into profile->validated, by mechanism, without the
+ * references. The profile is complete except for that. */
 enum gsim_status gsim_validated_read(const struct gsim_ini *ini, struct gsim_profile *profile,
                                      struct gsim_arena *arena, struct gsim_log *log);
+/* Whether the suite of the claim ran the device that makes it. */
+bool gsim_validated_is_own(const struct gsim_validated *claim, const struct gsim_profile *profile);
 /* NULL when the mechanism was validated with the constants of these devices and for n_at_once
  * contexts (0: their number does not matter), else the obstacle: a sentence for all devices that
  * have it, with their names where there are several devices or the constants differ. */

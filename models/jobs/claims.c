@@ -62,10 +62,9 @@ static bool has_copied_out(const struct gsim_model *model) {
            model->has_key[GSIM_KEY_PCIE_D2H];
 }
 
-/* Whether memory was paged or migrated in a run in which whole jobs were copied as well. */
+/* Whether paging or migration and a copy of a whole job have slowed each other. */
 static bool has_copied_beside_paging(const struct gsim_model *model) {
-    return (has_faulted(model) || model->shared.has_managed[GSIM_MEMORY_PROACTIVE]) &&
-           (model->has_loaded || has_copied_out(model));
+    return model->link_shares.has_met_copies || model->transfers.pcie.has_met_paging;
 }
 
 /* Whether the result rests on a mechanism; *n_at_once: the most contexts at once, where their
@@ -106,7 +105,7 @@ static bool rests_on(const struct gsim_model *model, enum gsim_mechanism mechani
     case GSIM_MECHANISM_UNKNOWN:
         return model->has_key[GSIM_KEY_SUSPEND_UNKNOWN_NS];
     case GSIM_MECHANISM_HOSTS:
-        return model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited;
+        return model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited;
     case GSIM_MECHANISM_STORAGE:
         return has_kept(model, GSIM_KEEP_SPILT) || has_kept(model, GSIM_KEEP_IMAGE_SPILT);
     case GSIM_MECHANISM_IMAGES:
@@ -146,8 +145,8 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
     }
     if (has_copied_beside_paging(model))
         all = add_reason(model, all,
-                         "copies of whole jobs and paging do not slow each other on the links that "
-                         "they share");
+                         "copies of whole jobs beside paging: they share links by what GPUs page "
+                         "on average, held against a plain walk and no measurement");
     return all;
 }
 
@@ -163,7 +162,7 @@ static void mark_stops(const struct gsim_model *model, bool *is_used) {
             if (!model->is_charged[stop][keep] && !model->is_asked[stop][keep])
                 continue;
             const enum gsim_key *key =
-                gsim_suspend_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
+                gsim_suspension_keys((enum gsim_stop)stop, (enum gsim_keep)keep);
             for (; *key != GSIM_KEY_COUNT; key++)
                 is_used[*key] = true;
         }
@@ -206,6 +205,17 @@ static void mark_rows(const struct gsim_model *model, const struct gsim_profile 
     }
 }
 
+/* Whether contexts decided which jobs share a GPU: also where they left no room for a second. */
+static bool counts_contexts(const struct gsim_model *model) {
+    const struct gsim_shared *shared = &model->shared;
+    bool is_beside = shared->most_members > 1 || shared->most_beside > 1;
+    bool may_be = model->setup.trace->column[GSIM_COL_MEM_BYTES] && model->setup.trace->n_jobs > 1;
+    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
+        if (shared->has_managed[memory])
+            return false;
+    return model->setup.context_bytes > 0 && (is_beside || may_be);
+}
+
 /* Marks the keys that the run was computed from. */
 static void mark_used(const struct gsim_model *model, const struct gsim_profile *profile,
                       bool *is_used) {
@@ -218,14 +228,14 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         is_used[GSIM_KEY_SWITCH_IDLE_NS] = is_used[GSIM_KEY_SWITCH_COLD_NS] = true;
     if (model->setup.trace->column[GSIM_COL_APP])
         mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
-    bool is_beside = model->shared.most_members > 1 || model->shared.most_beside > 1;
-    for (int memory = GSIM_MEMORY_RESIDENT + 1; memory < GSIM_MEMORY_COUNT; memory++)
-        is_beside &= !model->shared.has_managed[memory];
-    is_used[GSIM_KEY_CONTEXT_BYTES] |= model->setup.context_bytes > 0 && is_beside;
-    if (model->link_shares.was_host_limited || model->traffic.pcie.was_host_limited)
+    is_used[GSIM_KEY_CONTEXT_BYTES] |= counts_contexts(model);
+    if (model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited)
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
-    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->traffic.has_crossed;
+    is_used[GSIM_KEY_NETWORK_BYTES_PER_S] |= model->transfers.has_crossed;
     is_used[GSIM_KEY_PCIE_H2D] |= model->has_loaded;
+    if (has_copied_beside_paging(model)) /* what the link of a GPU carries */
+        is_used[GSIM_KEY_PCIE_H2D] = is_used[GSIM_KEY_PCIE_D2H] = is_used[GSIM_KEY_PCIE_DUPLEX] =
+            true;
 }
 
 /* Adds the instances of unpublished sizes, as "mig.3g.90gb=66:88.5GiB:4:0,4 (b200)". */
@@ -279,10 +289,17 @@ static bool guesses_kernels(const struct gsim_model *model) {
     return false;
 }
 
+/* Whether durations of the trace count as measured on the cluster's first device, because it is not
+ * known how fast that is to the device on which they were. */
+static bool takes_durations(const struct gsim_model *model) {
+    return model->setup.profiles[0]->tag[GSIM_KEY_SPEED_MILLI] == GSIM_TAG_ASSUMED &&
+           model->setup.trace->has_measured_times;
+}
+
 const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
-                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 3;
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 4;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -296,6 +313,10 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
         list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not give their number)";
     if (list && shares_unknown_memory(model))
         list[n++] = "mem_gib=0 (no row gives the memory of its job)";
+    if (list && takes_durations(model))
+        list[n++] = gsim_arena_printf(
+            model->setup.arena, GSIM_ASSUMED_DURATIONS "=as on %s (the trace names no device)",
+            model->setup.profiles[0]->name);
     return list;
 }
 

@@ -25,7 +25,7 @@ static bool reserve(struct gsim_model *model, struct gsim_shared_job *sharer, ui
     return true;
 }
 
-bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_shared *shared = &model->shared;
     struct gsim_shared_job *sharer = &shared->by_slot[slot];
@@ -37,7 +37,7 @@ bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
         return true;
     for (uint32_t u = 1; u < about->n_units; u++) {
         uint32_t gpu = about->units[u].gpu;
-        struct gsim_arbiter *other = gsim_shared_arbiter(model, gpu);
+        struct gsim_arbiter *other = gsim_arbiters_at(model, gpu);
         if (!other || !reserve(model, sharer, about->n_units) ||
             !gsim_arbiter_take_in(shared->of_gpu[first], other, gpu, left_on(sharer, gpu), now_ns))
             return false;
@@ -46,7 +46,7 @@ bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns)
     return true;
 }
 
-void gsim_gangs_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+void gsim_gang_paging_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_shared *shared = &model->shared;
     struct gsim_shared_job *sharer = &shared->by_slot[slot];
@@ -64,17 +64,18 @@ void gsim_gangs_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns
     }
 }
 
-void gsim_gangs_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
-                     int64_t now_ns) {
+void gsim_gang_paging_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
+                           int64_t now_ns) {
     struct gsim_shared *shared = &model->shared;
     uint32_t keeper = shared->taken_by[gpu] ? shared->taken_by[gpu] - 1 : gpu;
     gsim_arbiter_drop(shared->of_gpu[keeper], parked, gpu, now_ns);
     gsim_next_report_anew(shared, keeper, now_ns);
 }
 
-void gsim_gangs_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct gsim_shared_job *sharer = &model->shared.by_slot[slot];
     for (uint16_t i = 0; i < sharer->n_parts_left; i++)
-        gsim_gangs_free(model, &sharer->parts_left[i].tenant, sharer->parts_left[i].gpu, now_ns);
+        gsim_gang_paging_free(model, &sharer->parts_left[i].tenant, sharer->parts_left[i].gpu,
+                              now_ns);
     sharer->n_parts_left = 0;
 }

@@ -32,15 +32,16 @@ enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gp
     return status;
 }
 
-/* Charges a cut: the first layout of a GPU counts as found when the run began, and takes no time;
- * each later cut takes the device's time. */
+/* Charges a cut: a layout at the first arrival counts as found, and takes no time; each later cut
+ * takes the device's time, also of a GPU that was whole until then. */
 static void charge(struct gsim_model *model, struct gsim_machine_gpu *gpu,
                    const struct gsim_profile *profile, int64_t now_ns) {
-    if (gpu->was_cut) {
+    const struct gsim_trace *trace = model->setup.trace;
+    if (now_ns > trace->submit_ns[gsim_trace_arrival(trace, 0)]) {
         gpu->cut_until_ns = now_ns + profile->value[GSIM_KEY_INSTANCES_NS];
         model->has_recut = model->has_key[GSIM_KEY_INSTANCES_NS] = true;
     }
-    gpu->was_cut = model->has_cut = true;
+    model->has_cut = true;
 }
 
 static uint16_t read_spaces(const struct gsim_profile *profile, const char *layout,

@@ -15,17 +15,17 @@ static uint32_t home_of(const struct gsim_job *about, const struct gsim_unit **h
 /* The copies of a suspended job that comes back. The way out of a paused job that is moved does not
  * queue: the links that it took are not known any more. */
 struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
-                                         const struct gsim_suspend_cost *cost,
+                                         const struct gsim_suspension_cost *cost,
                                          const struct gsim_unit *units, uint32_t n_units) {
-    struct gsim_loading loading = {.cargo = {.way = GSIM_CARRY_IN_REUSED,
+    struct gsim_loading loading = {.cargo = {.way = GSIM_CARGO_IN_REUSED,
                                              .bytes = cost->bytes_in,
                                              .kept_bytes = cost->kept_bytes,
                                              .stored_bytes = cost->stored_bytes},
                                    .after_ns = cost->resume_ns};
     loading.cargo.n_home = home_of(gsim_machine_info(model, slot), &loading.cargo.home);
     if (cost->is_out_late) {
-        struct gsim_cargo out = {.way = GSIM_CARRY_OUT, .bytes = cost->bytes_out};
-        loading.after_ns += gsim_traffic_ns(&model->traffic, &out, units, n_units);
+        struct gsim_cargo out = {.way = GSIM_CARGO_OUT, .bytes = cost->bytes_out};
+        loading.after_ns += gsim_transfers_ns(&model->transfers, &out, units, n_units);
     }
     return loading;
 }
@@ -35,11 +35,11 @@ bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_unit *home;
     if (home_of(gsim_machine_info(model, slot), &home) == 0)
         return false;
-    struct gsim_suspend_cost cost =
-        gsim_suspend_cost(gsim_machine_profile(model, home, 1), job->stop, job->keep,
-                          gsim_machine_mem_bytes(model, slot), true);
+    struct gsim_suspension_cost cost =
+        gsim_suspension_cost(gsim_machine_profile(model, home, 1), job->stop, job->keep,
+                             gsim_machine_mem_bytes(model, slot), true);
     return cost.kept_bytes > 0 &&
-           gsim_traffic_is_slow(&model->traffic, model->setup.wiring.node_of_gpu[home->gpu]);
+           gsim_transfers_is_slow(&model->transfers, model->setup.wiring.node_of_gpu[home->gpu]);
 }
 
 int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,
@@ -47,13 +47,13 @@ int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loa
     const struct gsim_cargo *cargo = &loading->cargo;
     if (cargo->bytes == 0 && cargo->kept_bytes == 0)
         return 0;
-    return gsim_traffic_ns(&model->traffic, cargo, units, n_units);
+    return gsim_transfers_ns(&model->transfers, cargo, units, n_units);
 }
 
-/* Marks the constants of a way back that no stop has marked: a job that failed was never stopped, and the
- * memory of a paused job is copied out only when the job is moved. */
+/* Marks the constants of a way back that no stop has marked: a job that failed was never stopped,
+ * and the memory of a paused job is copied out only when the job is moved. */
 static void note_back(struct gsim_model *model, const struct gsim_machine_job *job,
-                      const struct gsim_suspend_cost *cost) {
+                      const struct gsim_suspension_cost *cost) {
     if (job->keep == GSIM_KEEP_STORAGE && cost->resume_ns > 0)
         model->has_key[GSIM_KEY_RESTART_NS] = true;
     if (cost->is_out_late && cost->bytes_out > 0)
@@ -70,11 +70,11 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
         model->has_loaded |= bytes > 0;
         job->bytes_in += bytes > 0 ? bytes * gsim_machine_held(about) : 0;
         return (struct gsim_loading){
-            .cargo = {.way = GSIM_CARRY_IN_FRESH, .bytes = bytes > 0 ? bytes : 0}};
+            .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0}};
     }
-    struct gsim_suspend_cost cost =
-        gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
-                          gsim_machine_mem_bytes(model, slot), about->is_moved);
+    struct gsim_suspension_cost cost =
+        gsim_suspension_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
+                             gsim_machine_mem_bytes(model, slot), about->is_moved);
     note_back(model, job, &cost);
     job->bytes_in += cost.bytes_in * gsim_machine_held(about);
     if (cost.is_out_late)
@@ -91,8 +91,8 @@ void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
     job->after_ns = loading->after_ns;
     job->carried_since_ns = now_ns;
     job->carried_bytes = loading->cargo.bytes;
-    if (job->is_carried && !gsim_traffic_begin(&model->traffic, slot, &loading->cargo, about->units,
-                                               about->n_units, now_ns))
+    if (job->is_carried && !gsim_transfers_begin(&model->transfers, slot, &loading->cargo,
+                                                 about->units, about->n_units, now_ns))
         model->is_out_of_memory = true;
 }
 
@@ -116,7 +116,7 @@ bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns) {
     gsim_slot slot;
     int64_t end_ns;
     bool has_failed;
-    while (gsim_traffic_pop(&model->traffic, now_ns, &slot, &end_ns, &has_failed)) {
+    while (gsim_transfers_pop(&model->transfers, now_ns, &slot, &end_ns, &has_failed)) {
         struct gsim_machine_job *job = &model->jobs[slot];
         job->is_carried = false;
         if (model->setup.observer)

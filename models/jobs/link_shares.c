@@ -8,10 +8,10 @@ enum { FIRST_WINDOW_NS = GSIM_NS_PER_S, IS_NEWS = 64, GROWS_BY = 8 };
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static bool has_shared_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
-    for (uint32_t gpu = 1; wiring->root_of_gpu && gpu < n_gpus; gpu++)
-        if (wiring->root_of_gpu[gpu] == wiring->root_of_gpu[gpu - 1] &&
-            wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]] != INT64_MAX)
+/* A root may carry less than the one GPU below it asks for. */
+static bool has_limited_root(const struct gsim_wiring *wiring, uint32_t n_gpus) {
+    for (uint32_t gpu = 0; wiring->root_of_gpu && gpu < n_gpus; gpu++)
+        if (wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]] != INT64_MAX)
             return true;
     return false;
 }
@@ -30,28 +30,38 @@ static void find_groups(struct gsim_model *model, uint32_t gpu) {
     const struct gsim_link_shares_host *host = &model->link_shares.hosts[wiring->node_of_gpu[gpu]];
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
     about->first_below_root = first_of(host, wiring->root_of_gpu, gpu);
-    about->first_in_domain = first_of(host, model->traffic.domains.hosts.domain_of_gpu, gpu);
+    about->first_in_domain = first_of(host, model->transfers.domains.hosts.domain_of_gpu, gpu);
 }
 
-bool gsim_link_shares_init(struct gsim_model *model) {
+static bool allocate(struct gsim_link_shares *link_shares, const struct gsim_model_setup *setup) {
+    uint32_t n_gpus = setup->n_gpus, n = setup->wiring.n_nodes;
+    struct gsim_arena *arena = setup->arena;
+    gsim_eventq_init(&link_shares->windows, arena);
+    link_shares->gpus = gsim_arena_array(arena, n_gpus, sizeof *link_shares->gpus);
+    link_shares->hosts = gsim_arena_array(arena, n, sizeof *link_shares->hosts);
+    link_shares->disturbed = gsim_arena_array(arena, n, sizeof *link_shares->disturbed);
+    link_shares->below_root = gsim_arena_array(arena, n_gpus, sizeof *link_shares->below_root);
+    link_shares->in_domain = gsim_arena_array(arena, n_gpus, sizeof *link_shares->in_domain);
+    link_shares->found = gsim_arena_array(arena, n_gpus, sizeof *link_shares->found);
+    link_shares->copies =
+        gsim_arena_array(arena, GSIM_DIRECTIONS * (size_t)n_gpus, sizeof *link_shares->copies);
+    return link_shares->gpus && link_shares->hosts && link_shares->disturbed &&
+           link_shares->below_root && link_shares->in_domain && link_shares->found &&
+           link_shares->copies && gsim_eventq_reserve(&link_shares->windows, n);
+}
+
+void gsim_link_shares_init(struct gsim_model *model) {
+    const struct gsim_model_setup *setup = &model->setup;
+    model->link_shares.is_on =
+        model->transfers.domains.is_bottleneck || has_limited_root(&setup->wiring, setup->n_gpus);
+}
+
+bool gsim_link_shares_open(struct gsim_model *model) {
     struct gsim_link_shares *link_shares = &model->link_shares;
     const struct gsim_model_setup *setup = &model->setup;
-    link_shares->is_on =
-        model->traffic.domains.is_bottleneck || has_shared_root(&setup->wiring, setup->n_gpus);
-    if (!link_shares->is_on)
+    if (link_shares->is_open)
         return true;
-    uint32_t n = setup->wiring.n_nodes;
-    gsim_eventq_init(&link_shares->windows, setup->arena);
-    link_shares->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *link_shares->gpus);
-    link_shares->hosts = gsim_arena_array(setup->arena, n, sizeof *link_shares->hosts);
-    link_shares->disturbed = gsim_arena_array(setup->arena, n, sizeof *link_shares->disturbed);
-    link_shares->below_root =
-        gsim_arena_array(setup->arena, setup->n_gpus, sizeof *link_shares->below_root);
-    link_shares->in_domain =
-        gsim_arena_array(setup->arena, setup->n_gpus, sizeof *link_shares->in_domain);
-    if (!link_shares->gpus || !link_shares->hosts || !link_shares->disturbed ||
-        !link_shares->below_root || !link_shares->in_domain ||
-        !gsim_eventq_reserve(&link_shares->windows, n))
+    if (!allocate(link_shares, setup) || !gsim_transfers_meet_pagers(&model->transfers, setup))
         return false;
     for (uint32_t gpu = setup->n_gpus; gpu-- > 0;) {
         struct gsim_link_shares_host *host = &link_shares->hosts[setup->wiring.node_of_gpu[gpu]];
@@ -61,19 +71,27 @@ bool gsim_link_shares_init(struct gsim_model *model) {
     }
     for (uint32_t gpu = 0; gpu < setup->n_gpus; gpu++)
         find_groups(model, gpu);
+    link_shares->is_open = true;
     return true;
 }
 
-void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    struct gsim_link_shares *link_shares = &model->link_shares;
-    if (gsim_mostly(!link_shares->is_on))
-        return;
-    uint32_t node = model->setup.wiring.node_of_gpu[gpu];
+static void look_later(struct gsim_link_shares *link_shares, uint32_t node, int64_t now_ns) {
     link_shares->disturbed_ns = now_ns;
     if (link_shares->hosts[node].is_disturbed)
         return;
     link_shares->hosts[node].is_disturbed = true;
     link_shares->disturbed[link_shares->n_disturbed++] = node;
+}
+
+/* Where no links are shared, paging matters only to copies over the link of its own GPU. */
+void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_shares *link_shares = &model->link_shares;
+    if (gsim_mostly(!link_shares->is_open))
+        return;
+    uint32_t node = model->setup.wiring.node_of_gpu[gpu];
+    if (link_shares->is_on || gsim_eventq_has(&link_shares->windows, node) ||
+        gsim_link_is_copying(&model->transfers.pcie, gpu))
+        look_later(link_shares, node, now_ns);
 }
 
 /* --- a GPU ------------------------------------------------------------------------------------ */
@@ -102,63 +120,72 @@ static bool is_paging(const struct gsim_model *model, uint32_t gpu) {
     return gsim_next_report_occupied(shared, keeper_of(shared, gpu)) && is_too_much(model, gpu);
 }
 
-/* The bytes per second that the GPU asks of one way while it copies in, out or both ways at once;
- * 0: none. */
-static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way how,
-                    enum gsim_host_way way) {
-    const struct gsim_pager *pager = gsim_arbiter_pager(model->shared.of_gpu[gpu]);
-    const struct gsim_copy_rates *rates = &pager->alone.migrate;
-    bool migrates = pager->manager == GSIM_MEMORY_PROACTIVE;
-    if (how != GSIM_HOST_BOTH) {
-        int64_t alone = migrates ? rates->bytes_per_s[how == GSIM_HOST_IN ? GSIM_H2D : GSIM_D2H]
-                                 : pager->alone.copy_bytes_per_s;
-        return way == how || way == GSIM_HOST_BOTH ? alone : 0;
-    }
-    if (!migrates || !pager->proactive.is_pipelined) /* both ways take turns */
-        return 0;
-    return way == GSIM_HOST_BOTH || rates->both_bytes_per_s == INT64_MAX
-               ? rates->both_bytes_per_s
-               : rates->both_bytes_per_s / 2;
-}
-
-/* The most that the GPU ever asks of one way. */
-static int64_t asks_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way) {
-    int64_t most = 0;
-    for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
-        most = asks(model, gpu, how, way) > most ? asks(model, gpu, how, way) : most;
-    return most;
-}
-
 static void settle(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     (void)gsim_arbiter_settle(model->shared.of_gpu[keeper_of(&model->shared, gpu)], now_ns);
 }
 
-/* Begins the GPU's window. */
-static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
-    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    if (!about->is_paging)
-        return;
-    settle(model, gpu, now_ns);
-    struct gsim_paged now = paged(model, gpu);
-    about->bytes[GSIM_H2D] = now.bytes_in;
-    about->bytes[GSIM_D2H] = now.bytes_out;
+static struct gsim_link_shares_host *host_of(const struct gsim_model *model, uint32_t gpu) {
+    return &model->link_shares.hosts[model->setup.wiring.node_of_gpu[gpu]];
 }
 
-/* The average rate of this many bytes in the window, at this share of the GPU's rates. Bytes on
- * their way may have left with their job. */
-static int64_t average(int64_t bytes, uint64_t share_q32, int64_t window_ns, int64_t most) {
-    if (bytes <= 0)
-        return 0;
-    gsim_i128 alone = ((gsim_i128)bytes << 32) / (gsim_i128)share_q32;
-    gsim_i128 bytes_per_s = alone * GSIM_NS_PER_S / window_ns;
-    return bytes_per_s < most ? (int64_t)bytes_per_s : most;
+/* Begins to count what the GPU pages, from its committed state on. */
+static void count_anew(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    struct gsim_paged now = paged(model, gpu);
+    about->since_ns = now_ns;
+    about->bytes[GSIM_H2D] = now.bytes_in;
+    about->bytes[GSIM_D2H] = now.bytes_out;
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        about->demand[way] = 0;
+}
+
+/* Begins the GPU's window. */
+static void begin_window(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    if (!model->link_shares.gpus[gpu].is_paging)
+        return;
+    settle(model, gpu, now_ns);
+    count_anew(model, gpu, now_ns);
+}
+
+static void begin_paging(struct gsim_model *model, uint32_t gpu, bool is) {
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    about->is_paging = is;
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        about->asks[way] = is ? gsim_link_parts_most(model, gpu, way) : 0;
+    about->found[GSIM_HOST_IN] = -1;
+}
+
+void gsim_link_shares_count(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_shares *link_shares = &model->link_shares;
+    if (gsim_mostly(!link_shares->is_open) || !model->shared.of_gpu[gpu] ||
+        gsim_eventq_has(&link_shares->windows, model->setup.wiring.node_of_gpu[gpu]))
+        return;
+    if (!link_shares->is_on && is_paging(model, gpu) != link_shares->gpus[gpu].is_paging)
+        begin_paging(model, gpu, !link_shares->gpus[gpu].is_paging);
+    if (link_shares->gpus[gpu].is_paging || link_shares->is_on)
+        count_anew(model, gpu, now_ns);
+}
+
+/* Adds the bytes that have arrived since the last tally to what the GPU would have moved at full
+ * rates. Bytes on their way may have left with their job. */
+static void tally(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    settle(model, gpu, now_ns);
+    struct gsim_paged now = paged(model, gpu);
+    int64_t in = now.bytes_in - about->bytes[GSIM_H2D];
+    int64_t out = now.bytes_out - about->bytes[GSIM_D2H];
+    const int64_t bytes[GSIM_HOST_WAYS] = {in, out, in + out};
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        about->demand[way] += ((gsim_i128)bytes[way] << 32) / (gsim_i128)about->shares.q32[way];
+    about->bytes[GSIM_H2D] = now.bytes_in;
+    about->bytes[GSIM_D2H] = now.bytes_out;
 }
 
 /* Where clean pages are copied out too, as much goes out as comes in, and chance decides how much
  * of each a window sees. */
 static void even_out(const struct gsim_pager *pager, int64_t *found) {
     int64_t in = found[GSIM_HOST_IN], out = found[GSIM_HOST_OUT];
-    bool is_at_once = pager->manager == GSIM_MEMORY_PROACTIVE && pager->proactive.is_pipelined;
+    bool is_at_once = gsim_link_parts_is_at_once(pager);
     if (!pager->uvm.copies_clean)
         return;
     int64_t each = is_at_once ? (in > out ? in : out) : in / 2 + out / 2;
@@ -167,135 +194,118 @@ static void even_out(const struct gsim_pager *pager, int64_t *found) {
         found[GSIM_HOST_BOTH] = 2 * each;
 }
 
-static void measure(struct gsim_model *model, uint32_t gpu, int64_t since_ns, int64_t now_ns) {
+/* The average of what the GPU asked for since its window began. */
+static void find_average(struct gsim_model *model, uint32_t gpu, int64_t now_ns, int64_t *found) {
+    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    tally(model, gpu, now_ns);
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        int64_t most = gsim_link_parts_most(model, gpu, way);
+        gsim_i128 bytes_per_s = about->demand[way] * GSIM_NS_PER_S / (now_ns - about->since_ns);
+        bytes_per_s = bytes_per_s > 0 ? bytes_per_s : 0;
+        found[way] = bytes_per_s < most ? (int64_t)bytes_per_s : most;
+    }
+    const struct gsim_pager *pager = gsim_arbiter_pager(model->shared.of_gpu[gpu]);
+    even_out(pager, found);
+    if (gsim_link_parts_is_at_once(pager))
+        return;
+    /* copies that take turns have no share of both ways by which the sum could be found */
+    gsim_i128 both = (gsim_i128)found[GSIM_HOST_IN] + found[GSIM_HOST_OUT];
+    int64_t most = gsim_link_parts_most(model, gpu, GSIM_HOST_BOTH);
+    found[GSIM_HOST_BOTH] = both < most ? (int64_t)both : most;
+}
+
+static void measure(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    int64_t found[GSIM_HOST_WAYS];
+    bool is_first = about->found[GSIM_HOST_IN] < 0;
     if (!about->is_paging)
         return;
-    settle(model, gpu, now_ns);
-    struct gsim_paged now = paged(model, gpu);
-    int64_t in = now.bytes_in - about->bytes[GSIM_H2D];
-    int64_t out = now.bytes_out - about->bytes[GSIM_D2H];
-    const int64_t bytes[GSIM_HOST_WAYS] = {in, out, in + out};
-    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
-        found[way] = average(bytes[way], about->shares.q32[way], now_ns - since_ns,
-                             asks_most(model, gpu, way));
-    even_out(gsim_arbiter_pager(model->shared.of_gpu[gpu]), found);
+    find_average(model, gpu, now_ns, about->found);
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        int64_t most = asks_most(model, gpu, way);
-        about->asks[way] = about->asks[way] / 2 + (found[way] < most ? found[way] : most) / 2;
+        int64_t most = gsim_link_parts_most(model, gpu, way);
+        int64_t found = about->found[way] < most ? about->found[way] : most;
+        about->asks[way] = is_first && host_of(model, gpu)->n_copying > 0
+                               ? found
+                               : about->asks[way] / 2 + found / 2;
     }
 }
 
-/* --- shares ----------------------------------------------------------------------------------- */
-
-static void add_asks(struct gsim_crowd_sum *sum, const struct gsim_link_shares_gpu *about) {
+/* Before the first copy: the GPU asks for what it paged in its last window, or, without one, since
+ * its contexts last came or went, where that is long enough to tell. */
+static void measure_so_far(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+    const struct gsim_link_shares *link_shares = &model->link_shares;
+    struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
+    bool has_window = gsim_eventq_has(&link_shares->windows, model->setup.wiring.node_of_gpu[gpu]);
+    bool is_met = link_shares->is_on || gsim_link_is_copying(&model->transfers.pcie, gpu);
+    if (!about->is_paging || !is_met || host_of(model, gpu)->has_met)
+        return;
+    if (has_window ? about->found[GSIM_HOST_IN] < 0 : now_ns - about->since_ns < FIRST_WINDOW_NS)
+        return;
+    if (!has_window)
+        find_average(model, gpu, now_ns, about->found);
     for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
-        sum->asks[way] += about->asks[way];
+        about->asks[way] = about->found[way];
 }
 
-/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
-static void sum_asks(struct gsim_link_shares *link_shares,
-                     const struct gsim_link_shares_host *host) {
-    uint32_t end = host->first_gpu + host->n_gpus;
-    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
-        link_shares->below_root[gpu] = link_shares->in_domain[gpu] = (struct gsim_crowd_sum){0};
-    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
-        const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
-        if (!about->is_paging)
-            continue;
-        add_asks(&link_shares->below_root[about->first_below_root], about);
-        add_asks(&link_shares->in_domain[about->first_in_domain], about);
-    }
-}
-
-/* The share of the bandwidth of a group in one way, for a GPU of it that now asks for `own`. */
-static uint64_t share_of(const struct gsim_crowd_sum *group,
-                         const struct gsim_link_shares_gpu *about, enum gsim_host_way way,
-                         int64_t own, int64_t carried) {
-    if (carried == INT64_MAX || own == INT64_MAX || own == 0)
-        return GSIM_RATE_ONE;
-    gsim_i128 asked = own + group->asks[way] - about->asks[way];
-    if (asked <= carried)
-        return GSIM_RATE_ONE;
-    uint64_t share = (uint64_t)(((gsim_u128)carried << 32) / (gsim_u128)asked);
-    return share > 0 ? share : 1;
-}
-
-static uint64_t share_of_root(const struct gsim_model *model, uint32_t gpu,
-                              enum gsim_host_way how) {
-    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    const struct gsim_crowd_sum *group = &model->link_shares.below_root[about->first_below_root];
-    const struct gsim_wiring *wiring = &model->setup.wiring;
-    uint64_t least = GSIM_RATE_ONE;
-    for (enum gsim_host_way way = GSIM_HOST_IN; wiring->root_of_gpu && way < GSIM_HOST_BOTH;
-         way++) {
-        uint64_t share = share_of(group, about, way, asks(model, gpu, how, way),
-                                  wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]]);
-        least = share < least ? share : least;
-    }
-    return least;
-}
-
-/* Both ways count together where the domain copies both ways. */
-static uint64_t share_of_domain(const struct gsim_model *model, uint32_t gpu,
-                                enum gsim_host_way how) {
-    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
-    const struct gsim_crowd_sum *group = &model->link_shares.in_domain[about->first_in_domain];
-    const struct gsim_link_hosts *hosts = &model->traffic.domains.hosts;
-    const int64_t *carried = hosts->rates[hosts->domain_of_gpu[gpu]].bytes_per_s;
-    bool is_both = group->asks[GSIM_HOST_IN] > 0 && group->asks[GSIM_HOST_OUT] > 0;
-    uint64_t least = GSIM_RATE_ONE;
-    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
-        uint64_t share = share_of(group, about, way, asks(model, gpu, how, way), carried[way]);
-        if (way != GSIM_HOST_BOTH || is_both)
-            least = share < least ? share : least;
-    }
-    return least;
-}
+/* --- shares ---------------------------------------------------------------------------------- */
 
 static bool is_news(uint64_t was, uint64_t is) {
     uint64_t by = is > was ? is - was : was - is;
     return by > was / IS_NEWS || (is == GSIM_RATE_ONE && by > 0);
 }
 
-static void share(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
+/* Returns whether the shares that were found are other than before. */
+static bool share(struct gsim_model *model, uint32_t gpu, int64_t now_ns) {
     struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    const struct gsim_pager_shares *found = &model->link_shares.found[gpu];
     struct gsim_shared *shared = &model->shared;
-    const struct gsim_host_memory *domains = &model->traffic.domains;
-    struct gsim_pager_shares shares = gsim_pager_whole();
     bool has_news = false;
-    if (!about->is_paging)
-        return;
-    for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
-        uint64_t of_root = share_of_root(model, gpu, how);
-        uint64_t of_domain = share_of_domain(model, gpu, how);
-        shares.q32[how] = of_root < of_domain ? of_root : of_domain;
-        has_news |= is_news(about->shares.q32[how], shares.q32[how]);
-        model->link_shares.was_host_limited |=
-            of_domain < GSIM_RATE_ONE && !domains->is_given[domains->hosts.domain_of_gpu[gpu]];
-    }
+    for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
+        has_news |= is_news(about->shares.q32[how], found->q32[how]);
     if (!has_news)
-        return;
-    about->shares = shares;
+        return false;
+    if (gsim_eventq_has(&model->link_shares.windows, model->setup.wiring.node_of_gpu[gpu]))
+        tally(model, gpu, now_ns);
+    about->shares = *found;
     uint32_t keeper = keeper_of(shared, gpu);
-    gsim_arbiter_set_shares(shared->of_gpu[gpu], shared->of_gpu[keeper], &shares, now_ns);
+    gsim_arbiter_set_shares(shared->of_gpu[gpu], shared->of_gpu[keeper], found, now_ns);
     gsim_next_report_anew(shared, keeper, now_ns);
+    return true;
 }
 
-static void share_all(struct gsim_model *model, const struct gsim_link_shares_host *host,
+/* The GPUs change what they ask for as soon as copies take a part of their links. */
+static void share_all(struct gsim_model *model, struct gsim_link_shares_host *host,
                       int64_t now_ns) {
-    sum_asks(&model->link_shares, host);
-    for (uint32_t k = 0; k < host->n_gpus; k++)
-        share(model, host->first_gpu + k, now_ns);
+    bool meets = host->n_copying > 0, foresees = meets || host->has_met;
+    gsim_link_parts_find(model, host, model->link_shares.found, foresees);
+    for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++) {
+        struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+        if (!about->is_paging && !foresees)
+            continue;
+        if (!about->is_paging) /* what it still pages in is in the way of no copy any more */
+            model->link_shares.found[gpu] = gsim_pager_whole();
+        if (share(model, gpu, now_ns) || !foresees)
+            continue;
+        for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+            about->asks[way] = about->measured[way];
+    }
+    if (foresees)
+        gsim_link_parts_tell(model, host, now_ns);
+    host->has_met = meets;
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
+/* Whether the host's GPUs that page have other users of their links. */
+static bool is_crowded(const struct gsim_link_shares *link_shares,
+                       const struct gsim_link_shares_host *host) {
+    return (link_shares->is_on && host->n_paging > 1) ||
+           (host->n_paging > 0 && host->n_copying > 0);
+}
+
 static void expect_end(struct gsim_link_shares *link_shares, uint32_t node, int64_t length_ns) {
     struct gsim_link_shares_host *host = &link_shares->hosts[node];
     host->length_ns = length_ns;
-    if (host->n_paging > 1)
+    if (is_crowded(link_shares, host))
         gsim_eventq_set(&link_shares->windows, node, host->since_ns + length_ns, node);
     else
         gsim_eventq_cancel(&link_shares->windows, node);
@@ -306,47 +316,107 @@ static bool find_paging(struct gsim_model *model, struct gsim_link_shares_host *
     bool has_changed = false;
     host->n_paging = 0;
     for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++) {
-        struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
         bool is = is_paging(model, gpu);
         host->n_paging += is;
-        if (is == about->is_paging)
+        if (is == model->link_shares.gpus[gpu].is_paging)
             continue;
         has_changed = true;
-        about->is_paging = is;
-        for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
-            about->asks[way] = is ? asks_most(model, gpu, way) : 0;
+        begin_paging(model, gpu, is);
     }
     return has_changed;
+}
+
+/* Whether the GPU carries a copy of a whole job over links that GPUs which page may share. */
+static bool is_in_the_way(const struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_link_shares *link_shares = &model->link_shares;
+    return (link_shares->is_on || link_shares->gpus[gpu].is_paging) &&
+           gsim_link_is_copying(&model->transfers.pcie, gpu);
+}
+
+static void find_copying(struct gsim_model *model, struct gsim_link_shares_host *host) {
+    host->n_copying = 0;
+    for (uint32_t gpu = host->first_gpu; gpu < host->first_gpu + host->n_gpus; gpu++)
+        host->n_copying += is_in_the_way(model, gpu);
+}
+
+static void begin_windows(struct gsim_model *model, struct gsim_link_shares_host *host,
+                          int64_t now_ns) {
+    host->since_ns = now_ns;
+    for (uint32_t k = 0; k < host->n_gpus; k++)
+        begin_window(model, host->first_gpu + k, now_ns);
+}
+
+/* Other GPUs page than before. */
+static void meet_pagers(struct gsim_model *model, uint32_t node, int64_t now_ns) {
+    struct gsim_link_shares_host *host = &model->link_shares.hosts[node];
+    host->since_ns = now_ns;
+    if (is_crowded(&model->link_shares, host))
+        begin_windows(model, host, now_ns);
+    share_all(model, host, now_ns);
+    expect_end(&model->link_shares, node, FIRST_WINDOW_NS);
+}
+
+/* Copies of whole jobs begin or end. A window under way goes on. */
+static void meet_copies(struct gsim_model *model, uint32_t node, int64_t now_ns) {
+    struct gsim_link_shares *link_shares = &model->link_shares;
+    struct gsim_link_shares_host *host = &link_shares->hosts[node];
+    bool was_crowded = gsim_eventq_has(&link_shares->windows, node);
+    share_all(model, host, now_ns);
+    if (was_crowded && is_crowded(link_shares, host))
+        return;
+    begin_windows(model, host, now_ns);
+    expect_end(link_shares, node, FIRST_WINDOW_NS);
+}
+
+/* Contexts or copies come or go: a long window ends soon. */
+static void shorten(struct gsim_link_shares *link_shares, uint32_t node, int64_t now_ns) {
+    const struct gsim_link_shares_host *host = &link_shares->hosts[node];
+    if (is_crowded(link_shares, host) &&
+        host->since_ns + host->length_ns > now_ns + FIRST_WINDOW_NS)
+        expect_end(link_shares, node, now_ns + FIRST_WINDOW_NS - host->since_ns);
 }
 
 static void look_at(struct gsim_model *model, uint32_t node, int64_t now_ns) {
     struct gsim_link_shares *link_shares = &model->link_shares;
     struct gsim_link_shares_host *host = &link_shares->hosts[node];
-    host->is_disturbed = false;
-    if (find_paging(model, host)) {
-        host->since_ns = now_ns;
-        for (uint32_t k = 0; host->n_paging > 1 && k < host->n_gpus; k++)
-            begin_window(model, host->first_gpu + k, now_ns);
-        share_all(model, host, now_ns);
-        expect_end(link_shares, node, FIRST_WINDOW_NS);
-    } else if (host->n_paging > 1 && host->since_ns + host->length_ns > now_ns + FIRST_WINDOW_NS) {
-        expect_end(link_shares, node, now_ns + FIRST_WINDOW_NS - host->since_ns);
+    bool has_changed = host->is_changed;
+    host->is_disturbed = host->is_changed = false;
+    for (uint32_t k = 0; has_changed && k < host->n_gpus; k++)
+        measure_so_far(model, host->first_gpu + k, now_ns);
+    bool has_others = find_paging(model, host);
+    find_copying(model, host);
+    if (has_others) {
+        meet_pagers(model, node, now_ns);
+        return;
     }
+    if (has_changed && host->n_paging > 0 && (host->n_copying > 0 || host->has_met))
+        meet_copies(model, node, now_ns);
+    shorten(link_shares, node, now_ns);
 }
 
 static void end_window(struct gsim_model *model, uint32_t node, int64_t now_ns) {
     struct gsim_link_shares_host *host = &model->link_shares.hosts[node];
     for (uint32_t k = 0; k < host->n_gpus; k++)
-        measure(model, host->first_gpu + k, host->since_ns, now_ns);
-    for (uint32_t k = 0; k < host->n_gpus; k++)
-        begin_window(model, host->first_gpu + k, now_ns);
-    host->since_ns = now_ns;
+        measure(model, host->first_gpu + k, now_ns);
+    begin_windows(model, host, now_ns);
     share_all(model, host, now_ns);
     expect_end(&model->link_shares, node, host->length_ns + host->length_ns / GROWS_BY);
 }
 
+/* Hosts with engines that have begun or ended copies of whole jobs. */
+static void find_changed(struct gsim_model *model) {
+    struct gsim_link *pcie = &model->transfers.pcie;
+    uint32_t gpu;
+    while (gsim_link_take_changed(pcie, &gpu)) {
+        uint32_t node = model->setup.wiring.node_of_gpu[gpu];
+        look_later(&model->link_shares, node, pcie->pagers->changed_ns);
+        model->link_shares.hosts[node].is_changed = true;
+    }
+}
+
 int64_t gsim_link_shares_next_ns(struct gsim_model *model) {
     struct gsim_link_shares *link_shares = &model->link_shares;
+    find_changed(model);
     for (uint32_t i = 0; i < link_shares->n_disturbed; i++)
         look_at(model, link_shares->disturbed[i], link_shares->disturbed_ns);
     link_shares->n_disturbed = 0;

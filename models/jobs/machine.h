@@ -7,12 +7,14 @@
  *   boundaries.c    where a job can be stopped
  *   processor_sharing.c  ideal processor sharing
  *   shared_gpus.c   GPUs with an arbiter, on which contexts take turns
+ *   arbiters.c      the arbiters themselves, made from the profiles
  *   shared_job.c    a job on such a GPU
  *   process.c       the context that a row of the trace describes
  *   gang_paging.c   jobs on several GPUs that page
  *   next_report.c   when each GPU has something to report
  *   counters.c      the work and the costs of a job, for policies
- *   link_shares.c   the shares of links and hosts that paging GPUs leave each other
+ *   link_shares.c   when the shares of links that paging GPUs and copies leave each other change
+ *   link_parts.c    these shares
  *   job_copies.c    memory on its way to and from jobs' units
  *   instances.c     GPUs that are cut into parts (MIG)
  *   claims.c        the claims of a result about how far it can be trusted */
@@ -59,7 +61,6 @@ struct gsim_machine_gpu {
     uint8_t memory; /* enum gsim_memory: the manager of its memory */
     uint8_t parts; /* parts of its jobs that decide anything (models/jobs/process.h) */
     bool is_cut; /* the GPU is cut into instances */
-    bool was_cut; /* the GPU was cut before in this run */
     int64_t cut_until_ns; /* no job runs on it before */
     uint32_t n_sharers;
     uint32_t first_sharer;
@@ -83,7 +84,7 @@ struct gsim_model {
     bool has_key[GSIM_KEY_COUNT]; /* keys from which some job's speed was computed */
     bool is_out_of_memory; /* in a call that cannot return it; advance does */
     struct gsim_shared shared;
-    struct gsim_traffic traffic;
+    struct gsim_transfers transfers;
     struct gsim_link_shares link_shares;
 };
 
@@ -166,7 +167,7 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
 /* The copies that a suspended job would need to come back to these units, from where it is or
  * was. */
 struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,
-                                         const struct gsim_suspend_cost *cost,
+                                         const struct gsim_suspension_cost *cost,
                                          const struct gsim_unit *units, uint32_t n_units);
 /* The time of the copies alone, on idle links. */
 int64_t gsim_job_copies_ns(const struct gsim_model *model, const struct gsim_loading *loading,
@@ -180,12 +181,30 @@ void gsim_job_copies_begin(struct gsim_model *model, gsim_slot slot,
 bool gsim_job_copies_serve(struct gsim_model *model, int64_t now_ns);
 
 /* link_shares.c */
-bool gsim_link_shares_init(struct gsim_model *model); /* false: no memory left */
+void gsim_link_shares_init(struct gsim_model *model);
+/* Some GPU may page from now on. Returns false if there is no memory left. */
+bool gsim_link_shares_open(struct gsim_model *model);
 /* Contexts or their memory come to this GPU, or leave it. */
 void gsim_link_shares_disturb(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
-/* Before time goes on: settles the disturbed hosts. Returns when the next window ends. */
+/* Contexts have come to this GPU, or left it: what it pages is counted anew. */
+void gsim_link_shares_count(struct gsim_model *model, uint32_t gpu, int64_t now_ns);
+/* Before time goes on: settles the disturbed hosts, and the rates of copies there. Returns when the
+ * next window ends. */
 int64_t gsim_link_shares_next_ns(struct gsim_model *model);
 void gsim_link_shares_serve(struct gsim_model *model, int64_t now_ns);
+
+/* link_parts.c */
+/* Whether the GPU copies both ways at once. */
+bool gsim_link_parts_is_at_once(const struct gsim_pager *pager);
+/* The most that the GPU ever asks of one way, in bytes per second. */
+int64_t gsim_link_parts_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way);
+/* Finds the shares of a host's GPUs that page, by GPU. foresees: what they ask for changes with the
+ * shares; what it was stays in `measured`. */
+void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                          struct gsim_pager_shares *shares, bool foresees);
+/* Sets the rates of a host's copies by what its GPUs page. */
+void gsim_link_parts_tell(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                          int64_t now_ns);
 
 /* instances.c: the two operations of models */
 enum gsim_status gsim_instances_read(const struct gsim_model *model, uint32_t gpu,

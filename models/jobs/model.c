@@ -75,9 +75,9 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
     model->setup = *setup;
     model->gpus = gsim_arena_array(setup->arena, setup->n_gpus, sizeof *model->gpus);
     model->is_asked = gsim_arena_array(setup->arena, GSIM_STOP_COUNT, sizeof *model->is_asked);
-    if (!model->gpus || !model->is_asked || !gsim_traffic_init(&model->traffic, setup) ||
-        !gsim_link_shares_init(model))
+    if (!model->gpus || !model->is_asked || !gsim_transfers_init(&model->transfers, setup))
         return gsim_no_memory(log, "opening the device model");
+    gsim_link_shares_init(model);
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
     gsim_speed_init(model);
     gsim_eventq_init(&model->queue, setup->arena);
@@ -98,7 +98,7 @@ static bool reserve(struct gsim_model *model, uint32_t capacity) {
         return false;
     model->progress = progress;
     model->capacity = capacity;
-    return gsim_traffic_reserve(&model->traffic, capacity) &&
+    return gsim_transfers_reserve(&model->transfers, capacity) &&
            gsim_eventq_reserve(&model->queue, capacity);
 }
 
@@ -120,7 +120,7 @@ static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     if (model->jobs[slot].is_turning)
         gsim_shared_leave(model, slot, false, now_ns);
     gsim_shared_drop(model, slot, now_ns);
-    gsim_traffic_forget(&model->traffic, slot);
+    gsim_transfers_forget(&model->transfers, slot);
     gsim_eventq_cancel(&model->queue, slot);
 }
 
@@ -298,8 +298,8 @@ static bool reaches_boundary(struct gsim_model *model, gsim_slot slot, enum gsim
 }
 
 /* The copies of a job on its way out, and the time besides. */
-static struct gsim_loading leaving_with(const struct gsim_suspend_cost *cost) {
-    return (struct gsim_loading){.cargo = {.way = GSIM_CARRY_OUT,
+static struct gsim_loading leaving_with(const struct gsim_suspension_cost *cost) {
+    return (struct gsim_loading){.cargo = {.way = GSIM_CARGO_OUT,
                                            .bytes = cost->is_out_late ? 0 : cost->bytes_out,
                                            .kept_bytes = cost->kept_bytes,
                                            .stored_bytes = cost->stored_bytes},
@@ -312,10 +312,10 @@ static void begin_saving(struct gsim_model *model, gsim_slot slot, int64_t now_n
     stand_still(model, slot, keeps_memory(model, slot, job->keep), now_ns);
     if (job->keep == GSIM_KEEP_DISCARD)
         model->progress[slot].done = 0;
-    struct gsim_suspend_cost cost = {0};
+    struct gsim_suspension_cost cost = {0};
     if (!is_free)
-        cost = gsim_suspend_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
-                                 gsim_machine_mem_bytes(model, slot), false);
+        cost = gsim_suspension_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
+                                    gsim_machine_mem_bytes(model, slot), false);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     struct gsim_loading leaving = leaving_with(&cost);
     int64_t takes_ns = gsim_job_copies_ns(model, &leaving, about->units, about->n_units);
@@ -361,7 +361,7 @@ static int64_t fail(struct gsim_model *model, gsim_slot slot, int64_t checkpoint
     if (job->is_turning || job->phase == RUNNING || job->phase == STOPPING)
         stand_still(model, slot, false, now_ns);
     gsim_shared_drop(model, slot, now_ns);
-    gsim_traffic_forget(&model->traffic, slot);
+    gsim_transfers_forget(&model->transfers, slot);
     gsim_machine_expect_nothing(model, slot);
     int64_t done_ns = gsim_work_to_ns(model->progress[slot].done);
     int64_t kept_ns = keeps ? done_ns / checkpoint_ns * checkpoint_ns : 0;
@@ -404,22 +404,26 @@ static void watch(struct gsim_model *model, gsim_slot slot, enum gsim_watch_kind
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+/* The next event of jobs and their copies. */
+static inline int64_t next_of_jobs(struct gsim_model *model) {
+    int64_t next_ns = gsim_eventq_next(&model->queue);
+    int64_t carried_next_ns = gsim_transfers_next_time(&model->transfers);
+    return carried_next_ns < next_ns ? carried_next_ns : next_ns;
+}
+
 /* The next event where jobs take turns, or GPUs page. */
-GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t next_ns,
-                                        int64_t horizon_ns) {
-    if (model->link_shares.is_on) {
-        int64_t window_ns = gsim_link_shares_next_ns(model);
-        next_ns = window_ns < next_ns ? window_ns : next_ns;
-    }
+GSIM_APART static int64_t next_of_turns(struct gsim_model *model, int64_t horizon_ns) {
+    int64_t window_ns = GSIM_NEVER;
+    if (model->link_shares.is_open)
+        window_ns = gsim_link_shares_next_ns(model); /* it sets the rates of copies */
+    int64_t next_ns = next_of_jobs(model);
+    next_ns = window_ns < next_ns ? window_ns : next_ns;
     return gsim_shared_next_ns(model, next_ns < horizon_ns ? next_ns : horizon_ns);
 }
 
 static int64_t next_time(struct gsim_model *model, int64_t horizon_ns) {
-    int64_t next_ns = gsim_eventq_next(&model->queue);
-    int64_t carried_next_ns = gsim_traffic_next_time(&model->traffic);
-    next_ns = carried_next_ns < next_ns ? carried_next_ns : next_ns;
-    return gsim_mostly(model->shared.n_active == 0) ? next_ns
-                                                    : next_of_turns(model, next_ns, horizon_ns);
+    return gsim_mostly(model->shared.n_active == 0) ? next_of_jobs(model)
+                                                    : next_of_turns(model, horizon_ns);
 }
 
 GSIM_COLD static bool grow_events(struct gsim_model *model, struct gsim_events *events) {
@@ -526,9 +530,9 @@ static inline bool serve(struct gsim_model *model, gsim_slot slot, int64_t now_n
 static bool advance(struct gsim_model *model, int64_t now_ns, struct gsim_events *events) {
     if (gsim_rarely(model->shared.n_active > 0))
         gsim_shared_settle(model, now_ns);
-    if (gsim_rarely(model->link_shares.is_on))
+    if (gsim_rarely(model->link_shares.is_open))
         gsim_link_shares_serve(model, now_ns);
-    if (gsim_rarely(gsim_traffic_next_time(&model->traffic) <= now_ns) &&
+    if (gsim_rarely(gsim_transfers_next_time(&model->transfers) <= now_ns) &&
         !gsim_job_copies_serve(model, now_ns))
         return false;
     /* Events that an event causes at its own instant (a job with no work left after it starts) are
@@ -562,9 +566,9 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     const struct gsim_unit *there = units ? units : about->units;
     uint32_t n_there = units ? n_units : about->n_units;
     bool is_moved = units && (about->n_units != n_units || about->units[0].gpu != units[0].gpu);
-    struct gsim_suspend_cost cost =
-        gsim_suspend_cost(gsim_machine_profile(model, there, n_there), stop, keep,
-                          gsim_machine_mem_bytes(model, slot), is_moved);
+    struct gsim_suspension_cost cost =
+        gsim_suspension_cost(gsim_machine_profile(model, there, n_there), stop, keep,
+                             gsim_machine_mem_bytes(model, slot), is_moved);
     struct gsim_loading away = leaving_with(&cost);
     if (is_free_pause(model, slot, keep))
         away.after_ns = 0;

@@ -167,24 +167,6 @@ static const struct gsim_program *program_of(const struct gsim_trace *trace, uin
     return app >= 0 && trace->programs ? trace->programs[app] : NULL;
 }
 
-/* The program as the row describes it: its kernels together as long as gpu_ms. */
-static struct gsim_context run_program(const struct gsim_trace *trace, uint32_t index,
-                                       const struct gsim_profile *profile,
-                                       const struct gsim_program *program, int64_t iterations) {
-    int64_t kernels_ns = given(trace, GSIM_COL_GPU_NS, index);
-    struct gsim_context context = {.iterations = iterations,
-                                   .gpu_ns = program->gpu_ns,
-                                   .host_ns = program->host_ns,
-                                   .kernels = program->n_kernels,
-                                   .queue = profile->value[GSIM_KEY_LAUNCH_QUEUE],
-                                   .program = program};
-    if (kernels_ns > 0)
-        context.gpu_ns += kernels_ns - program->kernels_ns;
-    if (context.gpu_ns < context.kernels)
-        context.gpu_ns = context.kernels;
-    return context;
-}
-
 static struct gsim_process loop_of_program(const struct gsim_trace *trace, uint32_t index,
                                            const struct gsim_profile *profile,
                                            const struct gsim_program *program) {
@@ -192,7 +174,8 @@ static struct gsim_process loop_of_program(const struct gsim_trace *trace, uint3
     int64_t tail_ns = given(trace, GSIM_COL_HOST_TAIL_NS, index);
     int64_t n = given(trace, GSIM_COL_ITERATIONS, index);
     int64_t service_ns = trace->service_ns[index] - tail_ns;
-    process.context = run_program(trace, index, profile, program, n);
+    process.context =
+        gsim_program_context(program, profile, given(trace, GSIM_COL_GPU_NS, index), 0, n);
     process.iterations = n;
     int64_t alone_ns =
         gsim_program_fit(&process.context, service_ns, given(trace, GSIM_COL_HOST_NS, index));
@@ -207,12 +190,10 @@ static struct gsim_process requests_of_program(const struct gsim_trace *trace, u
                                                const struct gsim_program *program) {
     struct gsim_process process = {
         .is_open_loop = true, .per_iteration = 1, .length_key = GSIM_KEY_COUNT};
-    int64_t host_ns = given(trace, GSIM_COL_HOST_NS, index);
-    process.context =
-        run_program(trace, index, profile, program, given(trace, GSIM_COL_REQUESTS, index));
+    process.context = gsim_program_context(program, profile, given(trace, GSIM_COL_GPU_NS, index),
+                                           given(trace, GSIM_COL_HOST_NS, index),
+                                           given(trace, GSIM_COL_REQUESTS, index));
     process.context.launch_lag_ns = profile->value[GSIM_KEY_LAUNCH_GAP_NS];
-    if (host_ns > 0)
-        process.context.host_ns = host_ns;
     process.pace_ns = process.context.gpu_ns;
     return process;
 }
@@ -287,7 +268,8 @@ struct gsim_process gsim_process_of(const struct gsim_trace *trace, uint32_t ind
         process = open_loop(trace, index, profile);
     else
         process = closed_loop(trace, index, profile, parts);
-    process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
+    if (!process.context.program)
+        process.context.queue = profile->value[GSIM_KEY_LAUNCH_QUEUE];
     process.is_cold = is_beyond_l2(trace, index, profile);
     return process;
 }
@@ -371,6 +353,7 @@ void gsim_process_pace(struct gsim_context *context, uint64_t rate_q32) {
     context->gpu_ns = gsim_process_time_ns(context->gpu_ns, rate_q32);
     context->host_ns = gsim_process_time_ns(context->host_ns, rate_q32);
     context->gap_ns = gsim_process_time_ns(context->gap_ns, rate_q32);
+    context->pace_ns = gsim_process_time_ns(context->pace_ns, rate_q32);
     if (context->gpu_ns < context->kernels) /* of at least 1 ns each */
         context->gpu_ns = context->kernels;
 }
@@ -382,6 +365,7 @@ void gsim_process_repace(struct gsim_context *left, const struct gsim_context *w
     left->gpu_ns = whole->gpu_ns;
     left->host_ns = whole->host_ns;
     left->gap_ns = whole->gap_ns;
+    left->pace_ns = whole->pace_ns;
 }
 
 void gsim_process_put(const struct gsim_process *process, gsim_work service,

@@ -9,73 +9,6 @@
 /* A lane in which a context is alone, or takes turns of the device's default length. */
 static const struct gsim_lane plain_lane = {.discipline = GSIM_DISCIPLINE_RR};
 
-/* --- arbiters --------------------------------------------------------------------------------- */
-
-static struct gsim_vgpu_rule vgpu_rule(const struct gsim_lane *lane,
-                                       const struct gsim_profile *profile) {
-    static const enum gsim_vgpu_scheduler schedulers[] = {[GSIM_TURNS_USED] = GSIM_VGPU_BEST_EFFORT,
-                                                          [GSIM_TURNS_EQUAL] = GSIM_VGPU_EQUAL,
-                                                          [GSIM_TURNS_FIXED] = GSIM_VGPU_FIXED};
-    return gsim_vgpu_rule(profile, schedulers[gsim_lane_turns(lane)], 1, gsim_lane_most_vgpus(lane),
-                          lane->quantum_ns > 0 ? lane->quantum_ns : 0);
-}
-
-static int64_t quantum_of(const struct gsim_lane *lane, const struct gsim_profile *profile) {
-    if (gsim_lane_most_vgpus(lane) > 0)
-        return vgpu_rule(lane, profile).quantum_ns;
-    if (lane->quantum_ns == GSIM_QUANTUM_SHORT)
-        return profile->value[GSIM_KEY_SLICE_SHORT_NS];
-    if (lane->quantum_ns == GSIM_QUANTUM_LONG)
-        return profile->value[GSIM_KEY_SLICE_LONG_NS];
-    return lane->quantum_ns > 0 ? lane->quantum_ns : profile->value[GSIM_KEY_SLICE_QUANTUM_NS];
-}
-
-static bool open_table(struct gsim_model *model) {
-    struct gsim_shared *shared = &model->shared;
-    uint32_t n = model->setup.n_gpus;
-    if (shared->of_gpu)
-        return true;
-    shared->active = gsim_arena_array(model->setup.arena, n, sizeof *shared->active);
-    shared->of_gpu = gsim_arena_array(model->setup.arena, n, sizeof *shared->of_gpu);
-    shared->close = gsim_arena_array(model->setup.arena, n, sizeof *shared->close);
-    shared->is_close = gsim_arena_array(model->setup.arena, n, sizeof *shared->is_close);
-    shared->is_due = gsim_arena_array(model->setup.arena, n, sizeof *shared->is_due);
-    shared->taken_by = gsim_arena_array(model->setup.arena, n, sizeof *shared->taken_by);
-    gsim_eventq_init(&shared->ahead, model->setup.arena);
-    return shared->taken_by && shared->active && shared->of_gpu && shared->close &&
-           shared->is_close && shared->is_due && gsim_eventq_reserve(&shared->ahead, n);
-}
-
-static struct gsim_switch_costs switch_costs(const struct gsim_profile *profile) {
-    return (struct gsim_switch_costs){.preempt_ns = profile->value[GSIM_KEY_SWITCH_PREEMPT_NS],
-                                      .preempt_full_ns =
-                                          profile->value[GSIM_KEY_SWITCH_PREEMPT_FULL_NS],
-                                      .idle_ns = profile->value[GSIM_KEY_SWITCH_IDLE_NS],
-                                      .halt = gsim_kernel_stop_costs_of(profile),
-                                      .cold_ns = profile->value[GSIM_KEY_SWITCH_COLD_NS],
-                                      .lookahead_ns = profile->value[GSIM_KEY_SWITCH_LOOKAHEAD_NS]};
-}
-
-struct gsim_arbiter *gsim_shared_arbiter(struct gsim_model *model, uint32_t gpu) {
-    struct gsim_shared *shared = &model->shared;
-    if (!open_table(model))
-        return NULL;
-    if (shared->of_gpu[gpu])
-        return shared->of_gpu[gpu];
-    const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
-    struct gsim_arbiter_options options = {.costs = switch_costs(profile),
-                                           .quantum_ns = profile->value[GSIM_KEY_SLICE_QUANTUM_NS],
-                                           .slice_budget = model->setup.slice_budget,
-                                           .is_plain = model->setup.is_plain,
-                                           .is_exact = model->setup.is_exact};
-    (void)gsim_observe_slices(model->setup.observer, &options.watch_from_ns,
-                              &options.watch_until_ns);
-    shared->of_gpu[gpu] = gsim_arbiter_new(&options, model->setup.arena);
-    if (shared->of_gpu[gpu])
-        shared->active[shared->n_active++] = gpu;
-    return shared->of_gpu[gpu];
-}
-
 /* --- arranging -------------------------------------------------------------------------------- */
 
 static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane *lane) {
@@ -90,8 +23,8 @@ static bool is_on_devices(const struct gsim_model *model, const struct gsim_lane
 static bool is_worth_switching(const struct gsim_model *model, const struct gsim_lane *lane) {
     for (uint16_t type = 0; gsim_lane_turns(lane) && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
-        struct gsim_switch_costs costs = switch_costs(profile);
-        if (quantum_of(lane, profile) <= gsim_switch_most_ns(&costs))
+        struct gsim_switch_costs costs = gsim_arbiters_switch_costs(profile);
+        if (gsim_arbiters_quantum_ns(lane, profile) <= gsim_switch_most_ns(&costs))
             return false;
     }
     return true;
@@ -326,6 +259,7 @@ static void arrange_memory(struct gsim_model *model, uint32_t gpu, struct gsim_a
     struct gsim_pager pager;
     bool is_paging = gsim_shared_pages(arrangement->memory);
     model->shared.has_managed[arrangement->memory] = true;
+    model->is_out_of_memory |= is_paging && !gsim_link_shares_open(model);
     if (is_paging)
         gsim_pager_init(&pager, arrangement, gsim_machine_profile_at(model, gpu),
                         model->setup.arena);
@@ -337,7 +271,7 @@ static bool arrange_lane(struct gsim_model *model, uint32_t gpu, uint16_t place,
                          const struct gsim_lane *lane, int64_t now_ns) {
     const struct gsim_profile *profile = gsim_machine_profile_at(model, gpu);
     struct gsim_lane here = *lane;
-    here.quantum_ns = quantum_of(lane, profile);
+    here.quantum_ns = gsim_arbiters_quantum_ns(lane, profile);
     model->shared.has_vgpus |= gsim_lane_most_vgpus(lane) > 0;
     if (gsim_lane_most_vgpus(lane) > 0 && lane->quantum_ns <= 0)
         model->shared.has_key[gsim_vgpu_slice_key(profile, gsim_lane_most_vgpus(lane))] = true;
@@ -364,7 +298,7 @@ static void become_spatial(struct gsim_model *model, uint32_t gpu, int64_t now_n
 
 bool gsim_shared_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_space *instances,
                      uint16_t n, int64_t now_ns) {
-    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_arbiters_at(model, gpu);
     if (!arbiter)
         return false;
     bool is_done = true;
@@ -378,7 +312,7 @@ bool gsim_shared_cut(struct gsim_model *model, uint32_t gpu, const struct gsim_s
 
 bool gsim_shared_manage(struct gsim_model *model, uint32_t gpu,
                         const struct gsim_arrangement *arrangement) {
-    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_arbiters_at(model, gpu);
     model->gpus[gpu].parts = GSIM_PARTS_ITERATIONS;
     if (arbiter)
         arrange_memory(model, gpu, arbiter, arrangement);
@@ -418,7 +352,7 @@ static uint8_t parts_of(const struct gsim_arrangement *arrangement) {
 
 bool gsim_shared_arrange(struct gsim_model *model, uint32_t gpu,
                          const struct gsim_arrangement *arrangement, int64_t now_ns) {
-    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_arbiters_at(model, gpu);
     model->gpus[gpu].parts = parts_of(arrangement);
     model->gpus[gpu].n_lanes = arrangement->n_lanes;
     if (!arbiter || !note_entries(model, arrangement, now_ns))
@@ -481,10 +415,7 @@ bool gsim_shared_takes(const struct gsim_model *model, gsim_slot slot) {
 }
 
 /* On a GPU that is not arranged, shares are reservations: each has a lane of its own. */
-static uint16_t lane_for(struct gsim_model *model, struct gsim_arbiter *arbiter, uint32_t gpu,
-                         gsim_slot slot, int64_t now_ns) {
-    if (model->gpus[gpu].is_rotating)
-        return gsim_shared_job_entered(model, slot, gpu);
+static uint16_t own_lane(struct gsim_model *model, struct gsim_arbiter *arbiter, int64_t now_ns) {
     uint16_t lane = gsim_arbiter_free_lane(arbiter);
     if (!gsim_arbiter_set_lane(arbiter, lane, &plain_lane, 0, now_ns))
         model->is_out_of_memory = true;
@@ -520,8 +451,10 @@ static void run_host(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
 
 static void disturb_all(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
-    for (uint32_t u = 0; u < about->n_units; u++)
+    for (uint32_t u = 0; u < about->n_units; u++) {
+        gsim_link_shares_count(model, about->units[u].gpu, now_ns);
         gsim_link_shares_disturb(model, about->units[u].gpu, now_ns);
+    }
 }
 
 static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbiter *arbiter,
@@ -538,7 +471,7 @@ static uint16_t admit(struct gsim_model *model, gsim_slot slot, struct gsim_arbi
 
 void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     uint32_t gpu = gsim_machine_info(model, slot)->units[0].gpu;
-    struct gsim_arbiter *arbiter = gsim_shared_arbiter(model, gpu);
+    struct gsim_arbiter *arbiter = gsim_arbiters_at(model, gpu);
     struct gsim_shared_job *sharer = arbiter ? gsim_shared_job_describe(model, slot, now_ns) : NULL;
     if (!sharer) {
         model->is_out_of_memory = true;
@@ -553,12 +486,13 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
         run_host(model, slot, now_ns);
         return;
     }
-    newcomer.how.lane = lane_for(model, arbiter, gpu, slot, now_ns);
+    if (!model->gpus[gpu].is_rotating)
+        newcomer.how.lane = own_lane(model, arbiter, now_ns);
     const struct gsim_job *about = gsim_machine_info(model, slot);
     if (sharer->gpu != gpu || (about->n_units > 1 && about->is_moved))
         gsim_shared_drop(model, slot, now_ns); /* its memory was carried here */
     sharer->gpu = gpu;
-    model->is_out_of_memory |= !gsim_gangs_gather(model, slot, now_ns);
+    model->is_out_of_memory |= !gsim_gang_paging_gather(model, slot, now_ns);
     sharer->member = admit(model, slot, arbiter, &newcomer, now_ns);
     job->is_turning = sharer->member != GSIM_NO_MEMBER;
     model->is_out_of_memory |= !job->is_turning;
@@ -569,7 +503,8 @@ void gsim_shared_join(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     disturb_all(model, slot, now_ns);
     model->progress[slot].is_untold = job->is_turning;
     gsim_next_report_anew(&model->shared, gpu, now_ns);
-    gsim_shared_watch(model, slot, now_ns);
+    if (job->threshold_ns >= 0)
+        gsim_shared_watch(model, slot, now_ns);
 }
 
 static void book(struct gsim_model *model, gsim_slot slot, const struct gsim_member *member,
@@ -625,7 +560,7 @@ void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memo
         sharer->sum = sharer->before;
         gsim_arbiter_leave(arbiter, sharer->member, now_ns);
     }
-    gsim_gangs_scatter(model, slot, now_ns);
+    gsim_gang_paging_scatter(model, slot, now_ns);
     disturb_all(model, slot, now_ns);
     model->jobs[slot].is_turning = false;
     model->progress[slot].is_untold = false;
@@ -641,8 +576,8 @@ void gsim_shared_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns) 
     sharer->before.stall_ns -= sharer->parked.stall_ns;
     sharer->sum = sharer->before;
     gsim_link_shares_disturb(model, sharer->gpu, now_ns);
-    gsim_gangs_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);
-    gsim_gangs_drop(model, slot, now_ns);
+    gsim_gang_paging_free(model, &sharer->parked.tenant, sharer->gpu, now_ns);
+    gsim_gang_paging_drop(model, slot, now_ns);
     sharer->is_parked = false;
 }
 

@@ -73,8 +73,6 @@ struct gsim_shared_job *gsim_shared_job_describe(struct gsim_model *model, gsim_
 /* The overflow of an iteration of the job's context, by its cap. */
 struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slot slot,
                                               uint32_t gpu);
-/* The job's lane: that of its instance, or of its entry; without either the first lane. */
-uint16_t gsim_shared_job_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu);
 /* The member as which the job joins the arbiter of this GPU. A job that may be halted runs in the
  * form that its lane needs: in pieces, or with checkpoints. */
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu);
@@ -143,19 +141,24 @@ bool gsim_next_report_occupied(const struct gsim_shared *shared, uint32_t gpu);
 /* This GPU was changed from outside: its foreseen reports do not hold any more. */
 void gsim_next_report_anew(struct gsim_shared *shared, uint32_t gpu, int64_t now_ns);
 
-/* shared_gpus.c and gang_paging.c */
-struct gsim_arbiter *gsim_shared_arbiter(struct gsim_model *model,
-                                         uint32_t gpu); /* NULL: no memory */
+/* arbiters.c */
+/* The arbiter of this GPU, made if there is none yet. NULL: no memory left. */
+struct gsim_arbiter *gsim_arbiters_at(struct gsim_model *model, uint32_t gpu);
+struct gsim_switch_costs gsim_arbiters_switch_costs(const struct gsim_profile *profile);
+/* The length of a turn in a lane of this device. */
+int64_t gsim_arbiters_quantum_ns(const struct gsim_lane *lane, const struct gsim_profile *profile);
+
+/* gang_paging.c */
 /* The job is about to join the arbiter of its first GPU: takes in the others, if the job is a gang
  * with managed memory that has them to itself. Returns false if there is no memory left. */
-bool gsim_gangs_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+bool gsim_gang_paging_gather(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* The gang has left, and parked its memory or not. */
-void gsim_gangs_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+void gsim_gang_paging_scatter(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 /* Frees parked memory, on this GPU or where another gang has taken it in. */
-void gsim_gangs_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
-                     int64_t now_ns);
+void gsim_gang_paging_free(struct gsim_model *model, struct gsim_tenant *parked, uint32_t gpu,
+                           int64_t now_ns);
 /* Frees the memory that the gang has parked on GPUs other than its first. */
-void gsim_gangs_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
+void gsim_gang_paging_drop(struct gsim_model *model, gsim_slot slot, int64_t now_ns);
 
 /* The memory that was moved for a job. */
 struct gsim_memory_use gsim_shared_memory_use(const struct gsim_model *model, gsim_slot slot);

@@ -103,7 +103,8 @@ struct gsim_overflow gsim_shared_job_overflow(struct gsim_model *model, gsim_slo
     return gsim_overflow_of(beyond, gsim_machine_profile_at(model, gpu));
 }
 
-uint16_t gsim_shared_job_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+/* The job's lane: that of its instance, or of its entry; without either the first lane. */
+static uint16_t lane_entered(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
     uint16_t instance = gsim_machine_info(model, slot)->units[0].slot;
     uint16_t lane = model->shared.by_slot[slot].how.lane;
     if (instance > 0)
@@ -112,10 +113,10 @@ uint16_t gsim_shared_job_entered(const struct gsim_model *model, gsim_slot slot,
 }
 
 /* On a GPU that is not arranged each job has a lane of its own, in which nothing halts it. */
-static struct gsim_lane lane_of(const struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
+static struct gsim_lane lane_of(const struct gsim_model *model, uint32_t gpu, uint16_t place) {
     if (!model->gpus[gpu].is_rotating)
         return (struct gsim_lane){.discipline = GSIM_DISCIPLINE_RR};
-    return gsim_arbiter_lane(model->shared.of_gpu[gpu], gsim_shared_job_entered(model, slot, gpu));
+    return gsim_arbiter_lane(model->shared.of_gpu[gpu], place);
 }
 
 static struct gsim_member_spec spec_of(const struct gsim_model *model, gsim_slot slot,
@@ -161,12 +162,14 @@ static struct gsim_context context_of(const struct gsim_model *model, gsim_slot 
 }
 
 struct gsim_member gsim_shared_job_member(struct gsim_model *model, gsim_slot slot, uint32_t gpu) {
-    struct gsim_lane lane = lane_of(model, slot, gpu);
+    uint16_t place = lane_entered(model, slot, gpu);
+    struct gsim_lane lane = lane_of(model, gpu, place);
     struct gsim_member member = {.how = model->shared.by_slot[slot].how,
                                  .spec = spec_of(model, slot, gpu),
                                  .context = context_of(model, slot, gpu, &lane),
                                  .tenant.spec = tenant_of(model, slot, gpu)};
     member.how.job = slot;
+    member.how.lane = place;
     member.context.gpu_ns += member.tenant.spec.overflow.ns;
     return member;
 }

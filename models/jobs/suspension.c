@@ -20,9 +20,9 @@ static int64_t free_ns(const struct gsim_profile *profile, int64_t bytes) {
     return per_gib_ns(bytes, profile->value[GSIM_KEY_SUSPEND_FREE_NS_PER_GIB]);
 }
 
-static struct gsim_suspend_cost pause_cost(const struct gsim_profile *profile, enum gsim_stop stop,
-                                           int64_t bytes, bool is_moved) {
-    struct gsim_suspend_cost cost = {.save_ns = switch_ns(profile, stop)};
+static struct gsim_suspension_cost pause_cost(const struct gsim_profile *profile,
+                                              enum gsim_stop stop, int64_t bytes, bool is_moved) {
+    struct gsim_suspension_cost cost = {.save_ns = switch_ns(profile, stop)};
     if (is_moved) {
         cost.resume_ns = free_ns(profile, bytes);
         cost.bytes_out = cost.bytes_in = cost.kept_bytes = bytes;
@@ -32,8 +32,8 @@ static struct gsim_suspend_cost pause_cost(const struct gsim_profile *profile, e
 }
 
 /* The copies are part of the measured time, and slower than the link: they do not queue on it. */
-static struct gsim_suspend_cost image_cost(const struct gsim_profile *profile, int64_t bytes) {
-    return (struct gsim_suspend_cost){
+static struct gsim_suspension_cost image_cost(const struct gsim_profile *profile, int64_t bytes) {
+    return (struct gsim_suspension_cost){
         .save_ns = profile->value[GSIM_KEY_CHECKPOINT_OUT_NS] +
                    per_gib_ns(bytes, profile->value[GSIM_KEY_CHECKPOINT_OUT_NS_PER_GIB]),
         .resume_ns = profile->value[GSIM_KEY_CHECKPOINT_IN_NS] +
@@ -41,20 +41,21 @@ static struct gsim_suspend_cost image_cost(const struct gsim_profile *profile, i
         .kept_bytes = bytes};
 }
 
-static struct gsim_suspend_cost host_cost(const struct gsim_profile *profile, int64_t bytes) {
-    return (struct gsim_suspend_cost){.save_ns = free_ns(profile, bytes),
-                                      .bytes_out = bytes,
-                                      .bytes_in = bytes,
-                                      .kept_bytes = bytes};
+static struct gsim_suspension_cost host_cost(const struct gsim_profile *profile, int64_t bytes) {
+    return (struct gsim_suspension_cost){.save_ns = free_ns(profile, bytes),
+                                         .bytes_out = bytes,
+                                         .bytes_in = bytes,
+                                         .kept_bytes = bytes};
 }
 
-static struct gsim_suspend_cost spilt(struct gsim_suspend_cost cost) {
+static struct gsim_suspension_cost spilt(struct gsim_suspension_cost cost) {
     cost.stored_bytes = cost.kept_bytes;
     return cost;
 }
 
-struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
-                                           enum gsim_keep keep, int64_t mem_bytes, bool is_moved) {
+struct gsim_suspension_cost gsim_suspension_cost(const struct gsim_profile *profile,
+                                                 enum gsim_stop stop, enum gsim_keep keep,
+                                                 int64_t mem_bytes, bool is_moved) {
     int64_t bytes = mem_bytes > 0 ? mem_bytes : 0;
     switch (keep) {
     case GSIM_KEEP_RESIDENT:
@@ -62,8 +63,8 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
         return pause_cost(profile, stop, bytes, is_moved);
     case GSIM_KEEP_HOST:
         if (mem_bytes < 0)
-            return (struct gsim_suspend_cost){.resume_ns =
-                                                  profile->value[GSIM_KEY_SUSPEND_UNKNOWN_NS]};
+            return (struct gsim_suspension_cost){.resume_ns =
+                                                     profile->value[GSIM_KEY_SUSPEND_UNKNOWN_NS]};
         return host_cost(profile, bytes);
     case GSIM_KEEP_IMAGE:
         return image_cost(profile, bytes);
@@ -72,16 +73,16 @@ struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, e
     case GSIM_KEEP_IMAGE_SPILT:
         return spilt(image_cost(profile, bytes));
     case GSIM_KEEP_STORAGE:
-        return (struct gsim_suspend_cost){.save_ns = profile->value[GSIM_KEY_RESTART_STOP_NS],
-                                          .resume_ns = profile->value[GSIM_KEY_RESTART_NS]};
+        return (struct gsim_suspension_cost){.save_ns = profile->value[GSIM_KEY_RESTART_STOP_NS],
+                                             .resume_ns = profile->value[GSIM_KEY_RESTART_NS]};
     case GSIM_KEEP_DISCARD:
     case GSIM_KEEP_COUNT:
         break;
     }
-    return (struct gsim_suspend_cost){.save_ns = profile->value[GSIM_KEY_CONTEXT_DESTROY_NS]};
+    return (struct gsim_suspension_cost){.save_ns = profile->value[GSIM_KEY_CONTEXT_DESTROY_NS]};
 }
 
-const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep) {
+const enum gsim_key *gsim_suspension_keys(enum gsim_stop stop, enum gsim_keep keep) {
     static const enum gsim_key at_boundary[] = {GSIM_KEY_SWITCH_IDLE_NS, GSIM_KEY_COUNT};
     static const enum gsim_key at_once[] = {GSIM_KEY_SWITCH_PREEMPT_NS, GSIM_KEY_COUNT};
     static const enum gsim_key host[] = {GSIM_KEY_PCIE_D2H, GSIM_KEY_SUSPEND_FREE_NS_PER_GIB,

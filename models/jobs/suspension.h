@@ -7,7 +7,7 @@
 #include "models/hardware/profile.h"
 #include "gsim/job.h"
 
-struct gsim_suspend_cost {
+struct gsim_suspension_cost {
     /* from when the job is off the SMs until its units are clear, copies not included */
     int64_t save_ns;
     int64_t resume_ns; /* to bring it back, copies not included */
@@ -21,9 +21,10 @@ struct gsim_suspend_cost {
 /* mem_bytes: of each GPU, < 0 where the trace does not give it. The time of the copies is that of
  * models/links/transfers.h. is_moved: a paused job that resumes elsewhere has its memory carried
  * over. */
-struct gsim_suspend_cost gsim_suspend_cost(const struct gsim_profile *profile, enum gsim_stop stop,
-                                           enum gsim_keep keep, int64_t mem_bytes, bool is_moved);
+struct gsim_suspension_cost gsim_suspension_cost(const struct gsim_profile *profile,
+                                                 enum gsim_stop stop, enum gsim_keep keep,
+                                                 int64_t mem_bytes, bool is_moved);
 /* The keys from which such a stop is computed; ends with GSIM_KEY_COUNT. */
-const enum gsim_key *gsim_suspend_keys(enum gsim_stop stop, enum gsim_keep keep);
+const enum gsim_key *gsim_suspension_keys(enum gsim_stop stop, enum gsim_keep keep);
 
 #endif

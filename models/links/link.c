@@ -6,16 +6,8 @@
 
 #include <assert.h>
 
-struct gsim_link_job {
-    struct gsim_transfer asked;
-    struct gsim_progress progress; /* of the nanoseconds that the transfer takes alone */
-    int64_t begin_ns;
-    int64_t alone_ns;
-    uint64_t both_q32; /* rate while the other engine is busy */
-    /* bytes per second that the transfer could reach on its own, and beside the other engine */
-    int64_t asks[2];
-    uint32_t next; /* on the engine, or among the unused */
-};
+#include "models/links/link_rates.h"
+#include "sim/base/hints.h"
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
@@ -120,10 +112,6 @@ int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_i
 
 /* --- engines ---------------------------------------------------------------------------------- */
 
-static uint32_t engine_of(uint32_t gpu, enum gsim_direction direction) {
-    return 2 * gpu + (uint32_t)direction;
-}
-
 /* Rings of the GPUs of each group, in one pass; the table of groups is scratch. */
 static bool make_rings(struct gsim_link *link, const uint32_t *group_of_gpu, uint32_t *next) {
     uint32_t n_groups = 0;
@@ -160,7 +148,7 @@ bool gsim_link_init(struct gsim_link *link, uint32_t n_gpus, const uint32_t *roo
         return false;
     for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
         for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            link->engines[engine_of(gpu, d)] =
+            link->engines[gsim_link_engine_of(gpu, d)] =
                 (struct gsim_link_engine){.head = GSIM_LINK_NONE, .tail = GSIM_LINK_NONE};
         link->next_below[gpu] = gpu;
     }
@@ -179,258 +167,72 @@ bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts 
            make_rings(link, hosts->host_of_gpu, link->next_in_host);
 }
 
-static struct gsim_link_job *head_of(const struct gsim_link *link, uint32_t engine) {
-    uint32_t head = link->engines[engine].head;
-    return head == GSIM_LINK_NONE ? NULL : &link->jobs[head];
-}
-
 bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
-    return link->engines[engine_of(gpu, direction)].head != GSIM_LINK_NONE;
+    return link->engines[gsim_link_engine_of(gpu, direction)].head != GSIM_LINK_NONE;
 }
 
-/* --- rates ------------------------------------------------------------------------------------ */
+/* --- pagers ---------------------------------------------------------------------------------- */
 
-/* The rate of an engine's head under a root without limit; 0 for an idle engine. */
-static uint64_t wanted_q32(const struct gsim_link *link, uint32_t engine) {
-    const struct gsim_link_job *job = head_of(link, engine);
-    if (!job)
-        return 0;
-    return head_of(link, engine ^ 1) ? job->both_q32 : GSIM_RATE_ONE;
+/* An engine of this GPU has begun or ended a transfer. */
+static void note_change(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    struct gsim_link_pagers *pagers = link->pagers;
+    if (gsim_mostly(!pagers))
+        return;
+    pagers->changed_ns = now_ns;
+    if (pagers->is_changed[gpu])
+        return;
+    pagers->is_changed[gpu] = true;
+    pagers->changed[pagers->n_changed++] = gpu;
 }
 
-/* Bytes per second at a rate; a transfer that takes no time asks for nothing. */
-static int64_t demand(const struct gsim_link_job *job, uint64_t rate_q32) {
-    if (job->alone_ns == 0)
-        return 0;
-    gsim_i128 alone = (gsim_i128)job->asked.bytes * GSIM_NS_PER_S / job->alone_ns;
-    gsim_i128 bytes_per_s = alone * rate_q32 >> 32;
-    return bytes_per_s > INT64_MAX ? INT64_MAX : (int64_t)bytes_per_s;
-}
-
-/* Max-min fairness: the level at which all heads that want more share equally what the modest heads
- * leave. */
-static int64_t fair_level(const struct gsim_link *link, uint32_t gpu,
-                          enum gsim_direction direction) {
-    int64_t carried = link->root_bytes_per_s[link->root_of_gpu[gpu]];
-    int64_t level = 0;
-    for (;;) {
-        int64_t left = carried, n_above = 0;
-        uint32_t other = gpu;
-        do {
-            uint32_t engine = engine_of(other, direction);
-            if (head_of(link, engine)) {
-                int64_t wants = demand(head_of(link, engine), wanted_q32(link, engine));
-                if (wants > level)
-                    n_above++;
-                else
-                    left -= wants;
-            }
-            other = link->next_below[other];
-        } while (other != gpu);
-        if (n_above == 0)
-            return INT64_MAX;
-        int64_t next = left / n_above > 0 ? left / n_above : 1;
-        if (next <= level)
-            return level;
-        level = next;
-    }
-}
-
-static uint64_t rate_below(const struct gsim_link_job *job, uint64_t wanted, int64_t level) {
-    int64_t wants = demand(job, wanted);
-    if (wants <= level)
-        return wanted;
-    uint64_t rate = (uint64_t)((gsim_u128)wanted * (uint64_t)level / (uint64_t)wants);
-    return rate ? rate : 1;
-}
-
-static void set_rate(struct gsim_link *link, uint32_t engine, uint64_t rate_q32, int64_t now_ns) {
-    struct gsim_link_job *job = head_of(link, engine);
-    struct gsim_progress *progress = &job->progress;
-    progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
-    progress->since_ns = now_ns;
-    progress->rate_q32 = rate_q32;
-    gsim_work left = gsim_work_of_ns(job->alone_ns) - progress->done;
-    int64_t takes_ns = left > 0 ? gsim_work_time(left, rate_q32) : 0;
-    gsim_eventq_set(&link->queue, engine, now_ns + takes_ns, engine);
-}
-
-static bool is_root_shared(const struct gsim_link *link, uint32_t gpu) {
-    return link->root_of_gpu && link->root_bytes_per_s[link->root_of_gpu[gpu]] != INT64_MAX;
-}
-
-/* demand() at a rate of one; most copies are short enough for one register. */
-static int64_t alone_bytes_per_s(const struct gsim_link_job *job) {
-    int64_t ns = job->alone_ns, bytes = job->asked.bytes;
-    if (ns == 0 || ns > INT64_MAX / GSIM_NS_PER_S || bytes / ns >= INT64_MAX / GSIM_NS_PER_S)
-        return demand(job, GSIM_RATE_ONE);
-    return bytes / ns * GSIM_NS_PER_S + bytes % ns * GSIM_NS_PER_S / ns;
-}
-
-/* --- rates where hosts are shared ------------------------------------------------------------- */
-
-enum { WAY_IN = 1 << GSIM_H2D, WAY_OUT = 1 << GSIM_D2H };
-
-/* Caps the engines of a ring at `carried` bytes per second together, max-min fair. ways: a bit for
- * each direction that counts. Returns whether any engine gets less. */
-static bool cap_ring(struct gsim_link *link, const uint32_t *next, uint32_t gpu, unsigned ways,
-                     int64_t carried) {
-    int64_t level = 0, sum = 0, n_above = 1;
-    uint32_t other = gpu;
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            sum += ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
-        other = next[other];
-    } while (other != gpu);
-    if (sum <= carried)
+bool gsim_link_take_changed(struct gsim_link *link, uint32_t *gpu) {
+    struct gsim_link_pagers *pagers = link->pagers;
+    if (!pagers || pagers->n_changed == 0)
         return false;
-    while (n_above > 0) {
-        int64_t left = carried;
-        n_above = 0;
-        do {
-            for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-                int64_t gets = ways >> d & 1 ? link->engines[engine_of(other, d)].gets : 0;
-                n_above += gets > level;
-                left -= gets > level ? 0 : gets;
-            }
-            other = next[other];
-        } while (other != gpu);
-        int64_t raised = n_above > 0 && left / n_above > 0 ? left / n_above : 1;
-        if (raised <= level)
-            break;
-        level = raised;
-    }
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            if (ways >> d & 1 && link->engines[engine_of(other, d)].gets > level)
-                link->engines[engine_of(other, d)].gets = level;
-        other = next[other];
-    } while (other != gpu);
+    *gpu = pagers->changed[--pagers->n_changed];
+    pagers->is_changed[*gpu] = false;
     return true;
 }
 
-/* The ways in which the engines of a domain copy. */
-static unsigned ways_of(const struct gsim_link *link, uint32_t gpu) {
-    unsigned ways = 0;
-    uint32_t other = gpu;
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            ways |= link->engines[engine_of(other, d)].gets > 0 ? 1u << d : 0;
-        other = link->next_in_domain[other];
-    } while (other != gpu);
-    return ways;
-}
-
-static void cap_domain(struct gsim_link *link, uint32_t gpu) {
-    uint32_t domain = link->hosts->domain_of_gpu[gpu];
-    const int64_t *carried = link->hosts->rates[domain].bytes_per_s;
-    bool is_limited = cap_ring(link, link->next_in_domain, gpu, WAY_IN, carried[GSIM_HOST_IN]);
-    is_limited |= cap_ring(link, link->next_in_domain, gpu, WAY_OUT, carried[GSIM_HOST_OUT]);
-    if (ways_of(link, gpu) == (WAY_IN | WAY_OUT))
-        is_limited |=
-            cap_ring(link, link->next_in_domain, gpu, WAY_IN | WAY_OUT, carried[GSIM_HOST_BOTH]);
-    link->was_host_limited |= is_limited && !link->is_host_given[domain];
-}
-
-/* Sets the bytes per second that each engine of a ring would get from an idle host, and the sum of
- * each way. */
-static void ask(struct gsim_link *link, const uint32_t *next, uint32_t gpu, int64_t *sum) {
-    uint32_t other = gpu;
-    sum[GSIM_H2D] = sum[GSIM_D2H] = 0;
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-            uint32_t engine = engine_of(other, d);
-            const struct gsim_link_job *job = head_of(link, engine);
-            int64_t gets = job ? job->asks[head_of(link, engine ^ 1) != NULL] : 0;
-            link->engines[engine].gets = gets;
-            sum[d] = gets < INT64_MAX - sum[d] ? sum[d] + gets : INT64_MAX;
-        }
-        other = next[other];
-    } while (other != gpu);
-}
-
-/* Whether the GPU is the first of its group among the GPUs of its host. */
-static bool is_lead(const uint32_t *group_of_gpu, uint32_t gpu) {
-    return gpu == 0 || group_of_gpu[gpu - 1] != group_of_gpu[gpu];
-}
-
-/* Roots cap first, then the host's memory caps the rates that the roots let through. */
-static void cap_host(struct gsim_link *link, uint32_t gpu) {
-    uint32_t other = gpu;
-    do {
-        if (is_lead(link->root_of_gpu, other)) {
-            int64_t carried = link->root_bytes_per_s[link->root_of_gpu[other]];
-            (void)cap_ring(link, link->next_below, other, WAY_IN, carried);
-            (void)cap_ring(link, link->next_below, other, WAY_OUT, carried);
-        }
-        other = link->next_in_host[other];
-    } while (other != gpu);
-    do {
-        if (is_lead(link->hosts->domain_of_gpu, other))
-            cap_domain(link, other);
-        other = link->next_in_host[other];
-    } while (other != gpu);
-}
-
-/* A head with an unchanged rate keeps its event. */
-static void settle_rate(struct gsim_link *link, uint32_t engine, int64_t now_ns) {
-    const struct gsim_link_job *job = head_of(link, engine);
-    struct gsim_link_engine *about = &link->engines[engine];
-    if (!job)
-        return;
-    uint64_t wanted = wanted_q32(link, engine);
-    bool is_as_before =
-        job->progress.rate_q32 > 0 && about->got == about->gets && about->wanted_q32 == wanted;
-    if (is_as_before)
-        return;
-    about->got = about->gets;
-    about->wanted_q32 = wanted;
-    set_rate(link, engine, rate_below(job, wanted, about->gets), now_ns);
-}
-
-/* Whether a domain's engines ask for more than its memory carries; mostly it has room for all. */
-static bool is_too_much(const struct gsim_link *link, uint32_t gpu, const int64_t *sum) {
-    const int64_t *carried = link->hosts->rates[link->hosts->domain_of_gpu[gpu]].bytes_per_s;
-    int64_t in = sum[GSIM_H2D], out = sum[GSIM_D2H];
-    return in > carried[GSIM_HOST_IN] || out > carried[GSIM_HOST_OUT] ||
-           (in > 0 && out > 0 && in > carried[GSIM_HOST_BOTH] - out);
-}
-
-static void rerate_host(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    const uint32_t *next = link->root_of_gpu ? link->next_in_host : link->next_in_domain;
-    uint32_t other = gpu;
-    int64_t sum[GSIM_DIRECTIONS];
-    ask(link, next, gpu, sum);
-    if (link->root_of_gpu)
-        cap_host(link, gpu);
-    else if (is_too_much(link, gpu, sum))
-        cap_domain(link, gpu);
-    do {
-        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++)
-            settle_rate(link, engine_of(other, d), now_ns);
-        other = next[other];
-    } while (other != gpu);
-}
-
-/* Sets rates after an engine of this GPU began or ended a transfer. A root's ring is walked for
- * each direction, since the rate of the other engine decides the rest for its neighbours. */
-static void rerate(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
-    bool is_shared = is_root_shared(link, gpu);
-    if (link->hosts) {
-        rerate_host(link, gpu, now_ns);
-        return;
+bool gsim_link_meet_pagers(struct gsim_link *link, const struct gsim_host_rates *carried,
+                           const uint16_t *type_of_gpu) {
+    struct gsim_link_pagers *pagers = gsim_arena_alloc(link->arena, sizeof *pagers);
+    uint32_t n = link->n_gpus;
+    if (!pagers)
+        return false;
+    pagers->of_gpu = gsim_arena_array(link->arena, n, sizeof *pagers->of_gpu);
+    pagers->carried = gsim_arena_array(link->arena, n, sizeof *pagers->carried);
+    pagers->self = gsim_arena_array(link->arena, n, sizeof *pagers->self);
+    pagers->changed = gsim_arena_array(link->arena, n, sizeof *pagers->changed);
+    pagers->is_changed = gsim_arena_array(link->arena, n, sizeof *pagers->is_changed);
+    if (!pagers->of_gpu || !pagers->carried || !pagers->self || !pagers->changed ||
+        !pagers->is_changed)
+        return false;
+    for (uint32_t gpu = 0; gpu < n; gpu++) {
+        pagers->self[gpu] = gpu;
+        pagers->carried[gpu] = carried[type_of_gpu[gpu]];
     }
-    for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-        int64_t level = is_shared ? fair_level(link, gpu, d) : INT64_MAX;
-        uint32_t other = gpu;
-        do {
-            uint32_t engine = engine_of(other, d);
-            const struct gsim_link_job *job = head_of(link, engine);
-            if (job)
-                set_rate(link, engine, rate_below(job, wanted_q32(link, engine), level), now_ns);
-            other = link->next_below[other];
-        } while (is_shared && other != gpu);
-    }
+    for (uint32_t engine = 0; engine < 2 * n; engine++)
+        for (uint32_t at = link->engines[engine].head; at != GSIM_LINK_NONE;
+             at = link->jobs[at].next)
+            gsim_link_find_asks(&link->jobs[at]);
+    link->pagers = pagers;
+    return true;
+}
+
+void gsim_link_set_paging(struct gsim_link *link, uint32_t gpu,
+                          const struct gsim_link_paging *paging) {
+    link->pagers->of_gpu[gpu] = *paging;
+}
+
+void gsim_link_repage(struct gsim_link *link, uint32_t gpu, int64_t now_ns) {
+    gsim_link_rerate(link, gpu, now_ns);
+}
+
+int64_t gsim_link_asks(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction) {
+    const struct gsim_link_job *job = gsim_link_head_of(link, gsim_link_engine_of(gpu, direction));
+    bool is_both = gsim_link_head_of(link, gsim_link_engine_of(gpu, direction) ^ 1) != NULL;
+    return job ? job->asks[is_both] : 0;
 }
 
 /* --- transfers -------------------------------------------------------------------------------- */
@@ -474,11 +276,10 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
                                   .alone_ns = alone_ns,
                                   .both_q32 = ratio_q32(alone_ns, both_ns),
                                   .next = GSIM_LINK_NONE};
-    if (link->hosts) {
-        job->asks[0] = alone_bytes_per_s(job);
-        job->asks[1] = (int64_t)((gsim_u128)job->asks[0] * job->both_q32 >> 32);
-    }
-    struct gsim_link_engine *engine = &link->engines[engine_of(transfer->gpu, transfer->direction)];
+    if (link->hosts || link->pagers)
+        gsim_link_find_asks(job);
+    struct gsim_link_engine *engine =
+        &link->engines[gsim_link_engine_of(transfer->gpu, transfer->direction)];
     if (engine->head != GSIM_LINK_NONE) {
         link->jobs[engine->tail].next = handle;
         engine->tail = handle;
@@ -486,7 +287,8 @@ uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *tr
     }
     engine->head = engine->tail = handle;
     begin(link, handle, now_ns);
-    rerate(link, transfer->gpu, now_ns);
+    note_change(link, transfer->gpu, now_ns);
+    gsim_link_rerate(link, transfer->gpu, now_ns);
     return handle;
 }
 
@@ -515,7 +317,8 @@ bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_
         engine->tail = GSIM_LINK_NONE;
     else
         begin(link, engine->head, key.time_ns);
-    rerate(link, out->gpu, key.time_ns);
+    note_change(link, out->gpu, key.time_ns);
+    gsim_link_rerate(link, out->gpu, key.time_ns);
     return true;
 }
 
@@ -527,14 +330,14 @@ int64_t gsim_link_together_ns(const struct gsim_link *link, uint32_t gpu, uint32
     int64_t level = INT64_MAX;
     if (job.alone_ns == 0)
         return 0;
-    if (is_root_shared(link, gpu))
+    if (gsim_link_is_root_shared(link, gpu))
         level = link->root_bytes_per_s[link->root_of_gpu[gpu]] / n;
     if (link->hosts) {
         const struct gsim_host_rates *host = &link->hosts->rates[link->hosts->domain_of_gpu[gpu]];
         int64_t carried = host->bytes_per_s[direction == GSIM_H2D ? GSIM_HOST_IN : GSIM_HOST_OUT];
         level = carried / n_in_domain < level ? carried / n_in_domain : level;
     }
-    uint64_t rate_q32 = rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
+    uint64_t rate_q32 = gsim_link_rate_below(&job, GSIM_RATE_ONE, level > 0 ? level : 1);
     return gsim_work_time(gsim_work_of_ns(job.alone_ns), rate_q32);
 }
 
@@ -550,7 +353,7 @@ static gsim_work done_at(const struct gsim_link_job *job, int64_t now_ns) {
 int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns) {
     const struct gsim_link_job *job = &link->jobs[handle];
     const struct gsim_link_engine *engine =
-        &link->engines[engine_of(job->asked.gpu, job->asked.direction)];
+        &link->engines[gsim_link_engine_of(job->asked.gpu, job->asked.direction)];
     if (engine->head != handle)
         return 0;
     if (job->alone_ns == 0)
@@ -569,7 +372,7 @@ size_t gsim_link_state(const struct gsim_link *link, uint32_t gpu, int64_t now_n
                        size_t room) {
     size_t n = 0;
     for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
-        const struct gsim_link_engine *engine = &link->engines[engine_of(gpu, d)];
+        const struct gsim_link_engine *engine = &link->engines[gsim_link_engine_of(gpu, d)];
         for (uint32_t at = engine->head; at != GSIM_LINK_NONE; at = link->jobs[at].next) {
             const struct gsim_link_job *job = &link->jobs[at];
             gsim_work done = at == engine->head ? done_at(job, now_ns) : 0;

@@ -2,7 +2,8 @@
 /* The PCIe links of a cluster. Each GPU has an engine for each direction; transfers queue first
  * come on their engine. While both engines of a GPU are busy, both are slowed to the duplex ceiling
  * and pay the latency of a pair of copies; GPUs below one root share the root's bandwidth each way,
- * max-min fair, and GPUs of one NUMA domain the bandwidth of their host's memory.
+ * max-min fair, and GPUs of one NUMA domain the bandwidth of their host's memory. Where GPUs page,
+ * transfers share what paging leaves.
  *
  * A transfer is work: as many nanoseconds as it takes alone on an idle link (gsim_copy_ns, which is
  * also its quote), done at a rate of one while nothing disturbs it. So a quote is exactly what an
@@ -10,23 +11,7 @@
 #ifndef GSIM_MODELS_LINKS_LINK_H
 #define GSIM_MODELS_LINKS_LINK_H
 
-#include "models/hardware/profile.h"
-#include "sim/api/model.h"
-#include "gsim/job.h"
-#include "gsim/arena.h"
-#include "sim/base/eventq.h"
-
-enum gsim_direction { GSIM_H2D = 0, GSIM_D2H, GSIM_DIRECTIONS };
-
-/* The rates of one way of copying. A rate of INT64_MAX is unlimited. */
-struct gsim_copy_rates {
-    int64_t bytes_per_s[GSIM_DIRECTIONS]; /* alone */
-    /* sum of both ways; each way gets half, or the rest that the other leaves */
-    int64_t both_bytes_per_s;
-    int64_t copy_ns[GSIM_DIRECTIONS]; /* per copy, alone */
-    int64_t both_copy_ns; /* per pair of copies */
-    int64_t sync_ns; /* added by a synchronous copy */
-};
+#include "models/links/link_state.h"
 
 /* Copies of pinned memory; is_reused: into device memory that an earlier job freed. */
 struct gsim_copy_rates gsim_copy_rates_pinned(const struct gsim_profile *profile, bool is_reused);
@@ -50,58 +35,12 @@ int64_t gsim_copy_duplex_ns(const struct gsim_copy_rates *rates, int64_t bytes_i
 int64_t gsim_copy_serial_ns(const struct gsim_copy_rates *rates, int64_t bytes_in,
                             int64_t bytes_out, int64_t chunk_bytes, int64_t alternate_ns);
 
-struct gsim_transfer {
-    uint32_t gpu;
-    enum gsim_direction direction;
-    bool is_synchronous; /* adds rates->sync_ns once */
-    int64_t bytes;
-    int64_t chunk_bytes;
-    const struct gsim_copy_rates *rates; /* outlives the transfer */
-    uint64_t tag; /* the caller's; returned with the ended transfer */
-};
-
 struct gsim_transfer_done {
     uint64_t tag;
     int64_t begin_ns, end_ns; /* on the engine; the wait in the queue is before begin_ns */
     int64_t bytes;
     uint32_t gpu;
     enum gsim_direction direction;
-};
-
-struct gsim_link_engine {
-    uint32_t head, tail; /* transfers; the head is on its way */
-    /* bytes per second where hosts are shared: now, and when the head's rate was set */
-    int64_t gets, got;
-    uint64_t wanted_q32; /* the rate that the head could have had then */
-};
-
-/* The rates that the GPUs of a NUMA domain reach together: in, out, and the sum of both while both
- * ways are used. */
-struct gsim_host_rates {
-    int64_t bytes_per_s[GSIM_HOST_WAYS];
-};
-struct gsim_link_hosts {
-    uint32_t n_hosts, n_domains;
-    const uint32_t *host_of_gpu, *domain_of_gpu;
-    const struct gsim_host_rates *rates; /* by domain */
-};
-
-struct gsim_link_job; /* a transfer that is queued or under way */
-
-struct gsim_link {
-    struct gsim_arena *arena;
-    struct gsim_eventq queue; /* ends of heads, by engine */
-    struct gsim_link_engine *engines; /* 2 * gpu + direction */
-    struct gsim_link_job *jobs;
-    uint32_t capacity, first_unused;
-    uint32_t n_gpus;
-    const uint32_t *root_of_gpu; /* NULL: every GPU has a root of its own */
-    const int64_t *root_bytes_per_s; /* each way, by root */
-    uint32_t *next_below; /* ring of the GPUs below one root */
-    const struct gsim_link_hosts *hosts; /* NULL: no GPUs share a host's memory */
-    uint32_t *next_in_domain, *next_in_host; /* rings, where there are hosts */
-    bool was_host_limited; /* a host's limit that no file gave decided a rate */
-    const bool *is_host_given; /* by domain */
 };
 
 /* root_of_gpu may be NULL; else it and root_bytes_per_s outlive the link. Returns false if there is
@@ -114,7 +53,6 @@ bool gsim_link_share_hosts(struct gsim_link *link, const struct gsim_link_hosts 
                            const bool *is_given);
 /* now_ns never goes back, and each transfer that ends before it has been popped. Returns a handle
  * that is valid until the transfer is popped; GSIM_LINK_NONE: no memory left. */
-#define GSIM_LINK_NONE UINT32_MAX
 uint32_t gsim_link_submit(struct gsim_link *link, const struct gsim_transfer *transfer,
                           int64_t now_ns);
 /* Time of equal single copies, one to a GPU, n of them below the root of this GPU and n_in_domain
@@ -130,7 +68,26 @@ int64_t gsim_link_next_time(const struct gsim_link *link);
 bool gsim_link_pop(struct gsim_link *link, int64_t now_ns, struct gsim_transfer_done *out);
 /* Bytes that have crossed by now_ns, as if the costs of copies were spread evenly. */
 int64_t gsim_link_carried(const struct gsim_link *link, uint32_t handle, int64_t now_ns);
+/* From now on GPUs may page besides their transfers: each transfer gets what the paging of the GPUs
+ * on its links leaves. carried: what the link of a GPU of this type carries. Returns false if there
+ * is no memory left. */
+bool gsim_link_meet_pagers(struct gsim_link *link, const struct gsim_host_rates *carried,
+                           const uint16_t *type_of_gpu);
+/* What this GPU pages; transfers go by it after the next gsim_link_repage of their GPU's host. */
+void gsim_link_set_paging(struct gsim_link *link, uint32_t gpu,
+                          const struct gsim_link_paging *paging);
+/* Sets the rates of the GPU, and of GPUs that share links with it, by what they page now. */
+void gsim_link_repage(struct gsim_link *link, uint32_t gpu, int64_t now_ns);
+/* Takes out a GPU with engines that have begun or ended a transfer, where GPUs may page. Returns
+ * false if there is none. */
+bool gsim_link_take_changed(struct gsim_link *link, uint32_t *gpu);
+/* The bytes per second that the transfer under way on an engine could reach if no other GPU was in
+ * its way; 0: none is under way. */
+int64_t gsim_link_asks(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction);
 bool gsim_link_is_busy(const struct gsim_link *link, uint32_t gpu, enum gsim_direction direction);
+static inline bool gsim_link_is_copying(const struct gsim_link *link, uint32_t gpu) {
+    return gsim_link_is_busy(link, gpu, GSIM_H2D) || gsim_link_is_busy(link, gpu, GSIM_D2H);
+}
 /* Writes the numbers that decide the future of a GPU's engines, times relative to now_ns: equal
  * numbers mean equal futures, as long as no root is shared. Returns the count of numbers; room may
  * be less. */

@@ -11,11 +11,11 @@
 #include "models/links/link.h"
 #include "sim/api/model.h"
 
-enum gsim_job_copies { GSIM_CARRY_OUT = 0, GSIM_CARRY_IN_FRESH, GSIM_CARRY_IN_REUSED };
+enum gsim_cargo_way { GSIM_CARGO_OUT = 0, GSIM_CARGO_IN_FRESH, GSIM_CARGO_IN_REUSED };
 
 /* The bytes that are carried for each unit. Units and home stay valid until they have arrived. */
 struct gsim_cargo {
-    enum gsim_job_copies way;
+    enum gsim_cargo_way way;
     int64_t bytes; /* over PCIe */
     /* bytes that lie on the node of each unit of `home`, and cross from there */
     int64_t kept_bytes;
@@ -27,7 +27,7 @@ struct gsim_cargo {
 /* The stages of a way, one after the other; on the way out the last comes first. */
 enum gsim_stage { GSIM_STAGE_STORAGE = 0, GSIM_STAGE_NETWORK, GSIM_STAGE_PCIE, GSIM_STAGES };
 
-struct gsim_traffic_job {
+struct gsim_transfers_job {
     uint32_t age; /* of the slot: transfers of earlier jobs in the slot are not reported */
     uint32_t n_left; /* transfers of the present stage */
     uint8_t stages_left;
@@ -36,7 +36,7 @@ struct gsim_traffic_job {
     struct gsim_cargo cargo;
 };
 
-struct gsim_traffic {
+struct gsim_transfers {
     struct gsim_arena *arena;
     struct gsim_host_memory domains; /* of the hosts' memory */
     struct gsim_link pcie; /* by GPU */
@@ -51,34 +51,38 @@ struct gsim_traffic {
     bool has_crossed; /* memory has crossed the network at a rate of the profile */
     const uint16_t *type_of_gpu;
     struct gsim_wiring wiring;
-    struct gsim_traffic_job *jobs; /* by slot */
+    struct gsim_transfers_job *jobs; /* by slot */
     uint32_t capacity;
 };
 
-bool gsim_traffic_init(struct gsim_traffic *traffic, const struct gsim_model_setup *setup);
+bool gsim_transfers_init(struct gsim_transfers *transfers, const struct gsim_model_setup *setup);
+/* From now on GPUs may page over the links of copies (gsim_link_meet_pagers). Returns false if
+ * there is no memory left. */
+bool gsim_transfers_meet_pagers(struct gsim_transfers *transfers,
+                                const struct gsim_model_setup *setup);
 /* Slots below capacity are about to be used. Returns false if there is no memory left. */
-bool gsim_traffic_reserve(struct gsim_traffic *traffic, uint32_t capacity);
+bool gsim_transfers_reserve(struct gsim_transfers *transfers, uint32_t capacity);
 /* A slot's job is gone: its transfers under way go on without a report. */
-void gsim_traffic_forget(struct gsim_traffic *traffic, gsim_slot slot);
+void gsim_transfers_forget(struct gsim_transfers *transfers, gsim_slot slot);
 /* Carries a cargo, which is not empty, for these units. One way a slot at a time. Returns false if
  * there is no memory left. */
-bool gsim_traffic_begin(struct gsim_traffic *traffic, gsim_slot slot,
-                        const struct gsim_cargo *cargo, const struct gsim_unit *units,
-                        uint32_t n_units, int64_t now_ns);
+bool gsim_transfers_begin(struct gsim_transfers *transfers, gsim_slot slot,
+                          const struct gsim_cargo *cargo, const struct gsim_unit *units,
+                          uint32_t n_units, int64_t now_ns);
 /* The exact time of this way on idle links. Without units: on one GPU of the first type (a
  * pool). */
-int64_t gsim_traffic_ns(const struct gsim_traffic *traffic, const struct gsim_cargo *cargo,
-                        const struct gsim_unit *units, uint32_t n_units);
+int64_t gsim_transfers_ns(const struct gsim_transfers *transfers, const struct gsim_cargo *cargo,
+                          const struct gsim_unit *units, uint32_t n_units);
 /* Whether memory that comes to this node from another node takes time. */
-static inline bool gsim_traffic_is_slow(const struct gsim_traffic *traffic, uint32_t node) {
-    return traffic->network_rates &&
-           traffic->network_rates[node].bytes_per_s[GSIM_H2D] != INT64_MAX;
+static inline bool gsim_transfers_is_slow(const struct gsim_transfers *transfers, uint32_t node) {
+    return transfers->network_rates &&
+           transfers->network_rates[node].bytes_per_s[GSIM_H2D] != INT64_MAX;
 }
-int64_t gsim_traffic_next_time(const struct gsim_traffic *traffic);
+int64_t gsim_transfers_next_time(const struct gsim_transfers *transfers);
 /* Serves the transfers that are due at or before now_ns until the way of a job is done: *slot is
  * that job and *end_ns its time. Returns false if no more are due, or if there is no memory left
  * (*has_failed). */
-bool gsim_traffic_pop(struct gsim_traffic *traffic, int64_t now_ns, gsim_slot *slot,
-                      int64_t *end_ns, bool *has_failed);
+bool gsim_transfers_pop(struct gsim_transfers *transfers, int64_t now_ns, gsim_slot *slot,
+                        int64_t *end_ns, bool *has_failed);
 
 #endif

@@ -281,72 +281,86 @@ void gsim_residency_close(struct gsim_residency *residency, uint32_t buffer) {
     residency->unused_buffer = buffer;
 }
 
-void gsim_residency_write_host(struct gsim_residency *residency, struct gsim_range range) {
-    if (range.n == 0 || !reserve(residency))
-        return;
-    for (uint32_t at = carve(residency, range); is_inside(residency, at, range);
-         at = residency->extents[at].after)
-        become(residency, at, GSIM_ON_HOST);
-    tidy(residency, range);
-}
+/* --- changes of a range ----------------------------------------------------------------------- */
 
-struct gsim_moved gsim_residency_touch(struct gsim_residency *residency, struct gsim_range range,
-                                       bool is_write) {
+/* Changes each extent of the range, and joins what became alike. Returns what moved. */
+static inline struct gsim_moved change(struct gsim_residency *residency, struct gsim_range range,
+                                       void (*one)(struct gsim_residency *residency, uint32_t at,
+                                                   bool flag, struct gsim_moved *moved),
+                                       bool flag) {
     struct gsim_moved moved = {0};
     if (range.n == 0 || !reserve(residency))
         return moved;
     for (uint32_t at = carve(residency, range); is_inside(residency, at, range);
          at = residency->extents[at].after)
-        if (is_resident(&residency->extents[at])) {
-            moved.hits += residency->extents[at].n;
-            use(residency, at, is_write);
-        }
-    tidy(residency, range);
-    return moved;
-}
-
-struct gsim_moved gsim_residency_populate(struct gsim_residency *residency,
-                                          struct gsim_range range) {
-    struct gsim_moved moved = {0};
-    if (range.n == 0 || !reserve(residency))
-        return moved;
-    for (uint32_t at = carve(residency, range); is_inside(residency, at, range);
-         at = residency->extents[at].after)
-        if (is_resident(&residency->extents[at]))
-            moved.hits += residency->extents[at].n;
-        else
-            arrive(residency, at, &moved);
+        one(residency, at, flag, &moved);
     assert(residency->n_resident <= residency->capacity);
     tidy(residency, range);
     return moved;
 }
 
-void gsim_residency_pin(struct gsim_residency *residency, struct gsim_range range, bool is_pinned) {
-    if (range.n == 0 || !reserve(residency))
+static void put_on_host(struct gsim_residency *residency, uint32_t at, bool flag,
+                        struct gsim_moved *moved) {
+    (void)flag, (void)moved;
+    become(residency, at, GSIM_ON_HOST);
+}
+
+void gsim_residency_write_host(struct gsim_residency *residency, struct gsim_range range) {
+    (void)change(residency, range, put_on_host, false);
+}
+
+static void touch(struct gsim_residency *residency, uint32_t at, bool is_write,
+                  struct gsim_moved *moved) {
+    if (!is_resident(&residency->extents[at]))
         return;
-    uint32_t *n_pinned = &residency->buffers[range.buffer].n_pinned;
-    for (uint32_t at = carve(residency, range); is_inside(residency, at, range);
-         at = residency->extents[at].after) {
-        struct gsim_extent *extent = &residency->extents[at];
-        if (!is_resident(extent) || extent->is_pinned == is_pinned)
-            continue;
-        extent->is_pinned = is_pinned;
-        *n_pinned = is_pinned ? *n_pinned + extent->n : *n_pinned - extent->n;
-    }
-    tidy(residency, range);
+    moved->hits += residency->extents[at].n;
+    use(residency, at, is_write);
+}
+
+struct gsim_moved gsim_residency_touch(struct gsim_residency *residency, struct gsim_range range,
+                                       bool is_write) {
+    return change(residency, range, touch, is_write);
+}
+
+static void populate(struct gsim_residency *residency, uint32_t at, bool flag,
+                     struct gsim_moved *moved) {
+    (void)flag;
+    if (is_resident(&residency->extents[at]))
+        moved->hits += residency->extents[at].n;
+    else
+        arrive(residency, at, moved);
+}
+
+struct gsim_moved gsim_residency_populate(struct gsim_residency *residency,
+                                          struct gsim_range range) {
+    return change(residency, range, populate, false);
+}
+
+static void pin(struct gsim_residency *residency, uint32_t at, bool is_pinned,
+                struct gsim_moved *moved) {
+    struct gsim_extent *extent = &residency->extents[at];
+    (void)moved;
+    if (!is_resident(extent) || extent->is_pinned == is_pinned)
+        return;
+    uint32_t *n_pinned = &residency->buffers[extent->buffer].n_pinned;
+    extent->is_pinned = is_pinned;
+    *n_pinned = is_pinned ? *n_pinned + extent->n : *n_pinned - extent->n;
+}
+
+void gsim_residency_pin(struct gsim_residency *residency, struct gsim_range range, bool is_pinned) {
+    (void)change(residency, range, pin, is_pinned);
+}
+
+static void evict(struct gsim_residency *residency, uint32_t at, bool flag,
+                  struct gsim_moved *moved) {
+    (void)flag;
+    if (is_resident(&residency->extents[at]) && !residency->extents[at].is_pinned)
+        leave(residency, at, moved);
 }
 
 struct gsim_moved gsim_residency_evict_range(struct gsim_residency *residency,
                                              struct gsim_range range) {
-    struct gsim_moved moved = {0};
-    if (range.n == 0 || !reserve(residency))
-        return moved;
-    for (uint32_t at = carve(residency, range); is_inside(residency, at, range);
-         at = residency->extents[at].after)
-        if (is_resident(&residency->extents[at]) && !residency->extents[at].is_pinned)
-            leave(residency, at, &moved);
-    tidy(residency, range);
-    return moved;
+    return change(residency, range, evict, false);
 }
 
 /* --- eviction --------------------------------------------------------------------------------- */

@@ -48,6 +48,7 @@ static void set_packing(struct state *state, const struct gsim_ctx *ctx, enum va
                             .is_introspective = variant == PAPER,
                             .is_hopeless = !gsim_param_full(ctx->params, "packing")->is_set &&
                                            !gsim_common_sees_use(ctx)};
+    gsim_random_open(&state->pairs.random, ctx, "partners");
 }
 
 static enum gsim_status open_gandiva(struct gsim_ctx *ctx) {

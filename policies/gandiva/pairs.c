@@ -11,7 +11,6 @@
 #include "policies/gandiva/servers.h"
 #include "policies/lib/common.h"
 #include "policies/lib/settings.h"
-#include "sim/base/wide.h"
 
 enum { TRIES = 3 };
 
@@ -88,7 +87,7 @@ struct search {
     bool is_friend;
 };
 
-static void consider(struct search *search, struct gsim_ctx *ctx, uint64_t *random,
+static void consider(struct search *search, struct gsim_ctx *ctx, struct gsim_random *random,
                      gsim_slot other) {
     gsim_slot slot = search->slot;
     if (other == slot || search->is_friend || own(ctx, other)->is_packed ||
@@ -106,7 +105,7 @@ static void consider(struct search *search, struct gsim_ctx *ctx, uint64_t *rand
             return;
         search->least_ppm = ppm;
         search->found = other;
-    } else if (search->found == GSIM_NO_SLOT || gsim_mix_next(random) % search->n == 0) {
+    } else if (search->found == GSIM_NO_SLOT || gsim_random_below(random, search->n) == 0) {
         search->found = other;
     }
 }

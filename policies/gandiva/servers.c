@@ -493,3 +493,39 @@ enum gsim_status gsim_servers_init(struct gsim_servers *servers, struct gsim_ctx
         init_server(servers, ctx, server);
     return GSIM_OK;
 }
+
+/* --- what the plan has placed and stopped ------------------------------------------------ */
+
+bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                                 struct gsim_plan *plan, gsim_slot slot) {
+    servers->mark = gsim_plan_mark(plan);
+    return gsim_settings_place(ctx, plan, slot, servers->rule) ||
+           (servers->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
+}
+
+/* The job is on its way to these servers. Where another job waits with a claim, it is a guest. */
+static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    const struct gsim_part *parts = gsim_turn_parts(turn);
+    for (uint32_t p = 0; p < turn->n_parts; p++) {
+        turn->is_guest |= servers->of[parts[p].server].claimant != GSIM_NO_SLOT;
+        servers->of[parts[p].server].has_placed = true;
+        gsim_servers_touch(servers, parts[p].server);
+    }
+    for (uint32_t p = 0; p < turn->n_parts && turn->is_guest; p++)
+        servers->of[parts[p].server].n_guests++;
+}
+
+void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
+                             struct gsim_plan *plan, gsim_slot slot) {
+    gsim_servers_note_units(servers, ctx, plan, slot);
+    note_coming(servers, ctx, slot);
+}
+
+void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
+    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
+    /* the job may leave more GPUs than it was stopped for */
+    for (uint32_t p = 0; p < turn->n_parts; p++)
+        gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
+    gsim_servers_unlist(servers, ctx, slot);
+}

@@ -9,6 +9,7 @@
 #include "policies/lib/settings.h"
 #include "policies/lib/slices.h"
 #include "policies/lib/eviction.h"
+#include "policies/lib/random.h"
 #include "policies/lib/taken.h"
 #include "sim/base/index.h"
 
@@ -127,13 +128,6 @@ void gsim_servers_note_units(struct gsim_servers *servers, struct gsim_ctx *ctx,
 uint32_t gsim_servers_idle(const struct gsim_servers *servers, const struct gsim_view *view,
                            uint32_t server);
 
-/* --- turns.c: turns on a server ------------------------------------------- */
-
-/* When the job is due to give way; GSIM_NEVER when it does not run. */
-int64_t gsim_turn_end_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
-                         gsim_slot slot);
-/* Serves the lines of all touched servers, and sets when to look again. */
-void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan);
 /* Places the job on any idle GPUs of the cluster, by the rule, else scattered. */
 bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
                                  struct gsim_plan *plan, gsim_slot slot);
@@ -142,6 +136,14 @@ void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
                              struct gsim_plan *plan, gsim_slot slot);
 /* Takes the job out of the list of running jobs, after the plan has preempted it. */
 void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot);
+
+/* --- turns.c: turns on a server ------------------------------------------- */
+
+/* When the job is due to give way; GSIM_NEVER when it does not run. */
+int64_t gsim_turn_end_ns(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
+                         gsim_slot slot);
+/* Serves the lines of all touched servers, and sets when to look again. */
+void gsim_servers_serve(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan);
 
 /* --- moves.c: moves between servers --------------------------------------- */
 
@@ -183,7 +185,7 @@ struct gsim_pairs {
     struct gsim_servers *servers;
     struct gsim_pair *of;
     uint32_t n;
-    uint64_t random;
+    struct gsim_random random;
     bool is_on, is_spatial;
     /* as in the paper: jobs are profiled; else partners are drawn at random */
     bool is_introspective;

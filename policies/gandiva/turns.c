@@ -105,27 +105,12 @@ static bool push_out(struct gsim_servers *servers, struct gsim_ctx *ctx, struct 
     return gsim_eviction_push_out(&servers->eviction, ctx, plan, victim, servers->preemption);
 }
 
-void gsim_servers_has_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx, gsim_slot slot) {
-    const struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    for (uint32_t p = 0; p < turn->n_parts;
-         p++) /* the job may leave more GPUs than it was stopped for */
-        gsim_servers_touch(servers, gsim_turn_parts(turn)[p].server);
-    gsim_servers_unlist(servers, ctx, slot);
-}
-
 static void victims_have_stopped(struct gsim_servers *servers, struct gsim_ctx *ctx) {
     for (uint32_t v = 0; v < servers->eviction.n; v++)
         gsim_servers_has_stopped(servers, ctx, servers->eviction.victims[v].slot);
 }
 
 /* --- placing on one server --------------------------------------------------------------- */
-
-bool gsim_servers_place_anywhere(struct gsim_servers *servers, struct gsim_ctx *ctx,
-                                 struct gsim_plan *plan, gsim_slot slot) {
-    servers->mark = gsim_plan_mark(plan);
-    return gsim_settings_place(ctx, plan, slot, servers->rule) ||
-           (servers->scatters && gsim_settings_place(ctx, plan, slot, GSIM_RULE_ANY));
-}
 
 static bool place(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
@@ -208,25 +193,6 @@ static int64_t claims_at_ns(const struct gsim_servers *servers, const struct gsi
 static bool is_impatient(const struct gsim_servers *servers, const struct gsim_ctx *ctx,
                          gsim_slot slot) {
     return claims_at_ns(servers, gsim_turn_of(ctx, slot)) <= ctx->view->now_ns;
-}
-
-/* The job is on its way to these servers. Where another job waits with a claim, it is a guest. */
-static void note_coming(struct gsim_servers *servers, const struct gsim_ctx *ctx, gsim_slot slot) {
-    struct gsim_turn *turn = gsim_turn_of(ctx, slot);
-    const struct gsim_part *parts = gsim_turn_parts(turn);
-    for (uint32_t p = 0; p < turn->n_parts; p++) {
-        turn->is_guest |= servers->of[parts[p].server].claimant != GSIM_NO_SLOT;
-        servers->of[parts[p].server].has_placed = true;
-        gsim_servers_touch(servers, parts[p].server);
-    }
-    for (uint32_t p = 0; p < turn->n_parts && turn->is_guest; p++)
-        servers->of[parts[p].server].n_guests++;
-}
-
-void gsim_servers_has_placed(struct gsim_servers *servers, struct gsim_ctx *ctx,
-                             struct gsim_plan *plan, gsim_slot slot) {
-    gsim_servers_note_units(servers, ctx, plan, slot);
-    note_coming(servers, ctx, slot);
 }
 
 static void leave_line(struct gsim_servers *servers, struct gsim_ctx *ctx, struct gsim_plan *plan,

@@ -24,9 +24,9 @@ struct gsim_easy_placed {
     uint32_t first_unit, n_units; /* in easy->units; none in a pool */
 };
 
-/* In which state of the units a job of some width was last found to have no room now, and to keep the
- * head from its reservation. Where GPUs are all that can be missing, the next job that is as wide would
- * get those units, too, as long as nothing is placed, and fail as well. */
+/* In which state of the units a job of some width was last found to have no room now, and to keep
+ * the head from its reservation. Where GPUs are all that can be missing, the next job that is as
+ * wide would get those units, too, as long as nothing is placed, and fail as well. */
 struct gsim_easy_failed {
     uint64_t no_room, no_reservation;
 };
@@ -42,12 +42,21 @@ struct pass {
 
 /* Affinity and the random rule change with each trial. What memory a job needs is not known when a
  * policy is opened: it is looked at in each pass. */
-bool gsim_easy_open(struct gsim_easy *easy, struct gsim_ctx *ctx) {
+static bool open_failed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
     if (easy->rule == GSIM_RULE_AFFINITY || easy->rule == GSIM_RULE_RANDOM)
         return true;
     easy->failed =
         gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus + 1u, sizeof *easy->failed);
     return easy->failed != NULL;
+}
+
+enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
+                                bool plans) {
+    gsim_queue_init(&easy->queue);
+    easy->rule = gsim_settings_rule(ctx);
+    if (plans && !open_failed(easy, ctx))
+        return gsim_no_memory(ctx->log, "backfilling");
+    return gsim_time_limits_init(&easy->limits, ctx, policy, plans);
 }
 
 /* --- remembering what the plan has placed ---------------------------------------------------- */
@@ -77,7 +86,7 @@ static bool remember(const struct pass *p, gsim_slot slot) {
         easy->units[easy->n_units + u] = units[u];
     easy->placed[easy->n_placed++] =
         (struct gsim_easy_placed){.slot = slot,
-                                  .end_ns = p->ctx->view->now_ns + gsim_easy_limit_ns(p->ctx, slot),
+                                  .end_ns = p->ctx->view->now_ns + gsim_time_limit_ns(p->ctx, slot),
                                   .first_unit = easy->n_units,
                                   .n_units = n_units};
     easy->n_units += n_units;
@@ -113,17 +122,19 @@ struct cursor {
 };
 
 static struct cursor first_end(const struct pass *p) {
-    return (struct cursor){gsim_index_first(&p->easy->ending), gsim_index_first(&p->easy->coming)};
+    return (struct cursor){gsim_index_first(&p->easy->limits.ending),
+                           gsim_index_first(&p->easy->limits.coming)};
 }
 
 /* A limit begins when the job runs: now at the soonest. */
 static int64_t coming_end_ns(const struct pass *p, gsim_slot slot) {
-    return slot == GSIM_NO_ID ? GSIM_NEVER
-                              : p->ctx->view->now_ns + gsim_index_key(&p->easy->coming, slot);
+    return slot == GSIM_NO_ID
+               ? GSIM_NEVER
+               : p->ctx->view->now_ns + gsim_index_key(&p->easy->limits.coming, slot);
 }
 
 static int64_t running_end_ns(const struct pass *p, gsim_slot slot) {
-    return slot == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(&p->easy->ending, slot);
+    return slot == GSIM_NO_ID ? GSIM_NEVER : gsim_index_key(&p->easy->limits.ending, slot);
 }
 
 static int64_t next_end_ns(const struct pass *p, const struct cursor *at) {
@@ -135,9 +146,9 @@ static void end_next(const struct pass *p, struct cursor *at) {
     bool runs = running_end_ns(p, at->running) <= coming_end_ns(p, at->coming);
     gsim_slot slot = runs ? at->running : at->coming;
     if (runs)
-        at->running = gsim_index_next(&p->easy->ending, slot);
+        at->running = gsim_index_next(&p->easy->limits.ending, slot);
     else
-        at->coming = gsim_index_next(&p->easy->coming, slot);
+        at->coming = gsim_index_next(&p->easy->limits.coming, slot);
     (void)gsim_plan_suppose_over(p->plan, slot);
 }
 
@@ -205,8 +216,8 @@ static bool is_harmless(const struct pass *p, gsim_slot head, int64_t reserved_n
     return fits;
 }
 
-/* The failed trial that speaks for jobs as wide as this one; NULL: none does. A job that comes back may
- * have units that it prefers. */
+/* The failed trial that speaks for jobs as wide as this one; NULL: none does. A job that comes back
+ * may have units that it prefers. */
 static struct gsim_easy_failed *failed_of(const struct pass *p, gsim_slot slot) {
     const struct gsim_view *view = p->ctx->view;
     bool is_known = p->easy->failed && p->is_size_all && view->jobs.state[slot] == GSIM_QUEUED;
@@ -278,7 +289,8 @@ void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_pl
 
 /* --- the order -------------------------------------------------------------------------------- */
 
-bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_t n) {
+bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
+    uint32_t n = easy->n_waiting;
     easy->n = 0;
     if (n <= easy->capacity)
         return true;
@@ -304,4 +316,36 @@ bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx, uint32_
 void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot) {
     easy->is_placed[easy->n] = false;
     easy->order[easy->n++] = slot;
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+void gsim_easy_arrived(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot) {
+    gsim_queue_append(&easy->queue, ctx, slot);
+    easy->n_waiting++;
+}
+
+void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot) {
+    gsim_time_limits_completed(&easy->limits, slot);
+}
+
+/* Jobs of the order that were placed are booked, and leave the queue. */
+static void dequeue_placed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
+    for (uint32_t i = 0; i < easy->n; i++) {
+        if (!easy->is_placed[i])
+            continue;
+        gsim_time_limits_placed(&easy->limits, ctx, easy->order[i]);
+        gsim_queue_remove(&easy->queue, ctx, easy->order[i]);
+        easy->n_waiting--;
+    }
+}
+
+void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                      void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan)) {
+    gsim_time_limits_begin(&easy->limits, ctx, plan);
+    if (easy->n_waiting > 0 && !gsim_common_is_full(ctx->view)) {
+        place_waiting(ctx, plan);
+        dequeue_placed(easy, ctx);
+    }
+    gsim_time_limits_wake(&easy->limits, ctx, plan);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job that needs few GPUs of one node may push out jobs all over the cluster before it fits, since a
- * policy goes by ranks and not by places. Trying again with the units known keeps that from showing. */
+/* A job that needs few GPUs of one node may push out jobs all over the cluster before it fits,
+ * since a policy goes by ranks and not by places. Trying again with the units known keeps that from
+ * showing. */
 #include "policies/lib/eviction.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pushing jobs out for another one: victims are preempted until it fits, and those that it did not need
- * after all are spared. */
+/* Pushing jobs out for another one: victims are preempted until it fits, and those that it did not
+ * need after all are spared. */
 #ifndef GSIM_POLICIES_LIB_EVICTION_H
 #define GSIM_POLICIES_LIB_EVICTION_H
 
@@ -29,9 +29,10 @@ bool gsim_eviction_note(struct gsim_eviction *eviction, struct gsim_ctx *ctx, gs
  * preempted. */
 bool gsim_eviction_push_out(struct gsim_eviction *eviction, struct gsim_ctx *ctx,
                             struct gsim_plan *plan, gsim_slot victim, struct gsim_preemption way);
-/* When the job has been placed: makes the plan again from the mark, with those victims only that held
- * units which the job took, and sets *placed_at to where the plan stands before the job's placement. The
- * plan stays as it is where a single victim was needed, and in a pool, where there are no units. */
+/* When the job has been placed: makes the plan again from the mark, with those victims only that
+ * held units which the job took, and sets *placed_at to where the plan stands before the job's
+ * placement. The plan stays as it is where a single victim was needed, and in a pool, where there
+ * are no units. */
 void gsim_eviction_spare(struct gsim_eviction *eviction, struct gsim_ctx *ctx,
                          struct gsim_plan *plan, gsim_slot slot, uint32_t mark,
                          uint32_t *placed_at);

@@ -184,4 +184,8 @@ struct gsim_model_ops {
     const char *const *(*given)(const struct gsim_model *model);
 };
 
+/* The item in `assumed` that is about the trace and not about a constant: nothing says on which
+ * device its durations were measured, so they count as the device's own. */
+#define GSIM_ASSUMED_DURATIONS "durations"
+
 #endif

@@ -4,6 +4,7 @@
 #include "gsim/arena.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct grown {
 };
 
 struct gsim_arena {
+    atomic_int n_more_owners; /* beside the first */
     struct chunk *chunks;
     struct grown *grown;
 };
@@ -33,8 +35,12 @@ struct gsim_arena *gsim_arena_new(void) {
     return calloc(1, sizeof(struct gsim_arena));
 }
 
+void gsim_arena_share(struct gsim_arena *arena) {
+    atomic_fetch_add(&arena->n_more_owners, 1);
+}
+
 void gsim_arena_free(struct gsim_arena *arena) {
-    if (!arena)
+    if (!arena || atomic_fetch_sub(&arena->n_more_owners, 1) > 0)
         return;
     for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
         next = chunk->next;

@@ -1,63 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* xoshiro256** (Blackman and Vigna, ACM TOMS 2021) as a gsl_rng type. All 256 bits of state are set
- * from the stream's identity, so that streams do not overlap. */
+/* The streams of sim/base/random.h as a gsl_rng type. */
 #include "sim/base/rng.h"
 
-#include <string.h>
+#include <stdbool.h>
 
-#include "sim/base/wide.h"
+#include "sim/base/random.h"
 
-struct state {
-    uint64_t word[4];
-};
-
-static uint64_t rotate(uint64_t x, int k) {
-    return x << k | x >> (64 - k);
-}
-
-static uint64_t next(struct state *s) {
-    uint64_t result = rotate(s->word[1] * 5, 7) * 9, shifted = s->word[1] << 17;
-    s->word[2] ^= s->word[0];
-    s->word[3] ^= s->word[1];
-    s->word[1] ^= s->word[2];
-    s->word[0] ^= s->word[3];
-    s->word[2] ^= shifted;
-    s->word[3] = rotate(s->word[3], 45);
-    return result;
-}
-
-static void seed_state(void *state, unsigned long seed) {
-    struct state *s = state;
-    uint64_t x = seed;
-    for (int i = 0; i < 4; i++)
-        s->word[i] = gsim_mix_next(&x);
+static void begin(void *state, unsigned long seed) {
+    gsim_random_begin(state, seed);
 }
 
 static unsigned long get(void *state) {
-    return next(state);
+    return gsim_random_next(state);
 }
 
 static double get_double(void *state) {
-    return (double)(next(state) >> 11) * 0x1p-53;
+    return (double)(gsim_random_next(state) >> 11) * 0x1p-53;
 }
 
 gsl_rng *gsim_rng_stream(uint64_t seed, uint64_t replication, const char *name) {
     static const gsl_rng_type type = {.name = "gsim-xoshiro256**",
                                       .max = UINT64_MAX,
                                       .min = 0,
-                                      .size = sizeof(struct state),
-                                      .set = seed_state,
+                                      .size = sizeof(struct gsim_random),
+                                      .set = begin,
                                       .get = get,
                                       .get_double = get_double};
     gsl_rng *rng = gsl_rng_alloc(&type);
-    if (!rng)
-        return NULL;
-    uint64_t x = UINT64_C(0xCBF29CE484222325); /* FNV-1a of the name, then seed and replication */
-    for (const char *p = name; *p; p++)
-        x = (x ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
-    x ^= gsim_mix_next(&seed);
-    x = gsim_mix_next(&x) ^ replication;
-    seed_state(rng->state, gsim_mix_next(&x));
+    if (rng)
+        gsim_random_seed(rng->state, seed, replication, name);
     return rng;
 }
 

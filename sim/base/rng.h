@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random streams. A stream is fixed by (seed, replication, name), so any two policies see equal
- * randomness, and adding a stream changes no other. The generator is xoshiro256** behind GSL's
- * gsl_rng interface, so that GSL's distributions can draw from it. */
+ * randomness, and adding a stream changes no other. The generator (sim/base/random.h) stands behind
+ * GSL's gsl_rng interface, so that GSL's distributions can draw from it. */
 #ifndef GSIM_BASE_RNG_H
 #define GSIM_BASE_RNG_H
 

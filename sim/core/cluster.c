@@ -77,6 +77,7 @@ static void set_idle(struct gsim_cluster *c, uint32_t gpu, bool is_idle) {
 
 static void add_group(struct gsim_cluster *c, const struct gsim_node_group *group, uint32_t *node,
                       uint32_t *gpu) {
+    c->has_host_limit |= group->host_bytes > 0;
     for (uint32_t i = 0; i < group->count; i++, (*node)++) {
         c->node_first_gpu[*node] = *gpu;
         c->node_cpus_free[*node] = group->cpus_milli ? group->cpus_milli : INT64_MAX / 4;

@@ -29,6 +29,7 @@ struct gsim_core_job {
     bool is_pinned; /* paused: its memory stays on left_units */
     /* its memory is on the hosts of left_units, or on its way there or back */
     bool is_hosted;
+    bool is_host_short; /* waits, and was refused a GPU because its host had no room */
     bool is_ending; /* the job is done as soon as it is off its units */
     bool has_left; /* the model has completed the job */
     int64_t wait_ns, stall_ns;
@@ -106,6 +107,7 @@ struct gsim_plan {
     uint32_t *touched;
     struct gsim_arena *scratch; /* copies of arrangements; lives for one decide */
     bool is_broken;
+    uint32_t n_supposed; /* operations that are questions */
 };
 
 /* GPU time in which no job computes. */
@@ -129,6 +131,8 @@ struct gsim_metrics {
     unsigned keeps; /* bits of enum gsim_keep: of preemptions so far */
     int64_t n_preemptions, n_migrations, n_faults, n_bytes_in, n_bytes_out;
     int64_t n_stall_ns; /* summed over jobs */
+    int64_t n_host_waits; /* times a job began to wait for room on a host */
+    gsim_i128 host_wait_ns; /* time in which some job did */
     int64_t n_bytes_stored; /* of stopped jobs, where their hosts had no room */
     gsim_i128 work_ppm_ns; /* service done, times GPUs and share */
     gsim_i128 gap_ppm_ns; /* part of the service in which the GPU has nothing to run */
@@ -165,6 +169,7 @@ struct gsim_wanting {
     uint32_t *n_jobs; /* by gang size */
     struct gsim_bitset sizes; /* gang sizes with waiting jobs */
     uint32_t n; /* waiting jobs of all sizes */
+    uint32_t n_host_short; /* of these, jobs that a host has no room for */
 };
 
 /* Failures of nodes; empty when no node fails. */
@@ -209,6 +214,9 @@ struct gsim_core {
     int64_t timer_ns;
     struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set */
     int64_t watch_ns; /* time of the next watch */
+    /* Verbs note their job there, for a watcher of the policy; own_at_hand: there is none. */
+    volatile gsim_slot *at_hand;
+    gsim_slot own_at_hand;
     bool has_changed; /* since the last decide something changed that a policy can see */
     /* By GPU: shares that stopping and saving jobs still hold, and shares reserved by jobs that
      * wait for these to clear. */
@@ -272,6 +280,9 @@ static inline void gsim_hosts_release(struct gsim_core *core, gsim_slot slot) {
     if (gsim_rarely(core->jobs.core[slot].is_hosted))
         gsim_hosts_give_back(core, slot);
 }
+/* Notes that a waiting job was not placed: on these units, or by its shape (NULL). */
+GSIM_APART void gsim_hosts_refuse(struct gsim_core *core, gsim_slot slot,
+                                  const struct gsim_unit *units, uint32_t n_units);
 /* The most memory that a node's host held; *is_assumed: a host that held memory has no limit from
  * the user, and its device is not ideal. */
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
@@ -307,15 +318,26 @@ GSIM_APART void gsim_observe_change(const struct gsim_core *core, gsim_slot slot
 void gsim_observe_begin(const struct gsim_core *core);
 void gsim_observe_end(const struct gsim_core *core);
 
-/* paranoid.c: asserts that sums kept by the cluster match the jobs; empty unless built with
- * GSIM_PARANOID. */
-void gsim_core_check(const struct gsim_core *core);
+/* paranoid.c: asserts that sums kept by the cluster match the jobs. */
+GSIM_APART void gsim_core_count_again(const struct gsim_core *core);
+/* Builds with sanitizers are always paranoid. */
+static inline void gsim_core_check(const struct gsim_core *core) {
+#ifdef GSIM_PARANOID
+    const bool is_paranoid = true;
+#else
+    const bool is_paranoid = core->options->is_paranoid;
+#endif
+    if (gsim_rarely(is_paranoid))
+        gsim_core_count_again(core);
+}
 
 /* plan.c */
+extern const char *const gsim_state_names[GSIM_STATE_COUNT];
 void gsim_plan_open(struct gsim_plan *plan, struct gsim_core *core);
 bool gsim_plan_reserve(struct gsim_plan *plan, uint32_t old_capacity, uint32_t capacity);
 void gsim_plan_apply(struct gsim_plan *plan);
-/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no memory. */
+/* For plan_arrange.c: a policy broke a rule (false); a new operation, NULL when there is no
+ * memory. */
 GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const char *verb,
                                const char *why);
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);
@@ -335,6 +357,10 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns);
 /* A job begins to wait for GPUs, or stops waiting. An arriving job is counted when its decide has
  * left it waiting: most never wait. */
 void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins);
+static inline void gsim_metrics_host_short(struct gsim_core *core, bool is_short) {
+    core->wanting.n_host_short += is_short;
+    core->metrics.n_host_waits += is_short;
+}
 
 /* failures.c */
 enum gsim_status gsim_failures_open(struct gsim_core *core);
@@ -367,5 +393,11 @@ bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summar
 bool gsim_metrics_model(struct gsim_core *core, struct gsim_result *result);
 
 GSIM_COLD enum gsim_status gsim_core_no_memory(struct gsim_core *core);
+
+/* After each hook: one that cannot go on ends the run before anything else happens. */
+static inline void gsim_core_heed(struct gsim_core *core) {
+    if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
+        core->status = core->ctx.status;
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include "sim/core/core.h"
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
+#include "sim/base/wide.h"
 
 #include <string.h>
 
@@ -256,12 +257,15 @@ static void count_contexts(struct gsim_core *core) {
 
 static enum gsim_status open_policy(struct gsim_core *core) {
     const struct gsim_policy *policy = core->policy;
-    core->ctx = (struct gsim_ctx){.view = &core->view,
+    core->ctx = (struct gsim_ctx){.policy = policy,
+                                  .view = &core->view,
                                   .params = core->options->policy_params,
                                   .reference = core->options->reference,
                                   .state = gsim_arena_alloc(core->arena, policy->state_size),
                                   .job_states = core->ctx.job_states,
                                   .job_size = policy->job_size,
+                                  .seed = (uint64_t)core->options->seed,
+                                  .replication = core->options->replication,
                                   .arena = core->arena,
                                   .log = core->log,
                                   .core = core};
@@ -287,10 +291,16 @@ static enum gsim_status arrange_devices(struct gsim_core *core) {
     return core->status;
 }
 
+/* The start of the random rule's draws: other ones in each replication. */
+static uint64_t random_of(const struct gsim_run_options *options) {
+    uint64_t replication = options->replication;
+    return (uint64_t)options->seed ^ (replication > 0 ? gsim_mix_next(&replication) : 0);
+}
+
 static enum gsim_status open_run(struct gsim_core *core) {
     enum gsim_status status =
         gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
-    core->cluster.random = (uint64_t)core->options->seed;
+    core->cluster.random = random_of(core->options);
     if (status == GSIM_OK)
         status = check_trace(core);
     if (status == GSIM_OK)
@@ -352,6 +362,7 @@ static void serve_timer(struct gsim_core *core) {
     core->metrics.n_events++;
     if (core->policy->on_timer)
         core->policy->on_timer(&core->ctx);
+    gsim_core_heed(core);
 }
 
 /* Counts jobs that have arrived and were not placed at once. */
@@ -372,8 +383,7 @@ static void decide(struct gsim_core *core) {
     gsim_plan_refresh_view(core);
     if (core->policy->decide)
         core->policy->decide(&core->ctx, &core->plan);
-    if (gsim_rarely(core->ctx.status != GSIM_OK && core->status == GSIM_OK))
-        core->status = core->ctx.status;
+    gsim_core_heed(core);
     core->settled.n = 0;
     for (uint32_t i = 0; i < core->completed.n; i++)
         gsim_jobs_leave(core, core->completed.list[i]);
@@ -570,9 +580,12 @@ enum gsim_status gsim_run(const struct gsim_run_options *options, struct gsim_ar
     core->compat = gsim_compat_of(options->reference);
     core->ops = options->model;
     core->observer = options->observer;
+    core->at_hand = &core->own_at_hand;
     enum gsim_status status = open_run(core);
     if (status == GSIM_OK)
         status = run_loop(core);
+    if (core->ctx.core && core->policy->close)
+        core->policy->close(&core->ctx);
     gsim_observe_end(core);
     gsim_failures_close(core);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)

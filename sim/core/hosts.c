@@ -46,6 +46,30 @@ void gsim_hosts_give_back(struct gsim_core *core, gsim_slot slot) {
     core->jobs.core[slot].is_hosted = false;
 }
 
+/* Whether the GPU would take the job if its host had room. */
+static bool is_short(const struct gsim_core *core, const struct gsim_request *request,
+                     uint32_t gpu) {
+    const struct gsim_cluster *c = &core->cluster;
+    int64_t needs = gsim_cluster_host_needs(c, request, gpu);
+    return needs < INT64_MAX && needs > gsim_cluster_host_free(c, c->node_of_gpu[gpu]);
+}
+
+void gsim_hosts_refuse(struct gsim_core *core, gsim_slot slot, const struct gsim_unit *units,
+                       uint32_t n_units) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    bool is_refused = false;
+    if (own->is_wanting && own->is_host_short)
+        return;
+    for (uint32_t u = 0; units && u < n_units; u++)
+        is_refused |= is_short(core, &own->request, units[u].gpu);
+    for (uint32_t gpu = 0; !units && gpu < core->cluster.n_gpus; gpu++)
+        is_refused |=
+            gsim_cluster_is_idle(&core->cluster, gpu) && is_short(core, &own->request, gpu);
+    own->is_host_short = is_refused;
+    if (own->is_wanting) /* an arrival counts once the policy is done with it */
+        gsim_metrics_host_short(core, is_refused);
+}
+
 int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
     int64_t peak = 0;

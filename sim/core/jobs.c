@@ -147,6 +147,7 @@ bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot) {
         gsim_observe_change(core, slot, GSIM_FREE, false);
     if (core->policy->on_arrival)
         core->policy->on_arrival(&core->ctx, slot);
+    gsim_core_heed(core);
     return true;
 }
 

@@ -59,6 +59,14 @@ void gsim_metrics_wants(struct gsim_core *core, gsim_slot slot, bool begins) {
         gsim_bitset_add(&wanting->sizes, gpus);
     if (!begins && --wanting->n_jobs[gpus] == 0)
         gsim_bitset_remove(&wanting->sizes, gpus);
+    if (gsim_mostly(!core->jobs.core[slot].is_host_short))
+        return;
+    if (begins) {
+        gsim_metrics_host_short(core, true);
+    } else {
+        core->jobs.core[slot].is_host_short = false;
+        wanting->n_host_short--;
+    }
 }
 
 void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
@@ -66,6 +74,8 @@ void gsim_metrics_pass(struct gsim_core *core, int64_t until_ns) {
     struct gsim_unused *unused = &core->metrics.unused;
     gsim_i128 elapsed_ns = until_ns - core->view.now_ns;
     core->crowd.area += elapsed_ns * core->crowd.n;
+    if (gsim_rarely(core->wanting.n_host_short > 0))
+        core->metrics.host_wait_ns += elapsed_ns;
     if (gsim_rarely(cluster->n_gpus_down > 0) && until_ns > core->metrics.first_submit_ns)
         unused->down_ns += elapsed_ns * cluster->n_gpus_down;
     if (cluster->n_idle == 0 || cluster->is_pool)
@@ -207,6 +217,8 @@ static void fill_counts(const struct gsim_core *core, struct gsim_summary *s) {
     s->bytes_out = m->n_bytes_out;
     s->faults = m->n_faults;
     s->bytes_stored = m->n_bytes_stored;
+    s->host_waits = m->n_host_waits;
+    s->host_wait_s = (double)m->host_wait_ns / 1e9;
     s->stall_s = (double)m->n_stall_ns / 1e9;
     s->events = m->n_events;
 }
@@ -250,16 +262,37 @@ static const char *ways_of(struct gsim_core *core) {
     return ways ? ways : "";
 }
 
+/* Adds an item to the field `assumed`. */
+static void assume(struct gsim_core *core, struct gsim_summary *s, const char *item) {
+    const char *text =
+        item ? gsim_arena_printf(core->arena, "%s%s%s", s->assumed, *s->assumed ? ", " : "", item)
+             : NULL;
+    s->assumed = text ? text : s->assumed;
+}
+
+/* What a failure takes besides the work that is lost, and the way back from storage. A job that
+ * begins anew starts as it did at first, and that is part of its duration. */
+static void add_failures(struct gsim_core *core, struct gsim_summary *s) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    bool is_ideal = true;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        is_ideal &= spec->groups[g].is_host_moot;
+    if (s->restarts == 0 || is_ideal)
+        return;
+    assume(core, s, "failure.notice=0 s (a failed node's jobs are in the queue at once)");
+    if (core->options->checkpoint_ns > 0)
+        assume(core, s, "checkpoint.write=0 s (jobs go on while they are written)");
+}
+
 /* A host with a limit never holds more than that; a host without a limit is an assumption. */
 static void add_hosts(struct gsim_core *core, struct gsim_summary *s) {
     bool is_assumed;
     s->host_peak_bytes = gsim_hosts_peak(core, &is_assumed);
     if (!is_assumed)
         return;
-    const char *text = gsim_arena_printf(
-        core->arena, "%s%shost memory=unlimited (a node held up to %.3g GiB)", s->assumed,
-        *s->assumed ? ", " : "", (double)s->host_peak_bytes / (double)GSIM_GIB);
-    s->assumed = text ? text : s->assumed;
+    assume(core, s,
+           gsim_arena_printf(core->arena, "host memory=unlimited (a node held up to %.3g GiB)",
+                             (double)s->host_peak_bytes / (double)GSIM_GIB));
 }
 
 static void fill_texts(struct gsim_core *core, struct gsim_result *result) {
@@ -324,6 +357,7 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     fill_counts(core, s);
     if (!core->cluster.is_pool)
         add_hosts(core, s);
+    add_failures(core, s);
     s->gpus = core->cluster.n_gpus;
     s->seed = core->options->seed;
     s->jobs = core->trace->n_jobs;

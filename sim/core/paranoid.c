@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Counts the cluster's running sums (free shares, idle GPUs by node, memory, clients) again from
- * the jobs that hold capacity, and asserts that they agree. Built with -DGSIM_PARANOID, as the
- * builds with sanitizers are, after every decide; it finds a drifting sum at the decide that made
- * it drift. */
+ * the jobs that hold capacity, and asserts that they agree. In paranoid runs, after every
+ * decide; it finds a drifting sum at the decide that made it drift. */
 #include "sim/core/core.h"
-
-#ifdef GSIM_PARANOID
 
 #include <assert.h>
 #include <stdlib.h>
@@ -98,7 +95,7 @@ static void check_pool(const struct gsim_core *core) {
     assert(taken_ppm + core->cluster.pool_free_ppm == all_ppm);
 }
 
-void gsim_core_check(const struct gsim_core *core) {
+void gsim_core_count_again(const struct gsim_core *core) {
     const struct gsim_cluster *c = &core->cluster;
     if (core->status != GSIM_OK || (c->n_gpus > FEW_GPUS && core->metrics.n_events % EVERY != 0))
         return;
@@ -116,11 +113,3 @@ void gsim_core_check(const struct gsim_core *core) {
     check_nodes(c);
     free(tally);
 }
-
-#else
-
-void gsim_core_check(const struct gsim_core *core) {
-    (void)core;
-}
-
-#endif

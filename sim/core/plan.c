@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-static const char *const state_names[GSIM_STATE_COUNT] = {
+const char *const gsim_state_names[GSIM_STATE_COUNT] = {
     [GSIM_FREE] = "not active", [GSIM_QUEUED] = "queued",     [GSIM_STARTING] = "starting",
     [GSIM_RUNNING] = "running", [GSIM_STOPPING] = "stopping", [GSIM_SAVING] = "saving",
     [GSIM_PAUSED] = "paused",   [GSIM_HELD] = "held",         [GSIM_RESUMING] = "resuming",
@@ -50,7 +50,7 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
             gsim_fail(core->log, GSIM_FAILED, NULL, 0,
                       "policy '%s' broke a rule at %s s: %s job '%s' (%s): %s", core->policy->name,
                       now, verb, is_known ? gsim_trace_id(core->trace, jobs->job[slot]) : "?",
-                      is_known ? state_names[jobs->state[slot]] : "no job", why);
+                      is_known ? gsim_state_names[jobs->state[slot]] : "no job", why);
     plan->is_broken = true;
     return false;
 }
@@ -244,6 +244,8 @@ static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct mem
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
         return;
+    if (!plan->core->jobs.core[slot].is_wanting)
+        plan->core->jobs.core[slot].is_host_short = false; /* an arrival that found another GPU */
     op->was_pinned = had.was_pinned;
     op->was_hosted = had.was_hosted;
     plan->touched[slot] = plan->n;
@@ -259,6 +261,7 @@ static void put_back(struct gsim_core *core, gsim_slot slot, struct memory had) 
 }
 
 bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
     if (gsim_rarely(why != NULL))
         return gsim_plan_broke(plan, job, "placing", why);
@@ -275,6 +278,8 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     struct memory had = take_memory(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
+        if (gsim_rarely(core->cluster.has_host_limit))
+            gsim_hosts_refuse(core, job, NULL, 0);
         put_back(core, job, had);
         return false;
     }
@@ -291,6 +296,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
 
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                      uint32_t n_units, bool is_whole) {
+    *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to name";
@@ -310,6 +316,8 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
         copy = gsim_units_new(core, n_units);
     if (!copy) {
+        if (gsim_rarely(core->cluster.has_host_limit))
+            gsim_hosts_refuse(core, job, units, n_units);
         put_back(core, job, had);
         return false;
     }
@@ -405,6 +413,7 @@ static bool lacks_column(struct gsim_plan *plan, gsim_slot slot, enum gsim_stop 
 
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep) {
+    *plan->core->at_hand = job;
     const char *why = cannot_stop(plan, job, stop, keep);
     if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
         return false;
@@ -423,6 +432,7 @@ bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop sto
 }
 
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    *plan->core->at_hand = job;
     const char *why = cannot_stop(plan, job, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to move between";
@@ -452,6 +462,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 
 /* A waiting job holds no units; a running job gives its units up as if preempted. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+    *plan->core->at_hand = job;
     bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
     const char *why =
         waits ? cannot_place(plan, job) : cannot_stop(plan, job, GSIM_STOP_SAVE, GSIM_KEEP_DISCARD);
@@ -480,11 +491,13 @@ static const char *cannot_suppose(const struct gsim_plan *plan, gsim_slot slot) 
 }
 
 bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job) {
+    *plan->core->at_hand = job;
     const char *why = cannot_suppose(plan, job);
     if (why)
         return gsim_plan_broke(plan, job, "supposing the end of", why);
     if (!append(plan, GSIM_OP_SUPPOSE, job))
         return false;
+    plan->n_supposed++;
     plan->touched[job] = plan->n;
     release_for(plan->core, job, GSIM_KEEP_DISCARD);
     gsim_plan_refresh_view(plan->core);
@@ -506,7 +519,7 @@ static void undo_move(struct gsim_plan *plan, const struct gsim_op *op) {
     plan->touched[op->slot] = 0;
 }
 
-/* --- watch, wake ------------------------------------------------------------------------------- */
+/* --- watch, wake ------------------------------------------------------------------------------ */
 
 void gsim_plan_watch(struct gsim_plan *plan, gsim_slot job, enum gsim_watch_kind kind,
                      int64_t threshold) {
@@ -542,8 +555,12 @@ static void undo(struct gsim_plan *plan, const struct gsim_op *op) {
     case GSIM_OP_PLACE:
         undo_place(plan, op);
         break;
-    case GSIM_OP_PREEMPT:
     case GSIM_OP_SUPPOSE:
+        plan->n_supposed--;
+        take_again(plan->core, op->slot);
+        plan->touched[op->slot] = 0;
+        break;
+    case GSIM_OP_PREEMPT:
         take_again(plan->core, op->slot);
         plan->touched[op->slot] = 0;
         break;
@@ -591,7 +608,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
     case GSIM_OP_END:
         gsim_job_end(core, op->slot);
         break;
-    case GSIM_OP_SUPPOSE: /* a question that was not rolled back */
+    case GSIM_OP_SUPPOSE: /* refused before anything is applied */
         assert(false);
         break;
     case GSIM_OP_ARRANGE:
@@ -622,6 +639,9 @@ GSIM_APART static void note_hosts(struct gsim_plan *plan) {
 }
 
 void gsim_plan_apply(struct gsim_plan *plan) {
+    if (gsim_rarely(plan->n_supposed > 0))
+        (void)gsim_plan_broke(plan, GSIM_NO_SLOT, "deciding with the end supposed of",
+                              "that is a question, to be rolled back before the decide ends");
     if (gsim_rarely(plan->is_broken))
         gsim_plan_rollback(plan, 0);
     if (gsim_rarely(plan->core->cluster.has_host_used))

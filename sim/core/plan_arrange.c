@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verbs of a plan that change how GPUs are shared: arranging them, and cutting them into instances. */
+/* The verbs of a plan that change how GPUs are shared: arranging them, and cutting them into
+ * instances. */
 #include "sim/core/core.h"
 
 static bool is_exclusive(const struct gsim_arrangement *arrangement) {
@@ -26,15 +27,15 @@ static const char *cannot_arrange(const struct gsim_plan *plan, const struct gsi
     return plan->core->ops->refuses_arrangement(plan->core->model, arrangement);
 }
 
-static bool open_scratch(struct gsim_plan *plan) {
+struct gsim_arena *gsim_plan_scratch(struct gsim_plan *plan) {
     if (!plan->scratch)
         plan->scratch = gsim_arena_new();
-    return plan->scratch != NULL;
+    return plan->scratch;
 }
 
 static const struct gsim_arrangement *copy_arrangement(struct gsim_plan *plan,
                                                        const struct gsim_arrangement *from) {
-    if (!open_scratch(plan))
+    if (!gsim_plan_scratch(plan))
         return NULL;
     struct gsim_arrangement *copy = gsim_arena_alloc(plan->scratch, sizeof *copy);
     struct gsim_lane *lanes = gsim_arena_array(plan->scratch, from->n_lanes, sizeof *lanes);
@@ -106,7 +107,7 @@ static const char *cannot_partition(const struct gsim_plan *plan, uint32_t gpu) 
 static bool note_partition(struct gsim_plan *plan, uint32_t gpu, const char *layout,
                            const struct gsim_partition *partition) {
     struct gsim_instances *now = gsim_cluster_instances(&plan->core->cluster, gpu);
-    bool is_open = now && open_scratch(plan);
+    bool is_open = now && gsim_plan_scratch(plan);
     struct gsim_unit *unit = is_open ? gsim_arena_alloc(plan->scratch, sizeof *unit) : NULL;
     struct gsim_instances *was = unit ? gsim_arena_alloc(plan->scratch, sizeof *was) : NULL;
     const char *copy = was ? gsim_arena_strdup(plan->scratch, layout) : NULL;

@@ -411,6 +411,7 @@ static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {
         (void)gsim_core_no_memory(core);
     if (core->policy->on_completion)
         core->policy->on_completion(&core->ctx, slot);
+    gsim_core_heed(core);
 }
 
 static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs) {
@@ -522,6 +523,7 @@ GSIM_APART static void other_event(struct gsim_core *core, const struct gsim_eve
     case GSIM_EVENT_WATCH:
         if (core->policy->on_watch)
             core->policy->on_watch(&core->ctx, event->slot, event->watch);
+        gsim_core_heed(core);
         break;
     case GSIM_EVENT_COMPLETED:
         break;

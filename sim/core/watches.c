@@ -74,5 +74,6 @@ void gsim_watches_serve(struct gsim_core *core) {
         core->metrics.n_events++;
         if (core->policy->on_watch)
             core->policy->on_watch(&core->ctx, slot, GSIM_WATCH_RAN);
+        gsim_core_heed(core);
     }
 }

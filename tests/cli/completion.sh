@@ -26,8 +26,8 @@ expect() { # name, what is to be offered, words...
     say "$name" $?
 }
 expect "commands" "compare completion" gsim comp
-expect "options of a command" "--policies" gsim compare --poli
-expect "options of run, which may be left out" "--policy" gsim --poli
+expect "options of a command" "--policies --policy-timeout" gsim compare --poli
+expect "options of run, which may be left out" "--policy --policy-timeout" gsim --poli
 expect "policies" "tiresias timeslice" gsim --policy ti
 expect "after =" "tiresias timeslice" gsim --policy = ti
 expect "a list of policies" "fifo,las" gsim compare --policies fifo,la

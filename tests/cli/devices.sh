@@ -70,7 +70,7 @@ refused() { # arguments of gsim: exit code and message
     echo "exit $?"
 }
 check "memory below one chunk" \
-    "gsim: device 'p100': hbm_bytes=17179869184 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
+    "gsim: device 'p100': hbm_bytes=17071734784 is less than one chunk of memory, uvm.chunk_bytes=64GiB: nothing could ever be on it; give it a chunk at least exit 2" \
     "$(refused --device p100 --set uvm.chunk_bytes=64GiB | tr '\n' ' ' | sed 's/ $//')"
 
 # each process has a context besides its memory: two of 69.8 GiB do not fit into 139.8 GiB
@@ -97,3 +97,25 @@ done
 check "alone it does not matter" 0 "$("$gsim" --quiet --format json --policy fifo --device h200 \
     "$tmp/unknown.csv" | grep -c 'mem_gib=0')"
 check "nor where jobs are alone" 0 "$(assumes --policy fifo --device a100-80 "$tmp/two.csv")"
+
+# on which device durations were measured is said by no trace
+durations() { # arguments of gsim: the item in `assumed`, and how often it is said aloud
+    "$gsim" --policy fifo --format json "$@" 2>"$tmp/said" | sed -n 's/.*"assumed":"[^"]*durations=\([^",]*\).*/\1/p'
+    grep -c "durations are taken as measured" "$tmp/said"
+}
+printf 'job_id,submit_s,iterations,app\na,0,100,resnet50-train\n' >"$tmp/app.csv"
+printf '[trace]\njobs = 2\n[arrival]\nprocess = poisson\nrate = 1\n[job/duration_s]\ndistribution = deterministic\nvalue = 9\n' >"$tmp/drawn.ini"
+own="(the trace names no device)"
+for device in t4 b200 mine.ini; do
+    name=$device
+    [ $device = mine.ini ] && name=$tmp/mine.ini
+    check "durations on $device" "as on $name $own 1" "$(durations --device "$name" "$tmp/thrash.csv" | tr '\n' ' ' | sed 's/ $//')"
+done
+check "on a device that the command does not name they are listed" "as on h200 $own 0" "$(durations "$tmp/thrash.csv" | tr '\n' ' ' | sed 's/ $//')"
+check "iterations that were measured" "as on t4 $own 1" "$(durations --device t4 "$tmp/two.csv" | tr '\n' ' ' | sed 's/ $//')"
+check "not on the ideal device" 0 "$(durations --device ideal "$tmp/thrash.csv")"
+check "nor where their ratio is given" 0 "$(durations --device t4 --set speed_milli=1000 "$tmp/thrash.csv")"
+check "nor what applications take there" 0 "$(durations --device t4 "$tmp/app.csv")"
+check "nor what a spec draws" 0 "$(durations --device t4 "$tmp/drawn.ini")"
+check "they are no constant to vary" 0 "$("$gsim" compare --policies fifo,sjf --device t4 "$tmp/thrash.csv" 2>&1 | grep -c 'not varied')"
+check "and compare says them once" 1 "$("$gsim" compare --policies fifo,sjf --device t4 "$tmp/thrash.csv" 2>&1 | grep -c 'durations are taken as measured')"

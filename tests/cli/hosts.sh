@@ -106,10 +106,68 @@ check "a domain of no GPU" 1 "$(sed 's/= 8$/= 0/' "$tmp/wide.ini" | sed 's/^gpus
 sc=traces/samples/cluster.csv
 check "a restart after a failure rests on an assumed time" 1 \
     "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "so is that writing them takes no time" 1 \
+    "$(says 'failure.notice=0 s.*checkpoint.write=0 s' --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
+check "without them nothing comes back, and is noticed at once" 1 \
+    "$(says failure.notice=0 --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 1d --seed 2 $sc)"
+check "and none are written" 0 "$(last assumed | grep -c 'checkpoint.write\|restart')"
+check "where no node fails nothing is assumed of that" 0 \
+    "$(says 'failure\|checkpoint' --policy fifo --nodes 4 --gpus-per-node 8 --mtbf 9999d $sc)"
+check "nor on the ideal device" 0 \
+    "$(says 'failure\|checkpoint' --policy fifo --device ideal --nodes 4 --gpus-per-node 8 --mtbf 1d --checkpoint 10min --seed 2 $sc)"
 check "a run without failures does not" 0 \
     "$(says restart.resume_ns= --policy fifo --nodes 4 --gpus-per-node 8 $sc)"
 check "a paused job that moves is copied out" 1 \
     "$(says pcie.d2h_bytes_per_s= --policy srtf --set memory=uvm --device a100-80 --nodes 2 --gpus-per-node 8 $sc)"
 printf 'job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib\np0,0,40,1000,130,1,\np1,0,40,1000,20,1,\nl,20,3,1000,5,1,100\n' >"$tmp/load.csv"
-check "copies of whole jobs beside paging are told" 1 \
-    "$(field outside_validated --policy uvm --device h200 --gpus-per-node 2 "$tmp/load.csv" | grep -c 'do not slow each other')"
+check "where a load and paging are on other GPUs, they do not meet" 0 \
+    "$(field outside_validated --policy uvm --device h200 --gpus-per-node 2 "$tmp/load.csv" | grep -c 'beside paging')"
+
+# Both ways together: what GPUs page in turns counts at full rates as well.
+printf '[node a]\ngpus = 2\nhost_mem = 2TiB\nnuma_gpus = 2\nhost_in_bytes_per_s = 8e9\nhost_out_bytes_per_s = 8e9\n' >"$tmp/both.ini"
+echo 'host_both_bytes_per_s = 6e9' >>"$tmp/both.ini"
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib p0,0,40,1000,130 p1,0,40,1000,130 q0,0,40,1000,100 q1,0,40,1000,100 \
+    >"$tmp/four.csv"
+span=$(field makespan_s --policy uvm --cluster "$tmp/both.ini" "$tmp/four.csv")
+check "GPUs that page get no more both ways than their host has" yes \
+    "$(holds "$(last bytes_in) + $(last bytes_out) <= 6e9 * $span")"
+
+# Two GPUs below one root of 8 GB/s, each with two jobs of 230 GiB together, and 100 GiB that are loaded: 13.4 s
+# where no GPU pages. Paging is in its way, and it is in the way of paging.
+printf '[node a]\ngpus = 2\nhost_mem = 2TiB\npcie_root_gpus = 2\npcie_root_bytes_per_s = 8e9\n' >"$tmp/pair.ini"
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib,gpus,load_gib p0,0,40,1000,130,1, p1,0,40,1000,130,1, \
+    q0,0,40,1000,100,1, q1,0,40,1000,100,1, >"$tmp/pagers.csv"
+(cat "$tmp/pagers.csv"; echo l,20,3,1000,5,1,100) >"$tmp/both.csv"
+(cat "$tmp/pagers.csv"; echo l,20,3,1000,5,1,0) >"$tmp/light.csv"
+(head -n 1 "$tmp/pagers.csv"; echo l,20,3,1000,5,1,100) >"$tmp/alone.csv"
+pair="--policy uvm --cluster $tmp/pair.ini"
+check "a load alone takes what the root needs" yes \
+    "$(holds "$(field makespan_s $pair "$tmp/alone.csv") < 16.8")"
+check "and rests on nothing more" 0 "$(field outside_validated $pair "$tmp/alone.csv" | grep -c 'beside paging')"
+check "beside paging it says how links are shared" 1 \
+    "$(field outside_validated $pair "$tmp/both.csv" | grep -c 'beside paging')"
+check "a load slows paging by about as long as its bytes need" yes "$(holds "$(field makespan_s $pair "$tmp/both.csv") \
+    > 4 + $(field makespan_s $pair "$tmp/light.csv")")"
+jct() { # job, trace: its end
+    "$gsim" --quiet $pair --jobs-csv "$tmp/jobs.csv" "$2" >/dev/null 2>&1
+    awk -F, -v job="$1" '$1 == job { print $4 }' "$tmp/jobs.csv"
+}
+check "paging slows a load" yes "$(holds "$(jct l "$tmp/both.csv") > 13.4 + 6 + $(jct l "$tmp/light.csv")")"
+printf '%s\n' job_id,submit_s,iterations,gpu_ms,mem_gib,load_gib p0,0,40,100,12, p1,0,40,100,12, l,5,3,100,1,20 >"$tmp/v100.csv"
+check "what the link of a GPU carries both ways decides it" 1 \
+    "$(says pcie.duplex_bytes_per_s --policy uvm --device v100 --gpus-per-node 1 "$tmp/v100.csv")"
+
+# Paged memory needs room on the host. Two jobs of 100 GiB do not fit 139.8 GiB: with 1 GiB on the host the
+# second waits from its arrival at 1 s until the first ends, at 10 s and later; with 100 GiB it does not wait.
+printf 'job_id,submit_s,duration_s,mem_gib\na,0,10,100\nb,1,10,100\n' >"$tmp/paged.csv"
+for policy in msched uvm nvshare; do
+    check "$policy: a job waits for its host's memory" 1 \
+        "$(field host_waits --policy $policy --device h200 --host-mem 1GiB "$tmp/paged.csv")"
+    check "$policy: until the other job ends" yes "$(holds "$(last host_wait_s) >= 9 && $(last host_wait_s) < $(last makespan_s) - 10")"
+    check "$policy: for nothing where that has room" "0 0" \
+        "$(field host_waits --policy $policy --device h200 --host-mem 100GiB "$tmp/paged.csv") $(last host_wait_s)"
+done
+check "the run says so" 1 "$("$gsim" --policy msched --device h200 --host-mem 1GiB "$tmp/paged.csv" 2>&1 |
+    grep -c 'gsim: msched: jobs waited 1 times for host memory, in all during 4[0-9] % of the makespan')"
+check "not where GPUs are what is scarce" "0 0" \
+    "$(field host_waits --policy fifo --device h200 --host-mem 1GiB "$tmp/paged.csv") $(last host_wait_s)"

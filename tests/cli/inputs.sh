@@ -161,3 +161,10 @@ expect "a key nearly right" 3 "no key 'mue'; did you mean 'mu'" "$gsim" generate
 expect "a key of another section" 3 "\[arrival\] has no key 'jobs'" sh -c "sed 's/^rate = .*/&\njobs = 5/' '$tmp/spec.ini' >'$tmp/wrong.ini'; '$gsim' generate '$tmp/wrong.ini'"
 expect "sweep --help has the keys of a grid" 0 "gpus-per-node" "$gsim" sweep --help
 expect "and ranges" 0 "1\.\.10" "$gsim" sweep --help
+
+# The command of 'gsim import --help' that takes GPU memory from Slurm's steps, on a line of sacct's.
+"$gsim" import --help | sed -n "/awk -F'|'/,/usage.csv/p" | sed "s/.*| awk/awk/; s/>usage.csv.*//" >"$tmp/steps.sh"
+printf '12||\n12.batch|cpu=00:56:24,fs/disk=350130624578,gres/gpumem=38888M,gres/gpuutil=100,mem=10372780K\n12.extern|gres/gpumem=0\n5.0|gres/gpumem=2G\n6.0|gres/gpumem=1073741824\n' >"$tmp/steps.txt"
+expect "GPU memory of Slurm's steps" 0 "^job_id,mem_mib 12,38888 5,2048 6,1024 $" sh -c "sh '$tmp/steps.sh' <'$tmp/steps.txt' | tee '$tmp/usage.csv' | tr '\n' ' '"
+printf 'JobIDRaw|State|Submit|ElapsedRaw|AllocTRES\n12|COMPLETED|2024-03-01T00:00:00|60|gres/gpu=1\n5|COMPLETED|2024-03-01T00:00:01|60|gres/gpu=1\n' >"$tmp/slurm.txt"
+expect "as --gpu-mem has it" 0 "^5,1,60,1,2$" "$gsim" import sacct --quiet --gpu-mem "$tmp/usage.csv" "$tmp/slurm.txt"

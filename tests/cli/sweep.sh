@@ -54,6 +54,35 @@ grid=$tmp/grid.ini
 say "lists, ranges, keys of one policy and skips make 18 different runs" $?
 ! grep -e 'policy fifo.*quantum' -e 'policy fifo --nodes 1' "$tmp/list" >"$tmp/out"
 say "a key meets only the policies that know it" $?
+# --- load as an axis: a trace's submissions are stretched, a spec's rate is set, by the cluster's size
+cat >"$tmp/load.ini" <<'G'
+trace = traces/samples/cluster.csv, traces/samples/heavy_tail.ini
+policy = fifo
+nodes = 2, 4
+gpus-per-node = 8
+load = 0.4, 0.8
+spec.trace.jobs = 400
+G
+"$gsim" sweep "$tmp/load.ini" -o "$tmp/load.db" --quiet >"$tmp/out" 2>&1
+[ "$(sqlite3 "$tmp/load.db" "select count(*), count(distinct config) from run")" = "8|8" ]
+say "loads and sizes make 8 different runs" $?
+# twice the load on half the GPUs is one and the same arrival process
+spans() {
+    sqlite3 "$tmp/load.db" "select round(max(submit_ns) / 1e9 / 10) from run join job using (run_id)
+        join setting as s using (run_id) where trace like '%$1' and s.key = 'load' group by gpus, s.value order by gpus * s.value"
+}
+[ "$(spans cluster.csv | uniq | wc -l)" -eq 3 ] && [ "$(spans heavy_tail.ini | uniq | wc -l)" -eq 3 ]
+say "twice the load on half the GPUs makes one and the same trace" $?
+expect "a load of no cluster is refused" 2 'say how many there are' "$gsim" --policy fifo --load 0.8 traces/samples/cluster.csv
+expect "a load and a time scale are refused together" 2 'give one of them' "$gsim" --policy fifo --load 0.8 \
+    --time-scale 2 --gpus-per-node 8 traces/samples/cluster.csv
+expect "a spec's key for a trace is refused" 2 'is not' "$gsim" --policy fifo --spec trace.jobs=3 traces/samples/cluster.csv
+"$gsim" generate --time-scale 0.5 traces/samples/cluster.csv -o "$tmp/half.csv" &&
+    "$gsim" --policy srtf --quiet --gpus-per-node 32 "$tmp/half.csv" --format csv | cut -d, -f6-20 >"$tmp/one" &&
+    "$gsim" --policy srtf --quiet --gpus-per-node 32 --time-scale 0.5 traces/samples/cluster.csv --format csv | cut -d, -f6-20 >"$tmp/two"
+cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1 && [ -s "$tmp/one" ]
+say "generate --time-scale writes what --time-scale runs" $?
+
 cat >"$tmp/twins.ini" <<'G'
 trace = tests/golden/two.csv
 policy = las

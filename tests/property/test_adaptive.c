@@ -11,6 +11,7 @@
 
 #include "tests/support/runner.h"
 #include "traces/generate.h"
+#include "traces/spec_read.h"
 
 enum { FIRST = 101, SEEDS = 50, CHOICES = 6 };
 
@@ -44,10 +45,10 @@ static double check_spec(const char *name, const char *const *device_sets, doubl
     for (uint64_t seed = FIRST; seed < FIRST + SEEDS; seed++) {
         struct gsim_arena *arena = gsim_arena_new();
         struct gsim_log *log = gsim_arena_alloc(arena, sizeof *log);
-        const struct gsim_generate_spec *spec;
+        const struct gsim_spec *spec;
         struct gsim_trace trace;
         const char *path = gsim_arena_printf(arena, "experiments/adaptive/%s.ini", name);
-        assert_int_equal(gsim_generate_spec_read(path, arena, &spec, log), GSIM_OK);
+        assert_int_equal(gsim_spec_read(path, NULL, arena, &spec, log), GSIM_OK);
         assert_int_equal(gsim_trace_generate(spec, seed, 0, arena, &trace, log), GSIM_OK);
         double best = 0, own = 0;
         for (int c = 0; c < CHOICES; c++) {

@@ -10,8 +10,9 @@
 #include <glob.h>
 #include <string.h>
 
-#include "sim/base/rng.h"
-#include "sim/base/sort.h"
+#include "sim/app/check/laws.h"
+#include "sim/app/check/small.h"
+#include "sim/app/setup/setup.h"
 #include "tests/support/runner.h"
 
 static const char *const policies[] = {
@@ -21,51 +22,16 @@ static const char *const policies[] = {
 };
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
-static uint32_t widest(const struct gsim_trace *trace) {
-    uint32_t n = 1;
-    for (uint32_t job = 0; job < trace->n_jobs; job++)
-        if (gsim_trace_gpus(trace, job) > n)
-            n = gsim_trace_gpus(trace, job);
-    return n;
-}
-
-/* jct = wait + stall + service, to the nanosecond, when nobody shares a GPU in time. */
-static void check_times(const struct gsim_result *result, const char *policy, bool shares) {
-    const struct gsim_trace *trace = result->trace;
-    for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        int64_t jct = result->jobs.end_ns[job] - trace->submit_ns[job];
-        int64_t stall = result->jobs.stall_ns ? result->jobs.stall_ns[job] : 0;
-        assert_true(result->jobs.end_ns[job] >= 0);
-        assert_true(result->jobs.start_ns[job] >= trace->submit_ns[job]);
-        int64_t least_ns = result->jobs.wait_ns[job] + stall + trace->service_ns[job];
-        if (shares ? jct < least_ns : jct != least_ns)
-            fail_msg("%s over %s: job %u took %lld ns, at least %lld", policy, trace->path, job,
-                     (long long)jct, (long long)least_ns);
-    }
-}
-
-/* Where nobody is preempted, a job holds its GPUs from start to end: at no time more than all. */
-static void check_capacity(const struct gsim_result *result, uint32_t gpus,
-                           struct gsim_arena *arena) {
-    uint32_t n = result->trace->n_jobs;
-    int64_t *times = gsim_arena_array(arena, 2 * n, sizeof *times);
-    uint32_t *order = gsim_arena_array(arena, 2 * n, sizeof *order);
-    if (result->summary.preemptions)
-        return;
-    for (uint32_t job = 0; job < n; job++) { /* ends before starts at the same time */
-        times[job] = result->jobs.start_ns[job] * 2 + 1;
-        times[n + job] = result->jobs.end_ns[job] * 2;
-    }
-    assert_true(gsim_sort_order(times, order, 2 * n));
-    int64_t held = 0;
-    for (uint32_t i = 0; i < 2 * n; i++) {
-        uint32_t job = order[i] % n;
-        int64_t ppm =
-            (int64_t)gsim_trace_gpus(result->trace, job) * gsim_trace_share(result->trace, job);
-        bool is_instant = result->jobs.start_ns[job] == result->jobs.end_ns[job];
-        held += is_instant ? 0 : order[i] < n ? ppm : -ppm;
-        assert_true(held >= 0 && held <= (int64_t)gpus * GSIM_PPM);
-    }
+/* The rules of sim/app/check/laws.h. */
+static void hold_laws(const struct gsim_result *result, bool shares,
+                      const struct gsim_holdings *holdings, struct gsim_arena *arena) {
+    struct gsim_run_facts facts = {.policy = result->summary.policy,
+                                   .n_gpus = (uint32_t)result->summary.gpus,
+                                   .is_shared = shares,
+                                   .holdings = holdings};
+    struct gsim_log *log = gsim_arena_alloc(arena, sizeof *log);
+    if (gsim_laws_check(result, &facts, arena, log) != GSIM_OK)
+        fail_msg("over %s: %s", result->trace->path, log->errors[0].text);
 }
 
 /* What random jobs need: more room than a part of a GPU has; times that pass within short traces. */
@@ -82,21 +48,15 @@ static void check_set_run(const struct gsim_trace *trace, const char *policy, co
                            .device = device,
                            .sets = sets,
                            .nodes = nodes,
-                           .gpus_per_node = widest(trace)};
+                           .gpus_per_node = gsim_setup_widest_gang(trace)};
+    struct gsim_holdings holdings;
+    gsim_holdings_open(&holdings, arena);
+    run.observer = &holdings.observer;
     struct gsim_result result = test_run(&run, arena);
     bool shares = test_policy(policy)->shares_gpus || (sets && strstr(sets[0], "memory=")) ||
-                  (strcmp(policy, "las") == 0 && nodes * widest(trace) == 1);
+                  (strcmp(policy, "las") == 0 && run.nodes * run.gpus_per_node == 1);
     assert_int_equal(result.summary.completed, trace->n_jobs);
-    /* on a shared GPU jobs do at once what each would do alone: host time, kernels side by side */
-    double work = result.summary.gpu_work, busy = result.summary.gpu_busy;
-    if (busy > 1 + 1e-9 || (work > busy + 1e-9 && !shares))
-        fail_msg("%s over %s: work %f, busy %f", policy, trace->path, work, busy);
-    if (!(result.summary.gpu_useful <= work))
-        fail_msg("%s over %s: useful %f of work %f", policy, trace->path, result.summary.gpu_useful,
-                 work);
-    check_times(&result, policy, shares);
-    if (!shares)
-        check_capacity(&result, nodes * widest(trace), arena);
+    hold_laws(&result, shares, &holdings, arena);
 }
 
 static void check_run(const struct gsim_trace *trace, const char *policy, const char *device,
@@ -156,34 +116,11 @@ static void test_every_policy_over_every_sample(void **state) {
 
 /* --- random small traces: many ties, zero services, gangs, memory, classes, priorities -------- */
 
-enum { SMALL = 40, SEEDS = 600 / TEST_FEWER };
-
-static int64_t *draw_column(gsl_rng *rng, struct gsim_arena *arena, int64_t step, uint64_t most) {
-    int64_t *cells = gsim_arena_array(arena, SMALL, sizeof *cells);
-    for (int i = 0; i < SMALL; i++)
-        cells[i] = step * (int64_t)gsl_rng_uniform_int(rng, most);
-    return cells;
-}
+enum { SMALL = GSIM_SMALL_JOBS, SEEDS = 600 / TEST_FEWER };
 
 static struct gsim_trace small_trace(uint64_t seed, int64_t scale, struct gsim_arena *arena) {
-    gsl_rng *rng = gsim_rng_stream(seed, 0, "small");
-    struct gsim_trace trace = {.path = "random", .n_jobs = SMALL, .id_text = ""};
-    trace.id_at = gsim_arena_array(arena, SMALL, sizeof *trace.id_at);
-    trace.submit_ns = draw_column(rng, arena, scale, 40);
-    trace.service_ns = draw_column(rng, arena, scale, 20);
-    uint32_t *gpus = gsim_arena_array(arena, SMALL, sizeof *gpus);
-    uint32_t *order = gsim_arena_array(arena, SMALL, sizeof *order);
-    bool is_narrow = seed % 4 < 2; /* mostly one GPU, so that most jobs can share */
-    for (int i = 0; i < SMALL; i++)
-        gpus[i] = 1 + (uint32_t)gsl_rng_uniform_int(rng, 6) * !(is_narrow && i % 8);
-    assert_true(gsim_sort_order(trace.submit_ns, order, SMALL));
-    trace.gpus = gpus;
-    trace.order = order;
-    trace.column[GSIM_COL_MEM_BYTES] = draw_column(rng, arena, GSIM_GIB, is_narrow ? 30 : 100);
-    trace.column[GSIM_COL_CLASS] = draw_column(rng, arena, 1, GSIM_CLASS_COUNT);
-    trace.column[GSIM_COL_PRIORITY] = draw_column(rng, arena, 1, 3);
-    trace.column[GSIM_COL_IDEMPOTENT] = draw_column(rng, arena, 1, 2);
-    gsl_rng_free(rng);
+    struct gsim_trace trace;
+    assert_true(gsim_small_draw(seed, scale, arena, &trace));
     return trace;
 }
 
@@ -254,7 +191,7 @@ static void test_hosts_hold_what_they_can(void **state) {
             assert_int_equal(result.summary.completed, SMALL);
             assert_true(result.summary.host_peak_bytes <= group.host_bytes);
             if (run.mtbf_ns == 0)
-                check_times(&result, stopping[p], strcmp(stopping[p], "gandiva") == 0);
+                hold_laws(&result, strcmp(stopping[p], "gandiva") == 0, NULL, arena);
             n_stored += result.summary.bytes_stored > 0;
             n_held += result.summary.host_peak_bytes > 0;
             group.host_bytes = 1 << 20;
@@ -263,6 +200,7 @@ static void test_hosts_hold_what_they_can(void **state) {
             group.host_bytes = 0;
             struct gsim_result unlimited = test_run(&run, arena);
             assert_int_equal(roomy.summary.bytes_stored, 0);
+            assert_int_equal(roomy.summary.host_waits, 0);
             assert_memory_equal(roomy.jobs.end_ns, unlimited.jobs.end_ns, SMALL * sizeof(int64_t));
             assert_int_equal(roomy.summary.host_peak_bytes, unlimited.summary.host_peak_bytes);
             assert_true(roomy.summary.host_peak_bytes == 0 ||

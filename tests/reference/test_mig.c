@@ -86,6 +86,17 @@ static void a_gpu_drains_before_it_is_cut_again(void **state) {
     assert_int_equal(result.jobs.stall_ns[3], 4 * S);
 }
 
+/* The first job fits no instance and has the GPU whole until 7 s. Then the GPU is cut for the first
+ * time, which takes as long as any cut in the middle of a run. */
+static void a_gpu_that_was_whole_is_cut(void **state) {
+    struct fixture *f = *state;
+    struct gsim_result result =
+        run_mig(f, "a100-40", "job_id,submit_s,duration_s,mem_gib\na,0,7,39.3\nb,1,7,15\n", NULL);
+    expect_jct(f, &result, 0, 7);
+    expect_jct(f, &result, 1, 7 + 4 + 7.0 * 108 / 42 - 1); /* 3g.20gb */
+    assert_non_null(strstr(result.summary.assumed, "instances_ns="));
+}
+
 static enum gsim_status try_mig(struct fixture *f, const char *device, const char *layout) {
     struct gsim_result result;
     const char *const sets[] = {layout, NULL};
@@ -154,8 +165,11 @@ static void a_gpu_with_a_job_is_not_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_job_has_the_sms_of_its_instance),   TEST(a_neighbour_changes_nothing),
-        TEST(a_gpu_drains_before_it_is_cut_again), TEST(what_cannot_be_is_said),
+        TEST(a_job_has_the_sms_of_its_instance),
+        TEST(a_neighbour_changes_nothing),
+        TEST(a_gpu_drains_before_it_is_cut_again),
+        TEST(a_gpu_that_was_whole_is_cut),
+        TEST(what_cannot_be_is_said),
         TEST(a_gpu_with_a_job_is_not_cut),
     };
     return cmocka_run_group_tests_name("instances of GPUs", tests, NULL, NULL);

@@ -7,18 +7,19 @@
 
 #include "tests/support/runner.h"
 #include "traces/generate.h"
+#include "traces/spec_read.h"
 
 enum { PAIRS = TEST_FEWER > 1 ? 4 : 8 };
 #define SMALL (INT64_C(64) << 30) /* bytes of a GPU on which two jobs do not fit */
 
-static const struct gsim_generate_spec *read_spec(struct fixture *f, const char *path) {
-    const struct gsim_generate_spec *spec;
-    if (gsim_generate_spec_read(path, f->arena, &spec, &f->log) != GSIM_OK)
+static const struct gsim_spec *read_spec(struct fixture *f, const char *path) {
+    const struct gsim_spec *spec;
+    if (gsim_spec_read(path, NULL, f->arena, &spec, &f->log) != GSIM_OK)
         fail_msg("%s", f->log.errors[0].text);
     return spec;
 }
 
-static struct gsim_trace draw(struct fixture *f, const struct gsim_generate_spec *spec,
+static struct gsim_trace draw(struct fixture *f, const struct gsim_spec *spec,
                               uint64_t replication) {
     struct gsim_trace trace;
     assert_int_equal(gsim_trace_generate(spec, 1, replication, f->arena, &trace, &f->log), GSIM_OK);
@@ -56,7 +57,7 @@ struct summary {
 
 static struct summary play_all(struct fixture *f, const char *policy, const char *const *sets,
                                int64_t hbm_bytes) {
-    const struct gsim_generate_spec *spec = read_spec(f, "experiments/sharing/pairs.ini");
+    const struct gsim_spec *spec = read_spec(f, "experiments/sharing/pairs.ini");
     struct summary sum = {0};
     for (uint64_t pair = 0; pair < PAIRS; pair++) {
         struct gsim_trace trace = draw(f, spec, pair);
@@ -118,7 +119,7 @@ static double mean_jct_s(struct fixture *f, const struct gsim_trace *trace, cons
 /* Published: 3.19 on a mix that is not. */
 static void test_shortest_remaining_time_pays(void **state) {
     struct fixture *f = *state;
-    const struct gsim_generate_spec *spec = read_spec(f, "experiments/sharing/salus.ini");
+    const struct gsim_spec *spec = read_spec(f, "experiments/sharing/salus.ini");
     double fifo_s = 0, srtf_s = 0;
     for (uint64_t replication = 0; replication < PAIRS; replication++) {
         struct gsim_trace trace = draw(f, spec, replication);

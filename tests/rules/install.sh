@@ -24,23 +24,71 @@ names() { nm "$1" | awk '$2 ~ /^[A-TV-Z]$/ { print $3 }' | sort -u; }
 names "$root/lib/libgsim.a" | comm -23 - "$tmp/named" >"$tmp/log"
 [ ! -s "$tmp/log" ] && names "$root/lib/libgsim.a" | grep -qx gsim_run
 say "the library shows the names of its headers and no others" $?
-flags=$(PKG_CONFIG_LIBDIR="$root/lib/pkgconfig:$(pkg-config --variable pc_path pkg-config)" \
-    pkg-config --define-variable=prefix="$root" --cflags --libs gsim 2>"$tmp/log")
-case $flags in *sqlite* | *nettle*) false ;; *) [ -n "$flags" ] ;; esac
+shared=$root/lib/libgsim.so
+nm -D --defined-only "$shared" | awk '{ print $3 }' | sort -u >"$tmp/shown"
+names "$root/lib/libgsim.a" | comm -3 - "$tmp/shown" >"$tmp/log"
+[ ! -s "$tmp/log" ] && objdump -p "$shared" | grep -q 'SONAME  *libgsim\.so\.[1-9]'
+say "the shared library shows those names as well, and has the number of its interface" $?
+config() {
+    PKG_CONFIG_LIBDIR="$root/lib/pkgconfig:$(pkg-config --variable pc_path pkg-config)" \
+        pkg-config --define-variable=prefix="$root" "$@" gsim 2>"$tmp/log"
+}
+flags=$(config --cflags --libs)
+static=$(config --static --cflags --libs | sed 's/-lgsim/-l:libgsim.a/')
+case $static in *sqlite* | *nettle*) false ;; *) [ -n "$flags" ] ;; esac
 say "the library needs no database" $?
 cp -r examples "$tmp"
-make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Werror' GSIM="$flags" \
-    >"$tmp/log" 2>&1 &&
-    "$tmp/examples/compare" tests/golden/three.csv 2 >"$tmp/out" 2>>"$tmp/log" &&
+example() { # flags, to build with: runs the example
+    rm -f "$tmp/examples/compare"
+    make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Werror' GSIM="$1" \
+        >>"$tmp/log" 2>&1 &&
+        LD_LIBRARY_PATH=$root/lib "$tmp/examples/compare" tests/golden/three.csv 2 2>>"$tmp/log"
+}
+: >"$tmp/log"
+example "$static" >"$tmp/static" && example "$flags" >"$tmp/out" && cmp "$tmp/static" "$tmp/out" >>"$tmp/log" &&
     sed 's/ \{1,\}/ /g' "$tmp/out" >>"$tmp/log" &&
     [ "$(sed -n 's/^fifo  *mean JCT \([0-9.]*\) s$/\1/p' "$tmp/out")" = \
         "$("$root/bin/gsim" --policy fifo --device h200 --gpus-per-node 2 --quiet --format json tests/golden/three.csv |
             sed -n 's/.*"jct_mean_s": *\([0-9.]*\).*/\1/p' | awk '{ printf "%.1f", $1 }')" ] &&
     grep -q '^narrow-first  *mean JCT [0-9]' "$tmp/out"
 say "the examples build against the installed files, and print the results of gsim" $?
-for file in bin/gsim lib/libgsim.a share/man/man1/gsim.1 share/bash-completion/completions/gsim \
+for policy in narrow_first themis; do
+    make -s -C "$tmp/examples" CC=gcc CFLAGS='-std=c11 -Wall -Wextra -Wpedantic -Werror' HEADERS="$(config --cflags)" \
+        "$policy.so" >"$tmp/log" 2>&1 &&
+        "$root/bin/gsim" compare --policies "fifo,$tmp/examples/$policy.so" --nodes 1 --gpus-per-node 4 --quiet \
+            traces/samples/small_lab.csv >"$tmp/log" 2>&1 &&
+        grep -q "^$(echo $policy | tr _ -) " "$tmp/log"
+    say "the policy $policy builds against the installed headers, and gsim loads it" $?
+done
+lines=$(wc -l <examples/themis/themis.c)
+echo "$lines lines" >"$tmp/log"
+[ "$lines" -lt 300 ]
+say "Themis has fewer than 300 lines" $?
+for file in bin/gsim lib/libgsim.a lib/libgsim.so share/man/man1/gsim.1 share/bash-completion/completions/gsim \
     share/zsh/site-functions/_gsim share/fish/vendor_completions.d/gsim.fish; do
     [ -s "$root/$file" ] || echo "no $file"
 done >"$tmp/log"
 [ ! -s "$tmp/log" ]
 say "program, library, man page and completions are there" $?
+
+# --- the Debian packages: unpacked, the program and the module run, and equal sources give equal bytes
+if command -v dpkg-shlibdeps >/dev/null 2>&1; then
+    make -s WERROR=1 deb >"$tmp/log" 2>&1 && cp -r build/deb "$tmp/deb" && make -s WERROR=1 deb >>"$tmp/log" 2>&1 &&
+        (cd build/deb && sha256sum -- *.deb) >"$tmp/sums" && (cd "$tmp/deb" && sha256sum --quiet -c "$tmp/sums") >>"$tmp/log" 2>&1
+    say "make deb, twice with the same bytes" $?
+    for package in gsim libgsim-dev python3-gsim; do
+        dpkg-deb -x "$tmp/deb/$package"_*.deb "$tmp/$package"
+        dpkg-deb -f "$tmp/deb/$package"_*.deb Depends | grep -q 'libc6 (>= ' || echo "$package needs no libc6"
+    done >"$tmp/log" 2>&1
+    [ ! -s "$tmp/log" ] && "$tmp/gsim/usr/bin/gsim" --version >"$tmp/log" 2>&1
+    say "packages say what they need, and the program runs" $?
+    PYTHONPATH=$tmp/python3-gsim/usr/lib/python3/dist-packages "${PYTHON:-python3}" -W ignore -c '
+import gsim
+assert gsim.__file__.startswith("'"$tmp"'"), gsim.__file__
+assert gsim.run("tests/golden/three.csv", "fifo")["completed"] == 4' >"$tmp/log" 2>&1 &&
+        [ -e "$tmp/libgsim-dev/usr/include/gsim/policy.h" ] && [ -e "$tmp/libgsim-dev/usr/lib/libgsim.so" ]
+    say "and so does the module" $?
+else
+    echo "not ok make deb # SKIP"
+    echo "# skipped: dpkg-shlibdeps is not here (dpkg-dev)"
+fi

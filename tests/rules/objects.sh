@@ -9,8 +9,9 @@ check_globals() { # archive
         /:$/ || / :/ || /ex / { object = $1 }
         $1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ && $2 > 0 { print object, $1, $2 }'
 }
+# A child that apart.c has forked ends there.
 check_calls() { # archive
-    nm -A -u "$1" | grep -E ' U (exit|_exit|_Exit|quick_exit|abort|(__)?v?printf(_chk)?|puts|putchar|perror|err|errx|warn|warnx|stdout|stderr|stdin)(@.*)?$'
+    nm -A -u "$1" | grep -v ':apart.o: *U _exit' | grep -E ' U (exit|_exit|_Exit|quick_exit|abort|(__)?v?printf(_chk)?|puts|putchar|perror|err|errx|warn|warnx|stdout|stderr|stdin)(@.*)?$'
 }
 breaches=$(check_globals "$build/libgsim.a"; check_globals "$build/libapp.a")
 if [ -z "$breaches" ]; then echo "ok no mutable globals"; else printf 'not ok no mutable globals\n%s\n' "$breaches"; fi

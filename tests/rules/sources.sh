@@ -38,7 +38,7 @@ say "each policy's sums have every file that is linked for it" $?
 grep -v "^las policies/lib/service.c$" "$tmp/listed" >"$tmp/short"
 [ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
 say "and a file that is left out is found" $?
-for file in sim/core/engine.c sim/base/rng.c models/jobs/shared_gpus.c traces/generate.c sim/app/setup/setup.c include/gsim/policy.h; do
+for file in sim/core/engine.c sim/base/rng.c models/jobs/shared_gpus.c traces/generate.c $(ls sim/app/setup/*.c | grep -v /command_) include/gsim/policy.h; do
     grep -q " $file\$" "$tmp/parts" || echo "$file"
 done >"$tmp/log"
 [ ! -s "$tmp/log" ]

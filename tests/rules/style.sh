@@ -1,29 +1,64 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# SPDX line in every source, functions of at most 70 lines, files of at most 800, and every policy and
-# trace format listed.
+# SPDX line in every source, short functions and files, lines of at most 100 columns, comments in
+# headers, and every policy and trace format listed.
 set -u
 # Files that git tracks or does not ignore: the rules hold for a new file before it is added.
 sources_here() {
-    git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.def' '*.sh' '*.in' Makefile .ci/run 2>/dev/null |
+    git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.def' '*.sh' '*.py' '*.pyi' '*.in' Makefile .ci/run 2>/dev/null |
         while read -r f; do [ ! -e "$f" ] || echo "$f"; done
 }
 sources=$(sources_here)
 [ -n "$sources" ] || sources=$(find sim policies traces models tests tools -name '*.[ch]' -o -name '*.def' -o -name '*.sh')
 missing=$(for f in $sources; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: GPL-3.0-or-later' || echo "$f"; done)
 if [ -z "$missing" ]; then echo "ok SPDX lines"; else echo "not ok SPDX lines:" $missing; fi
-# A function starts at a line that ends with ") {", also where its parameters take several lines.
-long_functions() {
+# Prints "LINES FILE:LINE: NAME" of each function. A function starts at a line that ends with ") {",
+# also where its parameters take several lines.
+functions() {
     awk 'FNR == 1 { inside = 0 }
         !inside && /\{$/ { inside = 1; is_function = /\) \{$/; start = FNR; name = $0 }
         inside && /^\}/ {
-            if (is_function && FNR - start - 1 > 70) print FILENAME ":" start ": " name
+            if (is_function) print FNR - start - 1, FILENAME ":" start ": " name
             inside = 0
         }' "$@"
 }
+long_functions() { # most lines, file...
+    most=$1
+    shift
+    functions "$@" | awk -v most="$most" '$1 > most'
+}
+in_c=$(printf '%s\n' $sources | grep '\.[ch]$')
+rooms=$(printf '%s\n' $in_c | grep -v -e '^tests/')
+# shellcheck disable=SC2086
+long=$(long_functions 70 $in_c; long_functions 51 $rooms)
+if [ -z "$long" ]; then echo "ok functions of at most 51 lines, of tests 70"; else printf 'not ok functions of at most 51 lines, of tests 70\n%s\n' "$long"; fi
+# shellcheck disable=SC2086
+usual=$(functions $rooms | sort -n | awk '{ n[NR] = $1 } END { print n[int((NR + 1) / 2)], n[int(NR * 0.95)] }')
+if [ "${usual% *}" -le 9 ] && [ "${usual#* }" -le 24 ]; then
+    echo "ok half of the functions have at most 9 lines, 19 of 20 at most 24"
+else
+    echo "not ok half of the functions have at most 9 lines, 19 of 20 at most 24: $usual"
+fi
+wide_lines() { awk 'length > 100 { print FILENAME ":" FNR }' "$@"; }
+# shellcheck disable=SC2086
+wide=$(wide_lines $rooms)
+if [ -z "$wide" ]; then echo "ok lines of at most 100 columns"; else printf 'not ok lines of at most 100 columns\n%s\n' "$wide"; fi
+# Lines of headers that hold a comment alone, in percent of all lines; SPDX lines are none.
+comment_percent() {
+    awk 'FNR == 1 { inside = 0 }
+        { lines++ }
+        /SPDX/ { next }
+        !inside && /^ *\/\*/ { inside = 1; comments++; if (/\*\//) inside = 0; next }
+        inside { comments++; if (/\*\//) inside = 0 }
+        END { print int(100 * comments / lines) }' "$@"
+}
 # shellcheck disable=SC2046
-long=$(long_functions $(printf '%s\n' $sources | grep '\.[ch]$'))
-if [ -z "$long" ]; then echo "ok functions of at most 70 lines"; else printf 'not ok functions of at most 70 lines\n%s\n' "$long"; fi
+percent=$(comment_percent $(printf '%s\n' $rooms | grep '\.h$'))
+if [ "$percent" -ge 15 ] && [ "$percent" -le 25 ]; then
+    echo "ok comments are 15 to 25 % of the headers"
+else
+    echo "not ok comments are 15 to 25 % of the headers: $percent %"
+fi
 big=$(for f in $sources; do
     most=800
     n=$(wc -l <"$f")
@@ -48,11 +83,18 @@ fi
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 { printf 'static void f(int a,\n              int b) {\n'; seq 1 71; echo '}'; } >"$tmp/long.c"
 { echo 'void g(void) {'; seq 1 70; echo '}'; } >"$tmp/short.c"
-case $(long_functions "$tmp/long.c" "$tmp/short.c") in
+case $(long_functions 70 "$tmp/long.c" "$tmp/short.c") in
 *short.c*) echo "not ok the length rule lets 70 lines pass" ;;
 *long.c:2:*) echo "ok the length rule finds breaches" ;;
 *) echo "not ok the length rule finds breaches" ;;
 esac
+printf '%0101d\n' 0 >"$tmp/wide.txt"
+printf '/* one\n * two */\nint a;\n\n' >"$tmp/half.h"
+if [ "$(wide_lines "$tmp/wide.txt" "$tmp/short.c")" = "$tmp/wide.txt:1" ] && [ "$(comment_percent "$tmp/half.h")" = 50 ]; then
+    echo "ok the rules of width and of comments can fail"
+else
+    echo "not ok the rules of width and of comments can fail"
+fi
 echo 'const struct gsim_policy gsim_policy_lost = {' >"$tmp/lost.c"
 echo 'GSIM_POLICY(found)' >"$tmp/list.def"
 if [ "$(unlisted "$tmp" policy GSIM_POLICY)" = "$tmp: lost" ]; then

@@ -376,6 +376,17 @@ static void test_arena(void **state) {
     gsim_arena_free(arena);
 }
 
+static void test_an_arena_of_two_owners(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    char *text = gsim_arena_strdup(arena, "kept");
+    gsim_arena_share(arena);
+    gsim_arena_free(arena);
+    assert_string_equal(text, "kept"); /* a sanitizer would tell if it were not */
+    assert_string_equal(gsim_arena_strdup(arena, "more"), "more");
+    gsim_arena_free(arena);
+}
+
 /* --- parameters
  * --------------------------------------------------------------------------------------- */
 
@@ -428,6 +439,7 @@ int main(void) {
         cmocka_unit_test(test_work_time_is_the_first_instant),
         cmocka_unit_test(test_exp2),
         cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_an_arena_of_two_owners),
         cmocka_unit_test(test_params),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

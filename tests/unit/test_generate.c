@@ -8,20 +8,22 @@
 #include "traces/distribution.h"
 #include "traces/generate.h"
 #include "traces/spec.h"
+#include "traces/spec_read.h"
+#include "traces/values.h"
 
-static const struct gsim_generate_spec *spec_of(struct fixture *f, const char *text,
-                                                enum gsim_status expected) {
-    const struct gsim_generate_spec *spec = NULL;
+static const struct gsim_spec *spec_of(struct fixture *f, const char *text,
+                                       enum gsim_status expected) {
+    const struct gsim_spec *spec = NULL;
     put(f, text, strlen(text));
     f->log = (struct gsim_log){0};
-    assert_int_equal(gsim_generate_spec_read(f->path, f->arena, &spec, &f->log), expected);
+    assert_int_equal(gsim_spec_read(f->path, NULL, f->arena, &spec, &f->log), expected);
     return spec;
 }
 
 static struct gsim_trace generate(struct fixture *f, const char *text, uint64_t seed,
                                   uint64_t replication) {
     struct gsim_trace trace;
-    const struct gsim_generate_spec *spec = spec_of(f, text, GSIM_OK);
+    const struct gsim_spec *spec = spec_of(f, text, GSIM_OK);
     assert_int_equal(gsim_trace_generate(spec, seed, replication, f->arena, &trace, &f->log),
                      GSIM_OK);
     return trace;
@@ -85,6 +87,29 @@ static void test_a_load_becomes_a_rate(void **state) {
 
 /* Every mean against the average of 200 000 draws; the tolerance is five standard errors, whose
  * standard deviation is taken from the draws. */
+/* Keys beside the file: a load takes the place of the file's rate, and twice the load halves all
+ * times; a key that the file lacks is added. */
+static void test_keys_take_the_place_of_the_files(void **state) {
+    struct fixture *f = *state;
+    static const char *const once[] = {"arrival.load=0.4", "arrival.gpus=4", "trace.jobs=20", NULL};
+    static const char *const twice[] = {"arrival.load=0.8", "arrival.gpus=4", "trace.jobs=20",
+                                        NULL};
+    static const char *const bad[] = {"load=0.8", NULL};
+    const struct gsim_spec *spec = NULL;
+    struct gsim_trace a, b;
+    put(f, BASE, strlen(BASE));
+    assert_int_equal(gsim_spec_read(f->path, once, f->arena, &spec, &f->log), GSIM_OK);
+    assert_int_equal(gsim_trace_generate(spec, 1, 0, f->arena, &a, &f->log), GSIM_OK);
+    assert_int_equal(gsim_spec_read(f->path, twice, f->arena, &spec, &f->log), GSIM_OK);
+    assert_int_equal(gsim_trace_generate(spec, 1, 0, f->arena, &b, &f->log), GSIM_OK);
+    assert_int_equal(a.n_jobs, 20);
+    assert_int_equal(b.n_jobs, 20);
+    for (uint32_t job = 0; job < 20; job++) /* each gap is rounded to microseconds */
+        assert_true(llabs(a.submit_ns[job] - 2 * b.submit_ns[job]) <= 2000 * (job + 1));
+    assert_int_equal(gsim_spec_read(f->path, bad, f->arena, &spec, &f->log), GSIM_USAGE);
+    assert_non_null(strstr(f->log.errors[0].text, "SECTION.KEY=VALUE"));
+}
+
 static void test_means_are_those_of_the_draws(void **state) {
     (void)state;
     static const double value[] = {1, 5}, cumulative[] = {0.25, 1};
@@ -234,13 +259,13 @@ static void expect_sample(struct fixture *f, const char *name) {
     char spec_path[96], csv_path[96];
     (void)snprintf(spec_path, sizeof spec_path, "traces/samples/%s.ini", name);
     (void)snprintf(csv_path, sizeof csv_path, "traces/samples/%s.csv", name);
-    const struct gsim_generate_spec *spec;
-    assert_int_equal(gsim_generate_spec_read(spec_path, f->arena, &spec, &f->log), GSIM_OK);
-    uint64_t seed = gsim_generate_seed(spec);
+    const struct gsim_spec *spec;
+    assert_int_equal(gsim_spec_read(spec_path, NULL, f->arena, &spec, &f->log), GSIM_OK);
+    uint64_t seed = spec->seed;
     assert_int_equal(gsim_trace_generate(spec, seed, 0, f->arena, &f->trace, &f->log), GSIM_OK);
     FILE *file = fopen(f->path, "wb");
     assert_non_null(file);
-    assert_int_equal(gsim_generate_write(spec, seed, 0, &f->trace, file, &f->log), GSIM_OK);
+    assert_int_equal(gsim_generate_write(spec, seed, 0, "", &f->trace, file, &f->log), GSIM_OK);
     assert_int_equal(fclose(file), 0);
     size_t n, n_expected;
     char *text = slurp(f->path, &n), *expected = slurp(csv_path, &n_expected);
@@ -275,6 +300,7 @@ int main(void) {
         TEST(test_a_new_quantity_changes_no_other),
         TEST(test_generated_moments),
         TEST(test_a_load_becomes_a_rate),
+        TEST(test_keys_take_the_place_of_the_files),
         TEST(test_means_are_those_of_the_draws),
         TEST(test_specs_that_do_not_do),
         TEST(test_kinds_of_jobs),

@@ -299,7 +299,7 @@ static void test_philly_logs_that_do_not_do(void **state) {
         {"[\n{\"jobid\": \"a\"}\n", "3: parse error: premature EOF"},
         {"[\n{\"jobid\": tru}]", "2: lexical error"},
         {"[]]", "1: parse error: trailing garbage"},
-        {"[]", " a header but no jobs"},
+        {"[]", " the trace has a header but no jobs"},
         {"[\n\n7]", "3: in the list of jobs stands a number"},
         {"[[", "1: in the list of jobs stands a list"},
         {"[{\"jobid\": 12345678901234567890123}]", "1: key 'jobid': it is a number"},

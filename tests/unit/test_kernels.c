@@ -5,7 +5,8 @@
 #include "sim/base/wide.h"
 #include "tests/support/trace_file.h"
 #include "traces/apps.h"
-#include "traces/kernels.h"
+#include "traces/overlap.h"
+#include "traces/profiler.h"
 
 static const struct gsim_profiler *find(const char *name) {
     for (int i = 0; gsim_profilers[i]; i++)
@@ -23,7 +24,7 @@ static enum gsim_status convert(struct fixture *f, const char *profiler, const c
     put(f, text, strlen(text));
     f->log = (struct gsim_log){0};
     enum gsim_status status =
-        gsim_kernels_read(f->path, find(profiler), &iterations, f->arena, &kernels, &f->log);
+        gsim_profiler_read(f->path, find(profiler), &iterations, f->arena, &kernels, &f->log);
     if (status != GSIM_OK)
         return status;
     FILE *file = fopen(f->path, "wb");
@@ -165,11 +166,11 @@ static void test_charges_are_the_union(void **state) {
             int64_t begin = (int64_t)(gsim_mix_next(&seed) % (LENGTH - 100));
             int64_t length = (int64_t)(gsim_mix_next(&seed) % 100);
             char name[2] = {(char)('a' + i % 7), '\0'};
-            assert_int_equal(gsim_kernels_add_run(&kernels, name, 1, begin, length, 1), GSIM_OK);
+            assert_int_equal(gsim_overlap_add(&kernels, name, 1, begin, length, 1), GSIM_OK);
             for (int64_t t = begin; t < begin + length; t++)
                 is_busy[t] = true;
         }
-        assert_int_equal(gsim_kernels_charge(&kernels, &f->log), GSIM_OK);
+        assert_int_equal(gsim_overlap_charge(&kernels, &f->log), GSIM_OK);
         for (int t = 0; t < LENGTH; t++)
             n_busy += is_busy[t];
         for (uint32_t k = 0; k < gsim_kernels_n(&kernels); k++)
@@ -197,7 +198,7 @@ static void test_the_gpu_of_a_kineto(void **state) {
                        cases[i].devices, EVENT("kernel", "k", "5"));
         put(f, text, strlen(text));
         assert_int_equal(
-            gsim_kernels_read(f->path, find("kineto"), &iterations, f->arena, &kernels, &f->log),
+            gsim_profiler_read(f->path, find("kineto"), &iterations, f->arena, &kernels, &f->log),
             GSIM_OK);
         if (cases[i].gpu)
             assert_string_equal(kernels.gpu, cases[i].gpu);

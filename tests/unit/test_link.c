@@ -235,6 +235,62 @@ static void test_equal_states_have_equal_numbers(void **state) {
     gsim_arena_free(arena);
 }
 
+/* --- beside paging ------------------------------------------------------------------------------ */
+
+static struct gsim_link open_beside_pagers(struct gsim_arena *arena, int64_t root_bytes_per_s) {
+    static const uint32_t one_root[] = {0, 0};
+    static const uint16_t one_type[] = {0, 0};
+    static const struct gsim_host_rates carried = {{1000000000, 1000000000, 1500000000}};
+    int64_t *root = gsim_arena_array(arena, 1, sizeof *root);
+    *root = root_bytes_per_s;
+    struct gsim_link link = open_link(arena, 2, one_root, root);
+    assert_true(gsim_link_meet_pagers(&link, &carried, one_type));
+    return link;
+}
+
+static void page(struct gsim_link *link, uint32_t gpu, int64_t takes, int64_t peak,
+                 int64_t now_ns) {
+    struct gsim_link_paging paging = {{takes, 0, takes}, {peak, peak, peak}};
+    gsim_link_set_paging(link, gpu, &paging);
+    gsim_link_repage(link, gpu, now_ns);
+}
+
+/* A GPU that pages at 0.5 B/ns for half of the time. Of a root of 1 B/ns that leaves 0.75; of a root of 1.2
+ * B/ns 0.7 as long as it copies and all of 1 otherwise, on average 0.85. A root of 1.5 B/ns has room for
+ * both. */
+static void test_paging_leaves_what_it_does_not_take(void **state) {
+    (void)state;
+    static const int64_t root[] = {1000000000, 1200000000, 1500000000},
+                         ends_ns[] = {1200, 1059, 900};
+    for (int k = 0; k < 3; k++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct gsim_link link = open_beside_pagers(arena, root[k]);
+        page(&link, 1, 250000000, 500000000, 0);
+        submit(&link, transfer(0, GSIM_H2D, 900, &plain, 1), 0);
+        expect_done(&link, 1, 0, ends_ns[k]);
+        assert_true(link.has_met_paging == (k < 2));
+        submit(&link, transfer(0, GSIM_D2H, 900, &plain, 2), 2000); /* it does not page this way */
+        expect_done(&link, 2, 2000, 2900);
+        gsim_arena_free(arena);
+    }
+}
+
+/* 300 of 900 bytes are in before the GPU pages; then 0.75 B/ns until 600 are in; then it stops. */
+static void test_rates_change_when_paging_does(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_link link = open_beside_pagers(arena, 4000000000);
+    uint32_t gpu;
+    submit(&link, transfer(0, GSIM_H2D, 900, &plain, 1), 0);
+    page(&link, 0, 250000000, 1000000000, 300); /* over its own link */
+    page(&link, 0, 0, 0, 700);
+    assert_true(gsim_link_take_changed(&link, &gpu) && gpu == 0);
+    assert_false(gsim_link_take_changed(&link, &gpu));
+    expect_done(&link, 1, 0, 1000);
+    assert_true(gsim_link_take_changed(&link, &gpu));
+    gsim_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_idle_link_charges_the_quote),
@@ -244,6 +300,8 @@ int main(void) {
         cmocka_unit_test(test_a_root_is_shared_fairly),
         cmocka_unit_test(test_cutting_intervals_changes_nothing),
         cmocka_unit_test(test_equal_states_have_equal_numbers),
+        cmocka_unit_test(test_paging_leaves_what_it_does_not_take),
+        cmocka_unit_test(test_rates_change_when_paging_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

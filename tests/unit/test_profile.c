@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "models/hardware/derived.h"
+#include "sim/base/embedded.h"
+#include "sim/base/ini.h"
 #include "sim/base/units.h"
 #include "tests/support/profile_fixture.h"
 
@@ -90,6 +92,18 @@ static void nothing_runs_faster_than_its_peak(void **state) {
     }
 }
 
+/* A driver keeps some of the memory for itself, so a round number of GiB is that of the card. */
+static void the_memory_is_what_the_driver_leaves(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < N_LISTED; i++) {
+        assert_int_equal(load(f, listed[i]), GSIM_OK);
+        bool is_told = f->profile.tag[GSIM_KEY_HBM_BYTES] != GSIM_TAG_FITTED &&
+                       strcmp(listed[i], "ideal") != 0;
+        if (is_told && f->profile.value[GSIM_KEY_HBM_BYTES] % ((int64_t)1 << 30) == 0)
+            fail_msg("%s: hbm_bytes is the card's memory", listed[i]);
+    }
+}
+
 static void curves_rise_and_end_on_the_device(void **state) {
     struct fixture *f = *state;
     for (int i = 0; i < N_LISTED; i++) {
@@ -130,10 +144,8 @@ static void the_unit_is_in_the_key(void **state) {
 /* In assumed.ini everything is assumed, or a device would inherit a claim that is not its own. */
 static void assumed_ini_claims_nothing(void **state) {
     struct fixture *f = *state;
-    const struct gsim_embedded *file = gsim_embedded_files;
-    while (file->name && strcmp(file->name, "models/devices/assumed.ini") != 0)
-        file++;
-    assert_non_null(file->name);
+    const struct gsim_embedded *file = gsim_embedded_find("models/devices/assumed.ini");
+    assert_non_null(file);
     struct gsim_ini ini;
     assert_int_equal(gsim_ini_read_text(file->name, (const char *)file->bytes, file->size, f->arena,
                                         &ini, &f->log),
@@ -495,16 +507,16 @@ static void what_is_given_must_fit_together(void **state) {
     struct fixture *f = *state;
     assert_int_equal(load(f, "h200"), GSIM_OK);
     assert_int_equal(set(f, "hbm_bytes", "1MiB"), GSIM_OK);
-    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_USAGE);
+    assert_int_equal(gsim_derived_check(&f->profile, &f->log), GSIM_USAGE);
     assert_error(f, "hbm_bytes=1MiB is less than one chunk of memory, uvm.chunk_bytes=2097152");
     assert_int_equal(set(f, "hbm_bytes", "2MiB"), GSIM_OK);
-    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_OK);
+    assert_int_equal(gsim_derived_check(&f->profile, &f->log), GSIM_OK);
     assert_int_equal(set(f, "pcie.duplex_bytes_per_s", "21e9"), GSIM_OK);
     assert_int_equal(set(f, "pcie.peak_bytes_per_s", "10e9"), GSIM_OK);
-    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_USAGE);
+    assert_int_equal(gsim_derived_check(&f->profile, &f->log), GSIM_USAGE);
     assert_error(f, "pcie.duplex_bytes_per_s=21e9 is more than the link carries");
     assert_int_equal(set(f, "pcie.duplex_bytes_per_s", "20e9"), GSIM_OK);
-    assert_int_equal(gsim_profile_check(&f->profile, &f->log), GSIM_OK);
+    assert_int_equal(gsim_derived_check(&f->profile, &f->log), GSIM_OK);
 }
 
 static void set_refuses_what_makes_no_device(void **state) {
@@ -529,6 +541,7 @@ int main(void) {
         TEST(every_value_has_a_tag_and_a_source),
         TEST(a_definition_assumes_nothing_and_costs_nothing),
         TEST(nothing_runs_faster_than_its_peak),
+        TEST(the_memory_is_what_the_driver_leaves),
         TEST(curves_rise_and_end_on_the_device),
         TEST(the_unit_is_in_the_key),
         TEST(assumed_ini_claims_nothing),

@@ -156,7 +156,7 @@ static void test_headers_that_do_not_do(void **state) {
     struct fixture *f = *state;
     refuse(f, "", " the file is empty");
     refuse(f, "\n\n# nothing\n", " the file is empty");
-    refuse(f, "job_id,submit_s,duration_s\n", " a header but no jobs");
+    refuse(f, "job_id,submit_s,duration_s\n", " the trace has a header but no jobs");
     refuse(f, "submit_s,duration_s\n0,1\n", "1: no column 'job_id'");
     refuse(f, "job_id,duration_s\na,1\n", "1: no column 'submit_s'");
     refuse(f, "job_id,submit_s\na,1\n", "1: no column 'duration_s'");
@@ -300,6 +300,34 @@ static void test_plain_gzip_and_zstd_are_the_same(void **state) {
     put_zstd(f, text, n);
     assert_int_equal(read_put(f), GSIM_OK);
     expect_big(f);
+    free(text);
+}
+
+/* More bytes than are read at once, plain and compressed; the path names no file. */
+static void test_a_trace_in_memory(void **state) {
+    struct fixture *f = *state;
+    size_t n;
+    char *text = make_big(&n);
+    put(f, text, n);
+    assert_int_equal(read_put(f), GSIM_OK);
+    const struct gsim_trace of_file = f->trace;
+    size_t room = ZSTD_compressBound(n);
+    void *packed = malloc(room);
+    assert_non_null(packed);
+    const struct gsim_trace_options as[] = {
+        {.bytes = text, .n_bytes = n},
+        {.bytes = packed, .n_bytes = ZSTD_compress(packed, room, text, n, 3)}};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gsim_trace_read("<jobs>", NULL, &as[i], f->arena, &f->trace, &f->log),
+                         GSIM_OK);
+        expect_same(&f->trace, &of_file);
+        assert_string_equal(f->trace.path, "<jobs>");
+    }
+    const struct gsim_trace_options empty = {.bytes = ""};
+    assert_int_equal(gsim_trace_read("<jobs>", NULL, &empty, f->arena, &f->trace, &f->log),
+                     GSIM_BAD_INPUT);
+    assert_non_null(strstr(f->log.errors[0].text, "<jobs>: the file is empty"));
+    free(packed);
     free(text);
 }
 
@@ -508,6 +536,7 @@ int main(void) {
         TEST(test_a_huge_field_is_refused),
         TEST(test_files_that_cannot_be_read),
         TEST(test_plain_gzip_and_zstd_are_the_same),
+        TEST(test_a_trace_in_memory),
         TEST(test_damaged_compression_is_an_error),
         TEST(test_chunk_boundaries_do_not_show),
         TEST(test_assumptions_fill_and_are_recorded),

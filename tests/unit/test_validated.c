@@ -14,6 +14,7 @@
 
 #include "models/hardware/validated.h"
 #include "tests/support/profile_fixture.h"
+#include "sim/base/embedded.h"
 
 static void set(struct fixture *f, const char *key, const char *text) {
     bool known = false;
@@ -33,19 +34,12 @@ static void assert_doubt(struct fixture *f, enum gsim_mechanism mechanism, int64
         fail_msg("expected '%s' in '%s'", expected, text ? text : "(no doubt)");
 }
 
-static const struct gsim_embedded *embedded(const char *name) {
-    const struct gsim_embedded *file = gsim_embedded_files;
-    while (file->name && strcmp(file->name, name) != 0)
-        file++;
-    return file->name ? file : NULL;
-}
-
 /* The listed device's text with one line exchanged, as a file of the user's. */
 static enum gsim_status load_copy(struct fixture *f, const char *device, const char *line,
                                   const char *instead) {
     char name[96], path[] = "/tmp/gsim_test_validated_XXXXXX";
     (void)snprintf(name, sizeof name, "models/devices/%s.ini", device);
-    const struct gsim_embedded *file = embedded(name);
+    const struct gsim_embedded *file = gsim_embedded_find(name);
     assert_non_null(file);
     const char *text = gsim_arena_strndup(f->arena, (const char *)file->bytes, file->size);
     const char *at = line ? strstr(text, line) : text;

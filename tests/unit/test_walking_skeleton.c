@@ -186,6 +186,50 @@ static void test_broken_rule_ends_the_run(void **state) {
     gsim_arena_free(arena);
 }
 
+/* Supposing that a job is over is a question: a plan that leaves it standing is refused whole. */
+static void decide_suppose(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    const struct gsim_view *view = ctx->view;
+    if (view->changes.n_arrived && view->jobs.index[view->changes.arrived[0]] == 0)
+        (void)place(ctx, plan, 0);
+    else if (view->changes.n_arrived)
+        assert_true(gsim_plan_suppose_over(plan, 0));
+}
+
+static void test_a_question_left_standing(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {.name = "script", .decide = decide_suppose};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_FAILED);
+    assert_non_null(strstr(log.errors[0].text, "to be rolled back before the decide ends"));
+    gsim_arena_free(arena);
+}
+
+/* A hook that cannot go on is the last one that is called. */
+static void arrive_and_fail(struct gsim_ctx *ctx, gsim_slot slot) {
+    if (slot == 1)
+        ctx->status = gsim_fail(ctx->log, GSIM_FAILED, NULL, 0, "job B is too much");
+}
+
+static void decide_until_then(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    assert_int_equal(ctx->status, GSIM_OK);
+    if (ctx->view->changes.n_arrived)
+        (void)place(ctx, plan, 0);
+}
+
+static void test_a_hook_ends_the_run_at_once(void **state) {
+    (void)state;
+    static const struct gsim_policy policy = {
+        .name = "script", .on_arrival = arrive_and_fail, .decide = decide_until_then};
+    struct gsim_arena *arena = gsim_arena_new();
+    static struct gsim_log log;
+    struct gsim_result result;
+    assert_int_equal(run_script(&policy, arena, &result, &log), GSIM_FAILED);
+    assert_string_equal(log.errors[0].text, "job B is too much");
+    gsim_arena_free(arena);
+}
+
 /* --- a pause keeps the memory where it is --------------------------------------------------------
  */
 
@@ -241,9 +285,13 @@ static void test_motion_without_progress(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_over_while_saving),   cmocka_unit_test(test_replace_each_other),
-        cmocka_unit_test(test_broken_rule_ends_the_run), cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_take_over_while_saving),
+        cmocka_unit_test(test_replace_each_other),
+        cmocka_unit_test(test_broken_rule_ends_the_run),
+        cmocka_unit_test(test_pause),
         cmocka_unit_test(test_motion_without_progress),
+        cmocka_unit_test(test_a_question_left_standing),
+        cmocka_unit_test(test_a_hook_ends_the_run_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "sim/app/calibrate/calibrate.h"
+#include "sim/base/embedded.h"
 #include "sim/base/sort.h"
 
 enum { IN_A_ROW = 3, MIB = 1024 * 1024 };
@@ -302,10 +303,8 @@ static void ask_device(struct gsim_measurement *m) {
 }
 
 static const char *ptx(void) {
-    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++)
-        if (strcmp(file->name, "sim/app/calibrate/calibrate.ptx") == 0)
-            return (const char *)file->bytes; /* a NUL follows the last byte */
-    return NULL;
+    const struct gsim_embedded *file = gsim_embedded_find("sim/app/calibrate/calibrate.ptx");
+    return file ? (const char *)file->bytes : NULL; /* a NUL follows the last byte */
 }
 
 static int open_bench(struct bench *b, size_t free_bytes) {

@@ -8,35 +8,15 @@
 #include "sim/app/identity/program.h"
 #include "sim/app/manual/completion.h"
 #include "sim/app/manual/page.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/base/text.h"
 
-const struct gsim_command gsim_commands[] = {
-    {"run", "TRACE", "one policy on one trace ('run' may be left out)", GSIM_IN_RUN,
-     gsim_command_run},
-    {"compare", "TRACE|SPEC.ini", "several policies on the same trace and randomness",
-     GSIM_IN_COMPARE, gsim_command_compare},
-    {"sweep", "GRID.ini", "every combination of a grid, on all cores, resumable", GSIM_IN_SWEEP,
-     gsim_command_sweep},
-    {"merge", "SHARD.db ...", "joins the databases of shards", GSIM_IN_MERGE, gsim_command_merge},
-    {"repro", "RESULTS.db RUN", "repeats a run of a database, by run_id or config, and compares",
-     GSIM_IN_REPRO, gsim_command_repro},
-    {"plot", "RESULTS.db", "a figure by gnuplot", GSIM_IN_PLOT, gsim_command_plot},
-    {"report", "RESULTS.db", "one page of tables and figures", GSIM_IN_REPORT, gsim_command_report},
-    {"validate", "[SUITE ...]", "results of this build beside measured, published or proved values",
-     GSIM_IN_VALIDATE, gsim_command_validate},
-    {"generate", "SPEC.ini|TRACE",
-     "a synthetic trace from distributions, or with --shake a shaken one", GSIM_IN_GENERATE,
-     gsim_command_generate},
-    {"import", "FORMAT FILE [TABLE]", "another format's trace as a native one", GSIM_IN_IMPORT,
-     gsim_command_import},
-    {"fit", "DISTRIBUTION TRACE", "the jobs' GPU time as a distribution: a history for tiresias",
-     GSIM_IN_FIT, gsim_command_fit},
-    {"calibrate", "", "measures this machine's GPU, which no other program should use meanwhile",
-     GSIM_IN_CALIBRATE, gsim_command_calibrate},
-    {"list", "KIND [NAME]",
-     "policies, devices, apps, formats, figures, tables, columns, results or parameters",
-     GSIM_IN_LIST, gsim_command_list},
-    {0}};
+/* In the order of gsim_commands. */
+static enum gsim_status (*const runs[])(struct gsim_cli *cli) = {
+#define GSIM_COMMAND(symbol, name, bit, operands, summary) gsim_command_##symbol,
+#include "sim/app/cli/commands.def"
+#undef GSIM_COMMAND
+};
 
 static const struct gsim_command *find_command(const char *name) {
     for (const struct gsim_command *command = gsim_commands; command->name; command++)
@@ -115,7 +95,7 @@ static enum gsim_status run_command(struct gsim_cli *cli, const struct gsim_comm
         print_version(cli->io->out);
         return GSIM_OK;
     }
-    return command->run(cli);
+    return runs[command - gsim_commands](cli);
 }
 
 /* Commands that have no options. */
@@ -176,22 +156,42 @@ static enum gsim_status dispatch(struct gsim_cli *cli) {
     return status == GSIM_OK ? run_command(cli, &gsim_commands[0], 1) : status;
 }
 
+/* Policies of the program that calls this one are known from the start. */
+static enum gsim_status take_policies(struct gsim_cli *cli) {
+    const struct gsim_callers_policy *at = cli->io->policies;
+    enum gsim_status status = GSIM_OK;
+    for (; at && at->policy && status == GSIM_OK; at++)
+        status = gsim_foreign_put(cli->foreign, at->policy, at->file, cli->log);
+    return status;
+}
+
 int gsim_cli(int argc, char **argv, const struct gsim_io *io) {
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_cli *cli = arena ? gsim_arena_alloc(arena, sizeof *cli) : NULL;
-    struct gsim_log *log = arena ? gsim_arena_alloc(arena, sizeof *log) : NULL;
+    struct gsim_log *log = io->log;
+    if (arena && !log)
+        log = gsim_arena_alloc(arena, sizeof *log);
     if (!cli || !log) {
         fputs("gsim: out of memory\n", io->err);
         gsim_arena_free(arena);
         return GSIM_FAILED;
     }
-    *cli = (struct gsim_cli){.io = io, .arena = arena, .log = log, .argc = argc, .argv = argv};
-    enum gsim_status status = dispatch(cli);
+    *cli = (struct gsim_cli){.io = io,
+                             .arena = arena,
+                             .log = log,
+                             .foreign = gsim_foreign_new(),
+                             .argc = argc,
+                             .argv = argv};
+    enum gsim_status status = cli->foreign ? take_policies(cli) : gsim_no_memory(log, "starting");
+    if (status == GSIM_OK)
+        status = dispatch(cli);
     /* Output that could not be written makes the command fail. */
     if ((fflush(io->out) != 0 || ferror(io->out)) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, "standard output", 0, "cannot write it");
-    print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
+    if (!io->log)
+        print_log(io, log, gsim_option_is_on(cli, GSIM_OPT_QUIET));
     gsim_contents_free(cli->contents);
+    gsim_foreign_free(cli->foreign);
     gsim_arena_free(arena);
     return (int)status;
 }

@@ -11,11 +11,28 @@
 
 #define GSIM_VERSION "0.1.0"
 
-/* The streams of the program, and the flag that asks it to stop. */
+struct gsim_policy;
+
+/* A policy of a program that has this one as a function, and the source that stands for its code in
+ * identities; NULL: none does. */
+struct gsim_callers_policy {
+    const struct gsim_policy *policy;
+    const char *file;
+};
+
+/* The streams of the program, and the flag that asks it to stop. The rest is for a program that has
+ * this one as a function (python/): zero in the program itself. */
 struct gsim_io {
     FILE *out, *err;
     bool is_err_terminal;
     const volatile sig_atomic_t *stop;
+    struct gsim_log *log; /* takes errors and warnings, which are then not printed */
+    FILE *jobs; /* the per-job CSV of `run`, beside that of --jobs-csv */
+    const struct gsim_callers_policy *policies; /* ends with a NULL policy; may be NULL */
+    /* the content of a trace of this name, for which no file is read */
+    const char *trace_name;
+    const void *trace_bytes;
+    size_t n_trace_bytes;
 };
 
 /* Runs the program and returns the exit code. */
@@ -37,8 +54,12 @@ enum gsim_command_bit {
     GSIM_IN_FIT = 1024,
     GSIM_IN_CALIBRATE = 2048,
     GSIM_IN_REPRO = 4096,
-    GSIM_IN_ALL = 0xffff,
-    GSIM_IN_GRID = 0x10000, /* no command: the option is a key of a grid */
+    GSIM_IN_TABLE = 8192,
+    GSIM_IN_RESAMPLE = 16384,
+    GSIM_IN_DESCRIBE = 32768,
+    GSIM_IN_CHECK = 65536,
+    GSIM_IN_ALL = 0x1ffff,
+    GSIM_IN_GRID = 0x20000, /* no command: the option is a key of a grid */
 };
 
 enum gsim_option {
@@ -52,6 +73,7 @@ enum { GSIM_MAX_REPEATS = 256, GSIM_MAX_OPERANDS = 1024 };
 
 struct gsim_devices;
 struct gsim_contents;
+struct gsim_foreign;
 
 struct gsim_cli {
     const struct gsim_io *io;
@@ -63,6 +85,7 @@ struct gsim_cli {
     int n_operands;
     /* see sim/app/identity/contents.h; NULL until a run is identified */
     struct gsim_contents *contents;
+    struct gsim_foreign *foreign; /* see sim/app/setup/foreign.h */
     struct gsim_devices *devices; /* see sim/app/setup/devices.h; NULL: shared with no other run */
     int argc;
     char **argv;
@@ -73,7 +96,6 @@ struct gsim_command {
     const char *operands; /* "TRACE.csv" */
     const char *summary;
     enum gsim_command_bit bit;
-    enum gsim_status (*run)(struct gsim_cli *cli);
 };
 extern const struct gsim_command gsim_commands[]; /* ends with a NULL name */
 
@@ -109,19 +131,10 @@ enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *ou
 void gsim_print_help(FILE *out, const struct gsim_command *command); /* NULL: help on the program */
 void gsim_print_man(FILE *out);
 
-/* Commands. */
-enum gsim_status gsim_command_run(struct gsim_cli *cli);
-enum gsim_status gsim_command_compare(struct gsim_cli *cli);
-enum gsim_status gsim_command_generate(struct gsim_cli *cli);
-enum gsim_status gsim_command_import(struct gsim_cli *cli);
-enum gsim_status gsim_command_fit(struct gsim_cli *cli);
-enum gsim_status gsim_command_calibrate(struct gsim_cli *cli);
-enum gsim_status gsim_command_list(struct gsim_cli *cli);
-enum gsim_status gsim_command_sweep(struct gsim_cli *cli);
-enum gsim_status gsim_command_merge(struct gsim_cli *cli);
-enum gsim_status gsim_command_plot(struct gsim_cli *cli);
-enum gsim_status gsim_command_report(struct gsim_cli *cli);
-enum gsim_status gsim_command_validate(struct gsim_cli *cli);
-enum gsim_status gsim_command_repro(struct gsim_cli *cli);
+/* What runs each command. */
+#define GSIM_COMMAND(symbol, name, bit, operands, summary)                                         \
+    enum gsim_status gsim_command_##symbol(struct gsim_cli *cli);
+#include "sim/app/cli/commands.def"
+#undef GSIM_COMMAND
 
 #endif

@@ -12,8 +12,9 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
 #include "sim/app/cli/output.h"
+#include "sim/app/nsight/nsight.h"
 #include "sim/app/setup/setup.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/timeline.h"
 #include "traces/read.h"
 
@@ -59,13 +60,28 @@ enum gsim_status gsim_close_output(struct gsim_cli *cli, struct gsim_outfile *ou
     return out->path ? gsim_outfile_close(out, cli->log) : GSIM_OK;
 }
 
-/* Writes a shaken trace, with the command that repeats it in its first line. */
-static enum gsim_status write_shaken(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                     FILE *file) {
+/* The options that change the drawn or scaled trace, as they would be typed. */
+static const char *options_of_trace(struct gsim_cli *cli) {
+    const char *text = "";
+    for (const char *const *key = cli->repeats[GSIM_OPT_SPEC]; text && *key; key++)
+        text = gsim_arena_printf(cli->arena, "%s --spec '%s'", text, *key);
+    if (text && cli->value[GSIM_OPT_SHAKE])
+        text = gsim_arena_printf(cli->arena, "%s --shake %s", text, cli->value[GSIM_OPT_SHAKE]);
+    if (text && cli->value[GSIM_OPT_TIME_SCALE])
+        text = gsim_arena_printf(cli->arena, "%s --time-scale %s", text,
+                                 cli->value[GSIM_OPT_TIME_SCALE]);
+    return text;
+}
+
+/* Writes a trace that was shaken or scaled, with the command that repeats it in its first line. */
+static enum gsim_status write_changed(struct gsim_cli *cli, const struct gsim_setup *setup,
+                                      const char *options, FILE *file) {
     const char *slash = strrchr(setup->trace_path, '/');
-    (void)fprintf(file, "# shaken by gsim generate %s --shake %s --seed %lld --replication %llu\n",
-                  slash ? slash + 1 : setup->trace_path, cli->value[GSIM_OPT_SHAKE],
-                  (long long)setup->seed, (unsigned long long)setup->replication);
+    (void)fprintf(file, "# by gsim generate %s%s", slash ? slash + 1 : setup->trace_path, options);
+    if (cli->value[GSIM_OPT_SHAKE])
+        (void)fprintf(file, " --seed %lld --replication %llu", (long long)setup->seed,
+                      (unsigned long long)setup->replication);
+    (void)fputc('\n', file);
     gsim_trace_write(&setup->trace, file);
     return GSIM_OK;
 }
@@ -74,7 +90,7 @@ static enum gsim_status refuse_as_it_is(struct gsim_cli *cli) {
     return gsim_fail(
         cli->log, GSIM_USAGE, NULL, 0,
         "generate draws from a spec .ini; of a trace, --shake 5%% --replication 1 writes "
-        "what --shake 5%% runs");
+        "what --shake 5%% runs, and --time-scale 0.5 a trace that arrives twice as fast");
 }
 
 enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
@@ -83,7 +99,8 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
     if (!setup)
         return gsim_no_memory(cli->log, "starting");
     enum gsim_status status = gsim_one_operand(cli, "spec", "gsim generate SPEC.ini -o trace.csv");
-    if (status == GSIM_OK && !gsim_setup_is_spec(cli->operand[0]) && !cli->value[GSIM_OPT_SHAKE])
+    if (status == GSIM_OK && !gsim_setup_is_spec(cli->operand[0]) && !cli->value[GSIM_OPT_SHAKE] &&
+        !cli->value[GSIM_OPT_TIME_SCALE])
         status = refuse_as_it_is(cli);
     if (status == GSIM_OK)
         status = gsim_setup_trace(cli, setup, true);
@@ -91,10 +108,14 @@ enum gsim_status gsim_command_generate(struct gsim_cli *cli) {
         status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)
         return status;
-    status = setup->spec
-                 ? gsim_generate_write(setup->spec, (uint64_t)setup->seed, setup->replication,
-                                       &setup->trace, out.file, cli->log)
-                 : write_shaken(cli, setup, out.file);
+    const char *options = options_of_trace(cli);
+    if (!options)
+        status = gsim_no_memory(cli->log, "writing a trace");
+    else
+        status = setup->spec
+                     ? gsim_generate_write(setup->spec, (uint64_t)setup->seed, setup->replication,
+                                           options, &setup->trace, out.file, cli->log)
+                     : write_changed(cli, setup, options, out.file);
     enum gsim_status closed = gsim_close_output(cli, &out);
     return status != GSIM_OK ? status : closed;
 }
@@ -187,7 +208,8 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
         status = gsim_timeline_init(&timeline, cli->operand[1], cli->value[GSIM_OPT_KIND],
                                     cli->arena, cli->log);
     if (status == GSIM_OK)
-        status = gsim_timeline_read(&timeline);
+        status = gsim_nsight_is_database(cli->operand[1]) ? gsim_nsight_read(&timeline)
+                                                          : gsim_timeline_read(&timeline);
     if (status == GSIM_OK)
         status = check_gpu(cli, timeline.gpu, &profile);
     if (status == GSIM_OK)
@@ -214,8 +236,8 @@ static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_p
     if (status == GSIM_OK)
         status = gsim_option_int(cli, GSIM_OPT_ITERATIONS, 0, 1, 1000000000, &iterations);
     if (status == GSIM_OK)
-        status = gsim_kernels_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
-                                   cli->log);
+        status = gsim_profiler_read(cli->operand[1], profiler, &iterations, cli->arena, &kernels,
+                                    cli->log);
     if (status == GSIM_OK)
         status = check_gpu(cli, kernels.gpu, &profile);
     if (status == GSIM_OK)

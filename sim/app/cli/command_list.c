@@ -6,6 +6,7 @@
 #include "models/hardware/profile.h"
 #include "models/hardware/validated.h"
 #include "sim/app/setup/apps.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/results/db_schema.h"
 #include "sim/app/figures/figure.h"
@@ -14,7 +15,7 @@
 #include "policies/registry.h"
 #include "sim/api/compat.h"
 #include "sim/base/text.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
 
 enum { MAX_DEVICES = 256 };
@@ -210,9 +211,10 @@ static void list_parameters(FILE *out) {
 }
 
 static enum gsim_status list_policy_or_all(struct gsim_cli *cli, const char *name) {
-    const struct gsim_policy *policy = name ? gsim_policies_find(name, cli->log) : NULL;
+    const struct gsim_policy *policy =
+        name ? gsim_foreign_find(cli->foreign, name, cli->log) : NULL;
     if (name && !policy)
-        return GSIM_USAGE;
+        return cli->log->status;
     if (policy)
         print_policy(cli->io->out, policy);
     else

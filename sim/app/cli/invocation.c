@@ -65,7 +65,8 @@ static void add_repeats(struct listing *l, enum gsim_option option) {
         if (!equals)
             continue;
         const char *key = gsim_arena_strndup(arena, *text, (size_t)(equals - *text));
-        if (!key || (option == GSIM_OPT_SET && !gsim_setup_meets(l->policy, key))) {
+        if (!key ||
+            (option == GSIM_OPT_SET && !gsim_setup_meets(l->cli->foreign, l->policy, key))) {
             l->is_out_of_memory |= !key;
             continue;
         }
@@ -94,7 +95,7 @@ static struct listing *list_options(const struct gsim_cli *cli, const struct gsi
         if (!(def->commands & GSIM_IN_GRID) || o == GSIM_OPT_REPS || is_first)
             continue;
         if (o == GSIM_OPT_POLICY)
-            add(l, GSIM_OPT_POLICY, def->name, l->policy->name);
+            add(l, GSIM_OPT_POLICY, def->name, setup->contender[contender].typed);
         else if (o == GSIM_OPT_REPLICATION)
             add(l, GSIM_OPT_REPLICATION, def->name,
                 gsim_arena_printf(cli->arena, "%llu", (unsigned long long)replication));

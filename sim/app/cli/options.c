@@ -6,9 +6,16 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
-#include "traces/spec.h"
+#include "traces/distribution.h"
+#include "traces/spec_read.h"
+
+const struct gsim_command gsim_commands[] = {
+#define GSIM_COMMAND(symbol, name, bit, operands, summary) {name, operands, summary, bit},
+#include "sim/app/cli/commands.def"
+#undef GSIM_COMMAND
+    {0}};
 
 const struct gsim_option_def gsim_option_defs[GSIM_OPT_COUNT] = {
 #define GSIM_OPTION(symbol, name, argument, is_repeatable, commands, help)                         \
@@ -239,7 +246,8 @@ static void print_grid_language(FILE *out) {
         "\na grid is an INI file of keys with a value, a list (a, b) or a range (1..10, "
         "10..100/10) "
         "each\n(docs/sweeps.md). Every combination is a run, but for those for which all keys of a "
-        "section\n[skip REASON] hold. Keys are trace, set.[POLICY.]KEY, assume.COLUMN and options "
+        "section\n[skip REASON] hold. Keys are trace, set.[POLICY.]KEY, "
+        "assume.COLUMN,\nspec.SECTION.KEY and options "
         "of "
         "gsim run:\n ",
         out);

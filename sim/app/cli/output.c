@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/api/model.h"
 #include "traces/cells.h"
 
 /* --- numbers and text ------------------------------------------------------------------------- */
@@ -158,6 +159,21 @@ int64_t gsim_count_listed(const char *list) {
     return n;
 }
 
+/* The item of a list "a=1, b=2" that has this name; NULL: there is none. */
+static const char *item_of(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = list; at; at = strstr(at, ", ")) {
+        at += at == list ? 0 : 2;
+        if (strncmp(at, name, n) == 0 && at[n] == '=')
+            return at;
+    }
+    return NULL;
+}
+
+bool gsim_takes_durations(const char *assumed) {
+    return item_of(assumed, GSIM_ASSUMED_DURATIONS);
+}
+
 /* A list of more names than this is printed as a count, unless --verbose is given. */
 enum { FEW = 3 };
 
@@ -167,6 +183,56 @@ static void table_list(FILE *out, const char *name, const char *list, bool is_ve
         fprintf(out, "  %s: %lld values (--verbose names them)\n", name, (long long)n);
     else if (n > 0)
         fprintf(out, "  %s: %s\n", name, list);
+}
+
+/* Writes the items of a list but for one; the list has more than that. */
+static void put_others(FILE *out, const char *list, const char *item) {
+    const char *before = "";
+    for (const char *at = list; *at;) {
+        const char *comma = strstr(at, ", "); /* values have commas without a blank */
+        size_t length = comma ? (size_t)(comma - at) : strlen(at);
+        if (at != item) {
+            fprintf(out, "%s%.*s", before, (int)length, at);
+            before = ", ";
+        }
+        at += length + (comma ? 2 : 0);
+    }
+}
+
+/* Durations that count as the device's own have a line of their own: they are about the trace, and
+ * are not lost where others are only counted. */
+static void table_assumed(FILE *out, const char *assumed, bool is_verbose) {
+    const char *durations = item_of(assumed, GSIM_ASSUMED_DURATIONS);
+    int64_t n = gsim_count_listed(assumed) - (durations != NULL);
+    if (n > FEW && !is_verbose) {
+        fprintf(out, "  assumed: %lld values (--verbose names them)\n", (long long)n);
+    } else if (n > 0) {
+        fputs("  assumed: ", out);
+        put_others(out, assumed, durations);
+        fputc('\n', out);
+    }
+    if (durations)
+        fprintf(out, "  assumed: %.*s\n", (int)strcspn(durations, ","), durations);
+}
+
+static void table_hosts(FILE *out, const struct gsim_summary *s) {
+    if (s->host_peak_bytes)
+        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
+    if (s->host_waits) {
+        table_count(out, "waits for host memory", s->host_waits);
+        table_time(out, "  time with such a wait", s->host_wait_s);
+    }
+    if (s->bytes_stored)
+        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
+}
+
+static void table_failures(FILE *out, const struct gsim_summary *s) {
+    if (!s->node_failures)
+        return;
+    table_count(out, "node failures", s->node_failures);
+    table_count(out, "restarted jobs", s->restarts);
+    table_time(out, "work lost (GPU time)", s->lost_s);
+    table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
 }
 
 void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const char *cluster_note,
@@ -207,17 +273,9 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *s, const cha
     table_number(out, "GPUs fragmented (%)", "%.2f", 100 * s->fragmented);
     if (s->killed)
         table_count(out, "jobs ended early", s->killed);
-    if (s->host_peak_bytes)
-        table_number(out, "host memory (GiB)", "%.1f", (double)s->host_peak_bytes / GSIM_GIB);
-    if (s->bytes_stored)
-        table_number(out, "  stored instead (GiB)", "%.1f", (double)s->bytes_stored / GSIM_GIB);
-    if (s->node_failures) {
-        table_count(out, "node failures", s->node_failures);
-        table_count(out, "restarted jobs", s->restarts);
-        table_time(out, "work lost (GPU time)", s->lost_s);
-        table_number(out, "GPUs down (%)", "%.2f", 100 * s->gpu_down);
-    }
-    table_list(out, "assumed", s->assumed, is_verbose);
+    table_hosts(out, s);
+    table_failures(out, s);
+    table_assumed(out, s->assumed, is_verbose);
     table_list(out, "given by --set", s->given, is_verbose);
     if (*s->outside_validated)
         fprintf(out, "  outside what was validated: %s\n", s->outside_validated);
@@ -231,6 +289,13 @@ static void put_times(FILE *out, const double *seconds, int n) {
         gsim_format_humane(text, seconds[i]);
         fprintf(out, " %8s", text);
     }
+}
+
+void gsim_put_cell(FILE *out, int width, int digits, double value) {
+    if (isnan(value))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, " %*.*f", width, digits, value);
 }
 
 int gsim_name_width(const struct gsim_summary *const *summaries, int n) {
@@ -251,11 +316,13 @@ void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summarie
                                 s->wait_mean_s};
         fprintf(out, "%-*s", width, s->policy);
         put_times(out, times, sizeof times / sizeof *times);
-        fprintf(out, " %8.2f", s->slowdown_mean);
+        gsim_put_cell(out, 8, 2, s->slowdown_mean);
         put_times(out, &s->makespan_s, 1);
-        fprintf(out, " %4.0f%% %5.3f %lld%s%s\n", 100 * s->gpu_busy,
-                s->jct_mean_s / summaries[0]->jct_mean_s, (long long)s->preemptions,
-                *s->preempted_by ? " " : "", s->preempted_by);
+        gsim_put_cell(out, 4, 0, 100 * s->gpu_busy);
+        fputc('%', out);
+        gsim_put_cell(out, 5, 3, s->jct_mean_s / summaries[0]->jct_mean_s);
+        fprintf(out, " %lld%s%s\n", (long long)s->preemptions, *s->preempted_by ? " " : "",
+                s->preempted_by);
     }
 }
 
@@ -274,7 +341,8 @@ void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries
                                 s->latency_p99_s};
         fprintf(out, "%-*s", width, s->policy);
         put_times(out, times, sizeof times / sizeof *times);
-        fprintf(out, " %7.3f\n", s->latency_p99_s / summaries[0]->latency_p99_s);
+        gsim_put_cell(out, 7, 3, s->latency_p99_s / summaries[0]->latency_p99_s);
+        fputc('\n', out);
     }
 }
 
@@ -321,6 +389,12 @@ enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *l
     if (fclose(file) != 0 || (out->beside && rename(out->beside, out->path) != 0))
         return cannot_write(out, log);
     return GSIM_OK;
+}
+
+void gsim_outfile_forget(const char *path, struct gsim_arena *arena) {
+    const char *beside = gsim_arena_printf(arena, "%s.part", path);
+    if (beside)
+        (void)remove(beside);
 }
 
 /* --- the per-job CSV -------------------------------------------------------------------------- */

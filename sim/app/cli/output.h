@@ -23,6 +23,8 @@ void gsim_put_json_text(FILE *out, const char *text);
 void gsim_put_csv_text(FILE *out, const char *text);
 /* Writes ,"name":{"mean":...,"low":...,"high":...}. */
 void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval);
+/* A cell of a table, with a blank before it: "-" where the value is not known. */
+void gsim_put_cell(FILE *out, int width, int digits, double value);
 void gsim_put_real(FILE *out, double value, bool is_json);
 
 /* Writes a result's object without its closing brace and without a line end: more fields may
@@ -34,6 +36,8 @@ void gsim_write_summary_table(FILE *out, const struct gsim_summary *summary,
                               const char *cluster_note, bool is_verbose);
 /* The number of items in a result's list "a, b, c". */
 int64_t gsim_count_listed(const char *list);
+/* Whether a result's durations are taken as those of its device, by its list `assumed`. */
+bool gsim_takes_durations(const char *assumed);
 /* The width of a column of policy names. */
 int gsim_name_width(const struct gsim_summary *const *summaries, int n);
 /* Writes one row for each result; ratios are of the mean JCT to that of the first. */
@@ -52,6 +56,8 @@ enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
                                    struct gsim_arena *arena, struct gsim_log *log);
 /* Removes the unfinished file; an earlier file of that name stays. */
 void gsim_outfile_abandon(struct gsim_outfile *out);
+/* Removes what an outfile of that path leaves behind where its process ended before it. */
+void gsim_outfile_forget(const char *path, struct gsim_arena *arena);
 enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
 
 #define GSIM_JOBS_CSV_BEGINS "job_id,submit_s,start_s,"

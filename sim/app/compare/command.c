@@ -8,11 +8,11 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/cli/progress.h"
 #include "sim/app/figures/report.h"
-#include "traces/shake.h"
 
-/* SHAKEN: the number of shaken traces without --reps. Fewer than about ten say little about a
+/* CHANGED: the number of shaken or resampled traces without --reps. Fewer than about ten say little
+ * about a
  * spread. */
-enum { MAX_REPS = 10000, SHAKEN = 10 };
+enum { MAX_REPS = 10000, CHANGED = 10 };
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
@@ -50,11 +50,7 @@ static enum gsim_status make_traces(struct gsim_compare *c) {
         return gsim_no_memory(c->cli->log, "generating traces");
     c->traces[0] = setup->trace;
     for (int r = 1; r < c->n_traces && status == GSIM_OK; r++)
-        status = setup->spec
-                     ? gsim_trace_generate(setup->spec, (uint64_t)setup->seed, (uint64_t)r,
-                                           c->cli->arena, &c->traces[r], c->cli->log)
-                     : gsim_trace_shake(&setup->trace, setup->shake_ppm, (uint64_t)setup->seed,
-                                        (uint64_t)r, c->cli->arena, &c->traces[r], c->cli->log);
+        status = gsim_setup_draw(setup, (uint64_t)r, c->cli->arena, &c->traces[r], c->cli->log);
     return status;
 }
 
@@ -154,18 +150,18 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
 
 static enum gsim_status plan_replications(struct gsim_compare *c) {
     int64_t reps;
-    bool is_shaken = c->setup->shake_ppm > 0;
+    bool is_changed = c->setup->shake_ppm > 0 || c->setup->resampling.block_ns > 0;
     enum gsim_status status =
-        gsim_option_int(c->cli, GSIM_OPT_REPS, is_shaken ? SHAKEN : 1, 1, MAX_REPS, &reps);
+        gsim_option_int(c->cli, GSIM_OPT_REPS, is_changed ? CHANGED : 1, 1, MAX_REPS, &reps);
     if (status != GSIM_OK)
         return status;
-    if (reps > 1 && !c->setup->spec && !is_shaken)
+    if (reps > 1 && !c->setup->spec && !is_changed)
         return gsim_fail(c->cli->log, GSIM_USAGE, NULL, 0,
                          "--reps needs a trace that can be drawn again: a spec .ini in place of "
-                         "%s, or --shake 5%%",
+                         "%s, --resample user or --shake 5%%",
                          c->setup->trace_path);
     c->n_reps = (int)reps;
-    c->first_rep = is_shaken;
+    c->first_rep = is_changed;
     c->n_traces = c->first_rep + c->n_reps;
     return GSIM_OK;
 }

@@ -23,7 +23,7 @@ struct gsim_compare {
     struct gsim_setup *setup;
     struct gsim_trace *traces; /* by replication */
     int n_traces;
-    /* the replications that statistics are over, without a shaken trace's original, which is
+    /* the replications that statistics are over, without the original of changed traces, which is
      * replication 0 */
     int first_rep, n_reps;
     int n_tasks;
@@ -48,9 +48,9 @@ enum gsim_measure { GSIM_MEASURE_JCT = 0, GSIM_MEASURE_LATENCY, GSIM_MEASURE_COU
 extern const char *const gsim_measure_names[GSIM_MEASURE_COUNT];
 double gsim_measure_of(const struct gsim_summary *summary, enum gsim_measure measure);
 
-/* The units that intervals are computed over. Over shaken traces the interval is a range, and there
- * is no p value: the number of shaken traces is a free choice. */
-enum gsim_units { GSIM_UNITS_NONE = 0, GSIM_UNITS_BATCHES, GSIM_UNITS_REPS, GSIM_UNITS_SHAKEN };
+/* The units that intervals are computed over. Over shaken or resampled traces the interval is a
+ * range, and there is no p value: the number of such traces is a free choice. */
+enum gsim_units { GSIM_UNITS_NONE = 0, GSIM_UNITS_BATCHES, GSIM_UNITS_REPS, GSIM_UNITS_CHANGED };
 
 /* The statistics of one policy; an unknown value is NaN. p values are adjusted for the number of
  * policies. */
@@ -60,7 +60,7 @@ struct gsim_compared {
     struct gsim_interval difference_s; /* mean JCT - the first policy's, unit by unit */
     double p; /* p value of "no difference to the first policy" */
     struct gsim_latencies latency; /* latencies of the policy's requests */
-    int n_below; /* shaken traces in which its mean JCT is below the first policy's */
+    int n_below; /* changed traces in which its mean JCT is below the first policy's */
 };
 
 struct gsim_ranking {
@@ -69,12 +69,13 @@ struct gsim_ranking {
     double value[GSIM_MAX_COMPARED]; /* mean over the replications that statistics are over */
     struct gsim_interval to_best[GSIM_MAX_COMPARED]; /* value / the best contender's value */
     double p[GSIM_MAX_COMPARED]; /* p value of "no difference to the best contender" */
-    /* shaken traces in which the value is above the best contender's */
+    /* changed traces in which the value is above the best contender's */
     int n_above[GSIM_MAX_COMPARED];
 };
 
 struct gsim_comparison {
     enum gsim_units units;
+    const char *over; /* the units in words: "shaken traces" */
     int n_units; /* 1 if units is NONE */
     const char *none_why; /* the reason why there are no intervals; NULL: there are */
     struct gsim_compared policy[GSIM_MAX_COMPARED];
@@ -121,7 +122,9 @@ void gsim_format_p(char *buffer, double p);
 
 /* The work of all jobs, as a part of the work that the GPUs can do between the first arrival and
  * the last. */
-double gsim_offered_load(const struct gsim_trace *trace, int64_t n_gpus, int64_t span_ns);
+double gsim_offered_load(const struct gsim_trace *trace, double gpus, int64_t span_ns);
+/* The GPUs of the cluster, each counted by its speed relative to the device of reference. */
+double gsim_compare_capacity(const struct gsim_compare *c);
 /* The GPU time that a job of the trace asks for. */
 double gsim_work_of_job_s(const struct gsim_trace *trace, uint32_t job);
 /* Warns on stderr when more work arrives than the cluster can do, or a policy falls behind. */

@@ -11,11 +11,25 @@ double gsim_work_of_job_s(const struct gsim_trace *trace, uint32_t job) {
            ((double)gsim_trace_share(trace, job) / (double)GSIM_PPM);
 }
 
-double gsim_offered_load(const struct gsim_trace *trace, int64_t n_gpus, int64_t span_ns) {
+double gsim_compare_capacity(const struct gsim_compare *c) {
+    const struct gsim_cluster_spec *cluster = &c->setup->cluster;
+    double gpus = 0;
+    if (cluster->is_pool)
+        return (double)gsim_compare_summary(c, 0, 0)->gpus;
+    for (uint32_t g = 0; g < cluster->n_groups; g++) {
+        const struct gsim_node_group *group = &cluster->groups[g];
+        const struct gsim_profile *profile = cluster->profiles[group->device];
+        gpus += (double)group->count * group->gpus_per_node *
+                (double)profile->value[GSIM_KEY_SPEED_MILLI] / 1000;
+    }
+    return gpus;
+}
+
+double gsim_offered_load(const struct gsim_trace *trace, double gpus, int64_t span_ns) {
     double work_s = 0;
     for (uint32_t job = 0; job < trace->n_jobs; job++)
         work_s += gsim_work_of_job_s(trace, job);
-    return work_s * 1e9 / ((double)span_ns * (double)n_gpus);
+    return work_s * 1e9 / ((double)span_ns * gpus);
 }
 
 /* The mean number of jobs in the system between two instants. */
@@ -52,7 +66,7 @@ void gsim_compare_warn_of_load(const struct gsim_compare *c) {
     int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
     if (span_ns < 4)
         return; /* all jobs arrive at once: a batch has no load */
-    double load = gsim_offered_load(trace, n_gpus, span_ns);
+    double load = gsim_offered_load(trace, gsim_compare_capacity(c), span_ns);
     if (load > 1)
         fprintf(
             err,

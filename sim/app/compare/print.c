@@ -16,7 +16,9 @@ static void put_interval(FILE *out, const struct gsim_interval *i) {
 
 static void put_ratio(FILE *out, const struct gsim_interval *i) {
     char all[96];
-    if (isnan(i->low) || isnan(i->high))
+    if (isnan(i->mean))
+        (void)snprintf(all, sizeof all, "-");
+    else if (isnan(i->low) || isnan(i->high))
         (void)snprintf(all, sizeof all, "%.3f", i->mean);
     else
         (void)snprintf(all, sizeof all, "%.3f [%.3f, %.3f]", i->mean, i->low, i->high);
@@ -36,19 +38,17 @@ static void put_heading(const struct gsim_comparison *s, int width, FILE *out) {
     if (s->units == GSIM_UNITS_REPS)
         fprintf(out, "\n95 %% intervals over %d replications (Student's t; p by Holm):\n",
                 s->n_units);
-    else if (s->units == GSIM_UNITS_SHAKEN)
-        fprintf(out,
-                "\nranges over %d shaken traces (how sensitive this one is, no chance of "
-                "others):\n",
-                s->n_units);
+    else if (s->units == GSIM_UNITS_CHANGED)
+        fprintf(out, "\nranges over %d %s (how sensitive this one is, no chance of others):\n",
+                s->n_units, s->over);
     else
-        fprintf(
-            out,
-            "\n95 %% intervals over %d batches of this trace's jobs (Student's t; p by Holm):\n",
-            s->n_units);
+        fprintf(out,
+                "\n95 %% intervals over %d batches of this trace's jobs (Student's t or wider; p "
+                "by Holm):\n",
+                s->n_units);
     fprintf(out, "%-*s %24s %24s %20s %8s\n", width, "policy", "JCT mean",
             s->units == GSIM_UNITS_BATCHES ? "difference" : "p99", "ratio",
-            s->units == GSIM_UNITS_SHAKEN ? "below" : "p");
+            s->units == GSIM_UNITS_CHANGED ? "below" : "p");
 }
 
 /* A single run has no interval of the p99; the difference of the means stands in its place. */
@@ -71,7 +71,7 @@ static void write_intervals(const struct gsim_compare *c, const struct gsim_comp
             put_interval(out, &about->difference_s);
         if (i > 0) {
             gsim_format_p(last, about->p);
-            if (s->units == GSIM_UNITS_SHAKEN)
+            if (s->units == GSIM_UNITS_CHANGED)
                 (void)snprintf(last, sizeof last, "%d/%d", about->n_below, s->n_units);
             put_ratio(out, &about->ratio);
             fprintf(out, " %8s", last);
@@ -87,9 +87,9 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
         summaries[i] = gsim_compare_summary(c, i, 0);
     fprintf(out, "%s: %lld jobs on %s, device %s", c->setup->trace_path,
             (long long)summaries[0]->jobs, c->setup->cluster_note, c->setup->device_name);
-    if (s->units == GSIM_UNITS_REPS)
+    if (s->units == GSIM_UNITS_REPS && !c->first_rep)
         fprintf(out, ": the first of %d draws", s->n_units);
-    fprintf(out, "%s\n", s->units == GSIM_UNITS_SHAKEN ? ": as it is" : "");
+    fprintf(out, "%s\n", c->first_rep ? ": as it is" : "");
     if (summaries[0]->warmup_jobs + summaries[0]->cooldown_jobs)
         fprintf(out,
                 "JCT, waiting and slowdown are without the first %lld and the last %lld jobs\n",
@@ -101,11 +101,6 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-static const char *units_name(const struct gsim_comparison *s) {
-    static const char *const names[] = {"", "batches of jobs", "replications", "shaken traces"};
-    return names[s->units];
-}
 
 static void put_json_verdict(FILE *out, const char *const *verdict) {
     fputs(",\"verdict\":[", out);
@@ -121,7 +116,7 @@ static void put_json_comparison(FILE *out, const struct gsim_compare_task *task,
                                 const struct gsim_comparison *s, const char *const *verdict) {
     const struct gsim_compared *about = &s->policy[task->contender];
     fprintf(out, ",\"comparison\":{\"replication\":%d,\"over\":", task->replication);
-    gsim_put_json_text(out, units_name(s));
+    gsim_put_json_text(out, s->over);
     fprintf(out, ",\"units\":%d,\"no_intervals_because\":", s->none_why ? 0 : s->n_units);
     if (s->none_why)
         gsim_put_json_text(out, s->none_why);
@@ -134,7 +129,7 @@ static void put_json_comparison(FILE *out, const struct gsim_compare_task *task,
     gsim_latencies_put_json(out, &about->latency);
     fputs(",\"p\":", out);
     gsim_put_real(out, about->p, true);
-    if (s->units == GSIM_UNITS_SHAKEN)
+    if (s->units == GSIM_UNITS_CHANGED)
         fprintf(out, ",\"below\":%d", about->n_below);
     put_json_verdict(out, verdict);
     fputc('}', out);
@@ -152,7 +147,7 @@ static void put_csv_row(FILE *out, const struct gsim_compare_task *task,
                         const struct gsim_comparison *s) {
     const struct gsim_compared *about = &s->policy[task->contender];
     gsim_write_csv_fields(out, &task->result.summary);
-    fprintf(out, ",%d,%s,%d", task->replication, units_name(s), s->none_why ? 0 : s->n_units);
+    fprintf(out, ",%d,%s,%d", task->replication, s->over, s->none_why ? 0 : s->n_units);
     put_csv_interval(out, &about->mean_s);
     put_csv_interval(out, &about->p99_s);
     for (int l = 0; l < GSIM_LATENCY_COUNT; l++)

@@ -17,6 +17,7 @@ struct units {
     /* by contender and unit; unknown over batches of jobs */
     double *latency_s[GSIM_LATENCY_COUNT];
     double *paired; /* scratch, by unit */
+    struct gsim_interval of_run[GSIM_MAX_COMPARED]; /* over batches of jobs: of the mean */
     bool is_known[GSIM_MAX_COMPARED]; /* false: the contender's run is too short */
 };
 
@@ -68,14 +69,15 @@ static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs
     return true;
 }
 
-/* The number of jobs over which the queue of this trace is correlated; negative: no memory. */
-static double memory_of_trace(const struct gsim_compare *c, struct gsim_window_jobs jobs) {
+/* What the jobs say of the queue that they make. false: no memory. */
+static bool find_dependence(const struct gsim_compare *c, struct gsim_window_jobs jobs,
+                            struct gsim_dependence *out) {
     const struct gsim_trace *trace = &c->traces[0];
     size_t n = jobs.end - jobs.first;
     double *gap_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *gap_s);
     double *work_s = gsim_arena_array(c->cli->arena, n + 1, sizeof *work_s);
     if (!gap_s || !work_s)
-        return -1;
+        return false;
     for (size_t k = 0; k < n; k++) {
         uint32_t job = gsim_arrival(trace, jobs.first + (uint32_t)k);
         work_s[k] = gsim_work_of_job_s(trace, job);
@@ -85,42 +87,52 @@ static double memory_of_trace(const struct gsim_compare *c, struct gsim_window_j
                          trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
                 1e9;
     }
-    return gsim_memory_of_queue(gap_s, work_s, n, (double)gsim_compare_summary(c, 0, 0)->gpus);
+    *out = gsim_dependence_of(gap_s, work_s, n, gsim_compare_capacity(c));
+    return true;
 }
 
-static bool take_batches(struct units *u, struct gsim_window_jobs jobs) {
+static bool take_batches(struct units *u, struct gsim_window_jobs jobs,
+                         const struct gsim_dependence *queue) {
     size_t n = jobs.end - jobs.first;
     double *jct_s = gsim_arena_array(u->c->cli->arena, n, sizeof *jct_s);
-    for (int i = 0; jct_s && i < u->c->setup->n_contenders; i++) {
+    double *alone_s = gsim_arena_array(u->c->cli->arena, n, sizeof *alone_s);
+    for (int i = 0; jct_s && alone_s && i < u->c->setup->n_contenders; i++) {
         const struct gsim_result *result = &gsim_compare_at(u->c, i, 0)->result;
         for (size_t k = 0; k < n; k++) {
             uint32_t job = gsim_arrival(result->trace, jobs.first + (uint32_t)k);
+            alone_s[k] = (double)result->trace->service_ns[job] / 1e9;
             jct_s[k] = (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
         }
-        u->is_known[i] = gsim_is_enough(n, gsim_memory_of_values(jct_s, n));
+        u->of_run[i] = gsim_interval_of_run(jct_s, alone_s, n, queue);
+        u->is_known[i] = !isnan(u->of_run[i].low);
         gsim_batch_means(jct_s, n, u->mean_s + (size_t)i * u->n);
     }
-    return jct_s;
+    return jct_s && alone_s;
 }
 
 /* The reason why the jobs of one run give no intervals; NULL: they give some. */
 static const char *too_short(const struct gsim_compare *c, struct gsim_window_jobs jobs,
-                             double memory) {
+                             const struct gsim_dependence *queue) {
     unsigned n = jobs.end - jobs.first;
     if (c->first_rep)
-        return "one shaken trace shows no spread";
+        return "one shaken or resampled trace shows no spread";
     if (!has_ended(c, jobs))
         return "jobs did not finish";
     if (n < 2 * GSIM_BATCHES)
         return gsim_arena_printf(c->cli->arena, "%u jobs are too few", n);
-    if (isinf(memory))
+    if (queue->load >= 1)
         return "more work arrives than the GPUs can do, or all of it at once: there is no mean "
                "that a longer trace would have";
-    if (!gsim_is_enough(n, memory))
+    if (isinf(queue->memory))
         return gsim_arena_printf(c->cli->arena,
-                                 "at this load completion times remember about %.3g jobs, and %u "
+                                 "at a load of %.2g, %u jobs leave open whether the GPUs can do "
+                                 "all the work in the long run",
+                                 queue->load, n);
+    if (!gsim_is_enough(n, queue->memory))
+        return gsim_arena_printf(c->cli->arena,
+                                 "at this load completion times may remember %.0f jobs, and %u "
                                  "jobs are not %d times as many",
-                                 memory, n, GSIM_LEAST_MEMORIES);
+                                 queue->memory, n, GSIM_BATCHES);
     return NULL;
 }
 
@@ -166,7 +178,7 @@ static struct gsim_interval ratio_of(const struct units *u, const double *values
     *p = (double)NAN;
     if (contender == other)
         return (struct gsim_interval){1, 1, 1};
-    if (units != GSIM_UNITS_SHAKEN) {
+    if (units != GSIM_UNITS_CHANGED) {
         pair(u, values, contender, other);
         *p = gsim_t_p(u->paired, u->n);
         return gsim_t_ratio(mine, its, u->n);
@@ -212,9 +224,11 @@ static void describe(const struct units *u, enum gsim_units units, int contender
                      struct gsim_compared *out) {
     const double *means = u->mean_s + (size_t)contender * u->n;
     const double *p99s = u->p99_s + (size_t)contender * u->n;
-    bool is_shaken = units == GSIM_UNITS_SHAKEN;
+    bool is_shaken = units == GSIM_UNITS_CHANGED;
     double mean = out->mean_s.mean, p99 = out->p99_s.mean, ratio = out->ratio.mean;
-    out->mean_s = is_shaken ? range_of(means, u->n, mean) : gsim_t_log_interval(means, u->n);
+    out->mean_s = is_shaken                     ? range_of(means, u->n, mean)
+                  : units == GSIM_UNITS_BATCHES ? u->of_run[contender]
+                                                : gsim_t_log_interval(means, u->n);
     if (units != GSIM_UNITS_BATCHES)
         describe_latency(u, is_shaken, contender, &out->latency);
     if (units != GSIM_UNITS_BATCHES)
@@ -299,13 +313,19 @@ static void begin(const struct gsim_compare *c, struct gsim_comparison *out) {
 /* Takes the batches of one run, if the run is long enough. */
 static bool take_run(struct units *u, struct gsim_comparison *out) {
     struct gsim_window_jobs jobs = gsim_window_find(&u->c->setup->window, &u->c->traces[0]);
-    double memory = memory_of_trace(u->c, jobs);
-    if (memory < 0)
+    struct gsim_dependence queue;
+    if (!find_dependence(u->c, jobs, &queue))
         return false;
-    out->none_why = too_short(u->c, jobs, memory);
+    out->none_why = too_short(u->c, jobs, &queue);
     out->units = out->none_why ? GSIM_UNITS_NONE : GSIM_UNITS_BATCHES;
     u->n = GSIM_BATCHES;
-    return out->none_why || (reserve(u) && take_batches(u, jobs));
+    return out->none_why || (reserve(u) && take_batches(u, jobs, &queue));
+}
+
+static const char *units_name(const struct gsim_compare *c, enum gsim_units units) {
+    static const char *const names[] = {"", "batches of jobs", "replications", "shaken traces"};
+    return units == GSIM_UNITS_CHANGED && c->setup->resampling.block_ns ? "resampled traces"
+                                                                        : names[units];
 }
 
 enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
@@ -317,11 +337,12 @@ enum gsim_status gsim_compare_statistics(const struct gsim_compare *c,
         is_fine = take_run(&u, out) && describe_requests(c, out);
         out->n_units = out->none_why ? 1 : GSIM_BATCHES;
     } else {
-        out->units = c->first_rep ? GSIM_UNITS_SHAKEN : GSIM_UNITS_REPS;
+        out->units = c->first_rep ? GSIM_UNITS_CHANGED : GSIM_UNITS_REPS;
         is_fine = reserve(&u);
         if (is_fine)
             take_replications(&u);
     }
+    out->over = units_name(c, out->units);
     if (!is_fine || (!out->none_why && !test_all(&u, out)))
         return gsim_no_memory(c->cli->log, "computing statistics");
     return GSIM_OK;

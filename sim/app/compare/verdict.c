@@ -66,10 +66,9 @@ static const char *surety(const struct verdict *v, const struct gsim_ranking *r,
     if (isnan(low) || isnan(high))
         return "";
     low = fabs(low) < 0.05 ? 0 : low; /* avoids "-0.0" */
-    if (v->s->units == GSIM_UNITS_SHAKEN)
-        return gsim_arena_printf(arena,
-                                 " (%.1f to %.1f %% over %d shaken traces, below in %d of them)",
-                                 low, high, v->s->n_units, r->n_above[other]);
+    if (v->s->units == GSIM_UNITS_CHANGED)
+        return gsim_arena_printf(arena, " (%.1f to %.1f %% over %d %s, below in %d of them)", low,
+                                 high, v->s->n_units, v->s->over, r->n_above[other]);
     gsim_format_p(p, r->p[other]);
     return gsim_arena_printf(arena, " (95 %% interval %.1f to %.1f %%, p %s%s)", low, high,
                              *p == '<' ? "" : "= ", p);
@@ -80,7 +79,7 @@ static bool is_alike(const struct gsim_ranking *r, int i) {
 }
 
 static bool may_be_chance(const struct verdict *v, const struct gsim_ranking *r, int i) {
-    if (v->s->units == GSIM_UNITS_SHAKEN)
+    if (v->s->units == GSIM_UNITS_CHANGED)
         return r->n_above[i] < v->s->n_units;
     /* The p value tests differences, the interval is of ratios. If one large replication hides a
      * difference that every replication shows, the contenders do not tie, and the verdict prints
@@ -156,10 +155,11 @@ static void say_unsure(struct verdict *v) {
     bool is_short = v->s->units == GSIM_UNITS_BATCHES && isnan(r->p[r->second]);
     if (!v->s->none_why && !is_short)
         return;
-    add(v, v->c->setup->spec
-               ? "one run cannot tell whether that is chance: --reps 20 draws 20 traces"
-               : "one run cannot tell whether that is chance: --shake 5% shows how much hangs on "
-                 "coincidences of this trace, --reps of a spec how much is chance");
+    add(v,
+        v->c->setup->spec
+            ? "one run cannot tell whether that is chance: --reps 20 draws 20 traces"
+            : "one run cannot tell whether that is chance: --shake 5% or --resample user show how "
+              "much hangs on coincidences of this trace, --reps of a spec how much is chance");
 }
 
 static const char *outside_of(const struct verdict *v, int contender) {

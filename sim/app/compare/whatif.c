@@ -11,6 +11,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/cli/progress.h"
 #include "gsim/units.h"
+#include "sim/api/model.h"
 
 enum { MAX_KEYS = 64 };
 
@@ -63,7 +64,8 @@ static void find_keys(struct whatif *w, struct gsim_whatif *out) {
         for (; *at; at += strspn(at, ", ")) {
             size_t length = strcspn(at, "=,");
             if (gsim_key_called(at, length) == GSIM_KEY_COUNT) {
-                (void)place_of(arena, column, &out->n_not_varied, at, length);
+                if (strncmp(at, GSIM_ASSUMED_DURATIONS "=", sizeof GSIM_ASSUMED_DURATIONS) != 0)
+                    (void)place_of(arena, column, &out->n_not_varied, at, length);
             } else {
                 int k = place_of(arena, w->key, &w->n_keys, at, length);
                 if (k < MAX_KEYS)

@@ -268,7 +268,7 @@ enum gsim_status gsim_command_report(struct gsim_cli *cli) {
                          cli->value[GSIM_OPT_OUTPUT]);
     status = gsim_made_check(cli, cli->value[GSIM_OPT_OUTPUT]);
     if (status == GSIM_OK)
-        status = gsim_figure_open(cli, &db);
+        status = gsim_figure_open(cli, false, &db);
     if (status == GSIM_OK)
         status = write_page(cli, db);
     gsim_db_close(db);

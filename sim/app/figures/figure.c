@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/results/db_private.h"
+#include "sim/base/embedded.h"
 #include "sim/base/text.h"
 
 enum { MAX_FIGURES = 64, MAX_CHARACTERS = 60, MAX_LINES = 8, MAX_BARS = 24, MAX_PAGES = 6 };
@@ -23,10 +23,8 @@ static const char folder[] = "plots/";
 
 const char *gsim_figure_file(const char *name, struct gsim_arena *arena) {
     const char *path = gsim_arena_printf(arena, "%s%s", folder, name);
-    for (const struct gsim_embedded *file = gsim_embedded_files; path && file->name; file++)
-        if (strcmp(file->name, path) == 0)
-            return (const char *)file->bytes; /* the build ends each file with a NUL */
-    return NULL;
+    const struct gsim_embedded *file = path ? gsim_embedded_find(path) : NULL;
+    return file ? (const char *)file->bytes : NULL; /* the build ends each file with a NUL */
 }
 
 /* The comment in a line of the text; lines count from 0. */
@@ -405,11 +403,12 @@ static enum gsim_status share_tables(struct gsim_db *db, struct gsim_cli *cli) {
     return status;
 }
 
-enum gsim_status gsim_figure_open(struct gsim_cli *cli, struct gsim_db **db) {
+enum gsim_status gsim_figure_open(struct gsim_cli *cli, bool is_list, struct gsim_db **db) {
     struct gsim_db_choice choice = {.where = cli->value[GSIM_OPT_WHERE],
                                     .x = cli->value[GSIM_OPT_X],
                                     .y = cli->value[GSIM_OPT_Y],
-                                    .value = cli->value[GSIM_OPT_VALUE]};
+                                    .value = cli->value[GSIM_OPT_VALUE],
+                                    .is_list = is_list};
     enum gsim_status status = gsim_db_open_existing(cli->operand[0], cli->arena, db, cli->log);
     if (status != GSIM_OK)
         return status;

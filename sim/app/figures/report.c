@@ -37,11 +37,12 @@ static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *
     bool is_verbose = gsim_option_is_on(cli, GSIM_OPT_VERBOSE);
     const char *before = "gsim: assumed, not known:";
     for (int i = 0; i < n; i++) {
-        int64_t n_assumed = gsim_count_listed(summaries[i]->assumed);
+        const char *assumed = summaries[i]->assumed;
+        int64_t n_assumed = gsim_count_listed(assumed) - gsim_takes_durations(assumed);
         if (n_assumed == 0)
             continue;
         if (is_verbose)
-            name_assumed(err, summaries[i]->policy, summaries[i]->assumed);
+            name_assumed(err, summaries[i]->policy, assumed);
         else
             fprintf(err, "%s %lld value%s of %s", before, (long long)n_assumed,
                     n_assumed == 1 ? "" : "s", summaries[i]->policy);
@@ -49,6 +50,16 @@ static void note_assumed(const struct gsim_cli *cli, const struct gsim_summary *
     }
     if (!is_verbose && *before == ',')
         fputs(" (--verbose names them)\n", err);
+}
+
+/* A device that the command names may be one that the trace's durations were not measured on. */
+static void note_durations(const struct gsim_cli *cli, const struct gsim_summary *summary) {
+    if ((cli->value[GSIM_OPT_DEVICE] || cli->value[GSIM_OPT_CLUSTER]) &&
+        gsim_takes_durations(summary->assumed))
+        fprintf(cli->io->err,
+                "gsim: durations are taken as measured on the device that they run on: the trace "
+                "names none, and how fast %s is to another device is not known (speed_milli)\n",
+                summary->device);
 }
 
 /* Prints policies that are outside validation; policies with an equal reason share a line. */
@@ -68,25 +79,40 @@ static void note_outside(FILE *err, const struct gsim_summary *const *summaries,
     }
 }
 
-static bool shares_gpus(const char *name) {
-    for (const struct gsim_policy *const *policy = gsim_policies; *policy; policy++)
-        if (strcmp((*policy)->name, name) == 0)
-            return (*policy)->shares_gpus;
+static bool shares_gpus(const struct gsim_cli *cli, const char *name) {
+    const struct gsim_policy *policy;
+    for (int n = 0; (policy = gsim_foreign_known(cli->foreign, n)) != NULL; n++)
+        if (strcmp(policy->name, name) == 0)
+            return policy->shares_gpus;
     return false;
 }
 
 /* Warns of a policy that shares GPUs if GPUs stand idle for a tenth of the time although waiting
  * jobs ask for no more than the idle GPUs: its times then show the effect of its queue as well as
  * that of sharing. */
-static void note_idle(FILE *err, const struct gsim_summary *const *summaries, int n) {
+static void note_idle(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
+                      int n) {
     static const double LEAST = 0.1;
     for (int i = 0; i < n; i++)
-        if (summaries[i]->idle_wanted >= LEAST && shares_gpus(summaries[i]->policy))
-            fprintf(err,
+        if (summaries[i]->idle_wanted >= LEAST && shares_gpus(cli, summaries[i]->policy))
+            fprintf(cli->io->err,
                     "gsim: %s: %.0f %% of the GPU time stood idle while jobs waited that asked for "
                     "no more: the order of its queue, its placement or memory holds them up "
                     "(idle_wanted), and its times show that as well as sharing\n",
                     summaries[i]->policy, 100 * summaries[i]->idle_wanted);
+}
+
+/* Says where jobs waited for room on a host: fewer jobs then share GPUs than the policy would
+ * have. */
+static void note_hosts(FILE *err, const struct gsim_summary *const *summaries, int n) {
+    for (int i = 0; i < n; i++)
+        if (summaries[i]->host_waits)
+            fprintf(err,
+                    "gsim: %s: jobs waited %lld times for host memory, in all during %.0f %% of "
+                    "the makespan (--host-mem, or host_mem of the cluster): its times show that as "
+                    "well as the policy\n",
+                    summaries[i]->policy, (long long)summaries[i]->host_waits,
+                    100 * summaries[i]->host_wait_s / summaries[i]->makespan_s);
 }
 
 void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *const *summaries,
@@ -95,11 +121,13 @@ void gsim_report_notes(const struct gsim_cli *cli, const struct gsim_summary *co
     if (gsim_option_is_on(cli, GSIM_OPT_QUIET))
         return;
     note_assumed(cli, summaries, n);
+    note_durations(cli, summaries[0]);
     for (int i = 0; i < n; i++)
         if (*summaries[i]->deviation)
             fprintf(err, "gsim: %s: %s\n", summaries[i]->policy, summaries[i]->deviation);
     note_outside(err, summaries, n);
-    note_idle(err, summaries, n);
+    note_idle(cli, summaries, n);
+    note_hosts(err, summaries, n);
     for (int i = 0; i < n; i++)
         if (summaries[i]->unfinished)
             fprintf(err,

@@ -104,11 +104,18 @@ static void take_slice(const struct gsim_result *result, const struct gsim_windo
     }
 }
 
+/* A cell of CSV; empty where the value is not known. */
+static void put_known(FILE *out, double value) {
+    fputc(',', out);
+    if (!isnan(value))
+        fprintf(out, "%.9f", value);
+}
+
 static void put_time(FILE *out, double seconds, bool is_csv) {
     char text[40];
     (void)gsim_format_humane(text, seconds);
     if (is_csv)
-        fprintf(out, ",%.9f", seconds);
+        put_known(out, seconds);
     else
         fprintf(out, " %10s", text);
 }
@@ -140,8 +147,11 @@ static bool slice_row(FILE *out, const struct gsim_results *all, int policy, con
     put_time(out, times.jct_mean_s, is_csv);
     for (int i = 0; i < 3; i++)
         put_time(out, times.jct_s[i], is_csv);
-    if (all->n > 1)
-        fprintf(out, is_csv ? ",%.9f" : " %7.3f", times.jct_mean_s / *first_mean);
+    double ratio = times.jct_mean_s / *first_mean;
+    if (all->n > 1 && is_csv)
+        put_known(out, ratio);
+    else if (all->n > 1)
+        gsim_put_cell(out, 7, 3, ratio);
     put_time(out, times.wait_mean_s, is_csv);
     put_time(out, times.wait_p95_s, is_csv);
     fputc('\n', out);

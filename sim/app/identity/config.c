@@ -125,6 +125,15 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
     add(&h, "slice budget=%lld exact=%d", (long long)setup->slice_budget, setup->is_exact);
     if (setup->shake_ppm && replication > 0) /* replication 0 is the original trace */
         add(&h, "shake=%lld", (long long)setup->shake_ppm);
+    if (setup->resampling.block_ns && replication > 0)
+        add(&h, "resample %d by %lld near %lld", setup->resampling.by,
+            (long long)setup->resampling.block_ns, (long long)setup->resampling.near);
+    if (setup->time_scale_ppm)
+        add(&h, "time scale=%lld", (long long)setup->time_scale_ppm);
+    if (setup->load_ppm)
+        add(&h, "load=%lld", (long long)setup->load_ppm);
+    for (const char *const *key = setup->spec_keys; key && *key; key++)
+        add_text(&h, *key);
     if (setup->mtbf_ns)
         add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
             (long long)setup->mttr_ns, (long long)setup->checkpoint_ns);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/identity/contents.h"
+#include "sim/base/embedded.h"
 
 #include <errno.h>
 #include <nettle/sha2.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "models/hardware/profile.h"
 
 struct entry {
     struct entry *next;
@@ -159,10 +158,8 @@ enum gsim_status gsim_contents_take(struct gsim_contents *contents, const char *
 }
 
 static const struct gsim_content *load_built_in(struct gsim_contents *contents, const char *name) {
-    const struct gsim_embedded *file = gsim_embedded_files;
-    while (file->name && strcmp(file->name, name) != 0)
-        file++;
-    struct entry *entry = file->name ? gsim_arena_alloc(contents->arena, sizeof *entry) : NULL;
+    const struct gsim_embedded *file = gsim_embedded_find(name);
+    struct entry *entry = file ? gsim_arena_alloc(contents->arena, sizeof *entry) : NULL;
     if (!entry)
         return NULL;
     struct sha256_ctx context;

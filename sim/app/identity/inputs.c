@@ -4,8 +4,11 @@
  * so that a database holds their contents. */
 #include <string.h>
 
+#include "sim/app/exec/exec.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/identity/config.h"
+#include "sim/base/embedded.h"
+#include "traces/spec.h"
 
 struct collecting {
     struct gsim_cli *cli;
@@ -89,12 +92,31 @@ static void add_params(struct collecting *c, const struct gsim_params *params) {
                 params->values[i].text, true);
 }
 
+/* Adds the files of a policy from outside. All runs have the shared object that was loaded; a
+ * program is started for each run, and reads its files again. */
+static void add_policy(struct collecting *c, const struct gsim_contender *contender) {
+    const struct gsim_content *loaded;
+    int n = gsim_foreign_files(c->cli->foreign, contender->policy, &loaded);
+    bool is_program = gsim_exec_command(contender->typed) != NULL;
+    if (n < 0)
+        c->status = gsim_fail(c->cli->log, GSIM_USAGE, NULL, 0,
+                              "the policy '%s' stands in no file that could tell its runs from "
+                              "those of another version of it, as a database must",
+                              contender->policy->name);
+    for (int i = 0; i < n && c->status == GSIM_OK; i++) {
+        add_file(c, "policy", loaded[i].path, is_program);
+        if (c->status == GSIM_OK &&
+            strcmp(c->file[c->n - 1].content->sha256, loaded[i].sha256) != 0)
+            c->status = gsim_fail(c->cli->log, GSIM_FAILED, loaded[i].path, 0,
+                                  "the policy has changed since gsim loaded it; begin again");
+    }
+}
+
 enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup *setup,
                                   int contender, struct gsim_identity *out) {
     struct collecting c = {.cli = cli};
     add_file(&c, setup->spec ? "spec" : "trace", setup->trace_path, false);
-    for (const char *const *path = setup->spec ? gsim_generate_files(setup->spec) : NULL;
-         path && *path; path++)
+    for (const char *const *path = setup->spec ? setup->spec->file : NULL; path && *path; path++)
         add_file(&c, "values", *path, false);
     add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL], false);
     add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);
@@ -102,6 +124,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);
     add_params(&c, &setup->contender[contender].params);
+    add_policy(&c, &setup->contender[contender]);
     out->input = c.file;
     out->n_inputs = c.n;
     return c.status;

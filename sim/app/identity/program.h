@@ -21,7 +21,8 @@ enum { GSIM_PROGRAM_DIGITS = 12 };
 void gsim_program_name(char text[64]);
 /* The compiler and its version. */
 const char *gsim_program_compiler(void);
-/* Whether the part can change results of the policy. */
+/* Whether the part can change results of the policy. Any of policies/lib may be called by a policy
+ * from outside. */
 bool gsim_source_counts(const struct gsim_source *source, const struct gsim_policy *policy);
 
 #endif

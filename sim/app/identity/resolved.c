@@ -81,6 +81,14 @@ static void add_run(struct listing *l, const struct gsim_cli *cli, const struct 
     add(l, "run", "exact", s->is_exact ? "on" : "off", s->is_exact ? "given" : "default");
     if (s->shake_ppm)
         add_number(l, "run", "shake_ppm", s->shake_ppm, true);
+    if (s->resampling.block_ns) {
+        add_time(l, "block", s->resampling.block_ns, is_given(cli, GSIM_OPT_BLOCK));
+        add_number(l, "run", "near", s->resampling.near, is_given(cli, GSIM_OPT_NEAR));
+    }
+    if (s->time_scale_ppm)
+        add_number(l, "run", "time-scale_ppm", s->time_scale_ppm, true);
+    if (s->load_ppm)
+        add_number(l, "run", "load_ppm", s->load_ppm, true);
     if (!s->mtbf_ns)
         return;
     add_time(l, "mtbf", s->mtbf_ns, true);

@@ -12,9 +12,10 @@
 #include "sim/app/figures/figure.h"
 #include "sim/app/manual/page.h"
 #include "policies/registry.h"
+#include "sim/base/embedded.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"
-#include "traces/kernels.h"
+#include "traces/profiler.h"
 #include "traces/read.h"
 
 enum { MAX_NAMES = 256 };

@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "models/hardware/profile.h"
 #include "sim/app/manual/page_table.h"
+#include "sim/base/embedded.h"
 #include "sim/base/text.h"
 
 /* --- topics ----------------------------------------------------------------------------------- */

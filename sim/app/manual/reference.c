@@ -11,18 +11,6 @@
 
 const char gsim_reference_kinds[] = "columns|results|devices|parameters|policies";
 
-void gsim_reference_cell(FILE *out, const char *text) {
-    for (const char *p = text; *p; p++)
-        fprintf(out, *p == '|' ? "\\%c" : "%c", *p);
-}
-
-void gsim_reference_title(FILE *out, const char *title, const char *kind) {
-    fprintf(out,
-            "# %s\n\n<!-- made by 'gsim list %s --format md' (make docs-reference); do not "
-            "edit -->\n\n",
-            title, kind);
-}
-
 /* --- columns of a trace ----------------------------------------------------------------------- */
 
 static const struct {

@@ -125,7 +125,8 @@ static bool take_setting(struct repro *r, const struct gsim_setting *setting) {
 
 static enum gsim_status set_up(struct repro *r) {
     struct gsim_cli *cli = r->cli;
-    r->again = (struct gsim_cli){.io = cli->io, .arena = cli->arena, .log = cli->log};
+    r->again = (struct gsim_cli){
+        .io = cli->io, .arena = cli->arena, .log = cli->log, .foreign = cli->foreign};
     for (const struct gsim_setting *setting = r->run.settings; setting->key; setting++)
         if (!take_setting(r, setting))
             return gsim_fail(cli->log, GSIM_FAILED, cli->operand[0], 0,

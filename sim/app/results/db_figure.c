@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/app/results/db_figure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "sim/app/statistics/stats.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "sim/core/stats.h"
 
 enum { MAX_COLUMNS = 64 };
 
@@ -36,51 +38,92 @@ static void quantity(sqlite3_context *context, int argc, sqlite3_value **argv) {
         sqlite3_result_null(context);
 }
 
-/* low_end(x) and high_end(x), over rows: the ends of the 95 % interval of the mean; NULL for less than two
- * values. */
+/* Aggregates over rows of one or two numbers; rows with a NULL do not count.
+ *   low_end(x), high_end(x)            the ends of the 95 % interval of the mean
+ *   ratio_low(x, y), ratio_high(x, y)  likewise of the ratio of two means over the same units
+ *   p_of(x, y)                         the p value of "x and y have one mean"
+ *   quantile_of(x, p)
+ * The numbers are those of gsim compare; fewer than two rows have no interval, which is NULL. */
 struct sample {
-    double *values;
+    double *first, *second;
     sqlite3_uint64 n, capacity;
     bool has_failed;
 };
 
-static void interval_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-    struct sample *sample = sqlite3_aggregate_context(context, sizeof *sample);
-    (void)argc;
-    if (!sample || sample->has_failed || sqlite3_value_type(argv[0]) == SQLITE_NULL)
-        return;
-    if (sample->n == sample->capacity) {
-        sqlite3_uint64 capacity = sample->capacity ? 2 * sample->capacity : 64;
-        double *grown = sqlite3_realloc64(sample->values, capacity * sizeof *grown);
-        sample->has_failed = !grown;
-        if (!grown)
-            return;
-        sample->values = grown;
-        sample->capacity = capacity;
-    }
-    sample->values[sample->n++] = sqlite3_value_double(argv[0]);
+static bool make_room(struct sample *sample) {
+    if (sample->n < sample->capacity)
+        return true;
+    sqlite3_uint64 capacity = sample->capacity ? 2 * sample->capacity : 64;
+    double *first = sqlite3_realloc64(sample->first, capacity * sizeof *first);
+    sample->first = first ? first : sample->first;
+    double *second = first ? sqlite3_realloc64(sample->second, capacity * sizeof *second) : NULL;
+    sample->second = second ? second : sample->second;
+    sample->has_failed = !second;
+    sample->capacity = second ? capacity : sample->capacity;
+    return second != NULL;
 }
 
-/* The ends are those of gsim compare; a single value has none. */
-static void interval_end(sqlite3_context *context, bool is_high) {
+static void take_row(sqlite3_context *context, int argc, sqlite3_value **argv) {
+    struct sample *sample = sqlite3_aggregate_context(context, sizeof *sample);
+    if (!sample || sample->has_failed)
+        return;
+    for (int i = 0; i < argc; i++)
+        if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
+            return;
+    if (!make_room(sample))
+        return;
+    sample->first[sample->n] = sqlite3_value_double(argv[0]);
+    sample->second[sample->n++] = argc > 1 ? sqlite3_value_double(argv[1]) : 0;
+}
+
+typedef double statistic(const struct sample *sample);
+
+/* Returns the statistic of the rows; NULL where it is no number. */
+static void finish_rows(sqlite3_context *context) {
     struct sample *sample = sqlite3_aggregate_context(context, 0);
+    statistic *const *of = sqlite3_user_data(context);
     if (!sample)
         return;
-    if (sample->has_failed) {
+    double value = sample->has_failed || sample->n == 0 ? (double)NAN : (*of)(sample);
+    if (sample->has_failed)
         sqlite3_result_error_nomem(context);
-    } else if (sample->n >= 2) {
-        struct gsim_interval interval = gsim_t_log_interval(sample->values, (size_t)sample->n);
-        sqlite3_result_double(context, is_high ? interval.high : interval.low);
+    else if (isfinite(value))
+        sqlite3_result_double(context, value);
+    sqlite3_free(sample->first);
+    sqlite3_free(sample->second);
+}
+
+static double low_end(const struct sample *s) {
+    return gsim_t_log_interval(s->first, (size_t)s->n).low;
+}
+
+static double high_end(const struct sample *s) {
+    return gsim_t_log_interval(s->first, (size_t)s->n).high;
+}
+
+static double ratio_low(const struct sample *s) {
+    return gsim_t_ratio(s->first, s->second, (size_t)s->n).low;
+}
+
+static double ratio_high(const struct sample *s) {
+    return gsim_t_ratio(s->first, s->second, (size_t)s->n).high;
+}
+
+/* Runs that never differ, say of work that no policy changes, give no p: there is nothing to
+ * test. */
+static double p_of(const struct sample *s) {
+    bool is_equal = true;
+    for (sqlite3_uint64 i = 0; i < s->n; i++) {
+        s->first[i] -= s->second[i];
+        is_equal = is_equal && s->first[i] == 0;
     }
-    sqlite3_free(sample->values);
+    return is_equal ? (double)NAN : gsim_t_p(s->first, (size_t)s->n);
 }
 
-static void low_end(sqlite3_context *context) {
-    interval_end(context, false);
-}
-
-static void high_end(sqlite3_context *context) {
-    interval_end(context, true);
+static double quantile_of(const struct sample *s) {
+    double value = (double)NAN;
+    (void)gsim_quantiles(s->first, (size_t)s->n, s->second, &value, 1);
+    return value;
 }
 
 /* humane(5400) = '1.5 h' */
@@ -94,15 +137,24 @@ static void humane(sqlite3_context *context, int argc, sqlite3_value **argv) {
 }
 
 static bool add_functions(struct gsim_db *db) {
+    static const struct {
+        const char *name;
+        int n_arguments;
+        statistic *of;
+    } aggregates[] = {{"low_end", 1, low_end},         {"high_end", 1, high_end},
+                      {"ratio_low", 2, ratio_low},     {"ratio_high", 2, ratio_high},
+                      {"quantile_of", 2, quantile_of}, {"p_of", 2, p_of}};
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    return sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL, NULL) ==
-               SQLITE_OK &&
-           sqlite3_create_function(db->handle, "low_end", 1, flags, NULL, NULL, interval_step,
-                                   low_end) == SQLITE_OK &&
-           sqlite3_create_function(db->handle, "high_end", 1, flags, NULL, NULL, interval_step,
-                                   high_end) == SQLITE_OK &&
-           sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL, NULL) ==
-               SQLITE_OK;
+    bool is_fine = sqlite3_create_function(db->handle, "quantity", 1, flags, NULL, quantity, NULL,
+                                           NULL) == SQLITE_OK &&
+                   sqlite3_create_function(db->handle, "humane", 1, flags, NULL, humane, NULL,
+                                           NULL) == SQLITE_OK;
+    for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++)
+        is_fine = is_fine &&
+                  sqlite3_create_function(db->handle, aggregates[i].name, aggregates[i].n_arguments,
+                                          flags, (void *)(uintptr_t)&aggregates[i].of, NULL,
+                                          take_row, finish_rows) == SQLITE_OK;
+    return is_fine;
 }
 
 /* --- the choice ------------------------------------------------------------------------------- */
@@ -196,6 +248,18 @@ static enum gsim_status check_key(struct gsim_db *db, const char *option, const 
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
+/* Checks each key of a list "A,B". */
+static enum gsim_status check_keys(struct gsim_db *db, const char *list, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    while (list && status == GSIM_OK) {
+        size_t n = strcspn(list, ",");
+        const char *key = gsim_arena_strndup(db->arena, list, n);
+        status = key ? check_key(db, "--value", key, log) : gsim_no_memory(log, "choosing runs");
+        list = list[n] ? list + n + 1 : NULL;
+    }
+    return status;
+}
+
 static bool bind_key(sqlite3_stmt *statement, int at, const char *key) {
     return (key ? sqlite3_bind_text(statement, at, key, -1, SQLITE_STATIC)
                 : sqlite3_bind_null(statement, at)) == SQLITE_OK;
@@ -237,7 +301,8 @@ enum gsim_status gsim_db_choose(struct gsim_db *db, const struct gsim_db_choice 
     if (status == GSIM_OK)
         status = check_key(db, "--y", choice->y, log);
     if (status == GSIM_OK)
-        status = check_key(db, "--value", choice->value, log);
+        status = choice->is_list ? check_keys(db, choice->value, log)
+                                 : check_key(db, "--value", choice->value, log);
     return status == GSIM_OK ? make_asked(db, choice, log) : status;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Declarations that the files of the SQLite output share. No other file includes this header or
- * sqlite3.h. */
+/* Declarations that the files of the SQLite output share. No other file includes this header. */
 #ifndef GSIM_APP_DB_PRIVATE_H
 #define GSIM_APP_DB_PRIVATE_H
 

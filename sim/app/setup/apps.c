@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "models/gpu/program_alone.h"
+#include "sim/base/embedded.h"
 #include "sim/base/text.h"
 #include "traces/apps.h"
+#include "traces/cells.h"
 #include "traces/service.h"
 
 static const char folder[] = "models/apps/";
@@ -30,10 +32,7 @@ const struct gsim_embedded *gsim_apps_embedded(const char *name) {
     char path[128];
     if ((size_t)snprintf(path, sizeof path, "%s%s.csv", folder, name) >= sizeof path)
         return NULL;
-    for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++)
-        if (strcmp(file->name, path) == 0)
-            return file;
-    return NULL;
+    return gsim_embedded_find(path);
 }
 
 static enum gsim_status unknown(const char *name, const char *file, int64_t line,
@@ -98,6 +97,7 @@ struct resolving {
     const struct gsim_cluster_spec *cluster;
     uint64_t *rate_q32; /* by number of the name, then by device */
     const struct gsim_program **programs; /* by number of the name */
+    bool has_warned; /* of a program that has less time than its kernels */
 };
 
 static const enum gsim_column filled[] = {GSIM_COL_GPU_NS,
@@ -214,21 +214,11 @@ static int64_t fitting_gpu_ns(const struct resolving *r, uint32_t job, const int
                                        : cell[GSIM_COL_GPU_NS];
 }
 
-/* The time of n iterations of the job's program alone; 1: of the first. */
+/* The time of n iterations of the job's program alone. */
 static int64_t program_ns(const struct resolving *r, const int64_t *cell,
                           const struct gsim_program *program, int64_t n) {
-    struct gsim_context context = {.iterations = n,
-                                   .gpu_ns = program->gpu_ns,
-                                   .host_ns = program->host_ns,
-                                   .kernels = program->n_kernels,
-                                   .queue = r->profile->value[GSIM_KEY_LAUNCH_QUEUE],
-                                   .program = program};
-    if (cell[GSIM_COL_GPU_NS] > 0)
-        context.gpu_ns += cell[GSIM_COL_GPU_NS] - program->kernels_ns;
-    if (cell[GSIM_COL_HOST_NS] > 0)
-        context.host_ns = cell[GSIM_COL_HOST_NS];
-    if (context.gpu_ns < context.kernels)
-        context.gpu_ns = context.kernels;
+    struct gsim_context context =
+        gsim_program_context(program, r->profile, cell[GSIM_COL_GPU_NS], cell[GSIM_COL_HOST_NS], n);
     return gsim_program_alone_ns(&context);
 }
 
@@ -258,6 +248,25 @@ static int64_t described_ns(const struct resolving *r, const int64_t *cell,
     return time_ns + gsim_service_part(cell, GSIM_COL_HOST_TAIL_NS);
 }
 
+/* A duration that leaves a program's kernels less time than they took where they were measured
+ * makes them shorter: said of the first such job. */
+static void warn_of_short(struct resolving *r, const int64_t *cell,
+                          const struct gsim_program *program, uint32_t job) {
+    if (!program || r->has_warned || cell[GSIM_COL_ITERATIONS] <= 0)
+        return;
+    gsim_i128 kernels_ns = (gsim_i128)program->kernels_ns * cell[GSIM_COL_ITERATIONS];
+    if (cell[GSIM_COL_GPU_NS] != program->kernels_ns ||
+        (gsim_i128)r->service_ns[job] * GSIM_PPM >= kernels_ns * GSIM_SERVICE_LEAST_PPM)
+        return;
+    r->has_warned = true;
+    gsim_warn(r->log, r->trace->path, gsim_trace_line(r->trace, job),
+              "job '%s': duration_s leaves an iteration %lld us, and the kernels of its program "
+              "take %lld us: they are taken to be shorter; gpu_ms says how long they are",
+              gsim_trace_id(r->trace, job),
+              (long long)(r->service_ns[job] / cell[GSIM_COL_ITERATIONS] / GSIM_NS_PER_US),
+              (long long)(program->kernels_ns / GSIM_NS_PER_US));
+}
+
 /* Derives the iterations of a duration, or the duration of iterations. If a row has both, both
  * hold: an iteration is then as long as they make it. */
 static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
@@ -271,6 +280,7 @@ static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
         if (cell[GSIM_COL_ITERATIONS] < 0)
             r->column[GSIM_COL_ITERATIONS][job] =
                 iterations_of(r, cell, program, r->service_ns[job]);
+        warn_of_short(r, cell, program, job);
         return GSIM_OK;
     }
     int64_t service_ns = described_ns(r, cell, program);
@@ -284,6 +294,28 @@ static enum gsim_status derive_service(struct resolving *r, uint32_t job) {
     return GSIM_OK;
 }
 
+/* What the program says itself no cell of the row says otherwise. */
+static enum gsim_status check_row(const struct resolving *r, uint32_t job, const char *name) {
+    static const enum gsim_column said[] = {GSIM_COL_SYNC, GSIM_COL_HOST_GAP_NS, GSIM_COL_KERNELS,
+                                            GSIM_COL_GPU_NS /* of one kernel of a request */};
+    bool is_open_loop = gsim_trace_get(r->trace, GSIM_COL_REQUESTS, job) > 0;
+    static const enum gsim_column times[] = {GSIM_COL_GPU_NS, GSIM_COL_HOST_NS};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (gsim_trace_get(r->trace, said[i], job) >= 0 &&
+            (said[i] != GSIM_COL_GPU_NS || is_open_loop))
+            return gsim_fail(r->log, GSIM_BAD_INPUT, r->trace->path, gsim_trace_line(r->trace, job),
+                             "job '%s' runs the application '%s', which has a program: it says "
+                             "itself what %s would say; leave that cell empty",
+                             gsim_trace_id(r->trace, job), name, gsim_columns[said[i]].name);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (gsim_trace_get(r->trace, times[i], job) > GSIM_PROGRAM_MOST_NS)
+            return gsim_fail(
+                r->log, GSIM_BAD_INPUT, r->trace->path, gsim_trace_line(r->trace, job),
+                "job '%s' runs a program, and %s is of one iteration: ten days at most",
+                gsim_trace_id(r->trace, job), gsim_columns[times[i]].name);
+    return GSIM_OK;
+}
+
 static enum gsim_status resolve_job(struct resolving *r, uint32_t job) {
     int64_t name = r->trace->column[GSIM_COL_APP][job];
     if (name < 0)
@@ -294,6 +326,8 @@ static enum gsim_status resolve_job(struct resolving *r, uint32_t job) {
         if (status != GSIM_OK)
             return status;
     }
+    if (filling->program && check_row(r, job, r->trace->names[GSIM_COL_APP].name[name]) != GSIM_OK)
+        return GSIM_BAD_INPUT;
     /* the GPU time comes first in the list and needs the kernels */
     for (int i = N_FILLED - 1; i >= 0; i--) {
         int64_t *cell = &r->column[filled[i]][job];

@@ -16,9 +16,12 @@
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *
  * Nodes are numbered in the order of the sections. */
+#include "sim/app/setup/cluster_file.h"
+
 #include <string.h>
 
-#include "sim/app/setup/setup.h"
+#include "sim/app/setup/set.h"
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 
@@ -204,7 +207,7 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
         while (at < n && strcmp(names[at], r->device[g]) != 0)
             at++;
         if (at == n) {
-            enum gsim_status status = gsim_setup_profile(r->cli, r->device[g], &profiles[n]);
+            enum gsim_status status = gsim_set_profile(r->cli, r->device[g], &profiles[n]);
             if (status != GSIM_OK)
                 return status;
             names[n++] = r->device[g];
@@ -212,7 +215,7 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
         r->groups[g].device = at;
         r->groups[g].device_name = r->device[g];
         r->groups[g].hbm_bytes = profiles[at]->value[GSIM_KEY_HBM_BYTES];
-        r->groups[g].is_host_moot = gsim_setup_is_host_moot(profiles[at]);
+        r->groups[g].is_host_moot = gsim_set_is_host_moot(profiles[at]);
     }
     *out = (struct gsim_cluster_spec){
         .groups = r->groups, .n_groups = r->n, .profiles = profiles, .n_profiles = n};

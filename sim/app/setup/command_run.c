@@ -62,6 +62,8 @@ static enum gsim_status open_files(struct gsim_cli *cli, struct gsim_outfile *jo
 
 static enum gsim_status write_jobs(struct gsim_cli *cli, const struct gsim_result *result,
                                    struct gsim_outfile *jobs) {
+    if (cli->io->jobs)
+        gsim_write_jobs_csv(cli->io->jobs, result);
     if (!jobs->path)
         return GSIM_OK;
     gsim_write_jobs_csv(jobs->file, result);
@@ -85,39 +87,22 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
                : status;
 }
 
-static enum gsim_status simulate_unseen(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                        struct gsim_result *result) {
-    struct gsim_progress_bar bar;
-    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    enum gsim_status status =
-        gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
-    gsim_progress_end(&bar);
-    return status;
-}
-
 /* Runs the simulation, and writes the timeline if --timeline is given. */
 static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
                                  struct gsim_result *result) {
-    struct gsim_timeline *timeline;
     struct gsim_timeline_options options = {.path = cli->value[GSIM_OPT_TIMELINE],
                                             .most = GSIM_TIMELINE_MOST};
     enum gsim_status status =
         gsim_timeline_window(cli->value[GSIM_OPT_TIMELINE_WINDOW], &options, cli->log);
     if (status != GSIM_OK)
         return status;
-    if (!options.path)
-        return simulate_unseen(cli, setup, result);
-    status = gsim_timeline_open(&options, cli->arena, &timeline, cli->log);
-    if (status != GSIM_OK)
-        return status;
-    setup->observer = gsim_timeline_observer(timeline);
-    status = simulate_unseen(cli, setup, result);
-    if (status != GSIM_OK && status != GSIM_INCOMPLETE) {
-        gsim_timeline_abandon(timeline);
-        return status;
-    }
-    enum gsim_status closed = gsim_timeline_close(timeline, cli->log);
-    return closed != GSIM_OK ? closed : status;
+    struct gsim_progress_bar bar;
+    setup->timeline = options.path ? &options : NULL;
+    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
+    status = gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    gsim_progress_end(&bar);
+    setup->timeline = NULL;
+    return status;
 }
 
 enum gsim_status gsim_command_run(struct gsim_cli *cli) {

@@ -8,14 +8,19 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"
+#include "sim/app/observers/timeline.h"
+#include "sim/app/setup/foreign.h"
 #include "sim/app/setup/window.h"
 #include "gsim/run.h"
 #include "traces/generate.h"
+#include "traces/resample.h"
 
 enum { GSIM_MAX_COMPARED = 64 };
 
 struct gsim_contender {
     const struct gsim_policy *policy;
+    const char *typed; /* as on a command line: its name, or ./mine.so */
+    bool is_foreign; /* it is from outside of the program, and runs in a process of its own */
     struct gsim_params params;
 };
 
@@ -23,7 +28,7 @@ struct gsim_setup {
     const char *trace_path;
     struct gsim_trace trace;
     /* the spec that the trace is drawn from; NULL: the trace is a file */
-    const struct gsim_generate_spec *spec;
+    const struct gsim_spec *spec;
     uint32_t widest_gang; /* GPUs of the trace's widest gang */
     struct gsim_cluster_spec cluster;
     const char *device_name;
@@ -35,10 +40,17 @@ struct gsim_setup {
     int64_t slice_budget;
     bool is_exact;
     int64_t shake_ppm; /* strength of shaking a trace file, for replications above 0 */
+    /* how a trace file is resampled, for replications above 0; block_ns 0: it is not */
+    struct gsim_resampling resampling;
+    /* What changes the times between submissions; 0: they stay. The load is that of the trace as it
+     * was read or of the spec's means, so shaken and drawn traces differ in load by chance. */
+    int64_t time_scale_ppm, load_ppm;
+    const char *const *spec_keys; /* --spec, and what --load sets; NULL: none */
     struct gsim_window window; /* the jobs that count in JCT, waiting and slowdown */
     uint32_t n_samples; /* steps of quantities over time; 0: no samples */
-    /* the observer of a command with a single run; may be NULL */
-    const struct gsim_observer *observer;
+    /* of a command with a single run; may be NULL */
+    const struct gsim_timeline_options *timeline;
+    int64_t policy_timeout_ns; /* of a hook of a policy from outside, on the clock; 0: no limit */
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
@@ -52,30 +64,43 @@ enum gsim_status gsim_setup_policies(struct gsim_cli *cli, const char *names,
 /* Loads the trace, its spec, seed and widest gang. is_drawn false leaves a spec without its trace.
  * A spec that is in `setup` already is not read again. */
 enum gsim_status gsim_setup_trace(struct gsim_cli *cli, struct gsim_setup *setup, bool is_drawn);
+/* Loads the nodes with their devices. It needs the widest gang if no option sets the GPUs. */
+enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup);
+/* The GPUs to which --load is relative. The default cluster, as large as the widest gang needs, is
+ * no cluster that a load could be meant for. */
+enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus);
+/* Reads the options that change the times between submissions, and keys of the spec, for
+ * setup->trace_path. */
+enum gsim_status gsim_setup_scales(struct gsim_cli *cli, struct gsim_setup *setup);
+/* Draws a replication of the spec, or shakes or resamples the trace, which is `setup->trace` in
+ * replication 0 of a file. */
+enum gsim_status gsim_setup_draw(const struct gsim_setup *setup, uint64_t replication,
+                                 struct gsim_arena *arena, struct gsim_trace *out,
+                                 struct gsim_log *log);
+/* GPUs of the trace's widest gang. */
+uint32_t gsim_setup_widest_gang(const struct gsim_trace *trace);
 /* Whether a trace of that name is a spec, from which traces are drawn. */
 bool gsim_setup_is_spec(const char *path);
 /* Loads the cluster, the devices and the clock. It needs the seed and, if no option sets the GPUs,
  * the widest gang. */
 enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *setup);
+/* Reads --policy-timeout. */
+enum gsim_status gsim_setup_policy_timeout(struct gsim_cli *cli, int64_t *timeout_ns);
 /* Reads --samples. The default is enough for figures if there is a --db, else 0. */
 enum gsim_status gsim_setup_samples(struct gsim_cli *cli, uint32_t *n_samples);
 /* Whether --set KEY can change runs of the policy: the policy knows the key, or no policy does
  * (then it is a key of the device, or an error that the setup reports). */
-bool gsim_setup_meets(const struct gsim_policy *policy, const char *key);
+bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *policy,
+                      const char *key);
+/* The options of a contender's run, without observers. */
+void gsim_setup_options(const struct gsim_setup *setup, int contender,
+                        const struct gsim_trace *trace, const struct gsim_io *io,
+                        struct gsim_run_options *options);
 /* Makes one run of a contender. arena and log are the run's own; the result has the wall time.
  * `bar` shows the jobs that are done; it may be NULL. */
 enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
                                 struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log);
-
-/* Reads a cluster file (cluster_file.c): [node NAME] sections with count, gpus, device, cpus and
- * links. A section without a device gets the default device. */
-enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
-                                        const char *default_device, struct gsim_cluster_spec *out);
-bool gsim_setup_is_host_moot(const struct gsim_profile *profile);
-/* Loads a profile and applies the --set keys of the command line to it. */
-enum gsim_status gsim_setup_profile(struct gsim_cli *cli, const char *name,
-                                    const struct gsim_profile **out);
 
 #endif

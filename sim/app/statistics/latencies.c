@@ -21,7 +21,8 @@ struct requests {
     size_t n;
     int64_t *arrival_ns;
     double *latency_s, *work_s, *gap_s;
-    double *sorted; /* latencies in the order of arrival */
+    /* in the order of arrival: latencies, and the work of those requests */
+    double *sorted, *alone_s;
 };
 
 static double work_s(const struct gsim_trace *trace, uint32_t job) {
@@ -36,7 +37,8 @@ static bool reserve(struct requests *r, struct gsim_arena *arena) {
     r->work_s = gsim_arena_array(arena, r->n + 1, sizeof *r->work_s);
     r->gap_s = gsim_arena_array(arena, r->n + 1, sizeof *r->gap_s);
     r->sorted = gsim_arena_array(arena, r->n + 1, sizeof *r->sorted);
-    return r->arrival_ns && r->latency_s && r->work_s && r->gap_s && r->sorted;
+    r->alone_s = gsim_arena_array(arena, r->n + 1, sizeof *r->alone_s);
+    return r->arrival_ns && r->latency_s && r->work_s && r->gap_s && r->sorted && r->alone_s;
 }
 
 static bool collect(const struct gsim_result *result, struct gsim_arena *arena,
@@ -57,40 +59,38 @@ static bool collect(const struct gsim_result *result, struct gsim_arena *arena,
         return false;
     for (size_t k = 0; k < r->n; k++) {
         r->sorted[k] = r->latency_s[order[k]];
+        r->alone_s[k] = r->work_s[order[k]];
         if (k > 0)
             r->gap_s[k - 1] = (double)(r->arrival_ns[order[k]] - r->arrival_ns[order[k - 1]]) / 1e9;
     }
     return true;
 }
 
-/* Requests need twice as many memories as jobs do: for servers with even service times, intervals
- * are wrong more often if the run itself decides whether it is long enough (docs/compare.md has the
- * study). */
-enum { LEAST_MEMORIES = 2 * GSIM_LEAST_MEMORIES };
-
-/* The reason why the requests are too few for an interval; NULL: they are enough. Their memory is
- * the larger of two: as the latencies show it, and as it follows from a queue of the arrivals. */
-static const char *too_few(const struct requests *r, double gpus, struct gsim_arena *arena) {
+/* The reason why the requests are too few for an interval; NULL: they are enough. */
+static const char *too_few(const struct requests *r, const struct gsim_dependence *queue,
+                           struct gsim_arena *arena) {
     if (r->n < 2 * GSIM_BATCHES)
         return gsim_arena_printf(arena, "%zu requests are too few", r->n);
-    double queue = gsim_memory_of_queue(r->gap_s, r->work_s, r->n, gpus);
-    double memory = fmax(queue, gsim_memory_of_values(r->sorted, r->n));
-    if (isinf(queue))
+    if (queue->load >= 1)
         return "more requests arrive than the GPUs can serve, or all at once: there is no mean "
-               "that "
-               "a longer run would have";
-    if ((double)r->n < LEAST_MEMORIES * memory)
+               "that a longer run would have";
+    if (isinf(queue->memory))
         return gsim_arena_printf(arena,
-                                 "latencies remember about %.3g requests, and %zu are not %d times "
+                                 "at a load of %.2g, %zu requests leave open whether the GPUs can "
+                                 "serve them all in the long run",
+                                 queue->load, r->n);
+    double memory = fmax(queue->memory, gsim_memory_of_values(r->sorted, r->n));
+    if (!gsim_is_enough(r->n, memory))
+        return gsim_arena_printf(arena,
+                                 "latencies may remember %.0f requests, and %zu are not %d times "
                                  "as many",
-                                 memory, r->n, LEAST_MEMORIES);
+                                 memory, r->n, GSIM_BATCHES);
     return NULL;
 }
 
 bool gsim_latencies_of_run(const struct gsim_result *result, struct gsim_arena *arena,
                            struct gsim_latencies *out) {
     struct requests r = {0};
-    double means[GSIM_BATCHES];
     for (int l = 0; l < GSIM_LATENCY_COUNT; l++)
         out->of_s[l] = (struct gsim_interval){
             gsim_latency_of(&result->summary, (enum gsim_latency)l), (double)NAN, (double)NAN};
@@ -98,11 +98,12 @@ bool gsim_latencies_of_run(const struct gsim_result *result, struct gsim_arena *
         r.n += (size_t)result->requests[i].n_served;
     if (!collect(result, arena, &r))
         return false;
-    out->none_why = too_few(&r, (double)result->summary.gpus, arena);
+    struct gsim_dependence queue =
+        gsim_dependence_of(r.gap_s, r.work_s, r.n, (double)result->summary.gpus);
+    out->none_why = too_few(&r, &queue, arena);
     if (out->none_why)
         return true;
-    gsim_batch_means(r.sorted, r.n, means);
-    out->of_s[GSIM_LATENCY_MEAN] = gsim_t_log_interval(means, GSIM_BATCHES);
+    out->of_s[GSIM_LATENCY_MEAN] = gsim_interval_of_run(r.sorted, r.alone_s, r.n, &queue);
     out->of_s[GSIM_LATENCY_MEAN].mean = result->summary.latency_mean_s;
     return true;
 }

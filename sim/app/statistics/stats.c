@@ -55,6 +55,10 @@ struct gsim_interval gsim_t_ratio(const double *above, const double *below, size
     return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
 }
 
+double gsim_normal_half(double error) {
+    return gsl_cdf_ugaussian_Pinv(0.975) * error;
+}
+
 double gsim_t_p(const double *differences, size_t n) {
     if (n < 2)
         return (double)NAN;

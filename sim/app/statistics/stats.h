@@ -18,6 +18,8 @@ struct gsim_interval gsim_t_interval(const double *values, size_t n);
 struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
 /* The ratio of two means over the same units, with the interval of its logarithm by Student's t. */
 struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n);
+/* The half width of a 95 % interval of a normal distribution with this standard error. */
+double gsim_normal_half(double error);
 /* The two-sided p value of "the mean is zero"; NaN for n = 1. */
 double gsim_t_p(const double *differences, size_t n);
 /* Adjusts p values for their number by Holm's step-down procedure. A NaN stays and is not counted.

@@ -267,11 +267,13 @@ static enum gsim_status sweep_grid(struct gsim_sweep *sweep) {
     if (status == GSIM_OK)
         status = gsim_setup_samples(cli, &sweep->n_samples);
     if (status == GSIM_OK)
+        status = gsim_setup_policy_timeout(cli, &sweep->policy_timeout_ns);
+    if (status == GSIM_OK)
         status = gsim_report_kept(cli, &sweep->is_summary);
     if (status == GSIM_OK)
         status = gsim_identity_open(cli);
     if (status == GSIM_OK)
-        status = gsim_grid_read(cli->operand[0], cli->arena, &sweep->grid, cli->log);
+        status = gsim_grid_read(cli->operand[0], cli->foreign, cli->arena, &sweep->grid, cli->log);
     if (status != GSIM_OK)
         return status;
     sweep->n_threads = (int)n_threads;

@@ -25,6 +25,7 @@ struct skip {
 
 struct reading {
     struct gsim_grid *grid;
+    struct gsim_foreign *foreign;
     struct gsim_arena *arena;
     struct gsim_log *log;
     const struct gsim_policy **policy; /* by position in the policy key's values */
@@ -47,8 +48,8 @@ bad(const struct reading *r, int64_t line, const char *format, ...) {
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static const char *const dotted[] = {"set.", "assume."};
-static const enum gsim_option dotted_option[] = {GSIM_OPT_SET, GSIM_OPT_ASSUME};
+static const char *const dotted[] = {"set.", "assume.", "spec."};
+static const enum gsim_option dotted_option[] = {GSIM_OPT_SET, GSIM_OPT_ASSUME, GSIM_OPT_SPEC};
 
 static enum gsim_status unknown_key(const struct reading *r, const struct gsim_ini_entry *entry) {
     const char *names[GSIM_OPT_COUNT + 1] = {"trace"};
@@ -59,8 +60,8 @@ static enum gsim_status unknown_key(const struct reading *r, const struct gsim_i
     int close = gsim_text_suggest(entry->key, names, n);
     return bad(r, entry->line, "no key of a grid is called '%s'%s%s%s", entry->key,
                close >= 0 ? "; did you mean '"
-                          : "; there are trace, the long options of a run, set.KEY and "
-                            "assume.COLUMN",
+                          : "; there are trace, the long options of a run, set.KEY, "
+                            "assume.COLUMN and spec.SECTION.KEY",
                close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
@@ -206,21 +207,51 @@ static bool fills_gaps(const struct gsim_grid_key *key) {
            key->option == GSIM_OPT_GPU_MEM;
 }
 
-static bool changes_trace(const struct gsim_grid_key *key) {
-    return key->option == -1 || key->option == GSIM_OPT_TRACE_FORMAT || fills_gaps(key) ||
-           key->option == GSIM_OPT_SEED || key->option == GSIM_OPT_SHAKE ||
-           key->option == GSIM_OPT_REPLICATION;
+/* Whether the key says how replications of a trace file differ from it. */
+static bool is_of_file(const struct gsim_grid_key *key) {
+    return key->option == GSIM_OPT_SHAKE || key->option == GSIM_OPT_RESAMPLE ||
+           key->option == GSIM_OPT_BLOCK || key->option == GSIM_OPT_NEAR;
 }
 
-static int rank(const struct gsim_grid_key *key) {
+/* Whether a trace file can have replications. */
+static bool changes_file(const struct gsim_grid *grid) {
+    return find_key(grid, "shake") >= 0 || find_key(grid, "resample") >= 0;
+}
+
+static bool is_of_cluster(const struct gsim_grid_key *key) {
+    return key->option == GSIM_OPT_NODES || key->option == GSIM_OPT_GPUS_PER_NODE ||
+           key->option == GSIM_OPT_CLUSTER;
+}
+
+/* Under a load, jobs arrive faster on a larger cluster. */
+static bool changes_trace(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
+    switch (key->option) {
+    case -1:
+    case GSIM_OPT_TRACE_FORMAT:
+    case GSIM_OPT_SEED:
+    case GSIM_OPT_SHAKE:
+    case GSIM_OPT_RESAMPLE:
+    case GSIM_OPT_BLOCK:
+    case GSIM_OPT_NEAR:
+    case GSIM_OPT_REPLICATION:
+    case GSIM_OPT_SPEC:
+    case GSIM_OPT_TIME_SCALE:
+    case GSIM_OPT_LOAD:
+        return true;
+    default:
+        return fills_gaps(key) || (is_of_cluster(key) && find_key(grid, "load") >= 0);
+    }
+}
+
+static int rank(const struct gsim_grid *grid, const struct gsim_grid_key *key) {
     if (key->option == -1)
         return 0;
-    return changes_trace(key) ? 1 : key->option == GSIM_OPT_POLICY ? 2 : 3;
+    return changes_trace(grid, key) ? 1 : key->option == GSIM_OPT_POLICY ? 2 : 3;
 }
 
 static void order_keys(struct gsim_grid *grid) {
     for (int i = 1; i < grid->n_keys; i++)
-        for (int k = i; k > 0 && rank(&grid->key[k]) < rank(&grid->key[k - 1]); k--) {
+        for (int k = i; k > 0 && rank(grid, &grid->key[k]) < rank(grid, &grid->key[k - 1]); k--) {
             struct gsim_grid_key swapped = grid->key[k];
             grid->key[k] = grid->key[k - 1];
             grid->key[k - 1] = swapped;
@@ -234,7 +265,7 @@ static enum gsim_status find_policies(struct reading *r) {
     if (!r->policy || !scratch)
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++) {
-        r->policy[i] = gsim_policies_find(key->value[i], scratch);
+        r->policy[i] = gsim_foreign_find(r->foreign, key->value[i], scratch);
         if (!r->policy[i])
             return bad(r, key->line, "%s", scratch->errors[0].text);
     }
@@ -250,9 +281,10 @@ static enum gsim_status find_specs(struct reading *r) {
         return gsim_no_memory(r->log, "reading a grid");
     for (uint32_t i = 0; i < key->n; i++)
         is_any |= r->is_spec[i] = gsim_setup_is_spec(key->value[i]);
-    if (reps >= 0 && !is_any && find_key(r->grid, "shake") < 0)
+    if (reps >= 0 && !is_any && !changes_file(r->grid))
         return bad(r, r->grid->key[reps].line,
-                   "replications need a trace that can be drawn again: a spec .ini, or 'shake'");
+                   "replications need a trace that can be drawn again: a spec .ini, 'resample' or "
+                   "'shake'");
     return GSIM_OK;
 }
 
@@ -268,7 +300,8 @@ static enum gsim_status find_meetings(struct reading *r) {
         bool is_any = false;
         for (uint32_t p = 0; p < n_policies; p++)
             is_any |= r->meets[p * n_keys + k] =
-                key->option != GSIM_OPT_SET || gsim_setup_meets(r->policy[p], key->part);
+                key->option != GSIM_OPT_SET ||
+                gsim_setup_meets(r->foreign, r->policy[p], key->part);
         if (!is_any)
             return bad(r, key->line, "no policy of this grid knows '%s'", key->part);
     }
@@ -283,10 +316,12 @@ static uint32_t radix(const struct reading *r, const uint32_t *choice, int k) {
     if (k > r->policy_key)
         is_met = r->meets[choice[r->policy_key] * (size_t)r->grid->n_keys + (size_t)k];
     else if (key->option == GSIM_OPT_REPLICATION)
-        is_met = is_spec || find_key(r->grid, "shake") >= 0;
-    else if (fills_gaps(key) || key->option == GSIM_OPT_SHAKE)
-        /* a drawn trace has no gaps to fill, and is drawn again instead of shaken */
+        is_met = is_spec || changes_file(r->grid);
+    else if (fills_gaps(key) || is_of_file(key))
+        /* a drawn trace has no gaps to fill, and is drawn again instead of changed */
         is_met = !is_spec;
+    else if (key->option == GSIM_OPT_SPEC)
+        is_met = is_spec;
     return is_met ? key->n : 0;
 }
 
@@ -443,10 +478,11 @@ static enum gsim_status read_skips(struct reading *r, const struct gsim_ini *ini
     return status;
 }
 
-enum gsim_status gsim_grid_read(const char *path, struct gsim_arena *arena, struct gsim_grid *out,
+enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
+                                struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log) {
     struct gsim_ini ini;
-    struct reading r = {.grid = out, .arena = arena, .log = log};
+    struct reading r = {.grid = out, .foreign = foreign, .arena = arena, .log = log};
     enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
     if (status != GSIM_OK)
         return status;
@@ -502,14 +538,14 @@ uint64_t gsim_grid_trace_of(const struct gsim_grid *grid, int64_t run) {
     const uint32_t *choice = grid->choice + run * grid->n_keys;
     bool is_drawn = gsim_setup_is_spec(grid->key[0].value[choice[0]]);
     uint64_t sum = 0;
-    for (int k = 0; k < grid->n_keys; k++) /* a shaken file depends on the seed as well */
+    for (int k = 0; k < grid->n_keys; k++) /* a changed file depends on the seed as well */
         is_drawn |= grid->key[k].option == GSIM_OPT_REPLICATION && choice[k] != GSIM_GRID_UNMET &&
                     strcmp(grid->key[k].value[choice[k]], "0") != 0;
     for (int k = 0; k < grid->n_keys; k++) {
         const struct gsim_grid_key *key = &grid->key[k];
-        bool is_for_it = changes_trace(key) && choice[k] != GSIM_GRID_UNMET &&
+        bool is_for_it = changes_trace(grid, key) && choice[k] != GSIM_GRID_UNMET &&
                          (is_drawn || key->option != GSIM_OPT_SEED);
-        if (changes_trace(key)) /* a number in mixed radix */
+        if (changes_trace(grid, key)) /* a number in mixed radix */
             sum = sum * key->n + (is_for_it ? choice[k] : 0);
     }
     return sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Grids: an INI file. Its keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`), each
- * with a value, a list or a range. A run of the grid has one value of each key that applies to the
- * run.
+/* Grids: an INI file. Its keys are the long options (and `trace`, `set.KEY`, `assume.COLUMN`,
+ * `spec.SECTION.KEY`), each with a value, a list or a range. A run of the grid has one value of
+ * each key that applies to the run.
  *
  *     trace = a.csv, b.csv
  *     policy = fifo, las
@@ -36,8 +36,10 @@ struct gsim_grid {
     int64_t n_runs;
 };
 
-/* Reads a grid. The last key counts fastest, so that the runs of one trace are neighbours. */
-enum gsim_status gsim_grid_read(const char *path, struct gsim_arena *arena, struct gsim_grid *out,
+/* Reads a grid, and loads its policies from outside. The last key counts fastest, so that the runs
+ * of one trace are neighbours. */
+enum gsim_status gsim_grid_read(const char *path, struct gsim_foreign *foreign,
+                                struct gsim_arena *arena, struct gsim_grid *out,
                                 struct gsim_log *log);
 /* Puts the options of a run into cli, as parsing its command line would. cli starts zeroed, except
  * for its streams, arena and log. */

@@ -8,6 +8,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/sweep/sweep.h"
 #include "sim/base/sort.h"
+#include "traces/spec_read.h"
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
@@ -20,6 +21,7 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     cli->log = log;
     cli->devices = sweep->devices;
     cli->contents = sweep->cli->contents;
+    cli->foreign = sweep->cli->foreign;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, grid_run, cli);
     if (status != GSIM_OK)
         return status;
@@ -29,19 +31,46 @@ enum gsim_status gsim_sweep_set_up(const struct gsim_sweep *sweep, int64_t grid_
     setup->trace_path = cli->operand[0];
     setup->seed = shared->seed;
     setup->n_samples = sweep->n_samples;
+    setup->policy_timeout_ns = sweep->policy_timeout_ns;
     setup->widest_gang = shared->widest_gang;
     setup->shake_ppm = shared->shake_ppm;
+    setup->resampling = shared->resampling;
     const char *replication = cli->value[GSIM_OPT_REPLICATION];
     setup->replication = replication ? strtoull(replication, NULL, 10) : 0;
+    status = gsim_setup_scales(cli, setup);
+    if (status != GSIM_OK)
+        return status;
     status = gsim_setup_policies(cli, cli->value[GSIM_OPT_POLICY], setup);
     return status == GSIM_OK ? gsim_setup_cluster(cli, setup) : status;
 }
 
 /* --- traces ----------------------------------------------------------------------------------- */
 
-/* Takes the spec of a path; *out is NULL if the path is no spec. */
+/* Whether two lists of a spec's keys are equal, text by text. */
+static bool are_equal(const char *const *a, const char *const *b) {
+    while (a && b && *a && *b && strcmp(*a, *b) == 0)
+        a++, b++;
+    return !(a && *a) && !(b && *b);
+}
+
+/* A copy of a spec's keys that lasts as long as the sweep; NULL: none, or no memory left. */
+static const char *const *keep_keys(struct gsim_arena *arena, const char *const *keys) {
+    size_t n = 0;
+    while (keys && keys[n])
+        n++;
+    const char **kept = gsim_arena_array(arena, n + 1, sizeof *kept);
+    for (size_t i = 0; kept && i < n; i++) {
+        kept[i] = gsim_arena_strdup(arena, keys[i]);
+        if (!kept[i])
+            return NULL;
+    }
+    return kept;
+}
+
+/* Takes the spec of a path with these keys; *out is NULL if the path is no spec. */
 static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
-                                  const struct gsim_generate_spec **out, struct gsim_log *log) {
+                                  const char *const *keys, const struct gsim_spec **out,
+                                  struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     *out = NULL;
     if (!gsim_setup_is_spec(path))
@@ -49,15 +78,17 @@ static enum gsim_status take_spec(struct gsim_sweep *sweep, const char *path,
     (void)pthread_mutex_lock(&sweep->lock);
     struct gsim_arena *arena = sweep->cli->arena;
     struct gsim_sweep_spec *at = sweep->specs;
-    while (at && strcmp(at->path, path) != 0)
+    while (at && (strcmp(at->path, path) != 0 || !are_equal(at->keys, keys)))
         at = at->next;
     if (!at) {
         at = gsim_arena_alloc(arena, sizeof *at);
         const char *own = gsim_arena_strdup(arena, path);
-        status = at && own ? gsim_generate_spec_read(own, arena, &at->spec, log)
-                           : gsim_no_memory(log, "reading a spec");
+        const char *const *own_keys = keep_keys(arena, keys);
+        status = at && own && own_keys ? gsim_spec_read(own, own_keys, arena, &at->spec, log)
+                                       : gsim_no_memory(log, "reading a spec");
         if (status == GSIM_OK) {
             at->path = own;
+            at->keys = own_keys;
             at->next = sweep->specs;
             sweep->specs = at;
         }
@@ -80,8 +111,13 @@ static enum gsim_status load(struct gsim_sweep *sweep, const struct gsim_sweep_t
     cli->arena = arena;
     cli->log = log;
     enum gsim_status status = gsim_grid_apply(&sweep->grid, trace->first_run, cli);
+    if (status == GSIM_OK && cli->n_operands) {
+        (*out)->trace_path = cli->operand[0];
+        cli->devices = sweep->devices;
+        status = gsim_setup_scales(cli, *out);
+    }
     if (status == GSIM_OK && cli->n_operands)
-        status = take_spec(sweep, cli->operand[0], &(*out)->spec, log);
+        status = take_spec(sweep, cli->operand[0], (*out)->spec_keys, &(*out)->spec, log);
     return status == GSIM_OK ? gsim_setup_trace(cli, *out, is_drawn) : status;
 }
 
@@ -160,6 +196,7 @@ static enum gsim_status prepare_trace(struct gsim_sweep *sweep, uint32_t at,
         return status;
     trace->seed = read->seed;
     trace->shake_ppm = read->shake_ppm;
+    trace->resampling = read->resampling;
     trace->spec = read->spec;
     if (!gsim_setup_is_spec(read->trace_path)) {
         trace->arena = arena;

@@ -21,17 +21,19 @@ struct gsim_sweep_trace {
     atomic_llong n_waiting; /* runs that are not written yet */
     int64_t first_run; /* a run of the grid, with the options that define the trace */
     int64_t seed, shake_ppm;
+    struct gsim_resampling resampling;
     uint32_t n_jobs; /* jobs of a file; 0: the trace is drawn */
     uint32_t widest_gang; /* 0: not known, and not needed */
-    const struct gsim_generate_spec *spec; /* the spec that it is drawn from; NULL: a file */
+    const struct gsim_spec *spec; /* the spec that it is drawn from; NULL: a file */
 };
 
-/* A spec, which is read once for all traces drawn from it: an edit during the sweep changes none of
- * them. */
+/* A spec with its keys, which is read once for all traces drawn from it: an edit during the sweep
+ * changes none of them. */
 struct gsim_sweep_spec {
     struct gsim_sweep_spec *next;
     const char *path;
-    const struct gsim_generate_spec *spec;
+    const char *const *keys; /* of --spec and --load; ends with NULL */
+    const struct gsim_spec *spec;
 };
 
 struct gsim_sweep_run {
@@ -52,6 +54,7 @@ struct gsim_sweep {
     int64_t n_runs;
     char id[65];
     int n_threads;
+    int64_t policy_timeout_ns; /* see struct gsim_setup */
     uint32_t n_samples; /* steps that each run samples */
     bool is_summary; /* runs are kept without their jobs */
     struct gsim_sweep_spec *specs;

@@ -280,18 +280,18 @@ static bool host_gb_per_s(const struct quoting *q, double *out) {
 /* --- whole jobs, and bandwidth ---------------------------------------------------------------- */
 
 static bool suspension(const struct quoting *q, enum gsim_keep *keep,
-                       struct gsim_suspend_cost *cost) {
+                       struct gsim_suspension_cost *cost) {
     int how = choice(q, 0, "host|image");
     *keep = how == 0 ? GSIM_KEEP_HOST : GSIM_KEEP_IMAGE;
-    *cost = gsim_suspend_cost(q->profile, GSIM_STOP_ITERATION, *keep,
-                              (int64_t)(number(q, 1) * (double)GSIM_GIB), false);
+    *cost = gsim_suspension_cost(q->profile, GSIM_STOP_ITERATION, *keep,
+                                 (int64_t)(number(q, 1) * (double)GSIM_GIB), false);
     return how >= 0;
 }
 
 /* suspend_ms(host|image GIB), resume_ms(host|image GIB): a whole job, on an idle link. */
 static bool suspend_ms(const struct quoting *q, double *out) {
     enum gsim_keep keep;
-    struct gsim_suspend_cost cost;
+    struct gsim_suspension_cost cost;
     struct gsim_copy_rates rates = gsim_copy_rates_pinned(q->profile, true);
     bool is_known = suspension(q, &keep, &cost);
     *out = (double)(cost.save_ns + gsim_copy_ns(&rates, GSIM_D2H, cost.bytes_out, 0)) / 1e6;
@@ -300,7 +300,7 @@ static bool suspend_ms(const struct quoting *q, double *out) {
 
 static bool resume_ms(const struct quoting *q, double *out) {
     enum gsim_keep keep;
-    struct gsim_suspend_cost cost;
+    struct gsim_suspension_cost cost;
     struct gsim_copy_rates rates = gsim_copy_rates_pinned(q->profile, true);
     bool is_known = suspension(q, &keep, &cost);
     *out = (double)(cost.resume_ns + gsim_copy_ns(&rates, GSIM_H2D, cost.bytes_in, 0)) / 1e6;

@@ -9,6 +9,7 @@
 #include "sim/app/sweep/parallel.h"
 #include "sim/app/setup/setup.h"
 #include "sim/app/validate/validate.h"
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 
 /* The largest standard error, as a part of the mean, of a row with a bound in standard errors: with
@@ -218,6 +219,7 @@ static enum gsim_status run_task(const struct gsim_validation *v, struct task *t
     cli->io = v->cli->io;
     cli->arena = arena;
     cli->log = &task->log;
+    cli->foreign = v->cli->foreign;
     enum gsim_status status = parse_scenario(v, task->scenario, task->run, cli);
     if (status == GSIM_OK)
         status = gsim_setup_load(cli, cli->value[GSIM_OPT_POLICY], setup);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "sim/app/validate/validate.h"
+#include "sim/base/embedded.h"
+#include "sim/base/ini.h"
 #include "sim/base/text.h"
 #include "traces/csv.h"
 
@@ -14,10 +16,7 @@ enum { MOST_SUITES = 64 };
 /* --- files ------------------------------------------------------------------------------------ */
 
 static const struct gsim_embedded *find_file(const char *name) {
-    for (const struct gsim_embedded *file = gsim_embedded_files; name && file->name; file++)
-        if (strcmp(file->name, name) == 0)
-            return file;
-    return NULL;
+    return name ? gsim_embedded_find(name) : NULL;
 }
 
 static bool ends_in(const char *name, const char *ending) {

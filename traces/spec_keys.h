@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keys of a spec's section, shared by the files that read specs. Every function names the file, the
  * line and the key in the error that it records. */
-#ifndef GSIM_TRACES_SPEC_READER_H
-#define GSIM_TRACES_SPEC_READER_H
+#ifndef GSIM_TRACES_SPEC_KEYS_H
+#define GSIM_TRACES_SPEC_KEYS_H
 
 #include "traces/spec.h"
 
 struct gsim_spec_reader {
     const struct gsim_ini *ini;
-    struct gsim_generate_spec *spec;
+    struct gsim_spec *spec;
     struct gsim_arena *arena;
     struct gsim_log *log;
 };

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "sim/base/text.h"
-#include "traces/generate.h"
-#include "traces/spec_reader.h"
+#include "sim/base/ini.h"
+#include "traces/spec_keys.h"
+#include "traces/spec_read.h"
 
-const char *gsim_quantity_name(int target) {
+/* "duration", "gpus", "arrival" or a column's name. */
+static const char *name_of(int target) {
     if (target == GSIM_OF_DURATION)
         return "duration";
     if (target == GSIM_OF_GPUS)
@@ -48,7 +50,7 @@ static enum gsim_status unknown_section(const struct gsim_spec_reader *r,
                                         const struct gsim_ini_entry *entry, const char *name) {
     const char *names[GSIM_OF_COUNT + 1];
     for (int t = 0; t < GSIM_OF_COUNT; t++)
-        names[t] = gsim_quantity_name(t);
+        names[t] = name_of(t);
     names[GSIM_OF_COUNT] = "trace";
     int close = gsim_text_suggest(name, names, GSIM_OF_COUNT + 1);
     return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, entry->line, "no section [%.60s]%s%s%s",
@@ -84,13 +86,12 @@ static enum gsim_status find_section(const struct gsim_spec_reader *r,
                          "[%.60s]: kinds = of [trace] does not have that kind of jobs",
                          entry->section);
     for (*target = 0; *target < GSIM_OF_COUNT; (*target)++)
-        if (can_generate(*target, slash != NULL) && strcmp(name, gsim_quantity_name(*target)) == 0)
+        if (can_generate(*target, slash != NULL) && strcmp(name, name_of(*target)) == 0)
             return GSIM_OK;
     return unknown_section(r, entry, name);
 }
 
-static void set_quantity(struct gsim_generate_spec *spec, uint32_t kind,
-                         const struct gsim_quantity *q) {
+static void set_quantity(struct gsim_spec *spec, uint32_t kind, const struct gsim_quantity *q) {
     if (kind < GSIM_MAX_KINDS) {
         spec->kinds[kind].quantity[q->target] = q;
         return;
@@ -162,7 +163,7 @@ static enum gsim_status read_sections(const struct gsim_spec_reader *r) {
 
 static enum gsim_status read_kinds(const struct gsim_spec_reader *r) {
     const struct gsim_ini_entry *entry = gsim_spec_find(r, "trace", "kinds");
-    struct gsim_generate_spec *spec = r->spec;
+    struct gsim_spec *spec = r->spec;
     const char **names;
     spec->n_kinds = 1;
     spec->kinds[0].name = "";
@@ -212,7 +213,7 @@ static bool mean_demand(const struct gsim_job_kind *kind, double *out) {
 
 static enum gsim_status read_load(const struct gsim_spec_reader *r,
                                   const struct gsim_ini_entry *entry) {
-    struct gsim_generate_spec *spec = r->spec;
+    struct gsim_spec *spec = r->spec;
     double load = 0, gpus = 0, demand = 0, before = 0;
     enum gsim_status status = gsim_spec_number(r, "arrival", "load", 0, &load);
     if (status == GSIM_OK)
@@ -252,15 +253,15 @@ static enum gsim_status read_rate(const struct gsim_spec_reader *r) {
     double mean = gap ? gsim_dist_mean(&gap->dist) : 0;
     if (status == GSIM_OK && r->spec->mean_gap_s > 0 && !(mean > 0 && isfinite(mean)))
         status = gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, (rate ? rate : load)->line,
-                           "the times between arrivals have no finite mean above 0, so no rate "
-                           "either");
+                           "the times between arrivals have no finite mean above 0, and so "
+                           "jobs have no rate");
     return status;
 }
 
 /* --- the whole spec --------------------------------------------------------------------------- */
 
 static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
-    const struct gsim_generate_spec *spec = r->spec;
+    const struct gsim_spec *spec = r->spec;
     if (!spec->kinds[0].quantity[GSIM_OF_GAP])
         return gsim_fail(r->log, GSIM_BAD_INPUT, spec->path, 0,
                          "no section [arrival]; for example process = poisson, rate = 0.1");
@@ -276,14 +277,61 @@ static enum gsim_status check_whole(const struct gsim_spec_reader *r) {
     return GSIM_OK;
 }
 
-enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *arena,
-                                         const struct gsim_generate_spec **out,
-                                         struct gsim_log *log) {
+/* Cuts "SECTION.KEY=VALUE" at the last dot before the equals sign. */
+static bool cut_key(const char *text, struct gsim_arena *arena, struct gsim_ini_entry *out) {
+    const char *equals = strchr(text, '='), *dot = equals;
+    while (dot && dot > text && *dot != '.')
+        dot--;
+    if (!equals || dot == text || dot + 1 == equals)
+        return false;
+    out->section = gsim_arena_strndup(arena, text, (size_t)(dot - text));
+    out->key = gsim_arena_strndup(arena, dot + 1, (size_t)(equals - dot - 1));
+    out->value = equals + 1;
+    return true;
+}
+
+/* Whether an entry of the file gives way to a key that was given beside it. A rate and a load are
+ * two ways to say how fast jobs arrive, so each takes the other's place. */
+static bool gives_way(const struct gsim_ini_entry *of_file, const struct gsim_ini_entry *given) {
+    if (strcmp(of_file->section, given->section) != 0)
+        return false;
+    bool is_rate = strcmp(of_file->key, "rate") == 0 && strcmp(given->key, "load") == 0;
+    bool is_load = strcmp(of_file->key, "load") == 0 && strcmp(given->key, "rate") == 0;
+    return strcmp(of_file->key, given->key) == 0 ||
+           (strcmp(given->section, "arrival") == 0 && (is_rate || is_load));
+}
+
+static enum gsim_status put_key(struct gsim_ini *ini, const char *text, struct gsim_arena *arena,
+                                struct gsim_log *log) {
+    struct gsim_ini_entry given = {0};
+    if (!cut_key(text, arena, &given))
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "--spec: '%.80s' is not of the form SECTION.KEY=VALUE, such as "
+                         "arrival.load=0.9",
+                         text);
+    struct gsim_ini_entry *entries =
+        gsim_arena_array(arena, (size_t)ini->n + 1, sizeof *ini->entries);
+    if (!entries || !given.section || !given.key)
+        return gsim_no_memory(log, "reading a spec");
+    int n = 0;
+    for (int i = 0; i < ini->n; i++)
+        if (!gives_way(&ini->entries[i], &given))
+            entries[n++] = ini->entries[i];
+    entries[n++] = given;
+    ini->entries = entries;
+    ini->n = n;
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_spec_read(const char *path, const char *const *keys, struct gsim_arena *arena,
+                                const struct gsim_spec **out, struct gsim_log *log) {
     struct gsim_ini ini;
     enum gsim_status status = gsim_ini_read_file(path, arena, &ini, log);
+    for (; status == GSIM_OK && keys && *keys; keys++)
+        status = put_key(&ini, *keys, arena, log);
     if (status != GSIM_OK)
         return status;
-    struct gsim_generate_spec *spec = gsim_arena_alloc(arena, sizeof *spec);
+    struct gsim_spec *spec = gsim_arena_alloc(arena, sizeof *spec);
     if (!spec)
         return gsim_no_memory(log, "reading a spec");
     struct gsim_spec_reader reader = {&ini, spec, arena, log};
@@ -307,12 +355,4 @@ enum gsim_status gsim_generate_spec_read(const char *path, struct gsim_arena *ar
     spec->seed = (uint64_t)seed;
     *out = spec;
     return status;
-}
-
-uint64_t gsim_generate_seed(const struct gsim_generate_spec *spec) {
-    return spec->seed;
-}
-
-const char *const *gsim_generate_files(const struct gsim_generate_spec *spec) {
-    return spec->file;
 }

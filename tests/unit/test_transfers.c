@@ -18,7 +18,7 @@ struct fixture {
     struct gsim_profile profile;
     const struct gsim_profile *profiles[1];
     struct gsim_cluster cluster;
-    struct gsim_traffic traffic;
+    struct gsim_transfers transfers;
     struct gsim_log log;
 };
 
@@ -41,8 +41,8 @@ static void open_cluster(struct fixture *f, const struct gsim_node_group *groups
                                      .n_profiles = 1,
                                      .type_of_gpu = f->cluster.type_of_gpu,
                                      .wiring = f->cluster.wiring};
-    assert_true(gsim_traffic_init(&f->traffic, &setup));
-    assert_true(gsim_traffic_reserve(&f->traffic, N_SLOTS));
+    assert_true(gsim_transfers_init(&f->transfers, &setup));
+    assert_true(gsim_transfers_reserve(&f->transfers, N_SLOTS));
 }
 
 static struct gsim_node_group nodes(uint32_t count, uint32_t gpus, uint32_t below, int64_t root,
@@ -56,7 +56,7 @@ static struct gsim_node_group nodes(uint32_t count, uint32_t gpus, uint32_t belo
 }
 
 /* A cargo of which nothing is on the nodes where it goes, or all. */
-static struct gsim_cargo cargo(enum gsim_job_copies carriage, const struct gsim_unit *units,
+static struct gsim_cargo cargo(enum gsim_cargo_way carriage, const struct gsim_unit *units,
                                int64_t bytes, bool is_from_elsewhere) {
     return (struct gsim_cargo){.way = carriage,
                                .bytes = bytes,
@@ -64,25 +64,25 @@ static struct gsim_cargo cargo(enum gsim_job_copies carriage, const struct gsim_
                                .home = is_from_elsewhere ? units : NULL};
 }
 
-static int64_t quote(const struct fixture *f, enum gsim_job_copies carriage,
+static int64_t quote(const struct fixture *f, enum gsim_cargo_way carriage,
                      const struct gsim_unit *units, uint32_t n, int64_t bytes,
                      bool is_from_elsewhere) {
     struct gsim_cargo one = cargo(carriage, units, bytes, is_from_elsewhere);
-    return gsim_traffic_ns(&f->traffic, &one, units, n);
+    return gsim_transfers_ns(&f->transfers, &one, units, n);
 }
 
-static void begin(struct fixture *f, gsim_slot slot, enum gsim_job_copies carriage,
+static void begin(struct fixture *f, gsim_slot slot, enum gsim_cargo_way carriage,
                   const struct gsim_unit *units, uint32_t n, int64_t bytes, bool is_from_elsewhere,
                   int64_t now_ns) {
     struct gsim_cargo one = cargo(carriage, units, bytes, is_from_elsewhere);
-    assert_true(gsim_traffic_begin(&f->traffic, slot, &one, units, n, now_ns));
+    assert_true(gsim_transfers_begin(&f->transfers, slot, &one, units, n, now_ns));
 }
 
 static void expect_done(struct fixture *f, gsim_slot slot, int64_t end_ns) {
     gsim_slot done;
     int64_t at_ns;
     bool has_failed;
-    assert_true(gsim_traffic_pop(&f->traffic, INT64_MAX - 1, &done, &at_ns, &has_failed));
+    assert_true(gsim_transfers_pop(&f->transfers, INT64_MAX - 1, &done, &at_ns, &has_failed));
     assert_int_equal(done, slot);
     assert_int_equal(at_ns, end_ns);
 }
@@ -91,7 +91,7 @@ static void expect_nothing(struct fixture *f) {
     gsim_slot slot;
     int64_t end_ns;
     bool has_failed;
-    assert_false(gsim_traffic_pop(&f->traffic, INT64_MAX - 1, &slot, &end_ns, &has_failed));
+    assert_false(gsim_transfers_pop(&f->transfers, INT64_MAX - 1, &slot, &end_ns, &has_failed));
     assert_false(has_failed);
 }
 
@@ -130,11 +130,11 @@ static void test_jobs_below_one_root_slow_each_other(void **state) {
     struct gsim_node_group group = nodes(1, 4, 2, 1500000000, 0);
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}};
     open_cluster(&f, &group, 1);
-    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 1, 900, false), 900);
-    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 2, 900, false), 1200);
-    begin(&f, 0, GSIM_CARRY_OUT, &unit[0], 1, 900, false, 0);
-    begin(&f, 2, GSIM_CARRY_OUT, &unit[2], 1, 900, false, 0); /* another root */
-    begin(&f, 1, GSIM_CARRY_OUT, &unit[1], 1, 900, false, 300);
+    assert_int_equal(quote(&f, GSIM_CARGO_OUT, unit, 1, 900, false), 900);
+    assert_int_equal(quote(&f, GSIM_CARGO_OUT, unit, 2, 900, false), 1200);
+    begin(&f, 0, GSIM_CARGO_OUT, &unit[0], 1, 900, false, 0);
+    begin(&f, 2, GSIM_CARGO_OUT, &unit[2], 1, 900, false, 0); /* another root */
+    begin(&f, 1, GSIM_CARGO_OUT, &unit[1], 1, 900, false, 300);
     expect_done(&f, 2, 900);
     expect_done(&f, 0, 1100);
     expect_done(&f, 1, 1400);
@@ -150,10 +150,10 @@ static void test_the_network_comes_before_the_bus(void **state) {
     struct gsim_node_group group = nodes(2, 4, 0, 0, 4000000000);
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {4, 0}, {3, 0}};
     open_cluster(&f, &group, 1);
-    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 4, 800, true), 1400);
-    assert_int_equal(quote(&f, GSIM_CARRY_IN_REUSED, unit, 4, 800, false), 1600);
-    begin(&f, 0, GSIM_CARRY_IN_FRESH, unit, 4, 800, true, 0);
-    begin(&f, 1, GSIM_CARRY_IN_FRESH, &unit[4], 1, 400, true, 100);
+    assert_int_equal(quote(&f, GSIM_CARGO_IN_FRESH, unit, 4, 800, true), 1400);
+    assert_int_equal(quote(&f, GSIM_CARGO_IN_REUSED, unit, 4, 800, false), 1600);
+    begin(&f, 0, GSIM_CARGO_IN_FRESH, unit, 4, 800, true, 0);
+    begin(&f, 1, GSIM_CARGO_IN_FRESH, &unit[4], 1, 400, true, 100);
     expect_done(&f, 1, 600 + 100 + 400);
     expect_done(&f, 0, 1400);
     expect_nothing(&f);
@@ -166,9 +166,9 @@ static void test_nobody_waits_for_a_forgotten_job(void **state) {
     struct gsim_node_group group = nodes(1, 1, 0, 0, 0);
     static const struct gsim_unit unit = {0, 0};
     open_cluster(&f, &group, 1);
-    begin(&f, 0, GSIM_CARRY_OUT, &unit, 1, 100, false, 0);
-    gsim_traffic_forget(&f.traffic, 0);
-    begin(&f, 0, GSIM_CARRY_OUT, &unit, 1, 50, false, 10); /* the slot's next job queues behind */
+    begin(&f, 0, GSIM_CARGO_OUT, &unit, 1, 100, false, 0);
+    gsim_transfers_forget(&f.transfers, 0);
+    begin(&f, 0, GSIM_CARGO_OUT, &unit, 1, 50, false, 10); /* the slot's next job queues behind */
     expect_done(&f, 0, 150);
     expect_nothing(&f);
     gsim_arena_free(f.arena);
@@ -185,17 +185,17 @@ static void test_a_domain_is_shared(void **state) {
                                            .bytes_per_s = {1500000000, 1000000000, 1000000000}};
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
     open_cluster(&f, &group, 1);
-    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 1, 600, false), 600);
-    assert_int_equal(quote(&f, GSIM_CARRY_IN_FRESH, unit, 2, 600, false), 800);
-    assert_int_equal(quote(&f, GSIM_CARRY_OUT, unit, 4, 600, false), 1200);
-    begin(&f, 0, GSIM_CARRY_IN_FRESH, &unit[0], 1, 800, false, 0);
-    begin(&f, 1, GSIM_CARRY_OUT, &unit[1], 1, 800, false, 0);
-    begin(&f, 2, GSIM_CARRY_OUT, &unit[2], 1, 800, false, 0);
+    assert_int_equal(quote(&f, GSIM_CARGO_IN_FRESH, unit, 1, 600, false), 600);
+    assert_int_equal(quote(&f, GSIM_CARGO_IN_FRESH, unit, 2, 600, false), 800);
+    assert_int_equal(quote(&f, GSIM_CARGO_OUT, unit, 4, 600, false), 1200);
+    begin(&f, 0, GSIM_CARGO_IN_FRESH, &unit[0], 1, 800, false, 0);
+    begin(&f, 1, GSIM_CARGO_OUT, &unit[1], 1, 800, false, 0);
+    begin(&f, 2, GSIM_CARGO_OUT, &unit[2], 1, 800, false, 0);
     expect_done(&f, 2, 800);
     expect_done(&f, 0, 1600);
     expect_done(&f, 1, 1600);
     expect_nothing(&f);
-    assert_false(f.traffic.pcie.was_host_limited); /* by nothing that the cluster did not say */
+    assert_false(f.transfers.pcie.was_host_limited); /* by nothing that the cluster did not say */
     gsim_arena_free(f.arena);
 }
 
@@ -208,19 +208,19 @@ static void test_a_host_is_as_measured(void **state) {
     struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
     open_cluster(&f, &group, 1);
     assert_int_equal(gsim_profile_load("h200", arena, &f.profile, &log), GSIM_OK);
-    f.traffic = (struct gsim_traffic){0};
+    f.transfers = (struct gsim_transfers){0};
     struct gsim_model_setup setup = {.arena = arena,
                                      .n_gpus = 4,
                                      .profiles = f.profiles,
                                      .n_profiles = 1,
                                      .type_of_gpu = f.cluster.type_of_gpu,
                                      .wiring = f.cluster.wiring};
-    assert_true(gsim_traffic_init(&f.traffic, &setup));
+    assert_true(gsim_transfers_init(&f.transfers, &setup));
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
     int64_t bytes = 1000000000;
-    assert_int_equal(4000000 / (quote(&f, GSIM_CARRY_IN_FRESH, unit, 4, bytes, false) / 1000), 166);
-    assert_int_equal(4000000 / (quote(&f, GSIM_CARRY_OUT, unit, 4, bytes, false) / 1000), 130);
-    assert_int_equal(1000000 / (quote(&f, GSIM_CARRY_IN_FRESH, unit, 1, bytes, false) / 1000), 55);
+    assert_int_equal(4000000 / (quote(&f, GSIM_CARGO_IN_FRESH, unit, 4, bytes, false) / 1000), 166);
+    assert_int_equal(4000000 / (quote(&f, GSIM_CARGO_OUT, unit, 4, bytes, false) / 1000), 130);
+    assert_int_equal(1000000 / (quote(&f, GSIM_CARGO_IN_FRESH, unit, 1, bytes, false) / 1000), 55);
     gsim_arena_free(f.arena);
     gsim_arena_free(arena);
 }
@@ -232,17 +232,14 @@ static void test_only_what_is_elsewhere_crosses(void **state) {
     struct gsim_node_group group = nodes(3, 4, 0, 0, 0);
     static const struct gsim_unit home[] = {{0, 0}, {1, 0}, {4, 0}},
                                   there[] = {{1, 0}, {2, 0}, {8, 0}};
-    struct gsim_cargo one = {.way = GSIM_CARRY_IN_FRESH,
-                             .bytes = 600,
-                             .kept_bytes = 600,
-                             .home = home,
-                             .n_home = 3};
+    struct gsim_cargo one = {
+        .way = GSIM_CARGO_IN_FRESH, .bytes = 600, .kept_bytes = 600, .home = home, .n_home = 3};
     open_cluster(&f, &group, 1);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, &one, home, 3), 600);
-    assert_false(f.traffic.has_crossed);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, &one, there, 3), 300 + 600);
-    assert_true(gsim_traffic_begin(&f.traffic, 0, &one, there, 3, 0));
-    assert_true(f.traffic.has_crossed);
+    assert_int_equal(gsim_transfers_ns(&f.transfers, &one, home, 3), 600);
+    assert_false(f.transfers.has_crossed);
+    assert_int_equal(gsim_transfers_ns(&f.transfers, &one, there, 3), 300 + 600);
+    assert_true(gsim_transfers_begin(&f.transfers, 0, &one, there, 3, 0));
+    assert_true(f.transfers.has_crossed);
     expect_done(&f, 0, 900);
     gsim_arena_free(f.arena);
 }
@@ -255,14 +252,14 @@ static void test_storage_comes_after_the_way_out(void **state) {
     struct gsim_node_group group = nodes(1, 4, 0, 0, 0);
     static const struct gsim_unit unit[] = {{0, 0}, {1, 0}, {2, 0}};
     struct gsim_cargo out = {
-        .way = GSIM_CARRY_OUT, .bytes = 200, .kept_bytes = 200, .stored_bytes = 200};
+        .way = GSIM_CARGO_OUT, .bytes = 200, .kept_bytes = 200, .stored_bytes = 200};
     struct gsim_cargo in = out;
-    in.way = GSIM_CARRY_IN_FRESH;
+    in.way = GSIM_CARGO_IN_FRESH;
     open_cluster(&f, &group, 1);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, &out, unit, 2), 200 + 1600);
-    assert_int_equal(gsim_traffic_ns(&f.traffic, &in, &unit[2], 1), 800 + 200);
-    assert_true(gsim_traffic_begin(&f.traffic, 0, &out, unit, 2, 0));
-    assert_true(gsim_traffic_begin(&f.traffic, 1, &in, &unit[2], 1, 200));
+    assert_int_equal(gsim_transfers_ns(&f.transfers, &out, unit, 2), 200 + 1600);
+    assert_int_equal(gsim_transfers_ns(&f.transfers, &in, &unit[2], 1), 800 + 200);
+    assert_true(gsim_transfers_begin(&f.transfers, 0, &out, unit, 2, 0));
+    assert_true(gsim_transfers_begin(&f.transfers, 1, &in, &unit[2], 1, 200));
     expect_done(&f, 1, 200 + 1600 + 200);
     expect_done(&f, 0, 200 + 1600 + 800); /* the half that was left when the other one was read */
     gsim_arena_free(f.arena);
@@ -270,7 +267,7 @@ static void test_storage_comes_after_the_way_out(void **state) {
 
 static void test_a_quote_is_what_idle_links_charge(void **state) {
     (void)state;
-    gsl_rng *rng = gsim_rng_stream(1, 0, "traffic");
+    gsl_rng *rng = gsim_rng_stream(1, 0, "transfers");
     for (int round = 0; round < 200; round++) {
         struct fixture f = {0};
         uint32_t gpus = 1 + (uint32_t)gsl_rng_uniform_int(rng, 8);
@@ -290,15 +287,15 @@ static void test_a_quote_is_what_idle_links_charge(void **state) {
             for (uint32_t gpu = 0; gpu < 3 * gpus; gpu++)
                 if (gsl_rng_uniform_int(rng, 2) || gpu == 0)
                     units[n++] = (struct gsim_unit){gpu, 0};
-            enum gsim_job_copies carriage = (enum gsim_job_copies)gsl_rng_uniform_int(rng, 3);
+            enum gsim_cargo_way carriage = (enum gsim_cargo_way)gsl_rng_uniform_int(rng, 3);
             int64_t bytes = (int64_t)gsl_rng_uniform_int(rng, 100000);
-            bool is_from_elsewhere = carriage != GSIM_CARRY_OUT && gsl_rng_uniform_int(rng, 2);
+            bool is_from_elsewhere = carriage != GSIM_CARGO_OUT && gsl_rng_uniform_int(rng, 2);
             int64_t now_ns = i * GSIM_NS_PER_S * 1000000;
             struct gsim_cargo one = cargo(carriage, units, 1 + bytes, is_from_elsewhere);
             one.n_home = is_from_elsewhere ? (uint32_t)gsl_rng_uniform_int(rng, n + 1) : 0;
             one.stored_bytes = gsl_rng_uniform_int(rng, 3) ? 0 : one.bytes;
-            assert_true(gsim_traffic_begin(&f.traffic, 3, &one, units, n, now_ns));
-            expect_done(&f, 3, now_ns + gsim_traffic_ns(&f.traffic, &one, units, n));
+            assert_true(gsim_transfers_begin(&f.transfers, 3, &one, units, n, now_ns));
+            expect_done(&f, 3, now_ns + gsim_transfers_ns(&f.transfers, &one, units, n));
         }
         gsim_arena_free(f.arena);
     }

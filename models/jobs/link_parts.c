@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The part that a GPU which pages gets of the links that it shares: its own link with copies of
+ * whole jobs, the root and the host's memory with both copies and other GPUs that page. */
+#include "models/jobs/machine.h"
+
+/* Bytes per second of a second's work, as a fraction with 32 bits. */
+#define PART(a, b) ((gsim_u128)(a)*GSIM_RATE_ONE / (gsim_u128)(b))
+
+enum link { OWN = 0, ROOT, DOMAIN, LINKS };
+
+/* --- demand ----------------------------------------------------------------------------------- */
+
+static const struct gsim_pager *pager_of(const struct gsim_model *model, uint32_t gpu) {
+    return gsim_arbiter_pager(model->shared.of_gpu[gpu]);
+}
+
+static bool migrates(const struct gsim_pager *pager) {
+    return pager->manager == GSIM_MEMORY_PROACTIVE;
+}
+
+bool gsim_link_parts_is_at_once(const struct gsim_pager *pager) {
+    return migrates(pager) && pager->proactive.is_pipelined;
+}
+
+/* The bytes per second that the GPU asks of one way while it copies in, out or both ways at once;
+ * 0: none. */
+static int64_t asks(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way how,
+                    enum gsim_host_way way) {
+    const struct gsim_pager *pager = pager_of(model, gpu);
+    const struct gsim_copy_rates *rates = &pager->alone.migrate;
+    if (how != GSIM_HOST_BOTH) {
+        int64_t alone = migrates(pager)
+                            ? rates->bytes_per_s[how == GSIM_HOST_IN ? GSIM_H2D : GSIM_D2H]
+                            : pager->alone.copy_bytes_per_s;
+        return way == how || way == GSIM_HOST_BOTH ? alone : 0;
+    }
+    if (!gsim_link_parts_is_at_once(pager)) /* both ways take turns */
+        return 0;
+    return way == GSIM_HOST_BOTH || rates->both_bytes_per_s == INT64_MAX
+               ? rates->both_bytes_per_s
+               : rates->both_bytes_per_s / 2;
+}
+
+int64_t gsim_link_parts_most(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way) {
+    int64_t most = 0;
+    for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++)
+        most = asks(model, gpu, how, way) > most ? asks(model, gpu, how, way) : most;
+    return most;
+}
+
+/* The part of all time in which the GPU copies in this way. */
+static uint64_t busy_q32(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way,
+                         int64_t asked) {
+    int64_t most = gsim_link_parts_most(model, gpu, way);
+    if (most == 0 || asked <= 0)
+        return 0;
+    return asked < most ? (uint64_t)PART(asked, most) : GSIM_RATE_ONE;
+}
+
+static void add_asks(const struct gsim_model *model, uint32_t gpu, struct gsim_crowd_sum *sum) {
+    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        sum->asks[way] += about->asks[way];
+        sum->busy_q32[way] += busy_q32(model, gpu, way, about->asks[way]);
+    }
+}
+
+/* Sums once for all GPUs of a host, since the averages stay as they are while shares are given. */
+static void sum_asks(struct gsim_model *model, const struct gsim_link_shares_host *host) {
+    struct gsim_link_shares *link_shares = &model->link_shares;
+    uint32_t end = host->first_gpu + host->n_gpus;
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        link_shares->below_root[gpu] = link_shares->in_domain[gpu] = (struct gsim_crowd_sum){0};
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+        const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
+        if (!about->is_paging)
+            continue;
+        add_asks(model, gpu, &link_shares->below_root[about->first_below_root]);
+        add_asks(model, gpu, &link_shares->in_domain[about->first_in_domain]);
+    }
+}
+
+/* --- copies of whole jobs --------------------------------------------------------------------- */
+
+static const struct gsim_link_shares_host *host_of(const struct gsim_model *model, uint32_t gpu) {
+    return &model->link_shares.hosts[model->setup.wiring.node_of_gpu[gpu]];
+}
+
+static int64_t root_carries(const struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_wiring *wiring = &model->setup.wiring;
+    return wiring->root_of_gpu ? wiring->root_bytes_per_s[wiring->root_of_gpu[gpu]] : INT64_MAX;
+}
+
+static bool share_link(const struct gsim_model *model, uint32_t gpu, uint32_t other,
+                       enum link link) {
+    const struct gsim_link_shares_gpu *a = &model->link_shares.gpus[gpu];
+    const struct gsim_link_shares_gpu *b = &model->link_shares.gpus[other];
+    if (link == OWN)
+        return gpu == other;
+    return link == ROOT ? a->first_below_root == b->first_below_root
+                        : a->first_in_domain == b->first_in_domain;
+}
+
+/* Writes what each copy under way on a link asks of it in one way. Returns their number. */
+static uint32_t copies_on(const struct gsim_model *model, uint32_t gpu, enum link link,
+                          enum gsim_host_way way, int64_t *out) {
+    const struct gsim_link_shares_host *host = host_of(model, gpu);
+    uint32_t n = 0, end = host->first_gpu + host->n_gpus;
+    for (uint32_t other = host->first_gpu; host->n_copying > 0 && other < end; other++)
+        for (enum gsim_direction d = GSIM_H2D; d < GSIM_DIRECTIONS; d++) {
+            bool counts = way == GSIM_HOST_BOTH || (way == GSIM_HOST_IN) == (d == GSIM_H2D);
+            if (!counts || !share_link(model, gpu, other, link))
+                continue;
+            int64_t wants = gsim_link_asks(&model->transfers.pcie, other, d);
+            int64_t most = root_carries(model, other);
+            out[n] = wants < most ? wants : most;
+            n += wants > 0;
+        }
+    return n;
+}
+
+/* Max-min fairness between n copies and a crowd of GPUs that page. The crowd asks for `wants` and
+ * counts as users_q32 users. Returns the bytes per second of the crowd. */
+static gsim_i128 crowd_gets(const int64_t *copies, uint32_t n, gsim_i128 wants, uint64_t users_q32,
+                            int64_t carried) {
+    gsim_i128 level = 0;
+    for (;;) {
+        gsim_i128 left = carried, above_q32 = 0, most = (level * users_q32) >> 32;
+        for (uint32_t i = 0; i < n; i++) {
+            above_q32 += copies[i] > level ? (gsim_i128)GSIM_RATE_ONE : 0;
+            left -= copies[i] > level ? 0 : copies[i];
+        }
+        above_q32 += wants > most ? (gsim_i128)users_q32 : 0;
+        left -= wants > most ? 0 : wants;
+        if (above_q32 == 0)
+            return wants;
+        gsim_i128 next = (left << 32) / above_q32;
+        if (next <= level)
+            return wants < most ? wants : most;
+        level = next;
+    }
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+static const struct gsim_crowd_sum *crowd_of(const struct gsim_model *model, uint32_t gpu,
+                                             enum link link) {
+    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    if (link == ROOT)
+        return &model->link_shares.below_root[about->first_below_root];
+    return link == DOMAIN ? &model->link_shares.in_domain[about->first_in_domain] : NULL;
+}
+
+/* Whether a domain copies or pages one way. */
+static bool is_used(const struct gsim_model *model, uint32_t gpu, enum gsim_host_way way) {
+    return crowd_of(model, gpu, DOMAIN)->asks[way] > 0 ||
+           copies_on(model, gpu, DOMAIN, way, model->link_shares.copies) > 0;
+}
+
+/* What the link carries; INT64_MAX: as much as is asked. Both ways count together where the domain
+ * copies both ways. */
+static int64_t carried_by(const struct gsim_model *model, uint32_t gpu, enum link link,
+                          enum gsim_host_way way) {
+    const struct gsim_link_hosts *hosts = &model->transfers.domains.hosts;
+    const struct gsim_link *pcie = &model->transfers.pcie;
+    if (link == OWN)
+        return gsim_link_is_copying(pcie, gpu) ? pcie->pagers->carried[gpu].bytes_per_s[way]
+                                               : INT64_MAX;
+    if (link == ROOT)
+        return way == GSIM_HOST_BOTH ? INT64_MAX : root_carries(model, gpu);
+    int64_t carried = hosts->rates[hosts->domain_of_gpu[gpu]].bytes_per_s[way];
+    if (way != GSIM_HOST_BOTH || carried == INT64_MAX)
+        return carried;
+    bool is_both = is_used(model, gpu, GSIM_HOST_IN) && is_used(model, gpu, GSIM_HOST_OUT);
+    return is_both ? carried : INT64_MAX;
+}
+
+/* The share of a link in one way, for a GPU that now asks for `own`. */
+static uint64_t share_in(struct gsim_model *model, uint32_t gpu, enum link link,
+                         enum gsim_host_way way, int64_t own) {
+    struct gsim_link_shares *link_shares = &model->link_shares;
+    const struct gsim_link_shares_gpu *about = &link_shares->gpus[gpu];
+    const struct gsim_crowd_sum *crowd = crowd_of(model, gpu, link);
+    int64_t carried = carried_by(model, gpu, link, way);
+    if (carried == INT64_MAX || own == INT64_MAX || own == 0)
+        return GSIM_RATE_ONE;
+    uint32_t n = copies_on(model, gpu, link, way, link_shares->copies);
+    gsim_i128 asked = own + (crowd ? crowd->asks[way] - about->asks[way] : 0), gets = carried;
+    if (n > 0) {
+        uint64_t others_q32 =
+            crowd ? crowd->busy_q32[way] - busy_q32(model, gpu, way, about->asks[way]) : 0;
+        gets = crowd_gets(link_shares->copies, n, asked, GSIM_RATE_ONE + others_q32, carried);
+        link_shares->has_met_copies |= gets < asked;
+    }
+    if (asked <= gets)
+        return GSIM_RATE_ONE;
+    uint64_t share = (uint64_t)PART(gets, asked);
+    return share > 0 ? share : 1;
+}
+
+/* The least share over the ways of a link, while the GPU copies in, out or both ways at once. */
+static uint64_t share_of(struct gsim_model *model, uint32_t gpu, enum link link,
+                         enum gsim_host_way how) {
+    uint64_t least = GSIM_RATE_ONE;
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        uint64_t share = share_in(model, gpu, link, way, asks(model, gpu, how, way));
+        least = share < least ? share : least;
+    }
+    return least;
+}
+
+/* Copies under faults take turns in both directions at one rate: the rate at which the bytes of a
+ * while take as long as at the shares of each direction. */
+static void even_shares(const struct gsim_link_shares_gpu *about,
+                        struct gsim_pager_shares *shares) {
+    gsim_u128 in = (gsim_u128)about->asks[GSIM_HOST_IN],
+              out = (gsim_u128)about->asks[GSIM_HOST_OUT];
+    uint64_t of_in = shares->q32[GSIM_HOST_IN], of_out = shares->q32[GSIM_HOST_OUT];
+    uint64_t even = of_in < of_out ? of_in : of_out;
+    if (in + out > 0) {
+        gsim_u128 takes = (in << 32) / of_in + (out << 32) / of_out;
+        even = (uint64_t)PART(in + out, takes);
+    }
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+        shares->q32[way] = even > 0 ? even : 1;
+}
+
+static struct gsim_pager_shares find_shares(struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_host_memory *domains = &model->transfers.domains;
+    struct gsim_pager_shares shares;
+    for (enum gsim_host_way how = GSIM_HOST_IN; how < GSIM_HOST_WAYS; how++) {
+        uint64_t of_domain = share_of(model, gpu, DOMAIN, how);
+        shares.q32[how] = of_domain;
+        for (enum link link = OWN; link < DOMAIN; link++) {
+            uint64_t share = share_of(model, gpu, link, how);
+            shares.q32[how] = share < shares.q32[how] ? share : shares.q32[how];
+        }
+        model->link_shares.was_host_limited |=
+            of_domain < GSIM_RATE_ONE && !domains->is_given[domains->hosts.domain_of_gpu[gpu]];
+    }
+    if (host_of(model, gpu)->n_copying > 0 && !migrates(pager_of(model, gpu)))
+        even_shares(&model->link_shares.gpus[gpu], &shares);
+    return shares;
+}
+
+/* --- demand at other shares ------------------------------------------------------------------- */
+
+/* What the GPU is going to ask for at shares other than those at which it was measured: what it
+ * computes between its copies takes as long as before, and its copies take longer or shorter. */
+static void foresee(const struct gsim_model *model, uint32_t gpu,
+                    const struct gsim_pager_shares *shares, int64_t *out) {
+    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    bool is_at_once = gsim_link_parts_is_at_once(pager_of(model, gpu));
+    gsim_i128 copying = 0, busy = 0, ratio[GSIM_HOST_WAYS];
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        gsim_i128 part = busy_q32(model, gpu, way, about->measured[way]);
+        ratio[way] = (gsim_i128)PART(about->shares.q32[way], shares->q32[way]);
+        if ((way == GSIM_HOST_BOTH) != is_at_once)
+            continue;
+        busy += part;
+        copying += part * ratio[way] >> 32;
+    }
+    gsim_i128 idle = busy < (gsim_i128)GSIM_RATE_ONE ? (gsim_i128)GSIM_RATE_ONE - busy : 0;
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        int64_t most = gsim_link_parts_most(model, gpu, way);
+        gsim_i128 asked = about->measured[way];
+        if (idle + copying > 0)
+            asked = asked * ratio[way] / (idle + copying);
+        if (way == GSIM_HOST_BOTH && !is_at_once)
+            asked = (gsim_i128)out[GSIM_HOST_IN] + out[GSIM_HOST_OUT];
+        out[way] = asked < most ? (int64_t)asked : most;
+    }
+}
+
+void gsim_link_parts_find(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                          struct gsim_pager_shares *shares, bool foresees) {
+    enum { ROUNDS = 4 }; /* the demand of each GPU goes by the shares of all */
+    struct gsim_link_shares_gpu *gpus = model->link_shares.gpus;
+    uint32_t end = host->first_gpu + host->n_gpus;
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++)
+            gpus[gpu].measured[way] = gpus[gpu].asks[way];
+    for (int round = 0; round < (foresees ? ROUNDS : 1); round++) {
+        sum_asks(model, host);
+        for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+            if (gpus[gpu].is_paging)
+                shares[gpu] = find_shares(model, gpu);
+        for (uint32_t gpu = host->first_gpu; foresees && gpu < end; gpu++)
+            if (gpus[gpu].is_paging)
+                foresee(model, gpu, &shares[gpu], gpus[gpu].asks);
+    }
+}
+
+/* --- telling the links ------------------------------------------------------------------------ */
+
+static struct gsim_link_paging paging_of(const struct gsim_model *model, uint32_t gpu) {
+    const struct gsim_link_shares_gpu *about = &model->link_shares.gpus[gpu];
+    struct gsim_link_paging paging = {{0}, {0}};
+    for (enum gsim_host_way way = GSIM_HOST_IN; way < GSIM_HOST_WAYS; way++) {
+        int64_t most = gsim_link_parts_most(model, gpu, way);
+        if (most == INT64_MAX)
+            continue;
+        paging.takes[way] = (int64_t)((gsim_u128)about->asks[way] * about->shares.q32[way] >> 32);
+        paging.peak[way] = (int64_t)((gsim_u128)most * about->shares.q32[way] >> 32);
+    }
+    return paging;
+}
+
+void gsim_link_parts_tell(struct gsim_model *model, const struct gsim_link_shares_host *host,
+                          int64_t now_ns) {
+    struct gsim_link *pcie = &model->transfers.pcie;
+    uint32_t end = host->first_gpu + host->n_gpus;
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++) {
+        struct gsim_link_paging paging = {{0}, {0}};
+        if (host->n_copying > 0 && model->link_shares.gpus[gpu].is_paging)
+            paging = paging_of(model, gpu);
+        gsim_link_set_paging(pcie, gpu, &paging);
+    }
+    for (uint32_t gpu = host->first_gpu; gpu < end; gpu++)
+        if (gsim_link_is_copying(pcie, gpu))
+            gsim_link_repage(pcie, gpu, now_ns);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Questions of the view: progress of jobs, quotes, counters, layouts. */
+#include "binding.h"
+
+#include <string.h>
+
+#include "policies/lib/settings.h"
+
+static struct gsim_ctx *ctx_of(PyObject *self) {
+    return gsim_py_ctx((struct gsim_py_world *)self);
+}
+
+/* --- of one job ------------------------------------------------------------------------------- */
+
+static bool take(PyObject *self, PyObject *object, struct gsim_ctx **ctx, gsim_slot *slot) {
+    *ctx = ctx_of(self);
+    return *ctx && gsim_py_slot(*ctx, object, slot);
+}
+
+static bool is_oracle(const struct gsim_ctx *ctx) {
+    if (ctx->view->jobs.service_ns)
+        return true;
+    PyErr_SetString(gsim_py_error, "true durations are hidden from a policy; only an oracle "
+                                   "(oracle = True in its class) may ask what is left");
+    return false;
+}
+
+static PyObject *attained_ns(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) ? PyLong_FromLongLong(gsim_attained_ns(ctx->view, slot))
+                                        : NULL;
+}
+
+static PyObject *ran_ns(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) ? PyLong_FromLongLong(gsim_ran_ns(ctx->view, slot)) : NULL;
+}
+
+static PyObject *memory_bytes(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) ? PyLong_FromLongLong(gsim_job_memory(ctx->view, slot))
+                                        : NULL;
+}
+
+static PyObject *remaining_ns(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) && is_oracle(ctx)
+               ? PyLong_FromLongLong(gsim_remaining_ns(ctx->view, slot))
+               : NULL;
+}
+
+static PyObject *left_ns(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    return take(self, job, &ctx, &slot) && is_oracle(ctx)
+               ? PyLong_FromLongLong(gsim_ask_left_ns(ctx, slot))
+               : NULL;
+}
+
+static PyObject *id(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    if (!take(self, job, &ctx, &slot))
+        return NULL;
+    const char *text = gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[slot]);
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+static PyObject *home(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    const struct gsim_unit *units = NULL;
+    if (!take(self, job, &ctx, &slot))
+        return NULL;
+    uint32_t n = gsim_ask_home(ctx, slot, &units);
+    return gsim_py_units_list(units, n);
+}
+
+/* The way of preempt=, as (stop, keep); own: the way of the policy's source. */
+static PyObject *preemption(PyObject *self, PyObject *own) {
+    static const struct gsim_param_def common = GSIM_PREEMPT_PARAM_FREE;
+    struct gsim_ctx *ctx = ctx_of(self);
+    int keep = ctx ? gsim_py_choice(own, "own", gsim_py_keeps) : -1;
+    if (keep < 0)
+        return NULL;
+    int at = gsim_params_find(ctx->params, common.name);
+    const char *choices = at < 0 ? NULL : ctx->params->defs[at].choices;
+    if (!choices || strcmp(choices, common.choices) != 0)
+        return PyErr_Format(gsim_py_error, "preemption() is for policies with the parameter "
+                                           "preempt: params = {'preempt': gsim.PREEMPT}");
+    struct gsim_preemption way = gsim_settings_preemption(ctx, (enum gsim_keep)keep);
+    if (ctx->status != GSIM_OK)
+        return PyErr_Format(gsim_py_error, "%s", ctx->log->errors[0].text);
+    PyObject *stop_text = gsim_py_chosen(gsim_py_stops, (int)way.stop);
+    PyObject *keep_text = gsim_py_chosen(gsim_py_keeps, (int)way.keep);
+    return Py_BuildValue("(NN)", stop_text, keep_text);
+}
+
+/* --- structures ------------------------------------------------------------------------------- */
+
+static PyStructSequence_Field quote_fields[] = {
+    {"stop_ns", "until the job is off the SMs"},
+    {"save_ns", "from then until its units are clear"},
+    {"resume_ns", "until the job runs again on the units named"},
+    {"lost_ns", "service that must be done again"},
+    {"bytes_out", "bytes moved out"},
+    {"bytes_in", "bytes moved in"},
+    {"is_possible", "False: the model does not support it, or a size is unknown"},
+    {"missing", "the trace column that the model would need, or None"},
+    {0}};
+static PyStructSequence_Desc quote_about = {"gsim.Quote", "The cost of an action.", quote_fields,
+                                            8};
+static PyStructSequence_Field count_fields[] = {
+    {"work_ns", "service done"},
+    {"kernels", "kernels done, -1 where the trace does not say"},
+    {"blocks", "thread blocks done"},
+    {"iterations", "iterations done"},
+    {"busy_ns", "time with kernels on the device"},
+    {"taken_ns", "time that the work took"},
+    {"gpu_time_ns", "attained service times gang size"},
+    {"bytes_in", "bytes moved to the GPU"},
+    {"bytes_out", "bytes moved from the GPU"},
+    {"faults", "page faults"},
+    {"stall_ns", "time on the GPU waiting for memory"},
+    {0}};
+static PyStructSequence_Desc count_about = {"gsim.Counters", "Counters of a job.", count_fields,
+                                            11};
+static PyStructSequence_Field instance_fields[] = {{"name", "of the instance's profile"},
+                                                   {"mem_bytes", "that jobs can use"},
+                                                   {"part_ppm", "part of the GPU"},
+                                                   {0}};
+static PyStructSequence_Desc instance_about = {"gsim.Instance", "A part of a GPU.", instance_fields,
+                                               3};
+static PyTypeObject quote_type, count_type, instance_type;
+
+static PyObject *filled(PyTypeObject *type, const int64_t *values, int n) {
+    PyObject *out = PyStructSequence_New(type);
+    for (int i = 0; out && i < n; i++) {
+        PyObject *item = PyLong_FromLongLong(values[i]);
+        if (!item) {
+            Py_DECREF(out);
+            return NULL;
+        }
+        PyStructSequence_SetItem(out, i, item);
+    }
+    return out;
+}
+
+static PyObject *ask(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "stop", "keep", "units", NULL};
+    PyObject *job, *stop = NULL, *keep = NULL, *list = Py_None;
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    uint32_t n = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OUU|O", names, &job, &stop, &keep, &list) ||
+        !take(self, job, &ctx, &slot))
+        return NULL;
+    int s = gsim_py_choice(stop, "stop", gsim_py_stops);
+    int k = s < 0 ? -1 : gsim_py_choice(keep, "keep", gsim_py_keeps);
+    struct gsim_unit *units = k >= 0 && list != Py_None ? gsim_py_units(ctx, list, &n) : NULL;
+    if (k < 0 || (list != Py_None && !units))
+        return NULL;
+    struct gsim_quote q = gsim_ask(ctx, slot, (enum gsim_stop)s, (enum gsim_keep)k, units, n);
+    PyMem_Free(units);
+    const int64_t values[] = {q.stop_ns, q.save_ns,   q.resume_ns,
+                              q.lost_ns, q.bytes_out, q.bytes_in};
+    PyObject *out = filled(&quote_type, values, 6);
+    PyObject *missing = q.missing ? PyUnicode_FromString(q.missing) : Py_NewRef(Py_None);
+    if (!out || !missing) {
+        Py_XDECREF(out);
+        Py_XDECREF(missing);
+        return NULL;
+    }
+    PyStructSequence_SetItem(out, 6, PyBool_FromLong(q.is_possible));
+    PyStructSequence_SetItem(out, 7, missing);
+    return out;
+}
+
+static PyObject *back_ns(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"job", "units", NULL};
+    PyObject *job, *list;
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    uint32_t n;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO", names, &job, &list) ||
+        !take(self, job, &ctx, &slot))
+        return NULL;
+    struct gsim_unit *units = gsim_py_units(ctx, list, &n);
+    if (!units)
+        return NULL;
+    int64_t time_ns = gsim_ask_back_ns(ctx, slot, units, n);
+    PyMem_Free(units);
+    return PyLong_FromLongLong(time_ns);
+}
+
+static PyObject *count(PyObject *self, PyObject *job) {
+    struct gsim_ctx *ctx;
+    gsim_slot slot;
+    if (!take(self, job, &ctx, &slot))
+        return NULL;
+    struct gsim_counters c = gsim_count(ctx, slot);
+    const int64_t values[] = {c.work_ns,         c.kernels,      c.blocks,        c.iterations,
+                              c.busy_ns,         c.taken_ns,     c.gpu_time_ns,   c.costs.bytes_in,
+                              c.costs.bytes_out, c.costs.faults, c.costs.stall_ns};
+    return filled(&count_type, values, 11);
+}
+
+static PyObject *instance(const struct gsim_instance *about) {
+    PyObject *out = PyStructSequence_New(&instance_type);
+    PyObject *items[] = {PyUnicode_FromString(about->name), PyLong_FromLongLong(about->mem_bytes),
+                         PyLong_FromUnsignedLong(about->part_ppm)};
+    for (int i = 0; i < 3; i++)
+        if (out && items[i])
+            PyStructSequence_SetItem(out, i, items[i]);
+        else
+            Py_XDECREF(items[i]);
+    if (out && PyErr_Occurred())
+        Py_CLEAR(out);
+    return out;
+}
+
+static PyObject *layout(PyObject *self, PyObject *args, PyObject *named) {
+    static char *names[] = {"gpu", "layout", NULL};
+    PyObject *number;
+    const char *text = NULL;
+    uint32_t gpu;
+    struct gsim_ctx *ctx = ctx_of(self);
+    if (!ctx || !PyArg_ParseTupleAndKeywords(args, named, "O|z", names, &number, &text) ||
+        !gsim_py_gpu(ctx, number, &gpu))
+        return NULL;
+    struct gsim_log log = {0};
+    struct gsim_partition partition = {0};
+    if (gsim_ask_layout(ctx, gpu, text, &partition, &log) != GSIM_OK)
+        return PyErr_Format(gsim_py_error, "%s", log.errors[0].text);
+    PyObject *list = PyList_New(partition.n);
+    for (uint32_t i = 0; list && i < partition.n; i++) {
+        PyObject *item = instance(&partition.instance[i]);
+        if (!item)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, item);
+    }
+    return list;
+}
+
+/* --- of GPUs ---------------------------------------------------------------------------------- */
+
+static PyObject *is_idle(PyObject *self, PyObject *number) {
+    struct gsim_ctx *ctx = ctx_of(self);
+    uint32_t gpu;
+    return ctx && gsim_py_gpu(ctx, number, &gpu) ? PyBool_FromLong(gsim_gpu_is_idle(ctx->view, gpu))
+                                                 : NULL;
+}
+
+static PyObject *idle_gpus(PyObject *self, PyObject *unused) {
+    struct gsim_ctx *ctx = ctx_of(self);
+    (void)unused;
+    PyObject *list = ctx ? PyList_New(0) : NULL;
+    for (uint32_t gpu = 0; list && !ctx->view->pool.is_used && gpu < ctx->view->cluster.n_gpus;
+         gpu++) {
+        if (!gsim_gpu_is_idle(ctx->view, gpu))
+            continue;
+        PyObject *item = PyLong_FromUnsignedLong(gpu);
+        if (!item || PyList_Append(list, item) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+#define NAMED(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+PyMethodDef gsim_py_questions[] = {
+    {"attained_ns", attained_ns, METH_O, "attained_ns(job): service that the job has had."},
+    {"ran_ns", ran_ns, METH_O, "ran_ns(job): time that it has run, waits for pages included."},
+    {"remaining_ns", remaining_ns, METH_O, "remaining_ns(job): service left; oracles only."},
+    {"left_ns", left_ns, METH_O,
+     "left_ns(job): time to its end, alone on the units that it has in the plan; oracles only."},
+    {"memory_bytes", memory_bytes, METH_O, "memory_bytes(job): on each GPU; 0: unknown."},
+    {"id", id, METH_O, "id(job): the job's id in the trace."},
+    {"home", home, METH_O, "home(job): the units where a waiting job's state lies, or []."},
+    {"ask", NAMED(ask), "ask(job, stop, keep, units=None): what stopping it now would cost."},
+    {"back_ns", NAMED(back_ns), "back_ns(job, units): the time to bring its state to the units."},
+    {"count", count, METH_O, "count(job): counters of the job."},
+    {"preemption", preemption, METH_O,
+     "preemption(own): the (stop, keep) of the parameter preempt; own: what auto keeps."},
+    {"layout", NAMED(layout), "layout(gpu, layout=None): the instances of a layout."},
+    {"lots", gsim_py_lots, METH_O, "lots(name): a stream of random numbers, fixed by the seed."},
+    {"is_idle", is_idle, METH_O, "is_idle(gpu): whether the GPU is wholly free."},
+    {"idle_gpus", idle_gpus, METH_NOARGS, "idle_gpus(): the GPUs that are wholly free."},
+    {0}};
+
+int gsim_py_questions_ready(PyObject *module) {
+    if (PyStructSequence_InitType2(&quote_type, &quote_about) < 0 ||
+        PyStructSequence_InitType2(&count_type, &count_about) < 0 ||
+        PyStructSequence_InitType2(&instance_type, &instance_about) < 0)
+        return -1;
+    if (PyModule_AddType(module, &quote_type) < 0 || PyModule_AddType(module, &count_type) < 0)
+        return -1;
+    return PyModule_AddType(module, &instance_type);
+}

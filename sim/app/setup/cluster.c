@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cluster of a run: equal nodes by options, or a cluster file. */
+#include "sim/api/compat.h"
+#include "sim/app/setup/cluster_file.h"
+#include "sim/app/setup/set.h"
+#include "sim/app/setup/setup.h"
+#include "sim/base/units.h"
+
+static enum gsim_status take_host_memory(struct gsim_cli *cli, int64_t *bytes) {
+    const char *text = cli->value[GSIM_OPT_HOST_MEM];
+    *bytes = 0;
+    enum gsim_parse parsed = text ? gsim_parse_size(text, bytes) : GSIM_PARSE_OK;
+    if (parsed == GSIM_PARSE_BARE)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--host-mem: '%s' has no unit; say %sGiB or %sB", text, text, text);
+    if (!text || (parsed == GSIM_PARSE_OK && *bytes > 0))
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "--host-mem: '%s' is not a size above 0, such as 512GiB", text);
+}
+
+static enum gsim_status homogeneous(struct gsim_cli *cli, struct gsim_setup *setup) {
+    int64_t nodes, gpus, cpus, host_bytes = 0, default_gpus = 1;
+    const struct gsim_compat *compat = gsim_compat_of(setup->reference);
+    bool is_default = !cli->value[GSIM_OPT_NODES] && !cli->value[GSIM_OPT_GPUS_PER_NODE];
+    if (is_default)
+        default_gpus = compat->is_pool ? compat->pool_gpus : setup->widest_gang;
+    enum gsim_status status = gsim_option_int(cli, GSIM_OPT_NODES, 1, 1, GSIM_MAX_NODES, &nodes);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_GPUS_PER_NODE, default_gpus, 1,
+                                 GSIM_MAX_GPUS_PER_NODE, &gpus);
+    if (status == GSIM_OK)
+        status = gsim_option_int(cli, GSIM_OPT_CPUS_PER_NODE, 0, 1, 1000000, &cpus);
+    if (status == GSIM_OK)
+        status = take_host_memory(cli, &host_bytes);
+    const struct gsim_profile **profiles = gsim_arena_alloc(cli->arena, sizeof *profiles);
+    struct gsim_node_group *group = gsim_arena_alloc(cli->arena, sizeof *group);
+    if (status == GSIM_OK && (!profiles || !group))
+        status = gsim_no_memory(cli->log, "building the cluster");
+    if (status == GSIM_OK)
+        status = gsim_set_profile(cli, setup->device_name, &profiles[0]);
+    if (status != GSIM_OK)
+        return status;
+    *group = (struct gsim_node_group){.count = (uint32_t)nodes,
+                                      .gpus_per_node = (uint32_t)gpus,
+                                      .cpus_milli = cpus * 1000,
+                                      .host_bytes = host_bytes,
+                                      .hbm_bytes = profiles[0]->value[GSIM_KEY_HBM_BYTES],
+                                      .is_host_moot = gsim_set_is_host_moot(profiles[0]),
+                                      .device_name = setup->device_name};
+    setup->cluster = (struct gsim_cluster_spec){.groups = group,
+                                                .n_groups = 1,
+                                                .profiles = profiles,
+                                                .n_profiles = 1,
+                                                .is_pool = compat->is_pool};
+    if (compat->is_pool)
+        setup->cluster.pool_cpus_milli =
+            cpus ? nodes * cpus * 1000 : nodes * gpus * compat->pool_cpus_milli_per_gpu;
+    setup->cluster_note =
+        gsim_arena_printf(cli->arena, "%lld node%s x %lld GPU%s%s", (long long)nodes,
+                          nodes == 1 ? "" : "s", (long long)gpus, gpus == 1 ? "" : "s",
+                          !is_default       ? ""
+                          : compat->is_pool ? " (the PAI simulator's)"
+                                            : " (default: the widest gang)");
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_setup_nodes(struct gsim_cli *cli, struct gsim_setup *setup) {
+    const char *device = cli->value[GSIM_OPT_DEVICE];
+    setup->device_name = device ? device : setup->reference ? "ideal" : "h200";
+    const char *file = cli->value[GSIM_OPT_CLUSTER];
+    if (!file)
+        return homogeneous(cli, setup);
+    if (cli->value[GSIM_OPT_NODES] || cli->value[GSIM_OPT_GPUS_PER_NODE] ||
+        cli->value[GSIM_OPT_CPUS_PER_NODE] || cli->value[GSIM_OPT_HOST_MEM])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--cluster defines the nodes; leave out --nodes, --gpus-per-node, "
+                         "--cpus-per-node and --host-mem");
+    setup->cluster_note = file;
+    return gsim_cluster_file_read(cli, file, setup->device_name, &setup->cluster);
+}
+
+enum gsim_status gsim_setup_count_gpus(struct gsim_cli *cli, int64_t *n_gpus) {
+    struct gsim_setup *scratch = gsim_arena_alloc(cli->arena, sizeof *scratch);
+    *n_gpus = 0;
+    if (!scratch)
+        return gsim_no_memory(cli->log, "counting GPUs");
+    if (!cli->value[GSIM_OPT_CLUSTER] && !cli->value[GSIM_OPT_GPUS_PER_NODE])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--load is a share of what the cluster's GPUs can do: say how many there "
+                         "are, with --nodes and --gpus-per-node or --cluster");
+    scratch->widest_gang = 1;
+    enum gsim_status status = gsim_setup_nodes(cli, scratch);
+    for (uint32_t g = 0; status == GSIM_OK && g < scratch->cluster.n_groups; g++)
+        *n_gpus +=
+            (int64_t)scratch->cluster.groups[g].count * scratch->cluster.groups[g].gpus_per_node;
+    return status;
+}

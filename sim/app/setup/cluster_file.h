@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Clusters of different nodes. */
+#ifndef GSIM_APP_CLUSTER_FILE_H
+#define GSIM_APP_CLUSTER_FILE_H
+
+#include "gsim/run.h"
+#include "sim/app/cli/cli.h"
+
+/* Reads a cluster file: [node NAME] sections with count, gpus, device, cpus and
+ * links. A section without a device gets the default device. */
+enum gsim_status gsim_cluster_file_read(struct gsim_cli *cli, const char *path,
+                                        const char *default_device, struct gsim_cluster_spec *out);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One run of a contender, with its timeline and its samples over time. A policy from outside of
+ * the program runs in a process of its own. */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
+#include "sim/app/apart/apart.h"
+#include "sim/app/observers/samples.h"
+#include "sim/app/setup/apps.h"
+#include "sim/app/setup/setup.h"
+
+static double now_s(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void show_progress(void *bar, uint32_t n_done, uint32_t n_jobs) {
+    (void)n_jobs;
+    gsim_progress_set(bar, n_done);
+}
+
+/* Memory of a context on the device where it is largest; 0 if the policy has no contexts or the
+ * trace no column of memory. */
+static int64_t context_bytes(const struct gsim_setup *setup, const struct gsim_policy *policy,
+                             const struct gsim_trace *trace) {
+    int64_t most = 0;
+    if (!policy->has_contexts || !trace->column[GSIM_COL_MEM_BYTES])
+        return 0;
+    for (uint16_t p = 0; p < setup->cluster.n_profiles; p++) {
+        int64_t bytes = setup->cluster.profiles[p]->value[GSIM_KEY_CONTEXT_BYTES];
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* --- the run, and its observers --------------------------------------------------------------- */
+
+static enum gsim_status run_sampled(const struct gsim_setup *setup,
+                                    struct gsim_run_options *options, struct gsim_arena *arena,
+                                    struct gsim_result *result, struct gsim_log *log) {
+    struct gsim_samples *samples =
+        setup->n_samples ? gsim_samples_new(arena, setup->n_samples) : NULL;
+    if (setup->n_samples && !samples)
+        return gsim_no_memory(log, "starting a run");
+    if (samples)
+        options->observer = gsim_samples_observer(samples, options->observer);
+    double begin_s = now_s();
+    enum gsim_status status = gsim_run(options, arena, result, log);
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
+        return status;
+    result->summary.wall_s = now_s() - begin_s;
+    if (samples && !gsim_samples_finish(samples, result))
+        return gsim_no_memory(log, "sampling a run");
+    return status;
+}
+
+static enum gsim_status run_observed(const void *arg, const struct gsim_run_options *given,
+                                     struct gsim_arena *arena, struct gsim_result *result,
+                                     struct gsim_log *log) {
+    const struct gsim_setup *setup = arg;
+    struct gsim_run_options options = *given;
+    struct gsim_timeline *timeline;
+    if (!setup->timeline)
+        return run_sampled(setup, &options, arena, result, log);
+    enum gsim_status status = gsim_timeline_open(setup->timeline, arena, &timeline, log);
+    if (status != GSIM_OK)
+        return status;
+    options.observer = gsim_timeline_observer(timeline);
+    status = run_sampled(setup, &options, arena, result, log);
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE) {
+        gsim_timeline_abandon(timeline);
+        return status;
+    }
+    enum gsim_status closed = gsim_timeline_close(timeline, log);
+    return closed != GSIM_OK ? closed : status;
+}
+
+static enum gsim_status run_apart(const struct gsim_setup *setup, const char *source,
+                                  const struct gsim_run_options *options, const struct gsim_io *io,
+                                  struct gsim_progress_bar *bar, struct gsim_arena *arena,
+                                  struct gsim_result *result, struct gsim_log *log) {
+    struct gsim_apart apart = {.run = run_observed,
+                               .arg = setup,
+                               .source = source,
+                               .timeout_ns = setup->policy_timeout_ns,
+                               .io = io,
+                               .bar = bar};
+    enum gsim_status status = gsim_apart_run(&apart, options, arena, result, log);
+    if (status == GSIM_FAILED && setup->timeline) /* of a process that ended in the middle of it */
+        gsim_outfile_forget(setup->timeline->path, arena);
+    return status;
+}
+
+void gsim_setup_options(const struct gsim_setup *setup, int contender,
+                        const struct gsim_trace *trace, const struct gsim_io *io,
+                        struct gsim_run_options *options) {
+    const struct gsim_contender *own = &setup->contender[contender];
+    *options = (struct gsim_run_options){.trace = trace,
+                                         .cluster = &setup->cluster,
+                                         .policy = own->policy,
+                                         .policy_params = &own->params,
+                                         .model = &gsim_model_device,
+                                         .reference = setup->reference,
+                                         .device_name = setup->device_name,
+                                         .seed = setup->seed,
+                                         .replication = setup->replication,
+                                         .mtbf_ns = setup->mtbf_ns,
+                                         .mttr_ns = setup->mttr_ns,
+                                         .checkpoint_ns = setup->checkpoint_ns,
+                                         .context_bytes = context_bytes(setup, own->policy, trace),
+                                         .until_ns = setup->until_ns,
+                                         .slice_budget = setup->slice_budget,
+                                         .is_exact = setup->is_exact,
+                                         .stop = io->stop};
+}
+
+enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
+                                const struct gsim_trace *trace, const struct gsim_io *io,
+                                struct gsim_progress_bar *bar, struct gsim_arena *arena,
+                                struct gsim_result *result, struct gsim_log *log) {
+    const struct gsim_contender *own = &setup->contender[contender];
+    struct gsim_run_options options;
+    enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
+    if (status != GSIM_OK)
+        return status;
+    gsim_setup_options(setup, contender, trace, io, &options);
+    bool has_bar = bar && bar->err;
+    if (has_bar) {
+        options.progress = show_progress;
+        options.progress_arg = bar;
+    }
+    status = own->is_foreign ? run_apart(setup, own->typed, &options, io, has_bar ? bar : NULL,
+                                         arena, result, log)
+                             : run_observed(setup, &options, arena, result, log);
+    if (status != GSIM_OK && status != GSIM_INCOMPLETE)
+        return status;
+    enum gsim_status applied = gsim_window_apply(&setup->window, result, arena, log);
+    return applied != GSIM_OK ? applied : status;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A table as text, a block for each column; as CSV, a line for each cell; and as a LaTeX
+ * tabular. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/app/cli/output.h"
+#include "sim/app/figures/figure.h"
+#include "sim/app/tables/table.h"
+
+/* Marks of a difference from the policy that the table is against. */
+static const char *stars(double p) {
+    return p < 0.01 ? "**" : p < 0.05 ? "*" : "";
+}
+
+static bool is_new_column(const struct gsim_table *table, int at) {
+    return at == 0 || strcmp(table->cell[at].head, table->cell[at - 1].head) != 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void put_interval(FILE *out, const struct gsim_interval *interval) {
+    char text[64] = "";
+    if (isfinite(interval->low))
+        (void)snprintf(text, sizeof text, "[%.3g, %.3g]", interval->low, interval->high);
+    fprintf(out, " %-20s", text);
+}
+
+static void put_p(FILE *out, double p) {
+    if (isnan(p))
+        return;
+    if (p < 0.001)
+        fprintf(out, " <0.001 %s", stars(p));
+    else
+        fprintf(out, " %6.3f %s", p, stars(p));
+}
+
+static int width_of_rows(const struct gsim_table *table) {
+    int width = 12;
+    for (int i = 0; i < table->n; i++) {
+        int length = (int)strlen(table->cell[i].row);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void put_head(FILE *out, const struct gsim_table *table, const char *head, int width) {
+    const char *interval = table->is_shaken ? "range" : "95 % interval";
+    fprintf(out, "%s\n  %-*s runs       mean  %-20s of %-6.6s %-20s%s\n", head, width, "", interval,
+            table->against, interval, table->is_shaken ? "" : "      p");
+}
+
+static void write_text(FILE *out, const struct gsim_table *table) {
+    int width = width_of_rows(table);
+    for (int i = 0; i < table->n; i++) {
+        const struct gsim_cell *cell = &table->cell[i];
+        if (is_new_column(table, i) && i > 0)
+            fputc('\n', out);
+        if (is_new_column(table, i))
+            put_head(out, table, cell->head, width);
+        fprintf(out, "  %-*s %4.0f %10.4g ", width, cell->row, cell->n, cell->value.mean);
+        put_interval(out, &cell->value);
+        if (isfinite(cell->ratio.mean)) {
+            fprintf(out, " %9.3f", cell->ratio.mean);
+            put_interval(out, &cell->ratio);
+            put_p(out, cell->p);
+        }
+        fputc('\n', out);
+    }
+    if (table->is_shaken)
+        fputs("\nranges over shaken or resampled copies of one trace: how sensitive it is, no "
+              "chance of being "
+              "wrong\n",
+              out);
+    else
+        fprintf(out,
+                "\nintervals over runs; p of \"no difference from %s\" in equal runs, adjusted for "
+                "the number of comparisons (Holm); * below 0.05, ** below 0.01\n",
+                table->against);
+}
+
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+static void put_numbers(FILE *out, const struct gsim_interval *interval) {
+    const double number[] = {interval->mean, interval->low, interval->high};
+    for (int i = 0; i < 3; i++) {
+        fputc(',', out);
+        gsim_put_real(out, isfinite(number[i]) ? number[i] : (double)NAN, false);
+    }
+}
+
+static void write_csv(FILE *out, const struct gsim_table *table) {
+    fputs("column,row,runs,mean,low,high,against,ratio,ratio_low,ratio_high,p\n", out);
+    for (int i = 0; i < table->n; i++) {
+        const struct gsim_cell *cell = &table->cell[i];
+        gsim_put_csv_text(out, cell->head);
+        fputc(',', out);
+        gsim_put_csv_text(out, cell->row);
+        fprintf(out, ",%.0f", cell->n);
+        put_numbers(out, &cell->value);
+        fputc(',', out);
+        gsim_put_csv_text(out, table->against);
+        put_numbers(out, &cell->ratio);
+        fputc(',', out);
+        gsim_put_real(out, cell->p, false);
+        fputc('\n', out);
+    }
+}
+
+/* --- LaTeX ------------------------------------------------------------------------------------ */
+
+/* Writes the first n bytes of a text for TeX, with its special characters spelt out. */
+static void put_tex(FILE *out, const char *text, size_t n) {
+    char cut[GSIM_FIGURE_TEXT / 16], spelt[GSIM_FIGURE_TEXT];
+    (void)snprintf(cut, sizeof cut, "%.*s", (int)n, text);
+    gsim_figure_text(spelt, cut, (int)sizeof cut, GSIM_FIGURE_TEX);
+    fputs(spelt, out);
+}
+
+static const struct gsim_cell *find(const struct gsim_table *table, const char *head,
+                                    const char *row) {
+    for (int i = 0; i < table->n; i++)
+        if (strcmp(table->cell[i].head, head) == 0 && strcmp(table->cell[i].row, row) == 0)
+            return &table->cell[i];
+    return NULL;
+}
+
+/* The first cell of a row stands for the row. */
+static bool is_new_row(const struct gsim_table *table, int at) {
+    for (int i = 0; i < at; i++)
+        if (strcmp(table->cell[i].row, table->cell[at].row) == 0)
+            return false;
+    return true;
+}
+
+static void put_cell(FILE *out, const struct gsim_cell *cell) {
+    fputs(" & ", out);
+    if (!cell)
+        return;
+    fprintf(out, "$%.4g%s%s%s$", cell->value.mean, *stars(cell->p) ? "^{" : "", stars(cell->p),
+            *stars(cell->p) ? "}" : "");
+    if (isfinite(cell->value.low))
+        fprintf(out, " {\\scriptsize$[%.3g, %.3g]$}", cell->value.low, cell->value.high);
+}
+
+/* The part of the heads that all columns share: "JCT mean (h)" of "JCT mean (h), load = 0.5"; 0:
+ * they share none. */
+static size_t shared_head(const struct gsim_table *table) {
+    const char *comma = strstr(table->cell[0].head, ", ");
+    size_t n = comma ? (size_t)(comma - table->cell[0].head) : 0;
+    for (int i = 1; i < table->n && n; i++)
+        if (strncmp(table->cell[i].head, table->cell[0].head, n + 2) != 0)
+            n = 0;
+    return n;
+}
+
+static void put_heads(FILE *out, const struct gsim_table *table, int n_columns) {
+    size_t shared = shared_head(table);
+    if (shared) {
+        fprintf(out, " & \\multicolumn{%d}{c}{", n_columns);
+        put_tex(out, table->cell[0].head, shared);
+        fprintf(out, "} \\\\\n\\cmidrule{2-%d}\n", n_columns + 1);
+    }
+    for (int i = 0; i < table->n; i++)
+        if (is_new_column(table, i)) {
+            const char *head = table->cell[i].head + (shared ? shared + 2 : 0);
+            fputs(" & ", out);
+            put_tex(out, head, strlen(head));
+        }
+    fputs(" \\\\\n\\midrule\n", out);
+}
+
+static void write_latex(FILE *out, const struct gsim_table *table) {
+    fputs("% Made by gsim " GSIM_VERSION "; needs \\usepackage{booktabs}\n\\begin{tabular}{l", out);
+    int n_columns = 0;
+    for (int i = 0; i < table->n; i++)
+        n_columns += is_new_column(table, i);
+    for (int i = 0; i < n_columns; i++)
+        fputc('r', out);
+    fputs("}\n\\toprule\n", out);
+    put_heads(out, table, n_columns);
+    for (int i = 0; i < table->n; i++) {
+        if (!is_new_row(table, i))
+            continue;
+        put_tex(out, table->cell[i].row, strlen(table->cell[i].row));
+        for (int k = 0; k < table->n; k++)
+            if (is_new_column(table, k))
+                put_cell(out, find(table, table->cell[k].head, table->cell[i].row));
+        fputs(" \\\\\n", out);
+    }
+    fputs("\\bottomrule\n\\end{tabular}\n", out);
+    if (table->is_shaken)
+        fputs("% Brackets: the range over shaken or resampled copies of one trace, no confidence "
+              "interval.\n",
+              out);
+    else
+        fprintf(
+            out,
+            "%% Brackets: 95 %% intervals by Student's t on logarithms over runs.\n%% * p < 0.05, "
+            "** p < 0.01 against %s: paired t, adjusted by Holm.\n",
+            table->against);
+}
+
+void gsim_table_write(FILE *out, const struct gsim_table *table, enum gsim_table_format format) {
+    if (format == GSIM_TABLE_CSV)
+        write_csv(out, table);
+    else if (format == GSIM_TABLE_LATEX)
+        write_latex(out, table);
+    else
+        write_text(out, table);
+}

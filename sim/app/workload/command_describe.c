@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim describe: the facts of traces on which schedulers depend, side by side. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/app/cli/cli.h"
+#include "sim/app/cli/output.h"
+#include "sim/app/setup/setup.h"
+#include "sim/app/workload/facts.h"
+#include "sim/base/text.h"
+#include "traces/generate.h"
+#include "traces/read.h"
+#include "traces/spec.h"
+#include "traces/spec_read.h"
+
+enum { MOST_TRACES = 16, FORMAT_TABLE = 0, FORMAT_CSV, FORMAT_JSON };
+
+static enum gsim_status read_trace(struct gsim_cli *cli, const char *path, struct gsim_trace *out) {
+    const struct gsim_spec *spec;
+    if (!gsim_setup_is_spec(path))
+        return gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], NULL, cli->arena, out,
+                               cli->log);
+    enum gsim_status status = gsim_spec_read(path, NULL, cli->arena, &spec, cli->log);
+    return status == GSIM_OK ? gsim_trace_generate(spec, spec->seed, 0, cli->arena, out, cli->log)
+                             : status;
+}
+
+/* The part of a path that tells it from the others. */
+static const char *short_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void put_number(FILE *out, double value, int width) {
+    char text[40] = "-";
+    if (isfinite(value))
+        (void)snprintf(text, sizeof text, fabs(value) >= 1000 ? "%.0f" : "%.4g", value);
+    fprintf(out, " %*s", width, text);
+}
+
+static void write_table(const struct gsim_cli *cli, const double *value, FILE *out) {
+    fprintf(out, "%-44s", "");
+    for (int t = 0; t < cli->n_operands; t++)
+        fprintf(out, " %16.16s", short_name(cli->operand[t]));
+    fputc('\n', out);
+    for (int f = 0; f < GSIM_FACT_COUNT; f++) {
+        const struct gsim_fact_def *def = &gsim_fact_defs[f];
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s%s%s%s", def->name, *def->unit ? " (" : "", def->unit,
+                       *def->unit ? ")" : "");
+        fprintf(out, "%-44s", name);
+        for (int t = 0; t < cli->n_operands; t++)
+            put_number(out, value[t * GSIM_FACT_COUNT + f], 16);
+        fputc('\n', out);
+    }
+}
+
+static void write_csv(const struct gsim_cli *cli, const double *value, FILE *out) {
+    fputs("trace,fact,unit,value\n", out);
+    for (int t = 0; t < cli->n_operands; t++)
+        for (int f = 0; f < GSIM_FACT_COUNT; f++) {
+            gsim_put_csv_text(out, cli->operand[t]);
+            fputc(',', out);
+            gsim_put_csv_text(out, gsim_fact_defs[f].name);
+            fprintf(out, ",%s,", gsim_fact_defs[f].unit);
+            gsim_put_real(out, value[t * GSIM_FACT_COUNT + f], false);
+            fputc('\n', out);
+        }
+}
+
+static void write_json(const struct gsim_cli *cli, const double *value, FILE *out) {
+    for (int t = 0; t < cli->n_operands; t++) {
+        fputs(t ? ",\n {\"trace\":" : "[{\"trace\":", out);
+        gsim_put_json_text(out, cli->operand[t]);
+        for (int f = 0; f < GSIM_FACT_COUNT; f++) {
+            fputc(',', out);
+            gsim_put_json_text(out, gsim_fact_defs[f].name);
+            fputc(':', out);
+            gsim_put_real(out, value[t * GSIM_FACT_COUNT + f], true);
+        }
+        fputc('}', out);
+    }
+    fputs("]\n", out);
+}
+
+enum gsim_status gsim_command_describe(struct gsim_cli *cli) {
+    double value[MOST_TRACES * GSIM_FACT_COUNT];
+    const char *text = cli->value[GSIM_OPT_FORMAT];
+    int format = text ? gsim_text_choice(text, "table|csv|json") : FORMAT_TABLE;
+    if (format < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--format: '%s' is not one of table, csv, json", text);
+    if (cli->n_operands < 1 || cli->n_operands > MOST_TRACES)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "which trace? gsim describe %s, %d at most",
+                         "trace.csv [other.csv ...]", MOST_TRACES);
+    for (int t = 0; t < cli->n_operands; t++) {
+        struct gsim_trace trace;
+        enum gsim_status status = read_trace(cli, cli->operand[t], &trace);
+        if (status != GSIM_OK)
+            return status;
+        if (!gsim_facts_of(&trace, cli->arena, &value[t * GSIM_FACT_COUNT]))
+            return gsim_no_memory(cli->log, "describing a trace");
+    }
+    (format == FORMAT_JSON  ? write_json
+     : format == FORMAT_CSV ? write_csv
+                            : write_table)(cli, value, cli->io->out);
+    return GSIM_OK;
+}

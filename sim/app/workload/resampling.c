@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/app/workload/resampling.h"
+
+#include <string.h>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+
+static const int64_t day_ns = 86400 * GSIM_NS_PER_S;
+
+static enum gsim_status read_by(struct gsim_cli *cli, const char *by,
+                                const struct gsim_trace *trace, int *out) {
+    static const enum gsim_column columns[] = {GSIM_COL_USER, GSIM_COL_VC, GSIM_COL_CLASS,
+                                               GSIM_COL_MODEL};
+    *out = trace->column[GSIM_COL_USER] ? GSIM_COL_USER
+           : trace->column[GSIM_COL_VC] ? GSIM_COL_VC
+                                        : -1;
+    if (!by)
+        return GSIM_OK;
+    int choice = gsim_text_choice(by, "user|vc|class|model");
+    if (choice < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "'%s' is not one of user, vc, class, model, whose jobs stay together", by);
+    *out = (int)columns[choice];
+    if (!trace->column[columns[choice]])
+        return gsim_fail(cli->log, GSIM_BAD_INPUT, trace->path, 0, "it has no column '%s'", by);
+    return GSIM_OK;
+}
+
+static enum gsim_status read_block(struct gsim_cli *cli, int64_t *out) {
+    const char *text = cli->value[GSIM_OPT_BLOCK];
+    *out = 7 * day_ns;
+    if (!text || strcmp(text, "week") == 0)
+        return GSIM_OK;
+    if (strcmp(text, "day") == 0)
+        *out = day_ns;
+    else if (gsim_parse_time(text, GSIM_NS_PER_S, out) != GSIM_PARSE_OK || *out <= 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--block: '%s' is not week, day or a time such as 12h", text);
+    if (*out % day_ns != 0)
+        gsim_warn(cli->log, NULL, 0,
+                  "--block %s is no whole number of days, so the hour of the day is not kept",
+                  text);
+    return GSIM_OK;
+}
+
+static enum gsim_status read_near(struct gsim_cli *cli, int64_t *out) {
+    const char *text = cli->value[GSIM_OPT_NEAR];
+    *out = -1;
+    if (text && strcmp(text, "all") == 0)
+        return GSIM_OK;
+    return gsim_option_int(cli, GSIM_OPT_NEAR, 1, 0, 1000000, out);
+}
+
+static enum gsim_status read_load(struct gsim_cli *cli, const char *text, int64_t *ppm) {
+    *ppm = GSIM_PPM;
+    if (!text || (gsim_parse_ppm(text, ppm) == GSIM_PARSE_OK && *ppm > 0 && *ppm <= 100 * GSIM_PPM))
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                     "--load: '%s' is not a ratio to the trace's own load up to 100, such as 1.2",
+                     text);
+}
+
+enum gsim_status gsim_resampling_read(struct gsim_cli *cli, const char *by, const char *load,
+                                      const struct gsim_trace *trace, struct gsim_resampling *out) {
+    enum gsim_status status = read_by(cli, by, trace, &out->by);
+    if (status == GSIM_OK)
+        status = read_block(cli, &out->block_ns);
+    if (status == GSIM_OK)
+        status = read_near(cli, &out->near);
+    return status == GSIM_OK ? read_load(cli, load, &out->load_ppm) : status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/base/random.h"
+
+#include "sim/base/wide.h"
+
+static uint64_t rotate(uint64_t x, int k) {
+    return x << k | x >> (64 - k);
+}
+
+uint64_t gsim_random_next(struct gsim_random *random) {
+    uint64_t *word = random->word;
+    uint64_t result = rotate(word[1] * 5, 7) * 9, shifted = word[1] << 17;
+    word[2] ^= word[0];
+    word[3] ^= word[1];
+    word[1] ^= word[2];
+    word[0] ^= word[3];
+    word[2] ^= shifted;
+    word[3] = rotate(word[3], 45);
+    return result;
+}
+
+/* Numbers beyond the largest multiple of n are drawn again: all remainders are equally likely. */
+uint64_t gsim_random_below(struct gsim_random *random, uint64_t n) {
+    uint64_t excess = (UINT64_MAX % n + 1) % n, drawn;
+    do
+        drawn = gsim_random_next(random);
+    while (drawn > UINT64_MAX - excess);
+    return drawn % n;
+}
+
+void gsim_random_begin(struct gsim_random *random, uint64_t seed) {
+    for (int i = 0; i < 4; i++)
+        random->word[i] = gsim_mix_next(&seed);
+}
+
+void gsim_random_seed(struct gsim_random *random, uint64_t seed, uint64_t replication,
+                      const char *name) {
+    uint64_t x = UINT64_C(0xCBF29CE484222325); /* FNV-1a of the name, then seed and replication */
+    for (const char *p = name; *p; p++)
+        x = (x ^ (unsigned char)*p) * UINT64_C(0x100000001B3);
+    x ^= gsim_mix_next(&seed);
+    x = gsim_mix_next(&x) ^ replication;
+    gsim_random_begin(random, gsim_mix_next(&x));
+}

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gsim describe and gsim resample: the facts of a trace, and traces that it might have been. $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+say() { # name, status
+    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
+}
+# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
+expect() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
+    say "$name (exit $got)" $?
+}
+
+# --- facts against a second implementation: six weeks of three users with days and nights
+cat >"$tmp/make.py" <<'P'
+import random
+rng, rows, t = random.Random(5), [], 0.0
+while t < 42 * 86400:
+    hour = t / 3600 % 24
+    t += rng.expovariate((3 if 8 <= hour < 20 else 0.5) / 1800)
+    user = rng.choice("abc")
+    for i in range(rng.choice([1, 1, 1, 6])):  # a batch of like jobs
+        rows.append((t + i, round(rng.lognormvariate(6, 1), 3), rng.choice([1, 1, 2, 8]), user))
+rows.sort()
+print("job_id,submit_s,duration_s,gpus,user")
+for i, r in enumerate(rows):
+    print("j%d,%.3f,%.3f,%d,%s" % (i, *r))
+P
+python3 "$tmp/make.py" >"$tmp/month.csv"
+"$gsim" describe --format json "$tmp/month.csv" >"$tmp/facts.json" 2>"$tmp/out"
+cat >"$tmp/facts.py" <<'P'
+import csv, json, math, statistics as st, sys
+facts = json.load(open(sys.argv[1]))[0]
+rows = [(float(r["submit_s"]), float(r["duration_s"]), int(r["gpus"]), r["user"]) for r in csv.DictReader(open(sys.argv[2]))]
+rows.sort()
+t, d, g = [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
+gaps = [b - a for a, b in zip(t, t[1:])]
+hours = [0] * (int((t[-1] - t[0]) // 3600) + 1)
+for x in t:
+    hours[int((x - t[0]) // 3600)] += 1
+day = [sum(hours[h::24]) for h in range(24)]
+logs = [math.log(1 + x) for x in d]
+m = sum(logs) / len(logs)
+want = {
+    "jobs": len(rows), "users": 3, "span": (t[-1] - t[0]) / 86400,
+    "GPU hours": sum(a * b for a, b in zip(d, g)) / 3600,
+    "gaps, variation": st.pstdev(gaps) / st.fmean(gaps),
+    "hourly arrivals, variance over mean": st.pvariance(hours) / st.fmean(hours),
+    "busiest hour of day over quietest": max(day) / min(day),
+    "log duration, lag-1 autocorrelation":
+        sum((a - m) * (b - m) for a, b in zip(logs, logs[1:])) / sum((a - m) ** 2 for a in logs),
+    "next job of this user and width": 100 * sum(a[2:] == b[2:] for a, b in zip(rows, rows[1:])) / (len(rows) - 1),
+    "duration median": st.median(d),
+}
+for name, value in want.items():
+    assert abs(facts[name] - value) <= 1e-6 * abs(value), (name, facts[name], value)
+P
+python3 "$tmp/facts.py" "$tmp/facts.json" "$tmp/month.csv" >"$tmp/out" 2>&1
+say "facts are those of a second implementation" $?
+expect "traces and specs side by side" 0 'cluster.csv .*bursty.ini' "$gsim" describe traces/samples/cluster.csv traces/samples/bursty.ini
+expect "no trace" 2 'which trace' "$gsim" describe
+expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format latex traces/samples/cluster.csv
+
+# --- resampling
+but_time() { jobs "$1" | awk -F, '{print $1, $3 + 0, $4, $5}' | sort; }
+jobs() { grep -v '^#' "$1" | tail -n +2; }
+"$gsim" resample "$tmp/month.csv" --near 0 -o "$tmp/same.csv" 2>"$tmp/out"
+but_time "$tmp/month.csv" >"$tmp/one"
+but_time "$tmp/same.csv" >"$tmp/two"
+cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1 && [ "$(jobs "$tmp/same.csv" | awk -F, '{s += $2} END {printf "%.0f", s}')" = \
+    "$(jobs "$tmp/month.csv" | awk -F, '{s += $2} END {printf "%.0f", s}')" ]
+say "blocks that may not move stay" $?
+for seed in 1 2; do "$gsim" resample "$tmp/month.csv" --seed $seed -o "$tmp/s$seed.csv" 2>"$tmp/out"; done
+"$gsim" resample "$tmp/month.csv" --seed 1 -o "$tmp/again.csv"
+cmp "$tmp/s1.csv" "$tmp/again.csv" >"$tmp/out" 2>&1 && ! cmp -s "$tmp/s1.csv" "$tmp/s2.csv"
+say "a seed gives one trace, another seed another" $?
+but_time "$tmp/s1.csv" >"$tmp/two"
+cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1
+say "each job is there once" $?
+cat >"$tmp/moved.py" <<'P'
+import csv, sys
+def read(path):
+    return {r["job_id"]: (float(r["submit_s"]), r["user"]) for r in csv.DictReader(l for l in open(path) if l[0] != "#")}
+a, b, week = read(sys.argv[1]), read(sys.argv[2]), 7 * 86400
+by, t0 = {}, min(t for t, _ in a.values())
+for job, (t, user) in a.items():
+    by.setdefault((user, int((t - t0) // week)), set()).add(round(b[job][0] - t, 3))
+assert all(len(m) == 1 for m in by.values()), "a user's week was torn apart"
+assert all(abs(next(iter(m))) in (0, week) for m in by.values()), "a week moved by more than one place, or by part of one"
+assert any(next(iter(m)) for m in by.values()), "no week moved"
+P
+python3 "$tmp/moved.py" "$tmp/month.csv" "$tmp/s1.csv" >"$tmp/out" 2>&1
+say "each user's weeks move whole, to a neighbour's place" $?
+"$gsim" resample "$tmp/month.csv" --load 1.5 -o "$tmp/more.csv" && "$gsim" resample "$tmp/month.csv" --load 0.5 -o "$tmp/less.csv"
+n=$(jobs "$tmp/month.csv" | wc -l)
+echo "$n, $(jobs "$tmp/more.csv" | wc -l), $(jobs "$tmp/less.csv" | wc -l)" >"$tmp/out"
+[ "$(jobs "$tmp/more.csv" | wc -l)" -gt $((n * 13 / 10)) ] && [ "$(jobs "$tmp/more.csv" | wc -l)" -lt $((n * 17 / 10)) ] &&
+    [ "$(jobs "$tmp/less.csv" | wc -l)" -lt $((n * 7 / 10)) ] && "$gsim" describe "$tmp/more.csv" >/dev/null
+say "more load, less load, and names that stay different" $?
+expect "compare over resampled traces" 0 'over 3 resampled traces' "$gsim" compare --quiet --no-what-if --policies fifo,srtf \
+    --gpus-per-node 8 --nodes 2 --resample user --reps 3 "$tmp/month.csv"
+"$gsim" resample "$tmp/month.csv" --seed 1 --replication 2 -o "$tmp/r2.csv"
+"$gsim" --policy srtf --quiet --gpus-per-node 8 --nodes 2 "$tmp/r2.csv" --format csv | cut -d, -f6-20 >"$tmp/one"
+"$gsim" --policy srtf --quiet --gpus-per-node 8 --nodes 2 --resample user --replication 2 "$tmp/month.csv" --format csv | cut -d, -f6-20 >"$tmp/two"
+cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1 && [ -s "$tmp/one" ]
+say "resample writes what --resample runs" $?
+expect "a column that is not there" 3 "no column 'vc'" "$gsim" resample "$tmp/month.csv" --by vc
+expect "a block of no time" 2 'week, day or a time' "$gsim" resample "$tmp/month.csv" --block 0s
+expect "a block that loses the hour of the day is told" 0 'hour of the day is not kept' sh -c "'$gsim' resample '$tmp/month.csv' --block 12h >/dev/null"
+expect "shaken and resampled" 2 'give one of them' "$gsim" --policy fifo --shake 5% --resample user "$tmp/month.csv"
+expect "how, but not that" 2 'give that as well' "$gsim" --policy fifo --near 2 "$tmp/month.csv"
+expect "a spec is drawn again" 2 'is a spec' "$gsim" --policy fifo --resample user traces/samples/bursty.ini
+
+# --- Philly: bursts, cycles and likeness of neighbours within 25 %, the mean wait under EASY within a factor of 2
+philly=../shared/traces/philly_via_pollux/philly.csv
+case $gsim in *-san-*) philly= ;; esac # minutes there
+if [ -n "$philly" ] && [ -r "$philly" ]; then
+    "$gsim" import philly "$philly" -o "$tmp/philly.csv" --quiet
+    for seed in 1 2 3; do "$gsim" resample "$tmp/philly.csv" --seed $seed -o "$tmp/p$seed.csv"; done
+    "$gsim" describe --format json "$tmp/philly.csv" "$tmp/p1.csv" "$tmp/p2.csv" "$tmp/p3.csv" >"$tmp/facts.json"
+    python3 - "$tmp/facts.json" >"$tmp/out" 2>&1 <<'P'
+import json, sys
+was, *drawn = json.load(open(sys.argv[1]))
+for name in ("hourly arrivals, variance over mean", "busiest hour of day over quietest", "log duration, lag-1 autocorrelation"):
+    for one in drawn:
+        assert abs(one[name] / was[name] - 1) < 0.25, (name, one[name], was[name])
+P
+    say "Philly resampled keeps its bursts, days and batches" $?
+    wait_of() {
+        "$gsim" --policy easy-backfill --quiet --nodes 64 --gpus-per-node 8 --format json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["wait_mean_s"])'
+    }
+    echo "$(wait_of "$tmp/philly.csv") $(wait_of "$tmp/p1.csv") $(wait_of "$tmp/p2.csv") $(wait_of "$tmp/p3.csv")" >"$tmp/out"
+    awk '{mean = ($2 + $3 + $4) / 3; exit !(mean > $1 / 2 && mean < 2 * $1)}' "$tmp/out"
+    say "and its mean wait under EASY, within a factor of two" $?
+else
+    echo "# skipped: no ../shared, or a slow build: Philly was not resampled"
+fi

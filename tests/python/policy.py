@@ -1,0 +1,514 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policies in Python: hooks, the view, verbs, questions, and what is refused."""
+import gc
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+
+import tap
+from tap import equal, raises
+
+import gsim
+
+THREE = "tests/golden/three.csv"
+warnings.simplefilter("ignore", gsim.Warning)
+
+
+class Fifo(gsim.Policy):
+    """The head of the queue first."""
+
+    name = "py-fifo"
+    params = {"placement": gsim.PLACEMENT}
+
+    def open(self):
+        self.queue = []
+
+    def on_arrival(self, job):
+        self.queue.append(job)
+
+    def decide(self, plan):
+        while self.queue and plan.place(self.queue[0], self.params["placement"]):
+            self.queue.pop(0)
+
+
+def run(policy, trace=THREE, **named):
+    return gsim.run(trace, policy, **{"gpus_per_node": 2, "device": "ideal", **named})
+
+
+def made(**hooks):
+    """A policy with these hooks."""
+    return type("Made", (Fifo,), {"name": "made", **hooks})
+
+
+def jobs(n, **columns):
+    return [{"job_id": f"j{i}", "submit_s": i, "duration_s": 10,
+             **{name: values[i] for name, values in columns.items()}} for i in range(n)]
+
+
+
+def test_same_as_c():
+    """a policy in Python has the results of its like in C, on every sample trace."""
+    for name in sorted(os.listdir("traces/samples")):
+        if name.endswith(".csv"):
+            trace = os.path.join("traces/samples", name)
+            for placement in ("consolidate", "spread"):
+                equal(run(Fifo, trace, gpus_per_node=8, placement=placement).jobs_csv,
+                      run("fifo", trace, gpus_per_node=8, placement=placement).jobs_csv)
+
+
+def test_view():
+    """columns of the view have what the trace says, and states by their names."""
+    seen = {}
+
+    def on_arrival(self, job):
+        Fifo.on_arrival(self, job)
+        view = self.view
+        index = view.jobs.index[job]
+        seen[view.id(job)] = (
+            index, view.jobs.submit_ns[job], view.jobs.gpus[job], view.jobs.share_ppm[job],
+            gsim.STATES[view.jobs.state[job]], view.now_ns, view.trace.get("user", index),
+            view.trace.get("mem_bytes", index), view.trace.id(index), view.trace.line(index))
+
+    def open(self):
+        Fifo.open(self)
+        view = self.view
+        equal(view.trace.column("user"), ["eve", None, "adam"])
+        equal(view.trace.column("MEM_BYTES"), [1 << 30, None, 3 << 29])
+        equal((view.trace.n_jobs, view.cluster.n_gpus, view.cluster.n_nodes), (3, 4, 2))
+        equal(list(view.cluster.node_of_gpu), [0, 0, 1, 1])
+        equal(list(view.cluster.node_first_gpu), [0, 2, 4])
+        equal((view.idle_gpus(), view.is_idle(3)), ([0, 1, 2, 3], True))
+        equal((list(view.jobs.active), view.now_ns, view.pool.is_used), ([], 0, 0))
+
+    trace = jobs(3, user=["eve", "", "adam"], mem_gib=[1, "", 1.5], gpus=[1, 2, 2])
+    run(made(on_arrival=on_arrival, open=open), trace, nodes=2, gpus_per_node=2)
+    second = 1000000000
+    equal(seen, {"j0": (0, 0, 1, 1000000, "queued", 0, "eve", 1 << 30, "j0", 2),
+                 "j1": (1, second, 2, 1000000, "queued", second, None, None, "j1", 3),
+                 "j2": (2, 2 * second, 2, 1000000, "queued", 2 * second, "adam", 3 << 29, "j2", 4)})
+
+
+def test_changes():
+    """changes, completions, the timer and watches are told when they happen."""
+    told = []
+
+    def decide(self, plan):
+        changes = self.view.changes
+        told.append((self.view.now_ns // 10**9, [self.view.id(j) for j in changes.arrived],
+                     [self.view.id(j) for j in changes.completed]))
+        for job in changes.arrived:
+            plan.place(job)
+            plan.watch(job, "ran", 4 * 10**9)
+        if self.view.now_ns == 0:
+            plan.wake(7 * 10**9)
+
+    run(made(decide=decide, on_timer=lambda self: told.append("timer"),
+             on_watch=lambda self, job, kind: told.append((self.view.id(job), kind)),
+             on_completion=lambda self, job: told.append(("over", self.view.id(job)))),
+        jobs(2))
+    equal(told, [(0, ["j0"], []), (1, ["j1"], []), ("j0", "ran"), (4, [], []), ("j1", "ran"),
+                 (5, [], []), "timer", (7, [], []), ("over", "j0"), (10, [], ["j0"]),
+                 ("over", "j1"), (11, [], ["j1"])])
+
+
+def test_verbs():
+    """verbs answer whether a job fits; marks take them back."""
+    seen = []
+
+    def decide(self, plan):
+        jobs = sorted(self.view.changes.arrived)
+        if not jobs:
+            return
+        a, b, c = jobs
+        mark = plan.mark()
+        seen.append((plan.place(a, gpus=2), plan.place(b), plan.units(a)))
+        plan.rollback(mark)
+        seen.append((plan.place_on(a, [1]), plan.place_on(b, [1]), plan.place_on(b, [(0, 0)]),
+                     plan.units(b), self.view.cluster.n_idle_gpus, self.view.is_idle(0)))
+        plan.place(c)
+
+    trace = [{"job_id": name, "submit_s": 0, "duration_s": 5} for name in "abc"]
+    result = run(made(decide=decide, on_completion=lambda self, job: None), trace, until="100s")
+    equal(seen, [(True, False, [0, 1]), (True, False, True, [0], 0, False)])
+    equal(result["unfinished"], 1)
+
+
+def test_preempt_and_ask():
+    """a running job is stopped for what the quote says, and its counters tell what it did."""
+    seen = []
+
+    def decide(self, plan):
+        view = self.view
+        if view.now_ns == 0:
+            plan.place(view.changes.arrived[0])
+            plan.wake(5 * 10**9)
+        elif not seen:
+            job = view.jobs.active[0]
+            quote = view.ask(job, "iteration", "storage")
+            seen.extend([quote.is_possible, quote.bytes_out >= 0, view.attained_ns(job),
+                         view.ran_ns(job), view.count(job).work_ns])
+            seen.append(plan.preempt(job, "iteration", "storage"))
+            plan.wake(6 * 10**9)
+        elif view.now_ns == 6 * 10**9:
+            plan.place(view.jobs.active[0])
+
+    result = run(made(decide=decide), jobs(1))
+    equal(seen, [True, True, 5 * 10**9, 5 * 10**9, 5 * 10**9, True])
+    equal((result["preemptions"], result["preempted_by"]), (1, "restart"))
+
+
+def test_arrange():
+    """GPUs are shared as an arrangement says, from the start or later."""
+    half = gsim.Arrangement([gsim.Lane("ps")])
+
+    def opened(self):
+        Fifo.open(self)
+        self.devices = half
+
+    def arranged(self, plan):
+        if self.view.now_ns == 0:
+            plan.arrange([0], half)
+        for job in self.view.changes.arrived:
+            plan.place_on(job, [0])
+
+    trace = [{"job_id": name, "submit_s": 0, "duration_s": 5} for name in "ab"]
+
+    def on_gpu(self, plan):
+        for job in self.view.changes.arrived:
+            plan.place_on(job, [0])
+
+    for policy in (made(open=opened, decide=on_gpu, shares_gpus=True),
+                   made(decide=arranged, shares_gpus=True)):
+        result = run(policy, trace, gpus_per_node=1)
+        equal(result.columns["end_s"], [10.0, 10.0])
+
+
+def test_params():
+    """parameters are set like those of other policies, and checked."""
+    seen = {}
+
+    class Tuned(Fifo):
+        name = "tuned"
+        params = {"lease": gsim.param("time", "20min", "length of a lease", min=1, max=10**15),
+                  "size": gsim.param("bytes", "4GiB"), "share": gsim.param("ratio", "5%"),
+                  "mode": gsim.param("choice", "a", choices=["a", "b"]),
+                  "on": gsim.param("bool", True), "n": gsim.param("int", 3, min=1, max=9),
+                  "placement": gsim.PLACEMENT}
+
+        def decide(self, plan):
+            seen.update(self.params)
+            Fifo.decide(self, plan)
+
+    run(Tuned, lease="10min", mode="b", on=False, set={"tuned.n": 5})
+    equal(seen, {"lease": 600 * 10**9, "size": 4 << 30, "share": 50000, "mode": "b", "on": False,
+                 "n": 5, "placement": "consolidate"})
+    raises(gsim.UsageError, "'c' is not one of", run, Tuned, mode="c")
+    raises(gsim.UsageError, "n: ", run, Tuned, n=10)
+    raises(gsim.UsageError, "leas", run, Tuned, leas="1h")
+
+
+def test_lots():
+    """random numbers are fixed by the seed and a name, and differ between replications."""
+    drawn = []
+
+    def open(self):
+        Fifo.open(self)
+        self.lots = self.view.lots("lottery")
+        other = self.view.lots("other")
+        drawn.append((self.view.seed, self.lots.next(), self.lots.below(10), other.next()))
+
+    for seed in (3, 3, 4):
+        run(made(open=open), seed=seed)
+    equal(drawn[0], drawn[1])
+    equal([seed for seed, *_ in drawn], [3, 3, 4])
+    assert drawn[2][1] != drawn[0][1] and drawn[0][3] != drawn[0][1] and 0 <= drawn[0][2] < 10
+    raises(gsim.RunError, "at least 1", run,
+           made(decide=lambda self, plan: self.view.lots("x").below(0)))
+
+
+def test_oracle():
+    """true durations are hidden from a policy that is no oracle."""
+    peeks = {"decide": lambda self, plan: self.view.jobs.service_ns[0]}
+    raises(gsim.RunError, "only an oracle", run, made(**peeks))
+    asks = {"decide": lambda self, plan: self.view.remaining_ns(self.view.jobs.active[0])}
+    raises(gsim.RunError, "only an oracle", run, made(**asks))
+    seen = []
+
+    def decide(self, plan):
+        seen.extend(self.view.jobs.service_ns[job] for job in self.view.changes.arrived)
+        Fifo.decide(self, plan)
+
+    run(made(decide=decide, oracle=True), jobs(2))
+    equal(seen, [10 * 10**9] * 2)
+
+
+def test_exceptions():
+    """what a hook raises ends the run, with its line, the policy, the job and the time."""
+    def on_arrival(self, job):
+        if self.view.now_ns > 0:
+            raise KeyError("lost")
+
+    error = raises(gsim.RunError, "policy 'made' failed at 1.000000000 s in on_arrival of job 'b': "
+                   "KeyError: 'lost' (policy.py:", run, made(on_arrival=on_arrival))
+    assert isinstance(error.__cause__, KeyError)
+    text = "".join(traceback.format_exception(error))
+    assert 'raise KeyError("lost")' in text and "on_arrival" in text, text
+    refuses = {"open": lambda self: (_ for _ in ()).throw(gsim.InputError("t.csv:3: limit_s is needed"))}
+    equal(str(raises(gsim.InputError, "limit_s", run, made(**refuses))), "t.csv:3: limit_s is needed")
+
+
+def test_rules():
+    """a verb that breaks a rule raises at its line, with gsim's message."""
+    def twice(self, plan):
+        job = self.view.jobs.active[0]
+        plan.place(job)
+        plan.place(job)
+
+    error = raises(gsim.RunError, "policy 'made' broke a rule at 0.000000000 s: placing job 'a' "
+                   "(queued): this plan has placed or preempted it already (policy.py:", run,
+                   made(decide=twice))
+    assert "plan.place(job)" in "".join(traceback.format_exception(error))
+
+    def supposes(self, plan):
+        if self.view.now_ns == 0:
+            plan.place(self.view.jobs.active[0])
+        else:
+            plan.suppose_over(self.view.jobs.active[0])
+
+    raises(gsim.RunError, "a question, to be rolled back", run, made(decide=supposes))
+
+
+def test_nonsense():
+    """arguments out of range raise, and never crash."""
+    far = 1 << 31
+    calls = {
+        "slot 77 holds no job": lambda v, p: p.place(77),
+        "slot 4294967296": lambda v, p: p.place(1 << 32),
+        "OverflowError": lambda v, p: p.place(-1),
+        "is not one of consolidate": lambda v, p: p.place(0, "anywhere"),
+        "gpus: 0 is not between": lambda v, p: p.place(0, gpus=0),
+        "share_ppm": lambda v, p: p.place(0, share_ppm=1000001),
+        "within: 5": lambda v, p: p.place(0, within=5),
+        "there is no GPU 2": lambda v, p: p.place_on(0, [2]),
+        "GPU 1 is named twice": lambda v, p: p.place_on(0, [1, 1]),
+        "one GPU at least": lambda v, p: p.place_on(0, []),
+        "no instance 17": lambda v, p: p.place_on(0, [(0, 17)]),
+        "a pair": lambda v, p: p.place_on(0, [(0, 1, 2)]),
+        "no mark": lambda v, p: p.rollback(3),
+        "it must lie after now": lambda v, p: p.wake(0),
+        "no column": lambda v, p: v.trace.column("colour"),
+        "the trace has no job 9": lambda v, p: v.trace.id(9),
+        "no GPU 2147483648": lambda v, p: v.is_idle(far),
+        "is not one of kernel": lambda v, p: v.ask(0, "soon", "host"),
+        "is not one of attained": lambda v, p: p.watch(0, "slept", 1),
+        "1 to 256 lanes": lambda v, p: p.arrange([0], gsim.Arrangement([])),
+        "lane: 1": lambda v, p: p.arrange([0], gsim.Arrangement([gsim.Lane("rr")],
+                                                                [gsim.Entry(0, lane=1)])),
+        "is not one of exclusive": lambda v, p: p.arrange([0], gsim.Arrangement([gsim.Lane("x")])),
+        "'lanes'": lambda v, p: p.arrange([0], 7),
+        "read-only": lambda v, p: v.jobs.gpus.__setitem__(0, 1),
+        "preemption() is for": lambda v, p: v.preemption("storage"),
+        "out of bounds": lambda v, p: v.jobs.gpus[far],
+    }
+    for text, call in calls.items():
+        raises(gsim.RunError, text.replace("read-only", "read-only memory"), run,
+               made(decide=lambda self, plan: call(self.view, plan)))
+
+
+def test_classes():
+    """what is no policy is refused before the run."""
+    raises(gsim.UsageError, "pass the class", run, Fifo())
+    raises(gsim.UsageError, "neither a policy's name", run, 7)
+    raises(gsim.UsageError, "no decide", run, type("Idle", (gsim.Policy,), {}))
+    raises(gsim.UsageError, "so is one that is built in", run, made(name="srtf"))
+    raises(gsim.UsageError, "cannot be the name", run, made(name="a b"))
+    raises(gsim.UsageError, "no gsim.param", run, made(params={"x": 3}))
+    twin = made(name="py-fifo")
+    raises(gsim.Error, "must tell", gsim.compare, THREE, [Fifo, twin], gpus_per_node=2)
+
+
+def test_late_use():
+    """a view, a plan or a column that is used after its hook raises."""
+    kept = []
+
+    def decide(self, plan):
+        view = self.view
+        kept.append((view, plan, view.jobs, view.jobs.submit_ns, view.jobs.submit_ns[0]))
+        Fifo.decide(self, plan)
+
+    run(made(decide=decide))
+    view, plan, its_jobs, column, number = kept[0]
+    equal(number, 0)
+    raises(gsim.Error, "within a hook", lambda: view.now_ns)
+    raises(gsim.Error, "within a hook", lambda: its_jobs.gpus)
+    raises(gsim.Error, "within a hook", view.attained_ns, 0)
+    raises(gsim.Error, "within the decide", plan.place, 0)
+    raises(ValueError, "released", lambda: column[0])
+    later = {"on_arrival": lambda self, job: (kept.append(self.view.jobs.gpus),
+                                              Fifo.on_arrival(self, job)),
+             "decide": lambda self, plan: kept[-1][0]}
+    raises(gsim.RunError, "released", run, made(**later))
+    of_plan = {"decide": lambda self, plan: kept.append(plan),
+               "on_arrival": lambda self, job: kept[-1].place(job) if job else None}
+    raises(gsim.RunError, "within the decide", run, made(**of_plan))
+
+
+def test_slices():
+    """a slice that outlives its hook ends the run, and its memory stays."""
+    kept = []
+
+    def on_arrival(self, job):
+        kept.append(self.view.jobs.submit_ns[0:1])
+
+    raises(gsim.RunError, "outlives its hook", run, made(on_arrival=on_arrival))
+    gc.collect()
+    noise = [bytearray(1 << 16) for _ in range(200)]
+    equal(list(kept[0]), [0])
+    del noise
+    kept.clear()
+
+
+def test_arrays():
+    """columns are arrays of numpy without a copy, and a kept one ends the run."""
+    try:
+        import numpy
+    except ImportError:
+        raise tap.Skip("numpy is not here (python3-numpy)")
+    kept, seen = [], []
+
+    def decide(self, plan):
+        gpus = numpy.asarray(self.view.jobs.gpus)
+        seen.append((str(gpus.dtype), gpus.flags.owndata, gpus.flags.writeable,
+                     int(gpus[list(self.view.jobs.active)].sum())))
+        Fifo.decide(self, plan)
+
+    run(made(decide=decide))
+    equal(seen[0], ("uint32", False, False, 1))
+    keeps = {"decide": lambda self, plan: kept.append(numpy.asarray(self.view.jobs.submit_ns))}
+    raises(gsim.RunError, "outlives its hook", run, made(**keeps))
+    equal(int(kept[0][0]), 0)
+
+
+def test_state():
+    """each run has an instance of its own, also in threads."""
+    made_ones = []
+
+    class Counted(Fifo):
+        name = "counted"
+
+        def __init__(self):
+            made_ones.append(self)
+
+    got = gsim.compare("traces/samples/bursty.csv", [Counted, "fifo"], gpus_per_node=8, jobs=4,
+                       shake="5%", reps=4, device="ideal")
+    equal(len(made_ones), 5)
+    rows = [row for row in got.rows if row["policy"] == "counted"]
+    others = [row for row in got.rows if row["policy"] == "fifo"]
+    equal([row["jct_mean_s"] for row in rows], [row["jct_mean_s"] for row in others])
+
+
+REPEATED = """
+import sys
+sys.path[:0] = ["python", "tests/python", "examples/python"]
+import warnings; warnings.simplefilter("ignore")
+import gsim
+from srtf import Srtf
+sys.stdout.write(gsim.run("traces/samples/bursty.csv", Srtf, nodes=1, gpus_per_node=8).jobs_csv)
+"""
+
+
+def test_deterministic():
+    """a policy in Python gives the same bytes in every process."""
+    texts = {subprocess.run([sys.executable, "-c", REPEATED], check=True, capture_output=True,
+                            env={**os.environ, "PYTHONHASHSEED": str(seed)}).stdout
+             for seed in (0, 1, 2)}
+    equal(len(texts), 1)
+    assert texts.pop().count(b"\n") > 10
+
+
+ENDLESS = """
+import sys
+sys.path[:0] = ["python", "tests/python", "examples/python"]
+import gsim
+class Endless(gsim.Policy):
+    def decide(self, plan):
+        print("begun", flush=True)
+        while True:
+            pass
+try:
+    if sys.argv[1] == "hook":
+        gsim.run("tests/golden/three.csv", Endless)
+    else:
+        print("begun", flush=True)
+        gsim.compare("traces/samples/bursty.csv", "fifo,las,srtf,gandiva", shake="5%", reps=1000)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+gsim.run("tests/golden/three.csv", "fifo")
+print("and on")
+"""
+
+
+def test_interrupt():
+    """Ctrl-C ends a run, in a hook and in the program, and the next run is unharmed."""
+    for where in ("hook", "program"):
+        child = subprocess.Popen([sys.executable, "-c", ENDLESS, where], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        equal(child.stdout.readline(), "begun\n")
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+        equal((out, child.returncode), ("interrupted\nand on\n", 0))
+
+
+def test_leaks():
+    """runs that end well or badly leave nothing behind."""
+    def fails(self, plan):
+        self.view.jobs.gpus[0]
+        raise ValueError("no")
+
+    def all_kinds():
+        run(Fifo)
+        for policy in (made(decide=fails), made(open=fails)):
+            try:
+                run(policy)
+            except gsim.RunError:
+                pass
+        try:
+            run("srtg")
+        except gsim.UsageError:
+            pass
+
+    def grown(n):
+        gc.collect()
+        blocks, peak = sys.getallocatedblocks(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(n):
+            all_kinds()
+        gc.collect()
+        return (sys.getallocatedblocks() - blocks,
+                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak)
+
+    grown(100)  # the interpreter's caches of names fill
+    blocks, peak = grown(200)
+    assert blocks < 200 and peak < 8192, (blocks, peak)
+
+
+def test_philly():
+    """all of Philly under a Python SRTF takes less than 60 s of processor time."""
+    if not os.path.exists(tap.PHILLY):
+        raise tap.Skip("the trace is not here (shared/traces)")
+    from srtf import Srtf
+
+    begin = time.process_time()
+    result = gsim.run(tap.PHILLY, Srtf, nodes=64, gpus_per_node=8, device="ideal")
+    took = time.process_time() - begin
+    equal((result["jobs"], result["completed"]), (82247, 82247))
+    assert took < 60, f"{took} s"
+    print(f"# {took:.1f} s")
+
+
+tap.main(globals())

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A policy from outside that serves in order of arrival, and from the third arrival on does what
+ * bad.how says. */
+#include <gsim/lib.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct state {
+    struct gsim_queue waiting;
+    int64_t how, n;
+};
+
+enum { NONE, SEGV, ABORT, DIVIDE, LOOP, STACK, EXIT, PRINT, RULE, STARVE };
+
+static enum gsim_status open_bad(struct gsim_ctx *ctx) {
+    struct state *s = ctx->state;
+    gsim_queue_init(&s->waiting);
+    s->how = gsim_param(ctx->params, "how");
+    return GSIM_OK;
+}
+
+static volatile int zero, number = 1;
+
+static int dig(int n) {
+    volatile char hole[4096];
+    hole[0] = (char)n;
+    return dig(n + 1) + hole[0];
+}
+
+static void act(struct gsim_plan *plan, gsim_slot slot, int64_t how) {
+    switch (how) {
+    case SEGV:
+        *(volatile int *)(uintptr_t)zero = 1;
+        break;
+    case ABORT:
+        abort();
+    case DIVIDE:
+        number = number / zero;
+        break;
+    case LOOP:
+        for (;;)
+            zero = 0;
+    case STACK:
+        zero = dig(0);
+        break;
+    case EXIT:
+        exit(0);
+    case PRINT:
+        printf("here is slot %u\n", slot);
+        break;
+    case RULE:
+        (void)gsim_plan_preempt(plan, slot, GSIM_STOP_SAVE, GSIM_KEEP_STORAGE);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct state *s = ctx->state;
+    gsim_queue_append(&s->waiting, ctx, slot);
+    s->n++;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct state *s = ctx->state;
+    int64_t how = s->n > 2 ? s->how : NONE;
+    while (s->waiting.first != GSIM_NO_SLOT && how != STARVE) {
+        gsim_slot slot = s->waiting.first;
+        struct gsim_shape shape = gsim_shape_of(ctx->view, slot, GSIM_RULE_ANY);
+        if (how == RULE)
+            act(plan, slot, how);
+        if (!gsim_plan_place(plan, slot, &shape))
+            return;
+        act(plan, slot, how);
+        gsim_queue_remove(&s->waiting, ctx, slot);
+    }
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "how",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "none",
+     .choices = "none|segv|abort|divide|loop|stack|exit|print|rule|starve",
+     .help = "the bad deed"},
+    {0}};
+
+static const struct gsim_policy bad = {
+    .name = "bad",
+    .summary = "a bad policy",
+    .paper = "none",
+    .deviations = "none known",
+    .params = params,
+    .state_size = sizeof(struct state),
+    .job_size = sizeof(struct gsim_queue_link),
+    .open = open_bad,
+    .on_arrival = on_arrival,
+    .decide = decide,
+};
+GSIM_POLICY_EXPORT(bad)

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Programs: what a file says and what is wrong in it, how long one takes alone, which host makes it
+ * take as long as a row says, and programs made from timelines. */
+#define _XOPEN_SOURCE 700
+#include "tests/support/trace_file.h"
+
+#include <sqlite3.h>
+
+#include "models/gpu/program_alone.h"
+#include "models/gpu/roofline.h"
+#include "sim/app/nsight/nsight.h"
+#include "sim/app/setup/apps.h"
+#include "traces/apps.h"
+#include "traces/timeline.h"
+
+#define US GSIM_NS_PER_US
+#define HEAD "kind,name,count,time_us,device,threads,registers,stream,host_us,bytes,touches\n"
+
+static struct gsim_profile h200(struct fixture *f) {
+    struct gsim_profile profile;
+    assert_int_equal(gsim_profile_load("h200", f->arena, &profile, &f->log), GSIM_OK);
+    profile.value[GSIM_KEY_LAUNCH_BETWEEN_NS] = 0; /* so that times can be added up */
+    return profile;
+}
+
+static enum gsim_status read_app(struct fixture *f, const char *text, struct gsim_app *app) {
+    put(f, text, strlen(text));
+    f->log = (struct gsim_log){0};
+    return gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log);
+}
+
+static void refuse_app(struct fixture *f, const char *text, const char *expected) {
+    struct gsim_app app;
+    assert_int_equal(read_app(f, text, &app), GSIM_BAD_INPUT);
+    expect_error(f, expected);
+}
+
+static const struct gsim_program *program_on(struct fixture *f, const struct gsim_profile *profile,
+                                             const char *text) {
+    struct gsim_app *app = gsim_arena_alloc(f->arena, sizeof *app);
+    const struct gsim_program *program = NULL;
+    assert_int_equal(read_app(f, text, app), GSIM_OK);
+    assert_int_equal(gsim_program_of(app, profile, f->arena, &program, &f->log), GSIM_OK);
+    return program;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void what_a_program_says(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program =
+        program_on(f, &profile,
+                   HEAD "buffer,w,,,,,,,,1000,\n"
+                        "kernel,k,,10,h200,128,32,,,,w:10%-20%@rw w\n"
+                        "copy,c,,2,h200,,,,,,\n"
+                        "launch,k,,,,,,a,5,,\nrecord,e,,,,,,a,1,,\nafter,e,,,,,,b,1,,\n"
+                        "launch,c,,3,,,,b,1,,\nwait,stream,,,,,,a,1,,\nwait,e,,,,,,,1,,\n"
+                        "launch,k,,,,,,a,1,,\nhost,gap,,4,,,,,,,\nsync,iteration,3,,,,,,,,\n");
+    assert_int_equal(program->n_calls, 7);
+    assert_int_equal(program->n_kernels, 3);
+    assert_int_equal(program->n_streams, 2);
+    assert_int_equal(program->n_events, 1);
+    assert_int_equal(program->sync_every, 3);
+    assert_int_equal(program->host_ns, 15 * US);
+    assert_int_equal(program->gpu_ns, 23 * US);
+    assert_int_equal(program->kernels[0].register_bytes, 4 * 32 * 128);
+    assert_int_equal(program->kernels[1].unit, GSIM_APP_COPY);
+    assert_int_equal(program->kernels[1].ns, 3 * US);
+    assert_int_equal(program->kernels[2].n_touches, 2);
+    assert_int_equal(program->touches[program->kernels[2].first_touch].from_bytes, 100);
+    assert_int_equal(program->touches[0].access, GSIM_ACCESS_BOTH);
+    assert_int_equal(program->touches[1].access, GSIM_ACCESS_UNKNOWN);
+    /* the wait for stream a, at 5 + 1 + 1 + 1 + 1 us of the host, is over with the first launch, and
+     * so is the wait for the event behind it */
+    assert_int_equal(program->steps[0].wait_ns, 9 * US);
+    assert_int_equal(program->steps[1].wait_ns, -1);
+}
+
+#define KERNEL HEAD "kernel,k,,10,h200,,,,,,\n"
+
+static void what_is_wrong_is_named_by_its_line(void **state) {
+    struct fixture *f = *state;
+    refuse_app(f, KERNEL "launch,x,,,,,,,1,,\n", "3: it launches 'x', which is no kernel");
+    refuse_app(f, HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,10,h200,,,,,,\nlaunch,k,,,,,,,1,,\n",
+               "3: kernel 'l' is launched by no row");
+    refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nwait,e,,,,,,,1,,\n",
+               "4: it waits for event 'e', which no row before it records: it would wait for ever");
+    refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nafter,e,,,,,,b,1,,\nrecord,e,,,,,,a,1,,\n",
+               "4: it waits for event 'e', which no row before it records");
+    refuse_app(f, KERNEL "launch,k,,,,,,,-1,,\n",
+               "3: host_us: '-1' is not a number of zero or more");
+    refuse_app(f, KERNEL "sync,iteration,4,,,,,,,,\n", " a wait after several iterations");
+    refuse_app(f, KERNEL "launch,k,,,,,,,1,,\nsync,kernel,,,,,,,,,\n",
+               " a program says where its host waits");
+    refuse_app(f, KERNEL "host,launch,,4,,,,,,,\nlaunch,k,,,,,,,1,,\n",
+               "3: the calls of a program have the host's time");
+    refuse_app(f, HEAD "kernel,k,,10,h200,,32,,,,\n", "2: registers are those of a thread");
+    refuse_app(f, HEAD "kernel,k,,0,h200,,,,,,\nlaunch,k,,0,,,,,0,,\n",
+               "2: kernel 'k' and all others last 0");
+    refuse_app(f, HEAD "buffer,w,,,,,,,,9,\nkernel,k,,1,h200,,,,,,w@x\n",
+               "3: touches: 'w@x' is not one of");
+    refuse_app(f, HEAD "kernel,k,,,,,,,,9,\nlaunch,k,,1,,,,,1,,\n",
+               "3: the time of a launch is one on the device of its kernel");
+}
+
+static void a_block_that_no_sm_holds(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program;
+    struct gsim_app app;
+    struct gsim_app_cost cost;
+    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,2049,,,,,\nlaunch,k,,,,,,,1,,\n", &app),
+                     GSIM_OK);
+    assert_int_equal(gsim_program_of(&app, &profile, f->arena, &program, &f->log), GSIM_BAD_INPUT);
+    expect_error(f, "2: a block of kernel 'k' has 2049 threads, which no SM can hold");
+    assert_int_equal(read_app(f, HEAD "kernel,k,,10,h200,1024,65,,,,\nlaunch,k,,,,,,,1,,\n", &app),
+                     GSIM_OK);
+    assert_int_equal(gsim_app_cost(&app, &profile, &cost, &f->log), GSIM_BAD_INPUT);
+    expect_error(f, "2: kernel 'k' needs 266240 bytes of registers a block");
+}
+
+/* --- alone ------------------------------------------------------------------------------------ */
+
+static int64_t alone_us(struct fixture *f, const char *text, int64_t iterations) {
+    struct gsim_profile profile = h200(f);
+    const struct gsim_program *program = program_on(f, &profile, text);
+    struct gsim_context context = gsim_program_context(program, &profile, 0, 0, iterations);
+    return gsim_program_alone_ns(&context) / US;
+}
+
+#define TWO                                                                                        \
+    HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\nlaunch,k,,,,,,,5,,\n"                  \
+         "launch,l,,,,,,,3,,\nhost,gap,,2,,,,,,,\n"
+
+/* Launched at 5 and 8 us, the kernels end at 15 and 35 us. With a wait after each iteration the next
+ * begins 2 us later: 37 us each. With a wait after two, the second's host begins at 10 us, its
+ * kernels follow at once and end at 65 us: 67 us for two; a third alone takes 37 us. Without waits
+ * the GPU is busy from 5 us on, and the end of the host is 2 us after that of the last kernel. */
+static void what_a_program_takes_alone(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(alone_us(f, TWO "sync,iteration,1,,,,,,,,\n", 10), 370);
+    assert_int_equal(alone_us(f, TWO "sync,iteration,2,,,,,,,,\n", 2), 67);
+    assert_int_equal(alone_us(f, TWO "sync,iteration,2,,,,,,,,\n", 2001), 67 * 1000 + 37);
+    assert_int_equal(alone_us(f, TWO "sync,none,,,,,,,,,\n", 100), 5 + 30 * 100 + 2);
+    assert_int_equal(alone_us(f, TWO "sync,none,,,,,,,,,\n", 100000), 5 + 30 * 100000 + 2);
+}
+
+/* The host waits at 6 us for the first kernel, which ends at 15 us, and launches the second 3 us
+ * later: 18 to 38 us. */
+static void a_wait_within_an_iteration(void **state) {
+    struct fixture *f = *state;
+    static const char text[] =
+        HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\nlaunch,k,,,,,,,5,,\n"
+             "wait,device,,,,,,,1,,\nlaunch,l,,,,,,,3,,\nhost,gap,,2,,,,,,,\n";
+    assert_int_equal(alone_us(f, text, 1), 40);
+    assert_int_equal(alone_us(f, text, 50), 40 * 50);
+}
+
+/* A queue of one: the launch of the second kernel returns when the first has ended, 15 us, and that
+ * of the next iteration's first when the second has, 35 us. That one is due 2 + 5 us after the
+ * second's launch, 22 us, so that the GPU never waits. */
+static void a_full_queue_holds_the_host_up(void **state) {
+    struct fixture *f = *state;
+    struct gsim_profile profile = h200(f);
+    profile.value[GSIM_KEY_LAUNCH_QUEUE] = 1;
+    const struct gsim_program *program = program_on(f, &profile, TWO "sync,none,,,,,,,,,\n");
+    struct gsim_context context = gsim_program_context(program, &profile, 0, 0, 3);
+    assert_int_equal(gsim_program_alone_ns(&context), (5 + 3 * 30 + 2) * US);
+    context.host_ns = 10 * program->host_ns; /* 100 us an iteration: 80 to the second launch */
+    assert_int_equal(gsim_program_alone_ns(&context), (2 * 100 + 80 + 20 + 20) * US);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static struct gsim_context fitted(struct fixture *f, const char *text, int64_t n, int64_t each_us,
+                                  int64_t host_us) {
+    struct gsim_profile profile = h200(f);
+    struct gsim_context context =
+        gsim_program_context(program_on(f, &profile, text), &profile, 0, 0, n);
+    int64_t time_ns = each_us * US * n;
+    int64_t alone_ns = gsim_program_fit(&context, time_ns, host_us * US);
+    assert_true(alone_ns <= time_ns && alone_ns > time_ns - 2 * n);
+    return context;
+}
+
+#define SLOW                                                                                       \
+    HEAD "kernel,k,,10,h200,,,,,,\nkernel,l,,20,h200,,,,,,\nlaunch,k,,,,,,,50,,\n"                 \
+         "launch,l,,,,,,,30,,\nhost,gap,,20,,,,,,,\nsync,iteration,,,,,,,,,\n"
+
+/* The profiled host launches at 50 and 80 us of 100: an iteration takes 50 + 30 + 20 us + 20 of the
+ * last kernel. Measured at 60 us: with a factor x, 80 x + 20 + 20 x = 60, x = 0.4. At 35 us 5 of the
+ * 30 us of the GPU are left: 50 x + 30 + 20 x = 35, x = 1 / 14, where the second launch, at 30 x
+ * after the first, is no hindrance. At 140 us the host is as slow as profiled, and iterations are 20
+ * us further apart than it makes them. */
+static void the_time_alone_tells_the_host(void **state) {
+    struct fixture *f = *state;
+    struct gsim_context context = fitted(f, SLOW, 1000, 60, 0);
+    assert_in_range(context.host_ns, 39999, 40000);
+    assert_int_equal(context.pace_ns, 0);
+    context = fitted(f, SLOW, 1000, 35, 0);
+    assert_in_range(context.host_ns, 100000 / 14 - 2, 100000 / 14 + 2);
+    assert_int_equal(context.gpu_ns, 30 * US);
+    context = fitted(f, SLOW, 1000, 140, 0);
+    assert_int_equal(context.host_ns, 100 * US);
+    assert_in_range(context.pace_ns, 139990, 140100);
+    context = fitted(f, SLOW, 1000, 140, 40);
+    assert_int_equal(context.host_ns, 40 * US);
+    context = fitted(f, SLOW, 1000, 20, 0); /* its kernels are shorter */
+    assert_in_range(context.gpu_ns, 19998, 20000);
+}
+
+static const struct gsim_trace *resolve(struct fixture *f, const char *rows) {
+    static const struct gsim_trace *out;
+    struct gsim_profile *profile = gsim_arena_alloc(f->arena, sizeof *profile);
+    const struct gsim_profile **profiles = gsim_arena_alloc(f->arena, sizeof *profiles);
+    *profile = h200(f);
+    profiles[0] = profile;
+    struct gsim_cluster_spec cluster = {.profiles = profiles, .n_profiles = 1};
+    put(f, rows, strlen(rows));
+    assert_int_equal(read_put(f), GSIM_OK);
+    enum gsim_status status = gsim_apps_resolve(&f->trace, &cluster, f->arena, &out, &f->log);
+    return status == GSIM_OK ? out : NULL;
+}
+
+static void a_row_and_its_program(void **state) {
+    struct fixture *f = *state;
+    const struct gsim_trace *t =
+        resolve(f, "job_id,submit_s,iterations,app,duration_s\n"
+                   "a,0,100,h200-gemm-chain,\nb,0,,h200-gemm-chain,10\nc,0,7,hotspot,\n");
+    assert_non_null(t);
+    assert_non_null(t->programs[t->column[GSIM_COL_APP][0]]);
+    assert_null(t->programs[t->column[GSIM_COL_APP][2]]);
+    /* 9.914 ms of kernels, and the host before the first of four iterations and after the last */
+    assert_in_range(t->service_ns[0], 991 * GSIM_NS_PER_MS, 995 * GSIM_NS_PER_MS);
+    assert_in_range(t->column[GSIM_COL_ITERATIONS][1], 1000, 1009);
+    static const struct {
+        const char *columns, *cells, *error;
+    } wrong[] = {{"iterations,sync", "5,none", "what sync would say"},
+                 {"iterations,host_gap_ms", "5,1", "what host_gap_ms would say"},
+                 {"iterations,kernels", "5,7", "what kernels would say"},
+                 {"iterations,host_ms", "5,1e9", "host_ms is of one iteration: ten days at most"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "job_id,submit_s,app,%s\na,0,h200-gemm-chain,%s\n",
+                       wrong[i].columns, wrong[i].cells);
+        assert_null(resolve(f, text));
+        assert_true(f->log.n_errors == 1 && strstr(f->log.errors[0].text, wrong[i].error));
+    }
+}
+
+/* 9.914 ms of kernels in an iteration of 9 ms. */
+static void a_time_that_its_kernels_do_not_fit_is_said(void **state) {
+    struct fixture *f = *state;
+    assert_non_null(resolve(f, "job_id,submit_s,iterations,app,duration_s\n"
+                               "a,0,100,h200-gemm-chain,1\nb,0,100,h200-gemm-chain,0.9\n"));
+    assert_int_equal(f->log.n_warnings, 1);
+    assert_non_null(strstr(f->log.warnings[0].text, "3: job 'b': duration_s leaves an iteration "
+                                                    "9000 us, and the kernels"));
+}
+
+/* --- timelines -------------------------------------------------------------------------------- */
+
+#define ROWS "what,t_ns,dur_ns,corr,stream,grid,block,regs,shared_bytes,name\n"
+
+static enum gsim_status import(struct fixture *f, const char *text, struct gsim_app *app) {
+    struct gsim_timeline timeline;
+    put(f, text, strlen(text));
+    f->log = (struct gsim_log){0};
+    assert_int_equal(gsim_timeline_init(&timeline, f->path, NULL, f->arena, &f->log), GSIM_OK);
+    enum gsim_status status = gsim_timeline_read(&timeline);
+    if (status == GSIM_OK)
+        status = gsim_timeline_fold(&timeline);
+    if (status != GSIM_OK)
+        return status;
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gsim_timeline_write(&timeline, "h200", 4, file), GSIM_OK);
+    assert_int_equal(fclose(file), 0);
+    return gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log);
+}
+
+/* The second iteration is 10 us slower before its first call, and its kernels 2 us longer; the third
+ * has another call. Launches count up to the end of their calls: 1, 3 us. The wait begins at 10 us
+ * and ends with the kernel, at 12 us; the host learns of that and is done at 20 us. */
+static void a_timeline_becomes_a_program(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(
+        import(f,
+               ROWS "iteration,0,20000,,,,,,,i\ncall,500,500,1,,,,,,cudaLaunchKernel\n"
+                    "kernel,1000,5000,1,7,4x2x1,64x2x1,32,1024,void a::f<int>(b)\n"
+                    "call,2000,1000,2,,,,,,cudaMemsetAsync\nset,6000,6000,2,7,,,,,Memset\n"
+                    "call,10000,3000,3,,,,,,cudaStreamSynchronize\n"
+                    "call,25000,1000,9,,,,,,cudaLaunchKernel\nkernel,26000,90,9,7,1,1,1,0,o\n"
+                    "iteration,30000,30000,,,,,,,i\ncall,40500,500,4,,,,,,cudaLaunchKernel\n"
+                    "kernel,41000,7000,4,7,4x2x1,64x2x1,32,1024,void a::f<int>(b)\n"
+                    "call,42000,1000,5,,,,,,cudaMemsetAsync\nset,48000,6000,5,7,,,,,Memset\n"
+                    "call,50000,5000,6,,,,,,cudaStreamSynchronize\n"
+                    "iteration,60000,10000,,,,,,,i\ncall,61000,500,7,,,,,,cudaLaunchKernel\n"
+                    "kernel,62000,5000,7,7,1,1,1,0,g\n",
+               &app),
+        GSIM_OK);
+    assert_int_equal(app.n_kernels, 2);
+    assert_string_equal(app.kernels[0].name, "f");
+    assert_int_equal(app.kernels[0].blocks, 8);
+    assert_int_equal(app.kernels[0].threads, 128);
+    assert_int_equal(app.kernels[0].register_bytes, 4 * 32 * 128);
+    assert_int_equal(app.kernels[0].shared_bytes, 1024);
+    assert_int_equal(app.kernels[1].unit, GSIM_APP_SET);
+    assert_int_equal(app.n_calls, 3);
+    assert_int_equal(app.calls[0].host_ns, (1000 + 11000) / 2);
+    assert_int_equal(app.calls[0].time_ns, 6000);
+    assert_int_equal(app.calls[1].host_ns, 2000);
+    assert_int_equal(app.calls[2].kind, GSIM_CALL_WAIT_DEVICE);
+    assert_int_equal(app.calls[2].host_ns, 7000);
+    assert_int_equal(app.gap_ns, (8000 + 6000) / 2);
+    assert_int_equal(app.sync_every, 4);
+    assert_int_equal(f->log.n_warnings, 2);
+    assert_non_null(strstr(f->log.warnings[0].text, "left out 1 of 3 iterations"));
+    assert_non_null(strstr(f->log.warnings[1].text, "left out 1 calls outside"));
+}
+
+static void a_chrome_trace_becomes_a_program(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    static const char text[] =
+        "{\"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H200\"}], \"traceEvents\": [\n"
+        "{\"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"ts\": 10, \"dur\": 50},\n"
+        "{\"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"ts\": 12.5, \"dur\": 1.5,"
+        " \"args\": {\"correlation\": 5}},\n"
+        "{\"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": 14, \"dur\": 20, \"args\": {"
+        "\"correlation\": 5, \"stream\": 7, \"registers per thread\": 40, \"shared memory\": 2048,"
+        " \"grid\": [3, 2, 1], \"block\": [128, 1, 1]}},\n"
+        "{\"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"ts\": 11, \"dur\": 4}]}";
+    assert_int_equal(import(f, text, &app), GSIM_OK);
+    assert_int_equal(app.n_calls, 1);
+    assert_int_equal(app.calls[0].host_ns, 4 * US);
+    assert_int_equal(app.calls[0].time_ns, 20 * US);
+    assert_int_equal(app.kernels[0].blocks, 6);
+    assert_int_equal(app.kernels[0].register_bytes, 4 * 40 * 128);
+    assert_int_equal(app.gap_ns, 46 * US);
+}
+
+/* The tables of an export of Nsight Systems, with the columns that are read. */
+#define NSIGHT                                                                                     \
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"                                  \
+    "CREATE TABLE NVTX_EVENTS(start INT, end INT, text TEXT, textId INT);"                         \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, correlationId INT, nameId INT);" \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(correlationId INT, syncType INT, "           \
+    "streamId INT);"
+#define NSIGHT_KERNELS                                                                             \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INT, end INT, correlationId INT, streamId INT," \
+    "gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT, registersPerThread INT," \
+    "staticSharedMemory INT, dynamicSharedMemory INT, demangledName INT);"
+/* Two steps, the second named by a number of StringIds, and a range within the first. */
+#define NSIGHT_ROWS                                                                                \
+    "INSERT INTO StringIds VALUES(1,'cudaLaunchKernel_v7000'),(2,'cudaStreamSynchronize_v3020'),"  \
+    "(3,'void ns::gemm<int>(float)'),(4,'step_2');"                                                \
+    "INSERT INTO NVTX_EVENTS VALUES(1000,50000,'step_1',NULL),(60000,109000,NULL,4),"              \
+    "(2000,3000,'aten::mm',NULL),(4000,NULL,'mark',NULL);"                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(2000,4000,5,1),(10000,31000,6,2),"             \
+    "(61000,63000,7,1),(69000,90000,8,2);"                                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES(6,3,7),(8,3,7);"                       \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(4000,30000,5,7,3,2,1,128,1,1,40,1024,2048,3),"  \
+    "(63000,89000,7,7,3,2,1,128,1,1,40,1024,2048,3);"
+
+static enum gsim_status import_database(struct fixture *f, const char *sql, const char *kind) {
+    struct gsim_timeline timeline;
+    sqlite3 *db;
+    (void)unlink(f->path);
+    f->log = (struct gsim_log){0};
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_true(gsim_nsight_is_database(f->path));
+    assert_int_equal(gsim_timeline_init(&timeline, f->path, kind, f->arena, &f->log), GSIM_OK);
+    enum gsim_status status = gsim_nsight_read(&timeline);
+    if (status == GSIM_OK)
+        status = gsim_timeline_fold(&timeline);
+    if (status != GSIM_OK)
+        return status;
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gsim_timeline_write(&timeline, "h200", 0, file), GSIM_OK);
+    assert_int_equal(fclose(file), 0);
+    return GSIM_OK;
+}
+
+static void a_database_of_nsight_becomes_a_program(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    assert_int_equal(import_database(f, NSIGHT NSIGHT_KERNELS NSIGHT_ROWS, "step"), GSIM_OK);
+    assert_int_equal(gsim_apps_load(f->path, NULL, 0, f->arena, &app, &f->log), GSIM_OK);
+    assert_int_equal(app.n_calls, 2);
+    assert_string_equal(app.kernels[0].name, "gemm");
+    assert_int_equal(app.kernels[0].blocks, 6);
+    assert_int_equal(app.kernels[0].shared_bytes, 3072);
+    assert_int_equal(app.calls[0].host_ns, 3 * US);
+    assert_int_equal(app.calls[0].time_ns, 26 * US);
+    assert_int_equal(app.calls[1].kind, GSIM_CALL_WAIT_STREAM);
+    assert_int_equal(app.calls[1].host_ns, 6 * US);
+    assert_int_equal(app.gap_ns, 20 * US); /* from the kernels' ends, at 30 and 89 us */
+    assert_int_equal(app.sync, GSIM_SYNC_NONE);
+    assert_int_equal(import_database(f, NSIGHT NSIGHT_KERNELS NSIGHT_ROWS, NULL), GSIM_BAD_INPUT);
+    expect_error(f, " an iteration begins before the one before it has ended; of ranges within");
+    assert_int_equal(import_database(f, NSIGHT, "step"), GSIM_BAD_INPUT);
+    expect_error(f, " it has no table CUPTI_ACTIVITY_KIND_KERNEL: profile with nsys profile");
+}
+
+static void refuse_timeline(struct fixture *f, const char *text, const char *expected) {
+    struct gsim_app app;
+    assert_int_equal(import(f, text, &app), GSIM_BAD_INPUT);
+    expect_error(f, expected);
+}
+
+static void timelines_that_are_no_program(void **state) {
+    struct fixture *f = *state;
+    refuse_timeline(f, "what,t_ns,dur_ns,corr\n", "1: no column 'name'");
+    refuse_timeline(f, ROWS "call,0,1,1,,,,,,cudaLaunchKernel\n", " it has no iterations");
+    refuse_timeline(f, ROWS "iteration,0,9,,,,,,,i\ncall,0,1,1,,,,,,cudaLaunchKernel\n",
+                    "3: it has 1 calls that launch, and no kernel, copy or set on the GPU");
+    refuse_timeline(f, ROWS "iteration,0,9,,,,,,,i\nkernel,0,1,1,7,1,1,1,0,k\n",
+                    "3: 1 of 1 kernels, copies and sets, this one first, are joined to no call");
+    refuse_timeline(f,
+                    ROWS "iteration,0,9,,,,,,,i\ncall,0,1,1,,,,,,cudaLaunchKernel\n"
+                         "kernel,0,0,1,7,1,1,1,0,k\n",
+                    "4: this kernel and all others last 0 ns");
+    refuse_timeline(f,
+                    ROWS "iteration,0,9,,,,,,,i\ncall,20,1,1,,,,,,cudaLaunchKernel\n"
+                         "kernel,0,5,1,7,1,1,1,0,k\n",
+                    " no call within an iteration has work on the GPU");
+    refuse_timeline(f, ROWS "iteration,0,9,,,,,,,i\niteration,5,9,,,,,,,i\n",
+                    "3: an iteration begins before the one before it has ended");
+    refuse_timeline(f, ROWS "kernel,0,-1,1,7,1,1,1,0,k\n", "2: dur_ns: '-1' is not");
+    refuse_timeline(f, ROWS "kernel,0,1,1,7,3x0,1,1,0,k\n", "2: grid: '3x0' is not a size");
+    refuse_timeline(f, ROWS "wait,0,1,1,7,1,1,1,0,k\n", "2: what: 'wait' is not iteration");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(what_a_program_says),
+        TEST(what_is_wrong_is_named_by_its_line),
+        TEST(a_block_that_no_sm_holds),
+        TEST(what_a_program_takes_alone),
+        TEST(a_wait_within_an_iteration),
+        TEST(a_full_queue_holds_the_host_up),
+        TEST(the_time_alone_tells_the_host),
+        TEST(a_row_and_its_program),
+        TEST(a_time_that_its_kernels_do_not_fit_is_said),
+        TEST(a_timeline_becomes_a_program),
+        TEST(a_chrome_trace_becomes_a_program),
+        TEST(a_database_of_nsight_becomes_a_program),
+        TEST(timelines_that_are_no_program),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Columns of application profiles, and cells with numbers. */
+#include <string.h>
+
+#include "sim/base/units.h"
+#include "traces/app_reader.h"
+
+const char *const gsim_app_columns[N_COLUMNS] = {
+    [KIND] = "kind",
+    [NAME] = "name",
+    [COUNT] = "count",
+    [FLOPS] = "flops",
+    [BYTES] = "bytes",
+    [PRECISION] = "precision",
+    [EFFICIENCY] = "efficiency",
+    [TIME] = "time_us",
+    [DEVICE] = "device",
+    [TOUCHES] = "touches",
+    [SM_FRACTION] = "sm_fraction",
+    [SMS] = "sms",
+    [REGISTERS_KIB] = "registers_kib",
+    [SHARED] = "shared_kib",
+    [BLOCKS] = "blocks",
+    [THREADS] = "threads",
+    [REGISTERS] = "registers",
+    [STREAM] = "stream",
+    [HOST] = "host_us",
+};
+
+enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,
+                                 const char *form) {
+    const char *text = r->cell[column];
+    (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "%s: '%.64s' is not %s",
+                    gsim_app_columns[column], text ? text : "", form);
+    return GSIM_BAD_INPUT;
+}
+
+static bool parse_scaled(const char *text, int64_t scale, int64_t most, int64_t *out) {
+    return gsim_parse_decimal(text, strlen(text), scale, out) == GSIM_PARSE_OK && *out >= 0 &&
+           *out <= most;
+}
+
+/* Reads a number; an empty cell leaves the default. */
+enum gsim_status gsim_app_take_number(struct gsim_app_reader *r, enum gsim_app_column column,
+                                      int64_t scale, int64_t least, int64_t most, int64_t *out) {
+    if (!r->cell[column])
+        return GSIM_OK;
+    if (parse_scaled(r->cell[column], scale, most, out) && *out >= least)
+        return GSIM_OK;
+    return gsim_app_refuse(r, column,
+                           least > 0 ? "a number above zero" : "a number of zero or more");
+}

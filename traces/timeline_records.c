@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The records of a timeline, as its readers add them. */
+#include "gsim/units.h"
+#include "traces/timeline.h"
+
+enum gsim_status gsim_timeline_init(struct gsim_timeline *timeline, const char *path,
+                                    const char *kind, struct gsim_arena *arena,
+                                    struct gsim_log *log) {
+    *timeline = (struct gsim_timeline){.arena = arena, .log = log, .path = path, .kind = kind};
+    timeline->names = gsim_arena_alloc(arena, sizeof *timeline->names);
+    if (!timeline->names)
+        return gsim_no_memory(log, "reading a timeline");
+    gsim_build_init(timeline->names, path, arena, log);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_timeline_add(struct gsim_timeline *timeline,
+                                   const struct gsim_timeline_record *record, const char *name,
+                                   size_t length) {
+    const int64_t most_ns = GSIM_TIME_MAX / 4;
+    if (record->dur_ns < 0 || record->dur_ns > most_ns || record->begin_ns < -most_ns ||
+        record->begin_ns > most_ns)
+        return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, record->line,
+                         "'%.64s' begins or lasts past the end of the clock, or lasts less than "
+                         "nothing",
+                         name);
+    if (timeline->n == timeline->capacity) {
+        uint32_t capacity = timeline->capacity ? timeline->capacity * 2 : 1024;
+        struct gsim_timeline_record *grown =
+            capacity > timeline->capacity
+                ? gsim_arena_grow(timeline->arena, timeline->record,
+                                  timeline->capacity * sizeof *grown, capacity * sizeof *grown)
+                : NULL;
+        if (!grown)
+            return gsim_no_memory(timeline->log, "reading a timeline");
+        timeline->record = grown;
+        timeline->capacity = capacity;
+    }
+    int64_t at = gsim_build_intern(timeline->names, GSIM_COL_APP, name, length);
+    if (at < 0)
+        return gsim_no_memory(timeline->log, "reading a timeline");
+    timeline->record[timeline->n] = *record;
+    timeline->record[timeline->n++].name = (uint32_t)at;
+    return GSIM_OK;
+}
