@@ -120,8 +120,8 @@ GSIM_ROLES_BEGIN
 struct gsim_ring_state {
     /* while halting: work of the iteration that is done when the SMs are free */
     gsim_work halted_done;
-    /* where kernels share SMs block by block: the work of the iteration at which the kernel is to be
-     * looked at again; 0: at no work */
+    /* where kernels share SMs block by block: the work of the iteration at which the kernel is to
+     * be looked at again; 0: at no work */
     gsim_work look_done;
     int64_t halted_restore_ns; /* while halting: the cost of coming back */
     uint64_t rate_q32; /* of the context that runs; 0: its kernel waits for SMs */

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What is free on an SM, or what a block needs of it. */
+/* The room on an SM, or the room that a block takes there. */
 struct room {
     int64_t threads, register_bytes, shared_bytes, blocks;
 };
