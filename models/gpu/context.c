@@ -420,6 +420,8 @@ static void go_to(struct gsim_context *context, gsim_work done, int64_t now_ns) 
 
 void gsim_context_run(struct gsim_context *context, int64_t from_ns, int64_t to_ns,
                       uint64_t rate_q32) {
+    if (gsim_rarely(rate_q32 == 0)) /* its kernel waits for SMs, its host goes on */
+        return;
     if (gsim_rarely(context->program != NULL))
         wake_host(context, from_ns, to_ns, rate_q32);
     go_to(context, context->done + gsim_work_done(rate_q32, to_ns - from_ns), to_ns);
@@ -438,6 +440,7 @@ struct gsim_kernel_span gsim_context_kernel(const struct gsim_context *context, 
            launched_ns(context, last + 1) <= now_ns)
         last++;
     return (struct gsim_kernel_span){
+        .kernel = kernel,
         .start = kernel > 0 ? gsim_work_of_ns(work_after(context, kernel - 1)) : 0,
         .end = gsim_work_of_ns(work_after(context, kernel)),
         .last_end = gsim_work_of_ns(work_after(context, last)),

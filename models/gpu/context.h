@@ -127,6 +127,7 @@ int64_t gsim_context_boundary_ns(const struct gsim_context *context, int64_t fro
 /* The running kernel, as work of the iteration; and the end of the last kernel of the first n that
  * are launched by now_ns, the running kernel included. */
 struct gsim_kernel_span {
+    int64_t kernel; /* of the iteration, from 0 */
     gsim_work start, end, last_end;
     int64_t n_behind; /* kernels launched behind the running one, of those n */
 };

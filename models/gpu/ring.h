@@ -6,7 +6,7 @@
 #include "models/gpu/kernel_stop.h"
 #include "models/memory/pager.h"
 #include "models/gpu/padding.h"
-#include "models/gpu/space.h"
+#include "models/gpu/sm_array.h"
 #include "models/gpu/vgpu.h"
 #include "models/memory/gang_memory.h"
 #include "models/gpu/slice_log.h"
@@ -101,9 +101,14 @@ GSIM_ROLES_BEGIN
 struct gsim_ring_state {
     /* while halting: work of the iteration that is done when the SMs are free */
     gsim_work halted_done;
+    /* where kernels share SMs block by block: the work of the iteration at which the kernel is to
+     * be looked at again; 0: at no work */
+    gsim_work look_done;
     int64_t halted_restore_ns; /* while halting: the cost of coming back */
-    uint64_t rate_q32; /* of the context that runs */
+    uint64_t rate_q32; /* of the context that runs; 0: its kernel waits for SMs */
     uint64_t padding_rate_q32; /* of the context that pads */
+    struct gsim_sm_held held; /* the blocks of its kernel on the SMs */
+    uint32_t held_kernel; /* the kernel that holds or waits for SMs */
     uint16_t at; /* place in the ring of the context that has the turn, or had it last */
     /* the member that was last on the lane, with its state there; GSIM_NO_MEMBER: none of the
      * ring */
@@ -112,12 +117,13 @@ struct gsim_ring_state {
     uint8_t phase; /* enum gsim_lane_phase */
     bool is_halting;
     bool is_used; /* a context was on the lane before, so that coming on costs a switch */
-    uint8_t unused[15];
+    uint8_t unused[3];
 };
 
 /* GSIM_NEVER in phases in which they do not apply. */
 struct gsim_ring_times {
     int64_t since_ns; /* running: up to when the context is brought forward */
+    int64_t arrived_ns; /* when its kernel came to the SMs; GSIM_NEVER: none has */
     int64_t switched_ns; /* switching: when the switch is over */
     int64_t release_ns; /* kept: until when the context may keep the lane from ready ones */
     int64_t halted_ns; /* halting: when the SMs are free */

@@ -18,6 +18,13 @@ static void stop_padding(struct gsim_ring *ring) {
     ring->times.padding_since_ns = ring->times.padding_until_ns = GSIM_NEVER;
 }
 
+static void leave_sms(struct gsim_ring *ring) {
+    gsim_sm_held_clear(&ring->state.held);
+    ring->state.look_done = 0;
+    ring->state.held_kernel = 0;
+    ring->times.arrived_ns = GSIM_NEVER;
+}
+
 static void stop_halting(struct gsim_ring *ring) {
     ring->state.is_halting = false;
     ring->state.halted_done = 0;
@@ -31,6 +38,8 @@ static void enter(struct gsim_ring *ring, enum gsim_lane_phase phase) {
     ring->times.switched_ns = ring->times.release_ns = GSIM_NEVER;
     if (phase == GSIM_LANE_IDLE || phase == GSIM_LANE_SWITCHING)
         ring->times.since_ns = GSIM_NEVER;
+    if (phase != GSIM_LANE_RUNNING)
+        leave_sms(ring);
 }
 
 void gsim_ring_init(struct gsim_ring *ring, int64_t quantum_ns) {
@@ -134,6 +143,8 @@ static int64_t yields_ns(const struct gsim_ring *ring, const struct gsim_member 
                          int64_t limit_ns) {
     const struct gsim_context *context = &member->context;
     int64_t from_ns = ring->times.since_ns + member->state.stall_ns;
+    if (ring->state.rate_q32 == 0)
+        return GSIM_NEVER;
     if (member->stop_at != GSIM_EXIT_NEVER)
         return gsim_context_boundary_ns(context, from_ns, ring->state.rate_q32,
                                         member->stop_at == GSIM_EXIT_ITERATION);
@@ -146,6 +157,8 @@ static int64_t watched_ns(const struct gsim_member *member, int64_t since_ns, ui
     gsim_work left = member->watch_done - member->context.done;
     if (left <= 0)
         return since_ns;
+    if (rate_q32 == 0)
+        return GSIM_NEVER;
     return since_ns + member->state.stall_ns + gsim_work_time(left, rate_q32);
 }
 
@@ -220,6 +233,19 @@ GSIM_APART static int64_t look_until_ns(const struct gsim_rotation *rotation,
     return preemption_ns(ring, member, ready_but_ns(rotation, ring, ring->state.at));
 }
 
+/* When the kernel is to be looked at again, where kernels share SMs. */
+static int64_t looked_at_ns(const struct gsim_ring *ring, const struct gsim_member *member) {
+    gsim_work left = ring->state.look_done - member->context.done;
+    if (left <= 0 || ring->state.rate_q32 == 0)
+        return GSIM_NEVER;
+    return ring->times.since_ns + member->state.stall_ns +
+           gsim_work_time(left, ring->state.rate_q32);
+}
+
+static int64_t sooner_ns(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 /* Whether a quantum or a more urgent member can end the present turn. */
 static bool ends_in_time(const struct gsim_ring *ring) {
     if (gsim_ring_is_strict(ring))
@@ -265,10 +291,11 @@ static void plan_running(const struct gsim_rotation *rotation, struct gsim_ring 
         return;
     }
     plan_padding(rotation, ring);
-    int64_t limit_ns = GSIM_NEVER;
+    int64_t look_ns = looked_at_ns(ring, member), limit_ns = look_ns;
     if (gsim_rarely(member->context.program != NULL))
-        limit_ns = look_until_ns(rotation, ring, member);
+        limit_ns = sooner_ns(look_ns, look_until_ns(rotation, ring, member));
     consider(ring, GSIM_CHANGE_YIELD, yields_ns(ring, member, limit_ns));
+    consider(ring, GSIM_CHANGE_KERNEL, look_ns);
     if (member->watch_iterations >= 0)
         consider(ring, GSIM_CHANGE_WATCHED,
                  watched_ns(member, ring->times.since_ns, ring->state.rate_q32));
@@ -382,6 +409,7 @@ static void run(const struct gsim_rotation *rotation, struct gsim_ring *ring, in
     ring->state.is_used = true;
     ring->marks.quantum_start_ns = now_ns;
     ring->sums.n_slices++;
+    leave_sms(ring);
     go_on(rotation, ring, now_ns);
 }
 
@@ -592,6 +620,7 @@ static bool runs_on(const struct gsim_rotation *rotation, const struct gsim_ring
 }
 
 static void yield(const struct gsim_rotation *rotation, struct gsim_ring *ring, int64_t now_ns) {
+    leave_sms(ring); /* its kernel has ended */
     if (runs_on(rotation, ring, now_ns))
         go_on(rotation, ring, now_ns);
     else if (is_kept(rotation, ring, now_ns))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/gpu/side_by_side.h"
 
+#include "models/gpu/shared_sms.h"
+
 #include <assert.h>
 
 /* a lane may have a padding context beside the one that runs */
@@ -66,6 +68,8 @@ void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct 
     struct runners runners;
     for (uint16_t space = 0; lanes->unsolved >> space; space++) {
         if (!(lanes->unsolved >> space & 1))
+            continue;
+        if (gsim_shared_sms_solve(rotation, &spaces[space], space, lanes))
             continue;
         collect(lanes, space, &runners);
         gsim_space_solve(&spaces[space], runners.holder, runners.n);

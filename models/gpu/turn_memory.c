@@ -49,7 +49,8 @@ int64_t gsim_turn_migrate(const struct gsim_rotation *rotation, const struct gsi
 void gsim_turn_sweep(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
                      int64_t left_ns, int64_t now_ns) {
     struct gsim_member *member = gsim_ring_present(rotation, ring);
-    if (!gsim_store_is_sweeping(rotation->store, &member->tenant))
+    bool waits_for_sms = ring->state.rate_q32 == 0;
+    if (waits_for_sms || !gsim_store_is_sweeping(rotation->store, &member->tenant))
         return;
     struct gsim_pace pace = {.done = gsim_context_swept(&member->context),
                              .all = gsim_context_sweep(&member->context),
@@ -67,7 +68,8 @@ void gsim_turn_sweep(const struct gsim_rotation *rotation, const struct gsim_rin
 int64_t gsim_turn_reached_ns(const struct gsim_rotation *rotation, const struct gsim_ring *ring) {
     const struct gsim_member *member = gsim_ring_present(rotation, ring);
     const struct gsim_context *context = &member->context;
-    if (!gsim_store_is_sweeping(rotation->store, &member->tenant))
+    bool waits_for_sms = ring->state.rate_q32 == 0;
+    if (waits_for_sms || !gsim_store_is_sweeping(rotation->store, &member->tenant))
         return GSIM_NEVER;
     gsim_work left =
         gsim_store_reach(rotation->store, &member->tenant, gsim_context_sweep(context)) -

@@ -38,9 +38,8 @@ int gsim_key_find(const char *name) {
 
 bool gsim_key_is_shown_only(int key) {
     static const enum gsim_key shown[] = {
-        GSIM_KEY_SM_THREADS,          GSIM_KEY_PCIE_H2D_COPY_NS, GSIM_KEY_PCIE_D2H_COPY_NS,
-        GSIM_KEY_PCIE_DUPLEX_COPY_NS, GSIM_KEY_PCIE_SYNC_NS,     GSIM_KEY_SUSPEND_PIN_NS_PER_GIB,
-        GSIM_KEY_CONTEXT_CREATE_NS};
+        GSIM_KEY_PCIE_H2D_COPY_NS, GSIM_KEY_PCIE_D2H_COPY_NS,       GSIM_KEY_PCIE_DUPLEX_COPY_NS,
+        GSIM_KEY_PCIE_SYNC_NS,     GSIM_KEY_SUSPEND_PIN_NS_PER_GIB, GSIM_KEY_CONTEXT_CREATE_NS};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if ((int)shown[i] == key)
             return true;

@@ -31,7 +31,7 @@ heavy=traces/samples/heavy_tail.ini
 {
     expect "one overloaded trace: no intervals" 0 "no intervals: more work arrives" "$gsim" compare --policies fifo,srtf $cluster $t
     expect "one trace of a full cluster is short" 0 "no intervals: at a load of 0.85, 300 jobs leave open" "$gsim" compare --policies fifo,srtf --nodes 4 --gpus-per-node 8 $t
-    said "and the verdict says so" "cannot tell whether that is chance: --resample user or --shake"
+    said "and the verdict says so" "cannot tell whether that is chance: --shake 5% or --resample user"
     expect "one trace of a wide cluster" 0 "95 % intervals over 5 batches" "$gsim" compare --policies fifo,srtf --nodes 30 --gpus-per-node 8 $t
     expect "replications: intervals over them" 0 "over 5 replications (Student" "$gsim" compare --policies fifo,srtf --reps 5 $heavy
     expect "shaking: ten traces" 0 "verdict: srtf.*(.* over 10 shaken traces, below in 10 of them)" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t

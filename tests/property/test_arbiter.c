@@ -197,10 +197,17 @@ static struct script draw(gsl_rng *rng, struct gsim_arena *arena) {
 
 /* A device of 8 SMs that draw 100 MB/s each, but not more than 700 together. */
 static const struct gsim_curve_point hbm_by_sms[] = {{7, 700000000}, {8, 700000000}};
-static const struct gsim_profile device = {
-    .value =
-        {[GSIM_KEY_SMS] = SMS, [GSIM_KEY_HBM_BY_SMS] = 2, [GSIM_KEY_HBM_BYTES_PER_S] = 900000000},
-    .curve = {[GSIM_KEY_HBM_BY_SMS] = hbm_by_sms}};
+static const struct gsim_profile device = {.value = {[GSIM_KEY_SMS] = SMS,
+                                                     [GSIM_KEY_HBM_BY_SMS] = 2,
+                                                     [GSIM_KEY_HBM_BYTES_PER_S] = 900000000,
+                                                     [GSIM_KEY_SM_THREADS] = 256,
+                                                     [GSIM_KEY_SM_REGISTER_BYTES] = 32768,
+                                                     [GSIM_KEY_SM_SHARED_BYTES] = 8192,
+                                                     [GSIM_KEY_SM_BLOCKS] = 8,
+                                                     [GSIM_KEY_MPS_SMS] = 2,
+                                                     [GSIM_KEY_LAUNCH_BETWEEN_NS] = 5,
+                                                     [GSIM_KEY_JOB_MEMORY_PPM] = 300000},
+                                           .curve = {[GSIM_KEY_HBM_BY_SMS] = hbm_by_sms}};
 
 static struct gsim_arbiter *open_arbiter(const struct script *script, bool is_plain,
                                          struct gsim_arena *arena) {
@@ -346,15 +353,33 @@ static struct script draw_moving(gsl_rng *rng, struct gsim_arena *arena) {
     return script;
 }
 
+static const struct gsim_app_kernel kernel_of_programs = {.bytes = -1};
+static const struct gsim_app app_of_programs = {.kernels = &kernel_of_programs, .n_kernels = 1};
+
+/* What the kernel's blocks need of SMs, where lanes share these: some fill them, some leave room,
+ * of some only the time is known, and a few are sets. */
+static struct gsim_program_kernel kernel_of(uint32_t number, int64_t ns) {
+    int64_t threads = 32 * (1 + (number + ns) % 8);
+    return (struct gsim_program_kernel){.ns = ns,
+                                        .blocks = ns % 4 * (1 + ns % 37),
+                                        .threads = (uint32_t)threads,
+                                        .register_bytes = threads * 4 * (1 + ns % 64),
+                                        .shared_bytes = ns % 3 * 1500,
+                                        .unit = ns % 10 == 0 ? GSIM_APP_SET : GSIM_APP_SMS};
+}
+
 /* A program of a few kernels, each with a length and a launch of its own, and some waits. The host
  * comes to the wait for a kernel behind its launch. */
 static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *arena) {
     struct gsim_program *program = gsim_arena_alloc(arena, sizeof *program);
     program->n_kernels = (uint32_t)pick(rng, 1, 12);
     struct gsim_program_step *steps = gsim_arena_array(arena, program->n_kernels, sizeof *steps);
+    struct gsim_program_kernel *kernels =
+        gsim_arena_array(arena, program->n_kernels, sizeof *kernels);
     for (uint32_t k = 0; k < program->n_kernels; k++) {
         program->host_ns += pick(rng, 0, 1) * pick(rng, 0, 800);
-        program->gpu_ns += pick(rng, 1, 600);
+        kernels[k] = kernel_of(k, pick(rng, 1, 600));
+        program->gpu_ns += kernels[k].ns;
         steps[k] = (struct gsim_program_step){program->host_ns, program->gpu_ns, -1};
         if (pick(rng, 0, 4) == 0)
             steps[k].wait_ns = program->host_ns += pick(rng, 0, 200);
@@ -363,6 +388,8 @@ static const struct gsim_program *draw_program(gsl_rng *rng, struct gsim_arena *
     program->host_ns += program->rest_ns;
     program->sync_every = pick(rng, 0, 4);
     program->steps = steps;
+    program->kernels = kernels;
+    program->app = &app_of_programs;
     return program;
 }
 
@@ -383,6 +410,23 @@ static struct script draw_programs(gsl_rng *rng, struct gsim_arena *arena) {
             run_program(rng, arena, &script.member[i].context);
             script.member[i].context.gpu_ns += script.member[i].tenant.spec.overflow.ns;
         }
+    return script;
+}
+
+/* Lanes by turns that share the SMs of one space, some with a cap or with SMs of their own. */
+static struct script draw_sharing(gsl_rng *rng, struct gsim_arena *arena) {
+    struct script script = draw_programs(rng, arena);
+    script.n_lanes = (uint16_t)pick(rng, 2, MOST_LANES);
+    script.n_spaces = 1;
+    for (uint16_t lane = 0; lane < script.n_lanes; lane++) {
+        draw_lane(rng, script.n_spaces, &script.lane[lane], &script.space[lane]);
+        script.lane[lane].discipline = GSIM_DISCIPLINE_RR;
+        script.lane[lane].slices.turns = GSIM_TURNS_USED;
+    }
+    for (uint16_t i = 0; i < script.n; i++) {
+        script.member[i].how.lane = (uint16_t)pick(rng, 0, script.n_lanes - 1);
+        script.moves_to[i] = (uint16_t)pick(rng, 0, script.n_lanes - 1);
+    }
     return script;
 }
 
@@ -436,6 +480,11 @@ static void so_it_does_where_members_change_lanes(void **state) {
 static void so_it_does_of_programs(void **state) {
     (void)state;
     assert_true(play_many("programs", CASES / 5, draw_programs) > 0.05);
+}
+
+static void so_it_does_where_programs_share_sms(void **state) {
+    (void)state;
+    assert_true(play_many("sharing", CASES / 5, draw_sharing) > 0.05);
 }
 
 /* An urgent member and another that draws nothing from memory: padded, the first has the device
@@ -596,6 +645,7 @@ static void who_leaves_at_a_kernel_does_so_at_any_rate(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_it_does_of_programs),
+        cmocka_unit_test(so_it_does_where_programs_share_sms),
         cmocka_unit_test(extrapolation_is_within_half_a_per_cent),
         cmocka_unit_test(so_it_is_to_a_per_cent_where_memory_pages),
         cmocka_unit_test(the_shortcut_equals_the_plain_engine),

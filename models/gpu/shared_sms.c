@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/shared_sms.h"
+
+/* The kernels of a space, and the lanes that they belong to. */
+struct batch {
+    struct gsim_sm_kernel kernel[GSIM_RING_MAX];
+    gsim_work end[GSIM_RING_MAX]; /* of each kernel, as work of its iteration */
+    uint16_t lane[GSIM_RING_MAX], order[GSIM_RING_MAX];
+    uint32_t n;
+};
+
+/* The SMs of a lane, and how far lanes with a cap have come to lie. */
+struct place {
+    int64_t first_sm, n_sms;
+    bool has_queue;
+};
+
+static bool is_here(const struct gsim_ring *ring, uint16_t number) {
+    return ring->space == number && ring->n > 0;
+}
+
+static bool has_program(const struct gsim_lanes *lanes, const struct gsim_ring *ring) {
+    for (uint16_t i = 0; i < ring->n; i++)
+        if (lanes->members[ring->member[i]].context.program)
+            return true;
+    return false;
+}
+
+static bool is_limited(const struct gsim_ring *ring) {
+    return ring->how.n_sms > 0 || (ring->how.cap_ppm > 0 && ring->how.cap_ppm < GSIM_PPM);
+}
+
+static bool applies(const struct gsim_space *space, uint16_t number,
+                    const struct gsim_lanes *lanes) {
+    bool has_programs = false, has_limits = false;
+    uint32_t n = 0;
+    if (space->profile->value[GSIM_KEY_SMS] > GSIM_ARRAY_SMS_MAX)
+        return false;
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        const struct gsim_ring *ring = &lanes->rings[i];
+        if (!is_here(ring, number))
+            continue;
+        if (gsim_ring_is_by_priority(ring))
+            return false;
+        has_programs |= has_program(lanes, ring);
+        has_limits |= is_limited(ring);
+        n++;
+    }
+    return has_programs && (n > 1 || has_limits);
+}
+
+/* Caps are laid out one after another as long as there are SMs, and then from the end: the SMs of
+ * two processes overlap only where their caps sum past the whole. */
+static struct place place_of(const struct gsim_space *space, const struct gsim_ring *ring,
+                             int64_t *laid_out) {
+    if (ring->how.n_sms > 0)
+        return (struct place){ring->how.first_sm, ring->how.n_sms, true};
+    if (!is_limited(ring))
+        return (struct place){0, space->sms, false};
+    int64_t width = gsim_sm_array_width(space->profile, space->sms, ring->how.cap_ppm);
+    int64_t first = *laid_out + width <= space->sms ? *laid_out : space->sms - width;
+    *laid_out += width;
+    return (struct place){first, width, true};
+}
+
+static int64_t scaled(gsim_work work, int64_t part, int64_t whole) {
+    return (int64_t)(gsim_work_to_ns(work) * part / whole);
+}
+
+/* The time between two kernels of a stream, in which the later one does not need SMs yet. */
+static gsim_work before_it(const struct gsim_space *space, const struct gsim_context *context,
+                           const struct gsim_kernel_span *span) {
+    int64_t between_ns = space->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
+    if (!context->program || span->kernel == 0 || between_ns == 0)
+        return 0;
+    int64_t ns = context->program->kernels[span->kernel].ns;
+    ns = ns > 0 ? ns : 1;
+    return gsim_work_of_ns(scaled(span->end - span->start, between_ns, ns + between_ns));
+}
+
+static bool needs_sms(const struct gsim_context *context, int64_t kernel) {
+    return !context->program || context->program->kernels[kernel].unit == GSIM_APP_SMS;
+}
+
+static uint32_t memory_ppm(const struct gsim_space *space, const struct gsim_program *program,
+                           const struct gsim_program_kernel *kernel) {
+    int64_t bytes = program->app->kernels[kernel->kind].bytes;
+    int64_t sms = space->profile->value[GSIM_KEY_SMS];
+    if (bytes < 0 || kernel->ns <= 0)
+        return (uint32_t)space->profile->value[GSIM_KEY_JOB_MEMORY_PPM];
+    int64_t fill = kernel->blocks > 0 && kernel->blocks < sms ? kernel->blocks : sms;
+    return gsim_space_memory_ppm(space->profile, (uint32_t)gsim_muldiv_floor(fill, GSIM_PPM, sms),
+                                 gsim_muldiv_floor(bytes, GSIM_NS_PER_S, kernel->ns));
+}
+
+/* What the kernel needs of SMs; one of which only the time is known fills its part of them. */
+static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
+                                      const struct gsim_member *member, int64_t number) {
+    const struct gsim_program *program = member->context.program;
+    int64_t sms = space->profile->value[GSIM_KEY_SMS];
+    int64_t part = gsim_muldiv_ceil(sms, member->spec.demand.fill_ppm, GSIM_PPM);
+    struct gsim_sm_kernel out = {.blocks = part > 0 ? part : 1,
+                                 .threads = 1,
+                                 .is_whole = true,
+                                 .memory_ppm = member->spec.demand.memory_ppm};
+    if (!program)
+        return out;
+    const struct gsim_program_kernel *kernel = &program->kernels[number];
+    out.memory_ppm = memory_ppm(space, program, kernel);
+    if (kernel->blocks == 0 || kernel->threads == 0)
+        return out;
+    out.is_whole = false;
+    out.blocks = kernel->blocks;
+    out.threads = kernel->threads;
+    out.register_bytes = kernel->register_bytes;
+    out.shared_bytes = kernel->shared_bytes;
+    return out;
+}
+
+/* A program that is slower alone than its kernels has a GPU at lower clocks (models/gpu/
+ * program_alone.h). Beside others it has so too, since no turn of theirs lets it rest. */
+static uint64_t clocked(const struct gsim_context *context, uint64_t rate_q32) {
+    if (context->pace_ns <= context->gpu_ns)
+        return rate_q32;
+    gsim_u128 rate = (gsim_u128)rate_q32 * (uint64_t)context->gpu_ns / (uint64_t)context->pace_ns;
+    return rate_q32 > 0 && rate == 0 ? 1 : (uint64_t)rate;
+}
+
+/* A kernel that the lane did not have when it was looked at last comes to the SMs now; what the
+ * lane had is forgotten at the end of each iteration. */
+static void note_arrival(struct gsim_ring *ring, int64_t kernel, int64_t now_ns) {
+    struct gsim_ring_state *state = &ring->state;
+    if (ring->times.arrived_ns != GSIM_NEVER && state->held_kernel == kernel)
+        return;
+    gsim_sm_held_clear(&state->held);
+    state->held_kernel = (uint32_t)kernel;
+    ring->times.arrived_ns = now_ns;
+}
+
+static void set(const struct gsim_rotation *rotation, struct gsim_ring *ring, uint64_t rate_q32,
+                gsim_work look_done, int64_t now_ns) {
+    if (ring->state.rate_q32 == rate_q32 && ring->state.look_done == look_done)
+        return;
+    gsim_ring_settle(rotation, ring, now_ns);
+    ring->state.rate_q32 = rate_q32;
+    ring->state.look_done = look_done;
+    gsim_ring_plan(rotation, ring, now_ns);
+}
+
+static void go_on_alone(const struct gsim_rotation *rotation, struct gsim_ring *ring,
+                        gsim_work look_done, int64_t now_ns) {
+    gsim_sm_held_clear(&ring->state.held);
+    ring->state.held_kernel = 0;
+    ring->times.arrived_ns = GSIM_NEVER;
+    set(rotation, ring, GSIM_RATE_ONE, look_done, now_ns);
+}
+
+/* The kernel of a running lane joins the batch, unless it needs no SMs now. */
+static void collect(const struct gsim_rotation *rotation, const struct gsim_space *space,
+                    struct gsim_lanes *lanes, uint16_t number, const struct place *place,
+                    struct batch *out) {
+    struct gsim_ring *ring = &lanes->rings[number];
+    gsim_ring_settle(rotation, ring, lanes->now_ns);
+    const struct gsim_member *member = &lanes->members[gsim_ring_running(ring)];
+    const struct gsim_context *context = &member->context;
+    struct gsim_kernel_span span = gsim_context_kernel(context, 1, lanes->now_ns);
+    gsim_work begin = span.start + before_it(space, context, &span);
+    if (context->done < begin || !needs_sms(context, span.kernel)) {
+        go_on_alone(rotation, ring, context->done < begin ? begin : span.end, lanes->now_ns);
+        return;
+    }
+    note_arrival(ring, span.kernel, lanes->now_ns);
+    struct gsim_sm_kernel kernel = shape_of(space, member, span.kernel);
+    kernel.all = span.end - begin;
+    kernel.left = span.end - context->done;
+    kernel.arrived_ns = ring->times.arrived_ns;
+    kernel.first_sm = (uint16_t)place->first_sm;
+    kernel.n_sms = (uint16_t)place->n_sms;
+    kernel.has_queue = place->has_queue;
+    kernel.held = &ring->state.held;
+    out->end[out->n] = span.end;
+    out->lane[out->n] = number;
+    out->kernel[out->n++] = kernel;
+}
+
+bool gsim_shared_sms_solve(const struct gsim_rotation *rotation, const struct gsim_space *space,
+                           uint16_t number, struct gsim_lanes *lanes) {
+    struct batch batch;
+    int64_t laid_out = 0;
+    if (!applies(space, number, lanes))
+        return false;
+    batch.n = 0;
+    for (uint16_t i = 0; i < lanes->n_rings; i++) {
+        const struct gsim_ring *ring = &lanes->rings[i];
+        if (!is_here(ring, number))
+            continue;
+        struct place place = place_of(space, ring, &laid_out);
+        if (gsim_ring_running(ring) != GSIM_NO_MEMBER)
+            collect(rotation, space, lanes, i, &place, &batch);
+    }
+    gsim_sm_array_solve(space, batch.kernel, batch.order, batch.n);
+    for (uint32_t i = 0; i < batch.n; i++) {
+        struct gsim_ring *ring = &lanes->rings[batch.lane[i]];
+        const struct gsim_context *context = &lanes->members[gsim_ring_running(ring)].context;
+        set(rotation, ring, clocked(context, batch.kernel[i].rate_q32),
+            batch.end[i] - batch.kernel[i].look, lanes->now_ns);
+    }
+    return true;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "models/gpu/sm_array.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The room on an SM, or the room that a block takes there. */
+struct room {
+    int64_t threads, register_bytes, shared_bytes, blocks;
+};
+
+static int64_t up_to(int64_t value, int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+static struct room of_sm(const struct gsim_profile *profile) {
+    return (struct room){
+        profile->value[GSIM_KEY_SM_THREADS], profile->value[GSIM_KEY_SM_REGISTER_BYTES],
+        profile->value[GSIM_KEY_SM_SHARED_BYTES], profile->value[GSIM_KEY_SM_BLOCKS]};
+}
+
+/* Warps are whole, and the registers of a thread are given out by eight. */
+static struct room of_block(const struct gsim_profile *profile,
+                            const struct gsim_sm_kernel *kernel) {
+    enum { WARP = 32, REGISTERS_BYTES = 8 * 4 };
+    struct room sm = of_sm(profile), need = {.blocks = 1};
+    if (kernel->is_whole)
+        return sm;
+    need.threads = up_to(kernel->threads, WARP);
+    need.register_bytes =
+        up_to((kernel->register_bytes + kernel->threads - 1) / kernel->threads, REGISTERS_BYTES) *
+        need.threads;
+    need.shared_bytes = kernel->shared_bytes + profile->value[GSIM_KEY_SM_BLOCK_SHARED_BYTES];
+    if (need.register_bytes > sm.register_bytes)
+        need.register_bytes = sm.register_bytes;
+    if (need.shared_bytes > sm.shared_bytes)
+        need.shared_bytes = sm.shared_bytes;
+    return need;
+}
+
+static int64_t times(int64_t free, int64_t need, int64_t most) {
+    return need <= 0 || free >= need * most ? most : free > 0 ? free / need : 0;
+}
+
+static int64_t fit(const struct room *free, const struct room *need) {
+    int64_t most = free->blocks / need->blocks;
+    most = times(free->threads, need->threads, most);
+    most = times(free->register_bytes, need->register_bytes, most);
+    most = times(free->shared_bytes, need->shared_bytes, most);
+    return most < UINT8_MAX ? most : UINT8_MAX;
+}
+
+static void take(struct room *free, const struct room *need, int64_t n) {
+    free->threads -= n * need->threads;
+    free->register_bytes -= n * need->register_bytes;
+    free->shared_bytes -= n * need->shared_bytes;
+    free->blocks -= n * need->blocks;
+}
+
+void gsim_sm_held_clear(struct gsim_sm_held *held) {
+    if (held->n > 0 || held->pace > 0)
+        memset(held, 0, sizeof *held);
+}
+
+int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm) {
+    int64_t step = profile->value[GSIM_KEY_MPS_SMS] > 0 ? profile->value[GSIM_KEY_MPS_SMS] : 1;
+    int64_t whole = profile->value[GSIM_KEY_SMS] * (int64_t)cap_ppm / GSIM_PPM / step * step;
+    int64_t least = whole > step ? whole : step;
+    return least < sms ? least : sms;
+}
+
+/* --- a kernel alone --------------------------------------------------------------------------- */
+
+struct alone {
+    struct room need;
+    int64_t per_sm; /* blocks that an SM holds when the kernel has the device alone */
+    int64_t in_flight; /* blocks of all SMs */
+};
+
+static struct alone of_alone(const struct gsim_space *space, const struct gsim_sm_kernel *kernel) {
+    struct room sm = of_sm(space->profile);
+    struct alone alone = {.need = of_block(space->profile, kernel)};
+    int64_t sms = space->profile->value[GSIM_KEY_SMS], most = fit(&sm, &alone.need);
+    alone.per_sm = most > 0 ? most : 1;
+    alone.in_flight = kernel->blocks < alone.per_sm * sms ? kernel->blocks : alone.per_sm * sms;
+    if (alone.in_flight < alone.per_sm * sms)
+        alone.per_sm = (alone.in_flight + sms - 1) / sms;
+    return alone;
+}
+
+/* --- placing ---------------------------------------------------------------------------------- */
+
+/* Blocks that have not ended, by the work that is left. */
+static int64_t blocks_left(const struct gsim_sm_kernel *kernel) {
+    gsim_work blocks = kernel->left * (gsim_work)kernel->blocks;
+    return (int64_t)((blocks + kernel->all - 1) / kernel->all);
+}
+
+static void put(struct gsim_sm_kernel *kernel, struct room *sms, const struct room *need,
+                int64_t sm, int64_t n) {
+    kernel->held->blocks[sm] = (uint8_t)(kernel->held->blocks[sm] + n);
+    kernel->held->n += (uint32_t)n;
+    take(&sms[sm], need, n);
+}
+
+/* Blocks go one by one to an SM with the most room for them. */
+static void place(struct gsim_sm_kernel *kernel, struct room *sms, const struct room *need,
+                  int64_t n) {
+    int64_t most = 0, all = 0, end = kernel->first_sm + kernel->n_sms;
+    uint8_t fits[GSIM_ARRAY_SMS_MAX];
+    for (int64_t sm = kernel->first_sm; sm < end; sm++) {
+        fits[sm] = (uint8_t)fit(&sms[sm], need);
+        most = fits[sm] > most ? fits[sm] : most;
+        all += fits[sm];
+    }
+    if (all <= n) {
+        for (int64_t sm = kernel->first_sm; sm < end; sm++)
+            put(kernel, sms, need, sm, fits[sm]);
+        return;
+    }
+    for (; n > 0; most--)
+        for (int64_t sm = kernel->first_sm; sm < end && n > 0; sm++)
+            if (fits[sm] == most) {
+                put(kernel, sms, need, sm, 1);
+                fits[sm]--;
+                n--;
+            }
+}
+
+/* The last blocks of a kernel that ran in several waves end one after another. */
+static void release(struct gsim_sm_kernel *kernel, struct room *sms, const struct room *need,
+                    int64_t keep) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t most = 0;
+    for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX; sm++)
+        most = held->blocks[sm] > most ? held->blocks[sm] : most;
+    for (; held->n > keep && most > 0; most--)
+        for (int64_t sm = 0; sm < GSIM_ARRAY_SMS_MAX && held->n > keep; sm++)
+            if (held->blocks[sm] == most)
+                put(kernel, sms, need, sm, -1);
+}
+
+static bool is_all_there(const struct gsim_sm_kernel *kernel) {
+    return kernel->held->pace >= kernel->blocks;
+}
+
+/* Blocks that began together end one after another, over the last part of their kernel: a third of
+ * them at a time. */
+static void end_unevenly(const struct gsim_space *space, struct gsim_sm_kernel *kernel,
+                         struct room *sms) {
+    enum { STEPS = 3 };
+    gsim_work spread =
+        kernel->all * (gsim_work)space->profile->value[GSIM_KEY_JOB_SPREAD_PPM] / GSIM_PPM;
+    for (int64_t part = STEPS - 1; part > 0; part--) {
+        gsim_work at = spread * (gsim_work)part / STEPS;
+        if (kernel->left > at) {
+            kernel->look = at;
+            return;
+        }
+        int64_t keep = (kernel->blocks * part + STEPS - 1) / STEPS;
+        if (kernel->held->n > keep) {
+            struct room need = of_block(space->profile, kernel);
+            release(kernel, sms, &need, keep);
+        }
+    }
+}
+
+static gsim_work work_of_blocks(const struct gsim_sm_kernel *kernel, int64_t blocks) {
+    return kernel->all * (gsim_work)blocks / (gsim_work)kernel->blocks;
+}
+
+/* Gives the kernel what it can have. Returns whether all of its blocks have begun. */
+static bool serve(const struct gsim_space *space, struct gsim_sm_kernel *kernel, struct room *sms) {
+    struct gsim_sm_held *held = kernel->held;
+    int64_t left = blocks_left(kernel);
+    kernel->look = 0;
+    if (is_all_there(kernel)) {
+        end_unevenly(space, kernel, sms);
+        return true;
+    }
+    struct alone alone = of_alone(space, kernel);
+    if (left > held->pace) {
+        place(kernel, sms, &alone.need, left - held->n);
+        held->pace = held->n;
+    }
+    if (left > held->pace) {
+        kernel->look = work_of_blocks(kernel, held->pace);
+        return false;
+    }
+    if (held->n == kernel->blocks)
+        return true;
+    if (left < held->n)
+        release(kernel, sms, &alone.need, left);
+    if (held->n * 4 > held->pace)
+        kernel->look = work_of_blocks(kernel, held->n / 2);
+    return true;
+}
+
+/* --- rates ------------------------------------------------------------------------------------ */
+
+/* SMs' worth of blocks. */
+static int64_t worth(const struct alone *alone, int64_t blocks) {
+    return blocks * GSIM_SM / alone->per_sm;
+}
+
+static gsim_u128 over_q32(int64_t all, int64_t part) {
+    return ((gsim_u128)(uint64_t)all << 32) / (uint64_t)(part > 0 ? part : 1);
+}
+
+/* How many times longer than alone each part of the kernel's time takes; what its SMs draw while it
+ * is bound by memory, and the part of its time here for which it is. */
+struct stretch {
+    gsim_u128 compute_q32, memory_q32;
+    int64_t draws_bytes_per_s;
+    int64_t bound_ppm;
+};
+
+static gsim_u128 time_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
+    return (gsim_u128)(uint64_t)(GSIM_PPM - kernel->memory_ppm) * stretch->compute_q32 +
+           (gsim_u128)kernel->memory_ppm * stretch->memory_q32;
+}
+
+static uint64_t rate_of(const struct gsim_sm_kernel *kernel, const struct stretch *stretch) {
+    gsim_u128 rate = ((gsim_u128)(uint64_t)GSIM_PPM << 64) / time_of(kernel, stretch);
+    return rate < GSIM_RATE_ONE ? (uint64_t)rate : GSIM_RATE_ONE;
+}
+
+static struct stretch undisturbed(const struct gsim_space *space,
+                                  const struct gsim_sm_kernel *kernel) {
+    struct alone alone = of_alone(space, kernel);
+    struct gsim_space device = gsim_space_of_device(space->profile);
+    int64_t had = worth(&alone, alone.in_flight), has = worth(&alone, kernel->held->pace);
+    struct stretch out = {.draws_bytes_per_s = gsim_space_bandwidth(space, has)};
+    out.compute_q32 = over_q32(had, has);
+    out.memory_q32 = over_q32(gsim_space_bandwidth(&device, had), out.draws_bytes_per_s);
+    if (out.memory_q32 < GSIM_RATE_ONE)
+        out.memory_q32 = GSIM_RATE_ONE;
+    gsim_u128 bound = (gsim_u128)kernel->memory_ppm * out.memory_q32;
+    out.bound_ppm = (int64_t)(bound * (uint64_t)GSIM_PPM / time_of(kernel, &out));
+    return out;
+}
+
+/* How much longer a part that is bound by memory takes beside another kernel, in ppm: while the
+ * other is bound by memory too, and both would draw more than there is. */
+static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *one,
+                          const struct stretch *other) {
+    int64_t both = one->draws_bytes_per_s + other->draws_bytes_per_s;
+    int64_t most = space->peak_bytes_per_s < INT64_MAX / 2
+                       ? gsim_space_bandwidth(space, space->sms * GSIM_SM)
+                       : INT64_MAX;
+    if (both <= most || most <= 0)
+        return 0;
+    return gsim_muldiv_floor(gsim_muldiv_floor(both - most, GSIM_PPM, most), other->bound_ppm,
+                             GSIM_PPM);
+}
+
+/* Kernels are bound by memory at times that have nothing to do with each other. */
+static void find_rates(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
+                       struct stretch *stretch) {
+    for (uint32_t i = 0; i < n; i++)
+        if (kernels[i].held->pace > 0)
+            stretch[i] = undisturbed(space, &kernels[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        kernels[i].rate_q32 = 0;
+        if (kernels[i].held->pace == 0)
+            continue;
+        struct stretch here = stretch[i];
+        int64_t factor_ppm = GSIM_PPM;
+        for (uint32_t j = 0; j < n; j++)
+            if (j != i && kernels[j].held->pace > 0)
+                factor_ppm += longer_ppm(space, &stretch[i], &stretch[j]);
+        here.memory_q32 = here.memory_q32 * (uint64_t)factor_ppm / (uint64_t)GSIM_PPM;
+        kernels[i].rate_q32 = rate_of(&kernels[i], &here);
+    }
+}
+
+/* --- all kernels ------------------------------------------------------------------------------ */
+
+static void order(const struct gsim_sm_kernel *kernels, uint16_t *by_age, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i;
+        for (; at > 0 && kernels[by_age[at - 1]].arrived_ns > kernels[i].arrived_ns; at--)
+            by_age[at] = by_age[at - 1];
+        by_age[at] = (uint16_t)i;
+    }
+}
+
+static void find_room(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
+                      uint32_t n, struct room *sms) {
+    struct room whole = of_sm(space->profile);
+    for (int64_t sm = 0; sm < space->sms; sm++)
+        sms[sm] = whole;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gsim_sm_held *held = kernels[i].held;
+        if (held->n == 0)
+            continue;
+        struct room need = of_block(space->profile, &kernels[i]);
+        for (int64_t sm = 0; sm < space->sms; sm++)
+            take(&sms[sm], &need, held->blocks[sm]);
+    }
+}
+
+void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                         uint16_t *scratch, uint32_t n) {
+    struct room sms[GSIM_ARRAY_SMS_MAX];
+    struct stretch stretch[GSIM_ARRAY_KERNELS_MAX];
+    bool is_blocked = false;
+    assert(space->sms <= GSIM_ARRAY_SMS_MAX && n <= GSIM_ARRAY_KERNELS_MAX);
+    find_room(space, kernels, n, sms);
+    order(kernels, scratch, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct gsim_sm_kernel *kernel = &kernels[scratch[i]];
+        kernel->look = 0;
+        if (is_blocked && !kernel->has_queue)
+            continue;
+        if (!serve(space, kernel, sms) && !kernel->has_queue)
+            is_blocked = true;
+    }
+    find_rates(space, kernels, n, stretch);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The blocks of kernels on the SMs of one space, as the hardware serves kernels of processes that
+ * share it (MPS): the oldest kernel first, and the next one only when all blocks of the kernels
+ * before it are on SMs. A block goes where threads, registers, shared memory and a place for it are
+ * left. So a kernel that fills the GPU keeps later kernels away until its last blocks have begun,
+ * and a kernel that leaves room lets them run beside it.
+ *
+ * Processes with a cap, or with SMs of their own, have queues of their own: their kernels wait for
+ * room on their SMs only.
+ *
+ * A kernel with part of the blocks on SMs that it has alone runs at that part of its speed; of the
+ * part of its time that is bound by memory, at that part of the bandwidth. Free of time: the owner
+ * says how much of each kernel is left, and asks again at the answers' `look`. Integers only. */
+#ifndef GSIM_MODELS_GPU_SM_ARRAY_H
+#define GSIM_MODELS_GPU_SM_ARRAY_H
+
+#include "models/gpu/space.h"
+
+/* SMs of a device; a larger one shares by rates only. Kernels at one time: lanes of a GPU. */
+enum { GSIM_ARRAY_SMS_MAX = 192, GSIM_ARRAY_KERNELS_MAX = 256 };
+
+/* What a kernel puts on the SMs of its lane; part of the lane's state. */
+struct gsim_sm_held {
+    uint8_t blocks[GSIM_ARRAY_SMS_MAX]; /* by SM of the space */
+    uint32_t n; /* of all SMs */
+    uint32_t pace; /* the blocks that decide its speed: n until its last blocks have begun */
+};
+
+/* A kernel that runs or waits. */
+struct gsim_sm_kernel {
+    int64_t blocks, threads; /* above 0; threads of one block */
+    int64_t register_bytes, shared_bytes; /* of one block */
+    /* a kernel of which only the time is known: it lets none run beside its blocks */
+    bool is_whole;
+    uint32_t memory_ppm; /* part of its time alone that is bound by memory */
+    gsim_work all, left; /* its work, and the rest of it; above 0 */
+    int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
+    uint16_t first_sm, n_sms; /* the SMs that it may use */
+    bool has_queue; /* its SMs have a queue of their own */
+    struct gsim_sm_held *held;
+
+    /* Answers. */
+    uint64_t rate_q32; /* of its rate alone; 0: it waits */
+    gsim_work look; /* its rest at which it is to be asked for again; 0: at its end */
+};
+
+/* Puts blocks on SMs and finds all rates. scratch: a place for an order of n kernels. */
+void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
+                         uint16_t *scratch, uint32_t n);
+void gsim_sm_held_clear(struct gsim_sm_held *held);
+/* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
+int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Kernels on the SMs of one GPU, block by block: the order in which they are served, what a cap
+ * leaves, and the equations of models/gpu/space.h where both models apply. A device of 4 SMs, each
+ * with room for 64 threads and 8 KiB of shared memory. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "models/gpu/sm_array.h"
+
+enum { SMS = 4, WORK_NS = 1000 };
+
+static const struct gsim_curve_point hbm_by_sms[] = {{1, 400}, {2, 700}, {4, 1000}};
+static const struct gsim_profile device = {.value = {[GSIM_KEY_SMS] = SMS,
+                                                     [GSIM_KEY_HBM_BY_SMS] = 3,
+                                                     [GSIM_KEY_HBM_BYTES_PER_S] = 1000,
+                                                     [GSIM_KEY_SM_THREADS] = 64,
+                                                     [GSIM_KEY_SM_REGISTER_BYTES] = 65536,
+                                                     [GSIM_KEY_SM_SHARED_BYTES] = 8192,
+                                                     [GSIM_KEY_SM_BLOCKS] = 4,
+                                                     [GSIM_KEY_MPS_SMS] = 2},
+                                           .curve = {[GSIM_KEY_HBM_BY_SMS] = hbm_by_sms}};
+
+static struct gsim_sm_kernel kernel(int64_t blocks, int64_t shared_bytes,
+                                    struct gsim_sm_held *held) {
+    gsim_sm_held_clear(held);
+    return (struct gsim_sm_kernel){.blocks = blocks,
+                                   .threads = 32,
+                                   .register_bytes = 1024,
+                                   .shared_bytes = shared_bytes,
+                                   .all = gsim_work_of_ns(WORK_NS),
+                                   .left = gsim_work_of_ns(WORK_NS),
+                                   .n_sms = SMS,
+                                   .held = held};
+}
+
+static void solve(struct gsim_sm_kernel *kernels, uint32_t n) {
+    struct gsim_space space = gsim_space_of_device(&device);
+    uint16_t order[4];
+    gsim_sm_array_solve(&space, kernels, order, n);
+}
+
+/* Eight blocks of which an SM holds one: four wait, and keep the second kernel away although there
+ * are threads left for it. It begins when the last four blocks do, half of the work later. */
+static void test_a_kernel_waits_for_the_blocks_before_it(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(8, 8192, &held[0]), kernel(2, 0, &held[1])};
+    kernels[1].arrived_ns = 1;
+    solve(kernels, 2);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+    assert_int_equal(kernels[1].rate_q32, 0);
+    assert_true(kernels[0].look == gsim_work_of_ns(WORK_NS / 2));
+    kernels[0].left = kernels[0].look;
+    solve(kernels, 2);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE);
+    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE);
+    assert_int_equal(held[1].n, 2);
+}
+
+static void test_a_queue_of_its_own_does_not_wait(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(8, 8192, &held[0]), kernel(2, 0, &held[1])};
+    kernels[1].arrived_ns = 1;
+    kernels[1].has_queue = true;
+    solve(kernels, 2);
+    assert_int_equal(kernels[1].rate_q32, GSIM_RATE_ONE);
+}
+
+/* Four blocks that fill an SM each stay to their end, and leave nothing: the younger kernel waits
+ * for all of it, and has the rest of the SMs when three of them are free. */
+static void test_blocks_go_where_there_is_room(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(4, 8192, &held[0]), kernel(4, 4096, &held[1])};
+    kernels[0].arrived_ns = 1;
+    kernels[1].n_sms = 1;
+    solve(kernels, 2); /* the older one first: two blocks on its only SM */
+    assert_int_equal(held[1].n, 2);
+    assert_int_equal(held[0].n, 0); /* two blocks of the older kernel wait */
+    kernels[1].has_queue = true;
+    solve(kernels, 2);
+    assert_int_equal(held[0].n, 3);
+    assert_int_equal(held[0].blocks[0], 0);
+    assert_int_equal(kernels[0].rate_q32, GSIM_RATE_ONE / 4 * 3);
+}
+
+/* Caps of 10, 25, 30, 50, 70, 75 and 100 % left 12, 32, 38, 66, 92, 98 and 132 SMs of an H200. */
+static void test_a_cap_is_rounded_down_to_pairs_of_sms(void **state) {
+    (void)state;
+    static const int64_t percent[] = {10, 25, 30, 50, 70, 75, 100};
+    static const int64_t sms[] = {12, 32, 38, 66, 92, 98, 132};
+    struct gsim_profile h200 = device;
+    h200.value[GSIM_KEY_SMS] = 132;
+    for (size_t i = 0; i < sizeof sms / sizeof *sms; i++)
+        assert_int_equal(gsim_sm_array_width(&h200, 132, (uint32_t)(percent[i] * 10000)), sms[i]);
+}
+
+static uint64_t by_rates(uint32_t cap_ppm, uint32_t memory_ppm) {
+    struct gsim_space space = gsim_space_of_device(&device);
+    struct gsim_holder holder = {.cap_ppm = cap_ppm,
+                                 .fill_ppm = GSIM_PPM,
+                                 .memory_ppm = memory_ppm,
+                                 .hbm_bytes_per_s = memory_ppm * 1000 / GSIM_PPM};
+    gsim_space_solve(&space, &holder, 1);
+    return holder.rate_q32;
+}
+
+/* A kernel that fills the GPU alone, on half of the SMs: the part of its time that is bound by
+ * memory goes by bandwidth, 700 of 1000, the rest by SMs. */
+static void test_alone_under_a_cap_both_models_agree(void **state) {
+    (void)state;
+    for (uint32_t memory_ppm = 0; memory_ppm <= GSIM_PPM; memory_ppm += 250000) {
+        struct gsim_sm_held held = {.n = 0};
+        struct gsim_sm_kernel one = kernel(40, 8192, &held);
+        one.n_sms = 2;
+        one.memory_ppm = memory_ppm;
+        solve(&one, 1);
+        int64_t apart = (int64_t)one.rate_q32 - (int64_t)by_rates(500000, memory_ppm);
+        assert_in_range(apart + 4, 0, 8);
+    }
+}
+
+/* Two kernels that are bound by memory all the time, on two SMs each: they would draw 1400 of 1000
+ * bytes a second, so each has 500 of the 1000 that it has alone. */
+static void test_bandwidth_is_shared_as_by_rates(void **state) {
+    (void)state;
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+    for (uint16_t i = 0; i < 2; i++) {
+        kernels[i].first_sm = (uint16_t)(2 * i);
+        kernels[i].n_sms = 2;
+        kernels[i].has_queue = true;
+        kernels[i].memory_ppm = GSIM_PPM;
+    }
+    solve(kernels, 2);
+    for (uint16_t i = 0; i < 2; i++)
+        assert_in_range((kernels[i].rate_q32 + 10000) / 20000, GSIM_RATE_ONE / 2 / 20000 - 1,
+                        GSIM_RATE_ONE / 2 / 20000 + 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
+        cmocka_unit_test(test_a_queue_of_its_own_does_not_wait),
+        cmocka_unit_test(test_blocks_go_where_there_is_room),
+        cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
+        cmocka_unit_test(test_alone_under_a_cap_both_models_agree),
+        cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
+    };
+    return cmocka_run_group_tests_name("kernels on SMs", tests, NULL, NULL);
+}
