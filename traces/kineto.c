@@ -7,25 +7,21 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/json.h"
+#include "traces/chrome_event.h"
 #include "traces/overlap.h"
 #include "traces/profiler.h"
 
 /* The place of the innermost bracket of interest. */
 enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, DEVICES, DEVICE, IGNORED };
-enum { MAX_PLACES = 66, MAX_CATEGORY = 32, MAX_DEVICES = 64 };
+enum { MAX_PLACES = 66, MAX_DEVICES = 64 };
 
 struct kineto {
     struct gsim_kernels *kernels;
     struct gsim_log *log;
     enum place place[MAX_PLACES];
     int depth;
-    char name[GSIM_MAX_FIELD_BYTES + 1]; /* of the event under way */
-    size_t length;
-    char category[MAX_CATEGORY];
-    int64_t dur_ns, begin_ns;
-    int64_t device; /* -1: not given */
-    bool has_begin;
+    struct gsim_chrome_event event; /* the event under way */
+    int64_t device; /* its device; -1: not given */
     int64_t used; /* the device of all kernels; -1: no kernel has named a device */
     struct {
         int64_t id;
@@ -46,11 +42,8 @@ static enum gsim_status begin_device(struct kineto *k, int64_t line) {
 }
 
 static void begin_event(struct kineto *k) {
-    k->length = 0;
-    k->name[0] = '\0';
-    k->category[0] = '\0';
-    k->dur_ns = k->device = -1;
-    k->has_begin = false;
+    gsim_chrome_event_begin(&k->event);
+    k->device = -1;
 }
 
 static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char *key,
@@ -83,9 +76,9 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
  * (gpu_user_annotation) is not counted again. Old traces call the category Operator. */
 static bool is_step(const struct kineto *k) {
     static const char prefix[] = "ProfilerStep#";
-    return gsim_text_choice(k->category, "user_annotation|Operator") >= 0 &&
-           strncmp(k->name, prefix, sizeof prefix - 1) == 0 && k->dur_ns >= 0 &&
-           k->dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns;
+    return gsim_text_choice(k->event.category, "user_annotation|Operator") >= 0 &&
+           strncmp(k->event.name, prefix, sizeof prefix - 1) == 0 && k->event.dur_ns >= 0 &&
+           k->event.dur_ns <= GSIM_TIME_MAX - k->kernels->steps_ns;
 }
 
 /* A profile is of one GPU: kernels of two GPUs at a time are an iteration of neither. */
@@ -105,58 +98,26 @@ static enum gsim_status check_device(struct kineto *k, int64_t line) {
 static enum gsim_status end_event(struct kineto *k, int64_t line) {
     if (is_step(k)) {
         k->kernels->n_steps++;
-        k->kernels->steps_ns += k->dur_ns;
+        k->kernels->steps_ns += k->event.dur_ns;
     }
-    k->n_copies += gsim_text_choice(k->category, "gpu_memcpy|gpu_memset|Memcpy|Memset") >= 0;
-    if (gsim_text_choice(k->category, "kernel|Kernel") < 0)
+    k->n_copies += gsim_text_choice(k->event.category, "gpu_memcpy|gpu_memset|Memcpy|Memset") >= 0;
+    if (gsim_text_choice(k->event.category, "kernel|Kernel") < 0)
         return GSIM_OK;
-    if (k->dur_ns < 0 || k->length == 0)
+    if (k->event.dur_ns < 0 || k->event.length == 0)
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
                          "a kernel without a name or a duration");
     enum gsim_status status = check_device(k, line);
     if (status != GSIM_OK)
         return status;
-    if (k->has_begin)
-        return gsim_overlap_add(k->kernels, k->name, k->length, k->begin_ns, k->dur_ns, line);
-    return gsim_kernels_add(k->kernels, k->name, k->length, 1, k->dur_ns, line);
+    if (k->event.has_begin)
+        return gsim_overlap_add(k->kernels, k->event.name, k->event.length, k->event.begin_ns,
+                                k->event.dur_ns, line);
+    return gsim_kernels_add(k->kernels, k->event.name, k->event.length, 1, k->event.dur_ns, line);
 }
 
 static enum gsim_status on_close(void *arg, int64_t line) {
     struct kineto *k = arg;
     return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
-}
-
-static enum gsim_status take_time(struct kineto *k, enum gsim_json_kind kind, const char *key,
-                                  const char *text, size_t length, int64_t line) {
-    bool is_begin = strcmp(key, "ts") == 0;
-    int64_t *out = is_begin ? &k->begin_ns : &k->dur_ns;
-    if (kind != GSIM_JSON_NUMBER ||
-        gsim_parse_decimal(text, length, GSIM_NS_PER_US, out) != GSIM_PARSE_OK ||
-        (!is_begin && *out < 0))
-        return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
-                         "key '%s': '%.40s' is not a time in microseconds", key, text);
-    k->has_begin |= is_begin;
-    return GSIM_OK;
-}
-
-static enum gsim_status take_value(struct kineto *k, enum gsim_json_kind kind, const char *key,
-                                   const char *text, size_t length, int64_t line) {
-    if (strcmp(key, "dur") == 0 || strcmp(key, "ts") == 0)
-        return take_time(k, kind, key, text, length, line);
-    if (strcmp(key, "cat") == 0 && kind == GSIM_JSON_TEXT)
-        (void)snprintf(k->category, sizeof k->category, "%s", length < MAX_CATEGORY ? text : "");
-    if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT) {
-        memcpy(k->name, text, length + 1);
-        k->length = length;
-    }
-    return GSIM_OK;
-}
-
-/* Reads a device's number, of a kernel or of an entry of deviceProperties. */
-static void take_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
-    int64_t value;
-    if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)
-        *out = value;
 }
 
 static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
@@ -167,11 +128,12 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line, "%s where events stand",
                          gsim_json_kind_name(kind));
     if (here == EVENT)
-        return take_value(k, kind, key, text, length, line);
+        return gsim_chrome_event_take(&k->event, kind, key, text, length, k->kernels->path, line,
+                                      k->log);
     if (here == ARGS && strcmp(key, "device") == 0)
-        take_number(kind, text, &k->device);
+        gsim_chrome_number(kind, text, &k->device);
     if (here == DEVICE && strcmp(key, "id") == 0)
-        take_number(kind, text, &k->gpu[k->n_gpus - 1].id);
+        gsim_chrome_number(kind, text, &k->gpu[k->n_gpus - 1].id);
     if (here == DEVICE && strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT)
         k->gpu[k->n_gpus - 1].name = gsim_arena_strdup(k->arena, text);
     return GSIM_OK;

@@ -6,31 +6,26 @@
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
-#include "traces/json.h"
+#include "traces/chrome_event.h"
 #include "traces/timeline.h"
 
 /* The place of the innermost bracket of interest. */
 enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, SIZE, DEVICES, DEVICE, IGNORED };
-enum { MAX_PLACES = 66, MAX_CATEGORY = 32 };
+enum { MAX_PLACES = 66 };
 
 struct kineto {
     struct gsim_timeline *timeline;
     enum place place[MAX_PLACES];
     int depth;
-    struct gsim_timeline_record record; /* of the event under way */
-    char name[GSIM_MAX_FIELD_BYTES + 1];
-    size_t length;
-    char category[MAX_CATEGORY];
-    bool has_begin;
+    struct gsim_chrome_event event; /* the event under way, and its record */
+    struct gsim_timeline_record record;
     int64_t *size; /* the size that the list under way gives */
     int64_t ignored;
 };
 
 static void begin_event(struct kineto *k, int64_t line) {
-    k->record = (struct gsim_timeline_record){.dur_ns = -1, .corr = -1, .stream = -1, .line = line};
-    k->length = 0;
-    k->name[0] = k->category[0] = '\0';
-    k->has_begin = false;
+    k->record = (struct gsim_timeline_record){.corr = -1, .stream = -1, .line = line};
+    gsim_chrome_event_begin(&k->event);
 }
 
 static int64_t *size_of(struct kineto *k, const char *key) {
@@ -72,9 +67,10 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
 
 static int what_of(const struct kineto *k) {
     static const char step[] = "ProfilerStep#";
-    switch (gsim_text_choice(k->category, "cuda_runtime|cuda_driver|Runtime|kernel|Kernel|"
-                                          "gpu_memcpy|Memcpy|gpu_memset|Memset|user_annotation|"
-                                          "Operator")) {
+    switch (gsim_text_choice(k->event.category,
+                             "cuda_runtime|cuda_driver|Runtime|kernel|Kernel|"
+                             "gpu_memcpy|Memcpy|gpu_memset|Memset|user_annotation|"
+                             "Operator")) {
     case 0:
     case 1:
     case 2:
@@ -90,7 +86,7 @@ static int what_of(const struct kineto *k) {
         return GSIM_TIMELINE_SET;
     case 9:
     case 10:
-        return strncmp(k->name, step, sizeof step - 1) == 0 ? GSIM_TIMELINE_ITERATION : -1;
+        return strncmp(k->event.name, step, sizeof step - 1) == 0 ? GSIM_TIMELINE_ITERATION : -1;
     default:
         return -1;
     }
@@ -100,49 +96,20 @@ static enum gsim_status end_event(struct kineto *k, int64_t line) {
     int what = what_of(k);
     if (what < 0)
         return GSIM_OK;
-    if (!k->has_begin || k->record.dur_ns < 0)
+    if (!k->event.has_begin || k->event.dur_ns < 0)
         return gsim_fail(k->timeline->log, GSIM_BAD_INPUT, k->timeline->path, line,
-                         "'%.64s' has no ts or no dur: when it ran is not known", k->name);
+                         "'%.64s' has no ts or no dur: when it ran is not known", k->event.name);
+    k->record.begin_ns = k->event.begin_ns;
+    k->record.dur_ns = k->event.dur_ns;
     k->record.what = (uint8_t)what;
     if (what == GSIM_TIMELINE_CALL) /* the stream of a call is not that of what it waits for */
         k->record.stream = -1;
-    return gsim_timeline_add(k->timeline, &k->record, k->name, k->length);
+    return gsim_timeline_add(k->timeline, &k->record, k->event.name, k->event.length);
 }
 
 static enum gsim_status on_close(void *arg, int64_t line) {
     struct kineto *k = arg;
     return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
-}
-
-static enum gsim_status take_time(struct kineto *k, enum gsim_json_kind kind, const char *key,
-                                  const char *text, size_t length, int64_t line) {
-    bool is_begin = strcmp(key, "ts") == 0;
-    int64_t *out = is_begin ? &k->record.begin_ns : &k->record.dur_ns;
-    if (kind != GSIM_JSON_NUMBER ||
-        gsim_parse_decimal(text, length, GSIM_NS_PER_US, out) != GSIM_PARSE_OK)
-        return gsim_fail(k->timeline->log, GSIM_BAD_INPUT, k->timeline->path, line,
-                         "key '%s': '%.40s' is not a time in microseconds", key, text);
-    k->has_begin |= is_begin;
-    return GSIM_OK;
-}
-
-static enum gsim_status take_value(struct kineto *k, enum gsim_json_kind kind, const char *key,
-                                   const char *text, size_t length, int64_t line) {
-    if (strcmp(key, "dur") == 0 || strcmp(key, "ts") == 0)
-        return take_time(k, kind, key, text, length, line);
-    if (strcmp(key, "cat") == 0 && kind == GSIM_JSON_TEXT)
-        (void)snprintf(k->category, sizeof k->category, "%s", length < MAX_CATEGORY ? text : "");
-    if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT) {
-        memcpy(k->name, text, length + 1);
-        k->length = length;
-    }
-    return GSIM_OK;
-}
-
-static void take_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
-    int64_t value;
-    if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)
-        *out = value;
 }
 
 static void take_argument(struct kineto *k, enum gsim_json_kind kind, const char *key,
@@ -156,7 +123,7 @@ static void take_argument(struct kineto *k, enum gsim_json_kind kind, const char
                      {"shared memory", &k->record.shared_bytes}};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
         if (strcmp(key, arguments[i].key) == 0)
-            take_number(kind, text, arguments[i].out);
+            gsim_chrome_number(kind, text, arguments[i].out);
 }
 
 static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
@@ -165,12 +132,13 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     int64_t value = 0;
     switch (k->place[k->depth]) {
     case EVENT:
-        return take_value(k, kind, key, text, length, line);
+        return gsim_chrome_event_take(&k->event, kind, key, text, length, k->timeline->path, line,
+                                      k->timeline->log);
     case ARGS:
         take_argument(k, kind, key, text);
         return GSIM_OK;
     case SIZE:
-        take_number(kind, text, &value);
+        gsim_chrome_number(kind, text, &value);
         if (value > 0 && *k->size <= INT64_MAX / value)
             *k->size *= value;
         return GSIM_OK;

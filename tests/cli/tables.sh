@@ -3,19 +3,15 @@
 # gsim table: means, intervals and tests against those of gsim compare and of SQL. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. tests/support/check.sh
 
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
-}
 # expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
 expect() {
     name=$1 code=$2 pattern=$3
     shift 3
-    "$@" >"$tmp/out" 2>&1
+    "$@" >"$tmp/log" 2>&1
     got=$?
-    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
+    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/log"
     say "$name (exit $got)" $?
 }
 
@@ -40,24 +36,24 @@ gpus-per-node = 8
 load = 0.6, 0.9
 reps = 4
 G
-"$gsim" sweep "$tmp/grid.ini" -o "$tmp/r.db" --quiet >"$tmp/out" 2>&1
+"$gsim" sweep "$tmp/grid.ini" -o "$tmp/r.db" --quiet >"$tmp/log" 2>&1
 say "a grid of policies, loads and replications" $?
 sql() { sqlite3 "$tmp/r.db" "$1"; }
 number() { awk -F, "NR > 1 && \$1 ~ /$1/ && \$2 ~ /$2/ {print \$($3)}" "$tmp/csv" | tr -d '"'; }
 
 # --- against SQL, and against gsim compare on the same replications
-"$gsim" table "$tmp/r.db" --x load --format csv >"$tmp/csv" 2>"$tmp/out"
+"$gsim" table "$tmp/r.db" --x load --format csv >"$tmp/csv" 2>"$tmp/log"
 cells=$(($(wc -l <"$tmp/csv") - 1))
 [ "$cells" -eq 6 ]
 say "a cell for each policy and load ($cells)" $?
 # the head has a comma within its quotes, so fields count from 2
 want=$(sql "select printf('%.9g', avg(jct_mean_s) / 60) from run join setting using (run_id) where key = 'load' and value = '0.9' and policy = 'srtf'")
 got=$(awk -F'",' '/load = 0.9",srtf/ {split($2, f, ","); printf "%.9g", f[3]}' "$tmp/csv")
-echo "$got and $want" >"$tmp/out"
+echo "$got and $want" >"$tmp/log"
 [ "$got" = "$want" ]
 say "a mean is SQL's mean over replications" $?
-"$gsim" compare --quiet --no-what-if --policies fifo,srtf,las --gpus-per-node 8 --load 0.9 --reps 4 --format json "$tmp/spec.ini" >"$tmp/json" 2>"$tmp/out"
-python3 - "$tmp" >"$tmp/out" 2>&1 <<'P'
+"$gsim" compare --quiet --no-what-if --policies fifo,srtf,las --gpus-per-node 8 --load 0.9 --reps 4 --format json "$tmp/spec.ini" >"$tmp/json" 2>"$tmp/log"
+python3 - "$tmp" >"$tmp/log" 2>&1 <<'P'
 import csv, json, sys
 folder = sys.argv[1]
 cells = {(r["column"].split(" = ")[-1], r["row"]): r for r in csv.DictReader(open(folder + "/csv"))}
@@ -77,26 +73,26 @@ say "intervals are those of gsim compare" $?
 expect "a table in LaTeX has two heads" 0 'multicolumn{2}{c}{JCT mean' "$gsim" table "$tmp/r.db" --x load --format latex
 expect "groups of a column" 0 '^slowdown mean, bob$' "$gsim" table "$tmp/r.db" --by user --value slowdown_mean
 for value in gpu_hours jobs; do
-    "$gsim" table "$tmp/r.db" --where "policy = 'fifo'" --by user --value $value --format csv >"$tmp/csv" 2>"$tmp/out"
+    "$gsim" table "$tmp/r.db" --where "policy = 'fifo'" --by user --value $value --format csv >"$tmp/csv" 2>"$tmp/log"
     sum=$(awk -F'",' 'NR > 1 {split($2, f, ","); s += f[3] * f[2]} END {printf "%.6g", s}' "$tmp/csv")
     if [ $value = jobs ]; then want=1200; else
         want=$(sql "select printf('%.6g', sum(service_ns / 1e9 * gpus_ppm / 1e6) / 3600) from job join run using (run_id) where policy = 'fifo'"); fi
-    echo "$sum and $want" >"$tmp/out"
+    echo "$sum and $want" >"$tmp/log"
     [ "$sum" = "$want" ]
     say "$value of all groups are those of all jobs" $?
 done
-"$gsim" table "$tmp/r.db" --changed srtf --format csv >"$tmp/csv" 2>"$tmp/out"
+"$gsim" table "$tmp/r.db" --changed srtf --format csv >"$tmp/csv" 2>"$tmp/log"
 first=$(sed -n 2p "$tmp/csv" | cut -d, -f1,7)
 want=$(sql "select a.job_id || ',' || printf('%.9g', (b.end_ns - a.end_ns) / 1e9) from job as a join job as b using (job)
     where a.run_id = (select min(run_id) from run where policy = 'fifo') and b.run_id = (select min(run_id) from run where policy = 'srtf')
     order by abs(a.end_ns - b.end_ns) desc, job limit 1")
-echo "$first and $want" >"$tmp/out"
+echo "$first and $want" >"$tmp/log"
 [ "$(echo "$first" | cut -d, -f1)" = "$(echo "$want" | cut -d, -f1)" ] && [ -n "$first" ]
 say "the job that changes most" $?
 
 # --- shaken traces have ranges, and no p
 printf 'trace = traces/samples/cluster.csv\npolicy = fifo, srtf\nnodes = 2\ngpus-per-node = 8\nshake = 5%%\nreps = 3\n' >"$tmp/shaken.ini"
-"$gsim" sweep "$tmp/shaken.ini" -o "$tmp/s.db" --quiet >"$tmp/out" 2>&1
+"$gsim" sweep "$tmp/shaken.ini" -o "$tmp/s.db" --quiet >"$tmp/log" 2>&1
 expect "shaken traces give ranges" 0 'no chance of being wrong' "$gsim" table "$tmp/s.db"
 "$gsim" table "$tmp/s.db" --format csv | awk -F, 'NR > 1 && $NF != "" {exit 1}'
 say "shaken traces give no p" $?

@@ -3,19 +3,15 @@
 # gsim describe and gsim resample: the facts of a trace, and traces that it might have been. $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. tests/support/check.sh
 
-say() { # name, status
-    if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | head -5; fi
-}
 # expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
 expect() {
     name=$1 code=$2 pattern=$3
     shift 3
-    "$@" >"$tmp/out" 2>&1
+    "$@" >"$tmp/log" 2>&1
     got=$?
-    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"
+    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/log"
     say "$name (exit $got)" $?
 }
 
@@ -35,7 +31,7 @@ for i, r in enumerate(rows):
     print("j%d,%.3f,%.3f,%d,%s" % (i, *r))
 P
 python3 "$tmp/make.py" >"$tmp/month.csv"
-"$gsim" describe --format json "$tmp/month.csv" >"$tmp/facts.json" 2>"$tmp/out"
+"$gsim" describe --format json "$tmp/month.csv" >"$tmp/facts.json" 2>"$tmp/log"
 cat >"$tmp/facts.py" <<'P'
 import csv, json, math, statistics as st, sys
 facts = json.load(open(sys.argv[1]))[0]
@@ -63,7 +59,7 @@ want = {
 for name, value in want.items():
     assert abs(facts[name] - value) <= 1e-6 * abs(value), (name, facts[name], value)
 P
-python3 "$tmp/facts.py" "$tmp/facts.json" "$tmp/month.csv" >"$tmp/out" 2>&1
+python3 "$tmp/facts.py" "$tmp/facts.json" "$tmp/month.csv" >"$tmp/log" 2>&1
 say "facts are those of a second implementation" $?
 expect "traces and specs side by side" 0 'cluster.csv .*bursty.ini' "$gsim" describe traces/samples/cluster.csv traces/samples/bursty.ini
 expect "no trace" 2 'which trace' "$gsim" describe
@@ -72,18 +68,18 @@ expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format late
 # --- resampling
 but_time() { jobs "$1" | awk -F, '{print $1, $3 + 0, $4, $5}' | sort; }
 jobs() { grep -v '^#' "$1" | tail -n +2; }
-"$gsim" resample "$tmp/month.csv" --near 0 -o "$tmp/same.csv" 2>"$tmp/out"
+"$gsim" resample "$tmp/month.csv" --near 0 -o "$tmp/same.csv" 2>"$tmp/log"
 but_time "$tmp/month.csv" >"$tmp/one"
 but_time "$tmp/same.csv" >"$tmp/two"
-cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1 && [ "$(jobs "$tmp/same.csv" | awk -F, '{s += $2} END {printf "%.0f", s}')" = \
+cmp "$tmp/one" "$tmp/two" >"$tmp/log" 2>&1 && [ "$(jobs "$tmp/same.csv" | awk -F, '{s += $2} END {printf "%.0f", s}')" = \
     "$(jobs "$tmp/month.csv" | awk -F, '{s += $2} END {printf "%.0f", s}')" ]
 say "blocks that may not move stay" $?
-for seed in 1 2; do "$gsim" resample "$tmp/month.csv" --seed $seed -o "$tmp/s$seed.csv" 2>"$tmp/out"; done
+for seed in 1 2; do "$gsim" resample "$tmp/month.csv" --seed $seed -o "$tmp/s$seed.csv" 2>"$tmp/log"; done
 "$gsim" resample "$tmp/month.csv" --seed 1 -o "$tmp/again.csv"
-cmp "$tmp/s1.csv" "$tmp/again.csv" >"$tmp/out" 2>&1 && ! cmp -s "$tmp/s1.csv" "$tmp/s2.csv"
+cmp "$tmp/s1.csv" "$tmp/again.csv" >"$tmp/log" 2>&1 && ! cmp -s "$tmp/s1.csv" "$tmp/s2.csv"
 say "a seed gives one trace, another seed another" $?
 but_time "$tmp/s1.csv" >"$tmp/two"
-cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1
+cmp "$tmp/one" "$tmp/two" >"$tmp/log" 2>&1
 say "each job is there once" $?
 cat >"$tmp/moved.py" <<'P'
 import csv, sys
@@ -97,11 +93,11 @@ assert all(len(m) == 1 for m in by.values()), "a user's week was torn apart"
 assert all(abs(next(iter(m))) in (0, week) for m in by.values()), "a week moved by more than one place, or by part of one"
 assert any(next(iter(m)) for m in by.values()), "no week moved"
 P
-python3 "$tmp/moved.py" "$tmp/month.csv" "$tmp/s1.csv" >"$tmp/out" 2>&1
+python3 "$tmp/moved.py" "$tmp/month.csv" "$tmp/s1.csv" >"$tmp/log" 2>&1
 say "each user's weeks move whole, to a neighbour's place" $?
 "$gsim" resample "$tmp/month.csv" --load 1.5 -o "$tmp/more.csv" && "$gsim" resample "$tmp/month.csv" --load 0.5 -o "$tmp/less.csv"
 n=$(jobs "$tmp/month.csv" | wc -l)
-echo "$n, $(jobs "$tmp/more.csv" | wc -l), $(jobs "$tmp/less.csv" | wc -l)" >"$tmp/out"
+echo "$n, $(jobs "$tmp/more.csv" | wc -l), $(jobs "$tmp/less.csv" | wc -l)" >"$tmp/log"
 [ "$(jobs "$tmp/more.csv" | wc -l)" -gt $((n * 13 / 10)) ] && [ "$(jobs "$tmp/more.csv" | wc -l)" -lt $((n * 17 / 10)) ] &&
     [ "$(jobs "$tmp/less.csv" | wc -l)" -lt $((n * 7 / 10)) ] && "$gsim" describe "$tmp/more.csv" >/dev/null
 say "more load, less load, and names that stay different" $?
@@ -110,7 +106,7 @@ expect "compare over resampled traces" 0 'over 3 resampled traces' "$gsim" compa
 "$gsim" resample "$tmp/month.csv" --seed 1 --replication 2 -o "$tmp/r2.csv"
 "$gsim" --policy srtf --quiet --gpus-per-node 8 --nodes 2 "$tmp/r2.csv" --format csv | cut -d, -f6-20 >"$tmp/one"
 "$gsim" --policy srtf --quiet --gpus-per-node 8 --nodes 2 --resample user --replication 2 "$tmp/month.csv" --format csv | cut -d, -f6-20 >"$tmp/two"
-cmp "$tmp/one" "$tmp/two" >"$tmp/out" 2>&1 && [ -s "$tmp/one" ]
+cmp "$tmp/one" "$tmp/two" >"$tmp/log" 2>&1 && [ -s "$tmp/one" ]
 say "resample writes what --resample runs" $?
 expect "a column that is not there" 3 "no column 'vc'" "$gsim" resample "$tmp/month.csv" --by vc
 expect "a block of no time" 2 'week, day or a time' "$gsim" resample "$tmp/month.csv" --block 0s
@@ -126,7 +122,7 @@ if [ -n "$philly" ] && [ -r "$philly" ]; then
     "$gsim" import philly "$philly" -o "$tmp/philly.csv" --quiet
     for seed in 1 2 3; do "$gsim" resample "$tmp/philly.csv" --seed $seed -o "$tmp/p$seed.csv"; done
     "$gsim" describe --format json "$tmp/philly.csv" "$tmp/p1.csv" "$tmp/p2.csv" "$tmp/p3.csv" >"$tmp/facts.json"
-    python3 - "$tmp/facts.json" >"$tmp/out" 2>&1 <<'P'
+    python3 - "$tmp/facts.json" >"$tmp/log" 2>&1 <<'P'
 import json, sys
 was, *drawn = json.load(open(sys.argv[1]))
 for name in ("hourly arrivals, variance over mean", "busiest hour of day over quietest", "log duration, lag-1 autocorrelation"):
@@ -137,8 +133,8 @@ P
     wait_of() {
         "$gsim" --policy easy-backfill --quiet --nodes 64 --gpus-per-node 8 --format json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["wait_mean_s"])'
     }
-    echo "$(wait_of "$tmp/philly.csv") $(wait_of "$tmp/p1.csv") $(wait_of "$tmp/p2.csv") $(wait_of "$tmp/p3.csv")" >"$tmp/out"
-    awk '{mean = ($2 + $3 + $4) / 3; exit !(mean > $1 / 2 && mean < 2 * $1)}' "$tmp/out"
+    echo "$(wait_of "$tmp/philly.csv") $(wait_of "$tmp/p1.csv") $(wait_of "$tmp/p2.csv") $(wait_of "$tmp/p3.csv")" >"$tmp/log"
+    awk '{mean = ($2 + $3 + $4) / 3; exit !(mean > $1 / 2 && mean < 2 * $1)}' "$tmp/log"
     say "and its mean wait under EASY, within a factor of two" $?
 else
     echo "# skipped: no ../shared, or a slow build: Philly was not resampled"

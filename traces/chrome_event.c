@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/chrome_event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/units.h"
+
+void gsim_chrome_event_begin(struct gsim_chrome_event *event) {
+    event->length = 0;
+    event->name[0] = event->category[0] = '\0';
+    event->begin_ns = 0;
+    event->dur_ns = -1;
+    event->has_begin = false;
+}
+
+static enum gsim_status take_time(struct gsim_chrome_event *event, enum gsim_json_kind kind,
+                                  const char *key, const char *text, size_t length,
+                                  const char *path, int64_t line, struct gsim_log *log) {
+    bool is_begin = strcmp(key, "ts") == 0;
+    int64_t *out = is_begin ? &event->begin_ns : &event->dur_ns;
+    if (kind != GSIM_JSON_NUMBER ||
+        gsim_parse_decimal(text, length, GSIM_NS_PER_US, out) != GSIM_PARSE_OK ||
+        (!is_begin && *out < 0))
+        return gsim_fail(log, GSIM_BAD_INPUT, path, line,
+                         "key '%s': '%.40s' is not a time in microseconds", key, text);
+    event->has_begin |= is_begin;
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_chrome_event_take(struct gsim_chrome_event *event, enum gsim_json_kind kind,
+                                        const char *key, const char *text, size_t length,
+                                        const char *path, int64_t line, struct gsim_log *log) {
+    if (strcmp(key, "dur") == 0 || strcmp(key, "ts") == 0)
+        return take_time(event, kind, key, text, length, path, line, log);
+    if (strcmp(key, "cat") == 0 && kind == GSIM_JSON_TEXT)
+        (void)snprintf(event->category, sizeof event->category, "%s",
+                       length < GSIM_CHROME_CATEGORY ? text : "");
+    if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT) {
+        memcpy(event->name, text, length + 1);
+        event->length = length;
+    }
+    return GSIM_OK;
+}
+
+void gsim_chrome_number(enum gsim_json_kind kind, const char *text, int64_t *out) {
+    int64_t value;
+    if (kind == GSIM_JSON_NUMBER && gsim_parse_int(text, &value) == GSIM_PARSE_OK && value >= 0)
+        *out = value;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The part of a Chrome trace's event that its readers share: category, name and time. */
+#ifndef GSIM_TRACES_CHROME_EVENT_H
+#define GSIM_TRACES_CHROME_EVENT_H
+
+#include "traces/json.h"
+
+enum { GSIM_CHROME_CATEGORY = 32 };
+
+struct gsim_chrome_event {
+    char name[GSIM_MAX_FIELD_BYTES + 1];
+    size_t length; /* of the name */
+    char category[GSIM_CHROME_CATEGORY];
+    int64_t begin_ns, dur_ns; /* dur_ns < 0: not given */
+    bool has_begin;
+};
+
+void gsim_chrome_event_begin(struct gsim_chrome_event *event);
+/* Takes a value of the event; other keys than cat, name, ts and dur are passed over. */
+enum gsim_status gsim_chrome_event_take(struct gsim_chrome_event *event, enum gsim_json_kind kind,
+                                        const char *key, const char *text, size_t length,
+                                        const char *path, int64_t line, struct gsim_log *log);
+/* Stores a whole number of at least 0; other values leave *out as it is. */
+void gsim_chrome_number(enum gsim_json_kind kind, const char *text, int64_t *out);
+
+#endif
