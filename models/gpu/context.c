@@ -76,11 +76,18 @@ static int64_t launched_ns(const struct gsim_context *context, int64_t kernel) {
     return context->times.launch_ns + gsim_muldiv_floor(context->host_ns, kernel, context->kernels);
 }
 
+/* A program that is scaled down keeps its first kernels longer than 0: work that is none would be
+ * started for ever. */
+GSIM_APART static int64_t work_of_program(const struct gsim_context *context, int64_t kernel) {
+    int64_t ns = scaled(step_of(context, kernel)->end_ns, context->gpu_q32);
+    return ns > kernel ? ns : kernel + 1;
+}
+
 static int64_t work_after(const struct gsim_context *context, int64_t kernel) {
     if (kernel + 1 == context->kernels)
         return context->gpu_ns;
     if (gsim_rarely(context->program != NULL))
-        return scaled(step_of(context, kernel)->end_ns, context->gpu_q32);
+        return work_of_program(context, kernel);
     return gsim_muldiv_floor(context->gpu_ns, kernel + 1, context->kernels);
 }
 

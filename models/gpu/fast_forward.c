@@ -76,16 +76,23 @@ static bool is_same_member(const struct gsim_member *a, int64_t a_now_ns,
            gsim_context_is_same(&a->context, a_now_ns, &b->context, b_now_ns, back_ns, can_be_cut);
 }
 
+/* Whether kernels may share SMs block by block, now or when other members come on: a job has a
+ * program, and there are lanes beside each other. */
+static bool may_share_blocks(const struct gsim_lanes *lanes) {
+    for (uint16_t i = 0; i < lanes->capacity && lanes->n_rings > 1; i++)
+        if (lanes->members[i].is_present && lanes->members[i].context.program)
+            return true;
+    return false;
+}
+
 /* Whether the member's offset within a kernel decides the future: how the kernel is halted for a
  * more urgent member, how long it pads, when others may pad, when the member comes to memory that
  * it has not touched, or when its last blocks begin. */
 static bool can_be_cut(const struct gsim_lanes *lanes, const struct gsim_member *member) {
     const struct gsim_ring *ring = &lanes->rings[member->how.lane];
-    if (gsim_store_is_sweeping(&lanes->store, &member->tenant))
+    if (gsim_store_is_sweeping(&lanes->store, &member->tenant) || may_share_blocks(lanes))
         return true;
     bool is_outranked = false, outranks = false;
-    if (ring->times.arrived_ns != GSIM_NEVER || ring->state.look_done != 0)
-        return true;
     for (uint16_t i = 0; gsim_ring_is_by_priority(ring) && i < ring->n; i++) {
         is_outranked |= lanes->members[ring->member[i]].how.priority > member->how.priority;
         outranks |= lanes->members[ring->member[i]].how.priority < member->how.priority;
