@@ -167,6 +167,7 @@ struct gsim_arbiter_stats {
     int64_t skipped_ns; /* of the committed time */
     int64_t steps; /* steps that were simulated; skipped cycles take none */
     bool is_approximate;
+    bool has_shared_blocks; /* kernels of programs went to SMs block by block */
 };
 struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter);
 

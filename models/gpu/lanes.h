@@ -32,6 +32,7 @@ struct gsim_lanes {
     uint32_t unsolved; /* spaces (bits) in which other members run than when rates were solved */
     bool has_reports;
     bool is_approximate;
+    bool has_shared_blocks; /* kernels went to SMs block by block (models/gpu/shared_sms.h) */
     int64_t skipped_ns;
 };
 

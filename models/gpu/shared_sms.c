@@ -189,6 +189,7 @@ bool gsim_shared_sms_solve(const struct gsim_rotation *rotation, const struct gs
     int64_t laid_out = 0;
     if (!applies(space, number, lanes))
         return false;
+    lanes->has_shared_blocks = true;
     batch.n = 0;
     for (uint16_t i = 0; i < lanes->n_rings; i++) {
         const struct gsim_ring *ring = &lanes->rings[i];

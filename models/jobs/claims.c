@@ -21,6 +21,11 @@ static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HB
                                           GSIM_KEY_TF32_FLOPS_PER_S, GSIM_KEY_FP16_FLOPS_PER_S,
                                           GSIM_KEY_INT8_OPS_PER_S};
 
+/* Keys from which kernels that share SMs block by block were computed. */
+static const enum gsim_key block_keys[] = {GSIM_KEY_SM_BLOCKS, GSIM_KEY_SM_BLOCK_SHARED_BYTES,
+                                           GSIM_KEY_MPS_SMS, GSIM_KEY_JOB_MEMORY_PPM,
+                                           GSIM_KEY_JOB_SPREAD_PPM};
+
 static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
                                           GSIM_KEY_HOST_NUMA_GPUS};
 
@@ -62,6 +67,14 @@ static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
     for (int stop = 0; stop < GSIM_STOP_COUNT; stop++)
         is_charged |= model->is_charged[stop][keep];
     return is_charged;
+}
+
+/* Whether kernels of programs shared SMs block by block, beside each other or under a cap. */
+static bool has_shared_blocks(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_shared_blocks)
+            return true;
+    return false;
 }
 
 /* Whether the memory of a stopped job was copied to its host, or to other GPUs. */
@@ -151,6 +164,11 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
                        gsim_validated_doubt(model->setup.profiles, model->setup.n_profiles,
                                             (enum gsim_mechanism)m, n_at_once, model->setup.arena));
     }
+    if (has_shared_blocks(model))
+        all =
+            add_reason(model, all,
+                       "kernels side by side, block by block: the rates of real jobs are 15 % off "
+                       "in the mean and up to 48 % (h200/real_mps and h200/real_caps)");
     if (has_copied_beside_paging(model))
         all = add_reason(model, all,
                          "copies of whole jobs beside paging: they share links by what GPUs page "
@@ -237,6 +255,8 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         is_used[GSIM_KEY_SWITCH_IDLE_NS] = is_used[GSIM_KEY_SWITCH_COLD_NS] = true;
     if (model->setup.trace->column[GSIM_COL_APP])
         mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
+    if (has_shared_blocks(model))
+        mark_all(block_keys, sizeof block_keys / sizeof *block_keys, is_used);
     is_used[GSIM_KEY_CONTEXT_BYTES] |= counts_contexts(model);
     if (model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited)
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);

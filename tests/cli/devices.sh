@@ -119,3 +119,14 @@ check "nor what applications take there" 0 "$(durations --device t4 "$tmp/app.cs
 check "nor what a spec draws" 0 "$(durations --device t4 "$tmp/drawn.ini")"
 check "they are no constant to vary" 0 "$("$gsim" compare --policies fifo,sjf --device t4 "$tmp/thrash.csv" 2>&1 | grep -c 'not varied')"
 check "and compare says them once" 1 "$("$gsim" compare --policies fifo,sjf --device t4 "$tmp/thrash.csv" 2>&1 | grep -c 'durations are taken as measured')"
+
+# --- kernels that share SMs block by block name the constants that move them
+printf 'job_id,submit_s,iterations,app\na,0,300,h200-bert-infer\nb,0,900,h200-llama-decode\n' >"$tmp/kernels.csv"
+jct_of() { "$gsim" --policy mps --device h200 --format json --quiet "$@" "$tmp/kernels.csv" 2>/dev/null | grep -o '"jct_mean_s":[0-9.]*'; }
+"$gsim" --policy mps --device h200 --format json --quiet "$tmp/kernels.csv" >"$tmp/named.json" 2>/dev/null
+for key in job.memory_ppm job.spread_ppm; do
+    [ "$(jct_of)" != "$(jct_of --set $key=900000)" ] && grep -q "\"assumed\":\"[^\"]*$key=" "$tmp/named.json"
+    say "$key moves kernels side by side, and is named" $?
+done
+grep -q 'block by block: the rates of real jobs' "$tmp/named.json"
+say "and how far they are off is told" $?
