@@ -25,7 +25,7 @@ awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|set|setup|trace|window)|apart\/(port|watched)|exec\/(answers|exec|questions|scheduler)|observers\/samples)\.[ch]$/ { print "all", "sim/app", $0 }' \
+    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched)|exec\/(answers|exec|questions|scheduler)|observers\/samples)\.[ch]$/ { print "all", "sim/app", $0 }' \
     "$tmp/files" >"$tmp/parts"
 # Names hold no spaces: they are paths in this tree.
 # shellcheck disable=SC2046

@@ -6,6 +6,24 @@
 
 #include "sim/base/units.h"
 
+enum gsim_chrome_place gsim_chrome_inside(enum gsim_chrome_place here, enum gsim_json_kind kind,
+                                          const char *key) {
+    bool is_list = kind == GSIM_JSON_LIST;
+    if (here == GSIM_CHROME_FILE)
+        return is_list ? GSIM_CHROME_EVENTS : GSIM_CHROME_ROOT;
+    if (here == GSIM_CHROME_ROOT && is_list && strcmp(key, "traceEvents") == 0)
+        return GSIM_CHROME_EVENTS;
+    if (here == GSIM_CHROME_ROOT && is_list && strcmp(key, "deviceProperties") == 0)
+        return GSIM_CHROME_DEVICES;
+    if (here == GSIM_CHROME_DEVICES && !is_list)
+        return GSIM_CHROME_DEVICE;
+    if (here == GSIM_CHROME_EVENTS && !is_list)
+        return GSIM_CHROME_EVENT;
+    if (here == GSIM_CHROME_EVENT && !is_list && strcmp(key, "args") == 0)
+        return GSIM_CHROME_ARGS;
+    return here == GSIM_CHROME_ARGS && is_list ? GSIM_CHROME_ARGS_LIST : GSIM_CHROME_ELSEWHERE;
+}
+
 void gsim_chrome_event_begin(struct gsim_chrome_event *event) {
     event->length = 0;
     event->name[0] = event->category[0] = '\0';

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of a Chrome trace's event that its readers share: category, name and time. */
+/* What the readers of Chrome traces share: the brackets of the file, and an event's category, name
+ * and time. */
 #ifndef GSIM_TRACES_CHROME_EVENT_H
 #define GSIM_TRACES_CHROME_EVENT_H
 
 #include "traces/json.h"
 
-enum { GSIM_CHROME_CATEGORY = 32 };
+enum { GSIM_CHROME_CATEGORY = 32, GSIM_CHROME_DEPTH = 66 };
+
+/* The place of a bracket: the file is an object with the lists traceEvents and deviceProperties, or
+ * the list of events alone. ARGS_LIST is a list among an event's arguments. */
+enum gsim_chrome_place {
+    GSIM_CHROME_FILE = 0,
+    GSIM_CHROME_ROOT,
+    GSIM_CHROME_EVENTS,
+    GSIM_CHROME_EVENT,
+    GSIM_CHROME_ARGS,
+    GSIM_CHROME_ARGS_LIST,
+    GSIM_CHROME_DEVICES,
+    GSIM_CHROME_DEVICE,
+    GSIM_CHROME_ELSEWHERE
+};
+/* The place of a bracket that opens under this key. */
+enum gsim_chrome_place gsim_chrome_inside(enum gsim_chrome_place here, enum gsim_json_kind kind,
+                                          const char *key);
 
 struct gsim_chrome_event {
     char name[GSIM_MAX_FIELD_BYTES + 1];

@@ -11,14 +11,12 @@
 #include "traces/overlap.h"
 #include "traces/profiler.h"
 
-/* The place of the innermost bracket of interest. */
-enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, DEVICES, DEVICE, IGNORED };
-enum { MAX_PLACES = 66, MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64 };
 
 struct kineto {
     struct gsim_kernels *kernels;
     struct gsim_log *log;
-    enum place place[MAX_PLACES];
+    enum gsim_chrome_place place[GSIM_CHROME_DEPTH];
     int depth;
     struct gsim_chrome_event event; /* the event under way */
     int64_t device; /* its device; -1: not given */
@@ -49,27 +47,14 @@ static void begin_event(struct kineto *k) {
 static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char *key,
                                 int64_t line) {
     struct kineto *k = arg;
-    enum place here = k->place[k->depth], next = IGNORED;
-    bool is_list = kind == GSIM_JSON_LIST;
-    if (here == FILE_)
-        next = is_list ? EVENTS : ROOT;
-    else if (here == ROOT && is_list && strcmp(key, "traceEvents") == 0)
-        next = EVENTS;
-    else if (here == ROOT && is_list && strcmp(key, "deviceProperties") == 0)
-        next = DEVICES;
-    else if (here == DEVICES && !is_list)
-        next = DEVICE;
-    else if (here == EVENT && !is_list && strcmp(key, "args") == 0)
-        next = ARGS;
-    else if (here == EVENTS && !is_list)
-        next = EVENT;
-    else if (here == EVENTS)
+    enum gsim_chrome_place here = k->place[k->depth], next = gsim_chrome_inside(here, kind, key);
+    if (here == GSIM_CHROME_EVENTS && kind == GSIM_JSON_LIST)
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line,
                          "in the list of events stands a list");
     k->place[++k->depth] = next;
-    if (next == EVENT)
+    if (next == GSIM_CHROME_EVENT)
         begin_event(k);
-    return next == DEVICE ? begin_device(k, line) : GSIM_OK;
+    return next == GSIM_CHROME_DEVICE ? begin_device(k, line) : GSIM_OK;
 }
 
 /* Whether the event is a step as the host saw it; the GPU's copy of the annotation
@@ -117,24 +102,24 @@ static enum gsim_status end_event(struct kineto *k, int64_t line) {
 
 static enum gsim_status on_close(void *arg, int64_t line) {
     struct kineto *k = arg;
-    return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
+    return k->place[k->depth--] == GSIM_CHROME_EVENT ? end_event(k, line) : GSIM_OK;
 }
 
 static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char *key,
                                  const char *text, size_t length, int64_t line) {
     struct kineto *k = arg;
-    enum place here = k->place[k->depth];
-    if (here == FILE_ || here == EVENTS)
+    enum gsim_chrome_place here = k->place[k->depth];
+    if (here == GSIM_CHROME_FILE || here == GSIM_CHROME_EVENTS)
         return gsim_fail(k->log, GSIM_BAD_INPUT, k->kernels->path, line, "%s where events stand",
                          gsim_json_kind_name(kind));
-    if (here == EVENT)
+    if (here == GSIM_CHROME_EVENT)
         return gsim_chrome_event_take(&k->event, kind, key, text, length, k->kernels->path, line,
                                       k->log);
-    if (here == ARGS && strcmp(key, "device") == 0)
+    if (here == GSIM_CHROME_ARGS && strcmp(key, "device") == 0)
         gsim_chrome_number(kind, text, &k->device);
-    if (here == DEVICE && strcmp(key, "id") == 0)
+    if (here == GSIM_CHROME_DEVICE && strcmp(key, "id") == 0)
         gsim_chrome_number(kind, text, &k->gpu[k->n_gpus - 1].id);
-    if (here == DEVICE && strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT)
+    if (here == GSIM_CHROME_DEVICE && strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT)
         k->gpu[k->n_gpus - 1].name = gsim_arena_strdup(k->arena, text);
     return GSIM_OK;
 }

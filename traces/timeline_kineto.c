@@ -9,13 +9,9 @@
 #include "traces/chrome_event.h"
 #include "traces/timeline.h"
 
-/* The place of the innermost bracket of interest. */
-enum place { FILE_, ROOT, EVENTS, EVENT, ARGS, SIZE, DEVICES, DEVICE, IGNORED };
-enum { MAX_PLACES = 66 };
-
 struct kineto {
     struct gsim_timeline *timeline;
-    enum place place[MAX_PLACES];
+    enum gsim_chrome_place place[GSIM_CHROME_DEPTH];
     int depth;
     struct gsim_chrome_event event; /* the event under way, and its record */
     struct gsim_timeline_record record;
@@ -41,25 +37,10 @@ static int64_t *size_of(struct kineto *k, const char *key) {
 static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char *key,
                                 int64_t line) {
     struct kineto *k = arg;
-    enum place here = k->place[k->depth], next = IGNORED;
-    bool is_list = kind == GSIM_JSON_LIST;
-    if (here == FILE_)
-        next = is_list ? EVENTS : ROOT;
-    else if (here == ROOT && is_list && strcmp(key, "traceEvents") == 0)
-        next = EVENTS;
-    else if (here == ROOT && is_list && strcmp(key, "deviceProperties") == 0)
-        next = DEVICES;
-    else if (here == DEVICES && !is_list)
-        next = DEVICE;
-    else if (here == EVENTS && !is_list)
-        next = EVENT;
-    else if (here == EVENT && !is_list && strcmp(key, "args") == 0)
-        next = ARGS;
-    else if (here == ARGS && is_list)
-        next = SIZE;
-    if (next == EVENT)
+    enum gsim_chrome_place next = gsim_chrome_inside(k->place[k->depth], kind, key);
+    if (next == GSIM_CHROME_EVENT)
         begin_event(k, line);
-    if (next == SIZE)
+    if (next == GSIM_CHROME_ARGS_LIST)
         k->size = size_of(k, key);
     k->place[++k->depth] = next;
     return GSIM_OK;
@@ -109,7 +90,7 @@ static enum gsim_status end_event(struct kineto *k, int64_t line) {
 
 static enum gsim_status on_close(void *arg, int64_t line) {
     struct kineto *k = arg;
-    return k->place[k->depth--] == EVENT ? end_event(k, line) : GSIM_OK;
+    return k->place[k->depth--] == GSIM_CHROME_EVENT ? end_event(k, line) : GSIM_OK;
 }
 
 static void take_argument(struct kineto *k, enum gsim_json_kind kind, const char *key,
@@ -131,18 +112,18 @@ static enum gsim_status on_value(void *arg, enum gsim_json_kind kind, const char
     struct kineto *k = arg;
     int64_t value = 0;
     switch (k->place[k->depth]) {
-    case EVENT:
+    case GSIM_CHROME_EVENT:
         return gsim_chrome_event_take(&k->event, kind, key, text, length, k->timeline->path, line,
                                       k->timeline->log);
-    case ARGS:
+    case GSIM_CHROME_ARGS:
         take_argument(k, kind, key, text);
         return GSIM_OK;
-    case SIZE:
+    case GSIM_CHROME_ARGS_LIST:
         gsim_chrome_number(kind, text, &value);
         if (value > 0 && *k->size <= INT64_MAX / value)
             *k->size *= value;
         return GSIM_OK;
-    case DEVICE:
+    case GSIM_CHROME_DEVICE:
         if (strcmp(key, "name") == 0 && kind == GSIM_JSON_TEXT && !k->timeline->gpu)
             k->timeline->gpu = gsim_arena_strdup(k->timeline->arena, text);
         return GSIM_OK;

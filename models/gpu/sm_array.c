@@ -191,6 +191,7 @@ static bool serve(const struct gsim_space *space, struct gsim_sm_kernel *kernel,
         return true;
     if (left < held->n)
         release(kernel, sms, &alone.need, left);
+    /* the last wave is looked at again when half of its blocks have left, down to a quarter */
     if (held->n * 4 > held->pace)
         kernel->look = work_of_blocks(kernel, held->n / 2);
     return true;

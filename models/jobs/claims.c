@@ -165,10 +165,10 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
                                             (enum gsim_mechanism)m, n_at_once, model->setup.arena));
     }
     if (has_shared_blocks(model))
-        all =
-            add_reason(model, all,
-                       "kernels side by side, block by block: the rates of real jobs are 15 % off "
-                       "in the mean and up to 48 % (h200/real_mps and h200/real_caps)");
+        all = add_reason(
+            model, all,
+            "kernels side by side, block by block: held against real jobs, and often far off "
+            "(tables real_mps and real_caps of gsim validate h200)");
     if (has_copied_beside_paging(model))
         all = add_reason(model, all,
                          "copies of whole jobs beside paging: they share links by what GPUs page "

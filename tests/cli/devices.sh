@@ -128,5 +128,5 @@ for key in job.memory_ppm job.spread_ppm; do
     [ "$(jct_of)" != "$(jct_of --set $key=900000)" ] && grep -q "\"assumed\":\"[^\"]*$key=" "$tmp/named.json"
     say "$key moves kernels side by side, and is named" $?
 done
-grep -q 'block by block: the rates of real jobs' "$tmp/named.json"
+grep -q 'block by block: held against real jobs' "$tmp/named.json"
 say "and how far they are off is told" $?

@@ -5,16 +5,6 @@ set -u
 gsim=$1
 . tests/support/check.sh
 
-# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
-expect() {
-    name=$1 code=$2 pattern=$3
-    shift 3
-    "$@" >"$tmp/log" 2>&1
-    got=$?
-    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/log"
-    say "$name (exit $got)" $?
-}
-
 # --- facts against a second implementation: six weeks of three users with days and nights
 cat >"$tmp/make.py" <<'P'
 import random

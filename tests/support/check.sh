@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What scripts of tests begin with: `. tests/support/check.sh`. A folder in $tmp that goes with the script,
-# and two ways to judge: what came against what was expected, and a status, with $tmp/log shown where it is
-# bad.
+# and three ways to judge: what came against what was expected, a status, with $tmp/log shown where it is
+# bad, and a command by its exit code and output.
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -22,4 +22,14 @@ say() { # name, status
         echo "not ok $1"
         sed 's/^/# /' "$tmp/log" | head -40
     fi
+}
+
+# expect NAME CODE PATTERN COMMAND...: exit code, and a pattern somewhere in the output
+expect() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/log" 2>&1
+    got=$?
+    [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/log"
+    say "$name (exit $got)" $?
 }

@@ -2,12 +2,10 @@
 /* Application profiles: the files that come with gsim, what is wrong in a file named by its line,
  * times by the roofline, and jobs that name a profile. */
 #define _XOPEN_SOURCE 700
-#include "tests/support/trace_file.h"
+#include "tests/support/app_file.h"
 
 #include "models/gpu/vgpu.h"
-#include "sim/app/setup/apps.h"
 #include "sim/base/text.h"
-#include "traces/apps.h"
 
 enum { PPM = 1000000 };
 
@@ -15,18 +13,6 @@ static struct gsim_profile load_device(struct fixture *f, const char *name) {
     struct gsim_profile profile;
     assert_int_equal(gsim_profile_load(name, f->arena, &profile, &f->log), GSIM_OK);
     return profile;
-}
-
-static enum gsim_status read_app(struct fixture *f, const char *text, struct gsim_app *app) {
-    put(f, text, strlen(text));
-    f->log = (struct gsim_log){0};
-    return gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log);
-}
-
-static void refuse_app(struct fixture *f, const char *text, const char *expected) {
-    struct gsim_app app;
-    assert_int_equal(read_app(f, text, &app), GSIM_BAD_INPUT);
-    expect_error(f, expected);
 }
 
 /* --- those that come with gsim ---------------------------------------------------------------- */

@@ -2,15 +2,13 @@
 /* Programs: what a file says and what is wrong in it, how long one takes alone, which host makes it
  * take as long as a row says, and programs made from timelines. */
 #define _XOPEN_SOURCE 700
-#include "tests/support/trace_file.h"
+#include "tests/support/app_file.h"
 
 #include <sqlite3.h>
 
 #include "models/gpu/program_alone.h"
 #include "models/gpu/roofline.h"
 #include "sim/app/nsight/nsight.h"
-#include "sim/app/setup/apps.h"
-#include "traces/apps.h"
 #include "traces/timeline.h"
 
 #define US GSIM_NS_PER_US
@@ -21,18 +19,6 @@ static struct gsim_profile h200(struct fixture *f) {
     assert_int_equal(gsim_profile_load("h200", f->arena, &profile, &f->log), GSIM_OK);
     profile.value[GSIM_KEY_LAUNCH_BETWEEN_NS] = 0; /* so that times can be added up */
     return profile;
-}
-
-static enum gsim_status read_app(struct fixture *f, const char *text, struct gsim_app *app) {
-    put(f, text, strlen(text));
-    f->log = (struct gsim_log){0};
-    return gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log);
-}
-
-static void refuse_app(struct fixture *f, const char *text, const char *expected) {
-    struct gsim_app app;
-    assert_int_equal(read_app(f, text, &app), GSIM_BAD_INPUT);
-    expect_error(f, expected);
 }
 
 static const struct gsim_program *program_on(struct fixture *f, const struct gsim_profile *profile,
@@ -263,6 +249,19 @@ static void a_time_that_its_kernels_do_not_fit_is_said(void **state) {
 
 #define ROWS "what,t_ns,dur_ns,corr,stream,grid,block,regs,shared_bytes,name\n"
 
+/* Writes the timeline's program where the timeline was. */
+static enum gsim_status write_app(struct fixture *f, struct gsim_timeline *timeline,
+                                  int64_t sync_every) {
+    enum gsim_status status = gsim_timeline_fold(timeline);
+    if (status != GSIM_OK)
+        return status;
+    FILE *file = fopen(f->path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gsim_timeline_write(timeline, "h200", sync_every, file), GSIM_OK);
+    assert_int_equal(fclose(file), 0);
+    return GSIM_OK;
+}
+
 static enum gsim_status import(struct fixture *f, const char *text, struct gsim_app *app) {
     struct gsim_timeline timeline;
     put(f, text, strlen(text));
@@ -270,13 +269,9 @@ static enum gsim_status import(struct fixture *f, const char *text, struct gsim_
     assert_int_equal(gsim_timeline_init(&timeline, f->path, NULL, f->arena, &f->log), GSIM_OK);
     enum gsim_status status = gsim_timeline_read(&timeline);
     if (status == GSIM_OK)
-        status = gsim_timeline_fold(&timeline);
+        status = write_app(f, &timeline, 4);
     if (status != GSIM_OK)
         return status;
-    FILE *file = fopen(f->path, "wb");
-    assert_non_null(file);
-    assert_int_equal(gsim_timeline_write(&timeline, "h200", 4, file), GSIM_OK);
-    assert_int_equal(fclose(file), 0);
     return gsim_apps_load(f->path, NULL, 0, f->arena, app, &f->log);
 }
 
@@ -376,15 +371,7 @@ static enum gsim_status import_database(struct fixture *f, const char *sql, cons
     assert_true(gsim_nsight_is_database(f->path));
     assert_int_equal(gsim_timeline_init(&timeline, f->path, kind, f->arena, &f->log), GSIM_OK);
     enum gsim_status status = gsim_nsight_read(&timeline);
-    if (status == GSIM_OK)
-        status = gsim_timeline_fold(&timeline);
-    if (status != GSIM_OK)
-        return status;
-    FILE *file = fopen(f->path, "wb");
-    assert_non_null(file);
-    assert_int_equal(gsim_timeline_write(&timeline, "h200", 0, file), GSIM_OK);
-    assert_int_equal(fclose(file), 0);
-    return GSIM_OK;
+    return status == GSIM_OK ? write_app(f, &timeline, 0) : status;
 }
 
 static void a_database_of_nsight_becomes_a_program(void **state) {

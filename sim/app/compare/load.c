@@ -61,8 +61,8 @@ void gsim_compare_warn_of_load(const struct gsim_compare *c) {
     FILE *err = c->cli->io->err;
     if (trace->n_jobs < LEAST_JOBS || gsim_option_is_on(c->cli, GSIM_OPT_QUIET))
         return;
-    int64_t first_ns = trace->submit_ns[gsim_arrival(trace, 0)];
-    int64_t span_ns = trace->submit_ns[gsim_arrival(trace, trace->n_jobs - 1)] - first_ns;
+    int64_t first_ns = trace->submit_ns[gsim_trace_arrival(trace, 0)];
+    int64_t span_ns = trace->submit_ns[gsim_trace_arrival(trace, trace->n_jobs - 1)] - first_ns;
     int64_t n_gpus = gsim_compare_at(c, 0, 0)->result.summary.gpus;
     if (span_ns < 4)
         return; /* all jobs arrive at once: a batch has no load */

@@ -63,7 +63,7 @@ static bool has_ended(const struct gsim_compare *c, struct gsim_window_jobs jobs
     for (int i = 0; i < c->setup->n_contenders; i++) {
         const struct gsim_result *result = &gsim_compare_at(c, i, 0)->result;
         for (uint32_t k = jobs.first; k < jobs.end; k++)
-            if (result->jobs.end_ns[gsim_arrival(result->trace, k)] < 0)
+            if (result->jobs.end_ns[gsim_trace_arrival(result->trace, k)] < 0)
                 return false;
     }
     return true;
@@ -79,12 +79,13 @@ static bool find_dependence(const struct gsim_compare *c, struct gsim_window_job
     if (!gap_s || !work_s)
         return false;
     for (size_t k = 0; k < n; k++) {
-        uint32_t job = gsim_arrival(trace, jobs.first + (uint32_t)k);
+        uint32_t job = gsim_trace_arrival(trace, jobs.first + (uint32_t)k);
         work_s[k] = gsim_work_of_job_s(trace, job);
         if (k > 0)
             gap_s[k - 1] =
                 (double)(trace->submit_ns[job] -
-                         trace->submit_ns[gsim_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
+                         trace
+                             ->submit_ns[gsim_trace_arrival(trace, jobs.first + (uint32_t)k - 1)]) /
                 1e9;
     }
     *out = gsim_dependence_of(gap_s, work_s, n, gsim_compare_capacity(c));
@@ -99,7 +100,7 @@ static bool take_batches(struct units *u, struct gsim_window_jobs jobs,
     for (int i = 0; jct_s && alone_s && i < u->c->setup->n_contenders; i++) {
         const struct gsim_result *result = &gsim_compare_at(u->c, i, 0)->result;
         for (size_t k = 0; k < n; k++) {
-            uint32_t job = gsim_arrival(result->trace, jobs.first + (uint32_t)k);
+            uint32_t job = gsim_trace_arrival(result->trace, jobs.first + (uint32_t)k);
             alone_s[k] = (double)result->trace->service_ns[job] / 1e9;
             jct_s[k] = (double)(result->jobs.end_ns[job] - result->trace->submit_ns[job]) / 1e9;
         }

@@ -90,7 +90,7 @@ static void take_slice(const struct gsim_result *result, const struct gsim_windo
                        int column, int64_t value, struct slice *slice) {
     struct gsim_window_jobs jobs = gsim_window_find(window, result->trace);
     for (uint32_t i = jobs.first; i < jobs.end; i++) {
-        uint32_t job = gsim_arrival(result->trace, i);
+        uint32_t job = gsim_trace_arrival(result->trace, i);
         if (result->trace->column[column][job] != value)
             continue;
         slice->n_jobs++;

@@ -4,7 +4,7 @@
 
 #include "sim/app/setup/setup.h"
 #include "sim/base/units.h"
-#include "sim/app/workload/resampling.h"
+#include "sim/app/setup/resampling.h"
 #include "traces/read.h"
 #include "traces/scale.h"
 #include "traces/shake.h"

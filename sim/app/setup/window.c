@@ -47,7 +47,7 @@ enum gsim_status gsim_window_read(struct gsim_cli *cli, struct gsim_window *out)
 }
 
 static int64_t arrival_ns(const struct gsim_trace *trace, uint32_t i) {
-    return trace->submit_ns[gsim_arrival(trace, i)];
+    return trace->submit_ns[gsim_trace_arrival(trace, i)];
 }
 
 struct gsim_window_jobs gsim_window_find(const struct gsim_window *window,
@@ -118,7 +118,7 @@ enum gsim_status gsim_window_apply(const struct gsim_window *window, struct gsim
     if (!kept.jct || !kept.slowdown)
         return gsim_no_memory(log, "leaving out the warm-up");
     for (uint32_t i = jobs.first; i < jobs.end; i++)
-        keep_job(result, gsim_arrival(result->trace, i), &kept);
+        keep_job(result, gsim_trace_arrival(result->trace, i), &kept);
     if (!gsim_sort_f64(kept.jct, kept.n) || !gsim_sort_f64(kept.slowdown, kept.n_slowdowns))
         return gsim_no_memory(log, "leaving out the warm-up");
     fill(&kept, &result->summary);

@@ -34,10 +34,6 @@ static inline bool gsim_window_is_all(const struct gsim_window *w) {
 /* Finds the jobs in the window; first == end if there are none. */
 struct gsim_window_jobs gsim_window_find(const struct gsim_window *window,
                                          const struct gsim_trace *trace);
-/* The job that arrives as number i, from 0. */
-static inline uint32_t gsim_arrival(const struct gsim_trace *trace, uint32_t i) {
-    return trace->order ? trace->order[i] : i;
-}
 /* Computes JCT, waiting and slowdown of the summary from the window's jobs alone. */
 enum gsim_status gsim_window_apply(const struct gsim_window *window, struct gsim_result *result,
                                    struct gsim_arena *arena, struct gsim_log *log);

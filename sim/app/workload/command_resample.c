@@ -4,7 +4,7 @@
 
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/output.h"
-#include "sim/app/workload/resampling.h"
+#include "sim/app/setup/resampling.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "traces/read.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/workload/resampling.h"
+#include "sim/app/setup/resampling.h"
 
 #include <string.h>
 
