@@ -52,6 +52,19 @@ static void collect(const struct gsim_lanes *lanes, uint16_t space, struct runne
     }
 }
 
+/* Whether kernels with different demands crowd the same SMs. */
+static bool are_crowded_unequals(const struct runners *runners) {
+    bool is_crowded = false, is_unequal = false;
+    for (uint32_t i = 0; i < runners->n; i++) {
+        const struct gsim_holder *holder = &runners->holder[i], *first = &runners->holder[0];
+        is_crowded |= holder->memory_sms < holder->wanted;
+        is_unequal |= holder->fill_ppm != first->fill_ppm ||
+                      holder->memory_ppm != first->memory_ppm ||
+                      holder->hbm_bytes_per_s != first->hbm_bytes_per_s;
+    }
+    return is_crowded && is_unequal;
+}
+
 /* A halt that has begun keeps its duration when rates change. */
 static void set_rate(const struct gsim_rotation *rotation, struct gsim_ring *ring, bool is_padding,
                      uint64_t rate_q32, int64_t now_ns) {
@@ -73,6 +86,7 @@ void gsim_side_by_side_solve(const struct gsim_rotation *rotation, const struct 
             continue;
         collect(lanes, space, &runners);
         gsim_space_solve(&spaces[space], runners.holder, runners.n);
+        lanes->has_crowded_unequals |= are_crowded_unequals(&runners);
         for (uint32_t i = 0; i < runners.n; i++)
             set_rate(rotation, &lanes->rings[runners.lane[i]], runners.is_padding[i],
                      runners.holder[i].rate_q32, lanes->now_ns);

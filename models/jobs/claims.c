@@ -77,6 +77,22 @@ static bool has_shared_blocks(const struct gsim_model *model) {
     return false;
 }
 
+/* Whether all devices are ideal, so that nothing was left to be measured. */
+static bool is_ideal(const struct gsim_model *model) {
+    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
+        if (model->setup.profiles[type]->value[GSIM_KEY_PCIE_D2H] != INT64_MAX)
+            return false;
+    return true;
+}
+
+/* Whether different kernels crowded the same SMs. */
+static bool has_crowded_unequals(const struct gsim_model *model) {
+    for (uint32_t i = 0; !is_ideal(model) && i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_crowded_unequals)
+            return true;
+    return false;
+}
+
 /* Whether the memory of a stopped job was copied to its host, or to other GPUs. */
 static bool has_copied_out(const struct gsim_model *model) {
     return has_kept(model, GSIM_KEEP_HOST) || has_kept(model, GSIM_KEEP_SPILT) ||
@@ -169,6 +185,11 @@ const char *gsim_claims_outside_validated(const struct gsim_model *model) {
             model, all,
             "kernels side by side, block by block: held against real jobs, and often far off "
             "(tables real_mps and real_caps of gsim validate h200)");
+    if (has_crowded_unequals(model))
+        all = add_reason(model, all,
+                         "different kernels on the same SMs: pairs that were measured after the "
+                         "model was built are often far off (table spatial_more of gsim validate "
+                         "h200)");
     if (has_copied_beside_paging(model))
         all = add_reason(model, all,
                          "copies of whole jobs beside paging: they share links by what GPUs page "
@@ -285,10 +306,7 @@ static uint32_t add_instances(const struct gsim_model *model, const struct gsim_
  * binds. */
 static bool shares_unknown_memory(const struct gsim_model *model) {
     const int64_t *const *column = model->setup.trace->column;
-    bool binds = false;
-    for (uint16_t type = 0; type < model->setup.n_profiles; type++)
-        binds |= model->setup.profiles[type]->value[GSIM_KEY_PCIE_D2H] != INT64_MAX;
-    return binds && !column[GSIM_COL_MEM_BYTES] && !column[GSIM_COL_WORKING_SET_BYTES] &&
+    return !is_ideal(model) && !column[GSIM_COL_MEM_BYTES] && !column[GSIM_COL_WORKING_SET_BYTES] &&
            !column[GSIM_COL_APP] &&
            (model->shared.most_members > 1 || model->shared.most_beside > 1 || model->has_cut);
 }

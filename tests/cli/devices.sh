@@ -130,3 +130,12 @@ for key in job.memory_ppm job.spread_ppm; do
 done
 grep -q 'block by block: held against real jobs' "$tmp/named.json"
 say "and how far they are off is told" $?
+
+# --- different kernels that crowd the same SMs are told, equal ones and those with room are not
+unequal() { # sm_fraction and hbm_gbps of two jobs
+    printf 'job_id,submit_s,iterations,gpu_ms,sm_fraction,hbm_gbps,mem_gib\na,0,1000,10,%s,%s,4\nb,0,1000,10,%s,%s,4\n' "$@" >"$tmp/pair.csv"
+    outside --policy mps --device h200 "$tmp/pair.csv" | grep -c 'different kernels on the same SMs'
+}
+check "arithmetic beside copies, on the same SMs" 1 "$(unequal 1 0 1 3000)"
+check "equal kernels on the same SMs" 0 "$(unequal 1 1000 1 1000)"
+check "different kernels with SMs for both" 0 "$(unequal 0.4 0 0.5 1000)"
