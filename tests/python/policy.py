@@ -477,15 +477,24 @@ print("and on")
 """
 
 
+def hear_interrupts():
+    """A shell's background jobs, such as the suites, begin with Ctrl-C ignored, and so would
+    their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupt():
     """Ctrl-C ends a run, in a hook and in the program, and the next run is unharmed."""
     for where in ("hook", "threads", "program"):
         child = subprocess.Popen([sys.executable, "-c", ENDLESS, where], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True)
-        equal(child.stdout.readline(), "begun\n")
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+                                 stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts)
+        try:
+            equal(child.stdout.readline(), "begun\n")
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=60)
+        finally:
+            child.kill()  # one that Ctrl-C does not end would run for ever
         out = out.replace("begun\n", "")  # of other threads
         equal((out, child.returncode), ("interrupted\nand on\n", 0))
 
