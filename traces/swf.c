@@ -46,11 +46,11 @@ static bool take_limit(struct gsim_builder *builder, const char *text, size_t le
 }
 
 static bool take_user(struct gsim_builder *builder, const char *text, size_t length) {
-    return is_unknown(text) || gsim_take_user(builder, text, length);
+    return is_unknown(text) || gsim_take_cell(builder, GSIM_COL_USER, text, length);
 }
 
 static bool take_queue(struct gsim_builder *builder, const char *text, size_t length) {
-    return is_unknown(text) || gsim_take_vc(builder, text, length);
+    return is_unknown(text) || gsim_take_cell(builder, GSIM_COL_VC, text, length);
 }
 
 /* Status: 0 failed, 1 completed, 5 cancelled; 2, 3 and 4 are parts of a job that was swapped out,
