@@ -17,6 +17,9 @@ struct gsim_request_log {
  * started. Columns that stayed zero for all jobs are NULL. */
 struct gsim_job_results {
     uint32_t n;
+    /* When jobs were submitted, where some were submitted after the end of another one (-1: never);
+     * NULL: as the trace says. result->trace has these times as well. */
+    const int64_t *submit_ns;
     const int64_t *start_ns; /* first time it ran */
     const int64_t *end_ns;
     const int64_t *wait_ns; /* time without units */

@@ -99,7 +99,8 @@ static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
     struct gsim_progress_bar bar;
     setup->timeline = options.path ? &options : NULL;
     gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    status = gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, &bar, cli->arena,
+                            result, cli->log);
     gsim_progress_end(&bar);
     setup->timeline = NULL;
     return status;
