@@ -113,9 +113,10 @@ int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot);
  * kept. */
 int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
 
-/* Oracles only. */
+/* Oracles only. 0 for a process that runs past its row's duration (gsim drive). */
 static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot slot) {
-    return view->jobs.service_ns[slot] - gsim_attained_ns(view, slot);
+    int64_t left_ns = view->jobs.service_ns[slot] - gsim_attained_ns(view, slot);
+    return left_ns > 0 ? left_ns : 0;
 }
 
 /* The shape of a job as the trace asks for it. */
