@@ -20,7 +20,7 @@ LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED -DGSIM_PARANOID) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 comma    = ,
-CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
+CODEGEN  = -std=c11 $(OPT) $(if $(SAN),-g1,-g) -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
@@ -138,11 +138,11 @@ fuzz:
 suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 
 # Each variant is a build of its own; the first one is the one that users get.
-VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
+VARIANTS = build/gcc-O2-werror build/gcc-O1-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so python suites
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O1 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
 	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" sh tests/run.sh
