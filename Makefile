@@ -29,13 +29,13 @@ LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-APP_SRC  = $(wildcard sim/app/*/*.c)
+APP_SRC  = $(wildcard sim/study/*.c sim/app/*/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
 # The manual, which `gsim help PAGE` shows. It changes no result, so it is none of the SOURCES.
 PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
-SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
+SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/study/*.def sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
 # The number of the interface between gsim and what is linked with it, or loaded by it.

@@ -10,8 +10,8 @@
 #include <glob.h>
 #include <string.h>
 
-#include "sim/app/check/laws.h"
-#include "sim/app/check/small.h"
+#include "sim/study/laws.h"
+#include "sim/study/small.h"
 #include "sim/app/setup/setup.h"
 #include "tests/support/runner.h"
 
@@ -22,7 +22,7 @@ static const char *const policies[] = {
 };
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
-/* The rules of sim/app/check/laws.h. */
+/* The rules of sim/study/laws.h. */
 static void hold_laws(const struct gsim_result *result, bool shares,
                       const struct gsim_holdings *holdings, struct gsim_arena *arena) {
     struct gsim_run_facts facts = {.policy = result->summary.policy,

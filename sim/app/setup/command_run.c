@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
-#include "sim/app/observers/timeline.h"
-#include "sim/app/statistics/dependence.h"
-#include "sim/app/statistics/latencies.h"
+#include "sim/study/timeline.h"
+#include "sim/study/dependence.h"
+#include "sim/study/latencies.h"
 
 /* Writes the interval of the requests' latency as a member of the JSON object; writes no byte
  * without requests. */
