@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 #include <errno.h>
 #include <math.h>
