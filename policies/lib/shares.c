@@ -222,7 +222,7 @@ static double least_rho(const struct gsim_shares *s, struct target *target) {
     return rho;
 }
 
-/* The prices weigh the jobs' speeds, whose weighted sum is the level at most, whatever the shares.
+/* The prices weigh the jobs' speeds: with any shares the weighted sum is at most the level.
  * The weighted demands fall with rho, and are convex in it: Newton's steps rise to the rho at which
  * they are the level, never past it. */
 static double raise_rho(const struct gsim_shares *s, const struct target *target, double level,
@@ -298,7 +298,7 @@ static double part_of(const struct gsim_shares *s, uint32_t job, double factor) 
     return speed * factor;
 }
 
-/* Every job that can still get more rises by the level times its weight. Jobs whose price is not 0
+/* Every job that can still get more rises by the level times its weight. Jobs with a price
  * rise by no more in any optimum (complementary slackness): they are full, and keep their speed
  * from now on. Returns the number of those. */
 static uint32_t fill_up(struct gsim_shares *s, struct target *target, bool *is_full, double level) {
