@@ -40,8 +40,8 @@ static uint32_t nearest(struct search *s, uint32_t from, double *step) {
     return best;
 }
 
-/* Moves the prices of what is reached by the step, so that the next column costs no more than its
- * two prices. */
+/* Moves the prices of reached rows and columns by the step, so that the next column costs no more
+ * than its two prices. */
 static void move_prices(struct search *s, double step) {
     for (uint32_t column = 0; column <= s->n_columns; column++)
         if (s->is_reached[column]) {

@@ -5,8 +5,9 @@
  * "Themis", NSDI 2020.
  *
  * A job has at most its whole time, and a type no more GPUs than there are. An entry is a job
- * alone, or a pair of jobs that share the GPUs of one. The value of an optimum is unique, its shares
- * are not: those here are a corner of all optimal shares, unless equal jobs are counted as one. */
+ * alone, or a pair of jobs that share the GPUs of one. The value of an optimum is unique, its
+ * shares are not: those here are a corner of all optimal shares, unless equal jobs are counted as
+ * one. */
 #ifndef GSIM_POLICIES_LIB_SHARES_H
 #define GSIM_POLICIES_LIB_SHARES_H
 
