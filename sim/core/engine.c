@@ -7,6 +7,7 @@
 #include "sim/base/units.h"
 #include "sim/base/hints.h"
 #include "sim/base/wide.h"
+#include "sim/api/rates.h"
 
 #include <string.h>
 
@@ -670,6 +671,29 @@ int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
     if (gsim_mostly(pace_q32 == GSIM_RATE_ONE))
         return left_ns;
     return gsim_work_time(gsim_work_of_ns(left_ns), pace_q32);
+}
+
+const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
+    const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
+    for (uint32_t g = 0; g < spec->n_groups; g++)
+        if (spec->groups[g].device == type && spec->groups[g].device_name)
+            return gsim_device_stem(spec->groups[g].in_rates ? spec->groups[g].in_rates
+                                                             : spec->groups[g].device_name,
+                                    ctx->arena);
+    return NULL;
+}
+
+struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
+                               const struct gsim_where *where) {
+    return ctx->core->ops->rate(ctx->core->model, job, where);
+}
+
+int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations) {
+    const struct gsim_core *core = ctx->core;
+    int64_t all = gsim_trace_get(core->trace, GSIM_COL_ITERATIONS, core->jobs.job[job]);
+    if (all <= 0 || iterations < 0)
+        return -1;
+    return gsim_muldiv_ceil(core->jobs.service_ns[job], iterations < all ? iterations : all, all);
 }
 
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {
