@@ -58,7 +58,8 @@ enum gsim_command_bit {
     GSIM_IN_RESAMPLE = 16384,
     GSIM_IN_DESCRIBE = 32768,
     GSIM_IN_CHECK = 65536,
-    GSIM_IN_ALL = 0x1ffff,
+    GSIM_IN_CHECK_RUN = 0x40000,
+    GSIM_IN_ALL = 0x5ffff,
     GSIM_IN_GRID = 0x20000, /* no command: the option is a key of a grid */
 };
 
