@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "sim/app/check/written.h"
-#include "sim/app/cli/output.h"
-#include "sim/app/observers/timeline.h"
+#include "sim/study/output.h"
+#include "sim/study/timeline.h"
 #include "traces/input.h"
 
 /* SQLite ends its text with a zero byte. */
