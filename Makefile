@@ -29,7 +29,7 @@ LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-APP_SRC  = $(wildcard sim/app/*/*.c)
+APP_SRC  = $(wildcard sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
 EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))

@@ -47,11 +47,11 @@ static bool take_limit(struct gsim_builder *builder, const char *text, size_t le
 }
 
 static bool take_user(struct gsim_builder *builder, const char *text, size_t length) {
-    return is_unknown(text) || gsim_take_user(builder, text, length);
+    return is_unknown(text) || gsim_take_cell(builder, GSIM_COL_USER, text, length);
 }
 
 static bool take_queue(struct gsim_builder *builder, const char *text, size_t length) {
-    return is_unknown(text) || gsim_take_vc(builder, text, length);
+    return is_unknown(text) || gsim_take_cell(builder, GSIM_COL_VC, text, length);
 }
 
 /* Jobs count from 1. */

@@ -113,7 +113,8 @@ int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot);
  * kept. */
 int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
 
-/* Oracles only. A job that has outlived its estimate has nothing left. */
+/* Oracles only. A job that has outlived its estimate, or a process its row's duration (gsim drive),
+ * has nothing left. */
 static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot slot) {
     int64_t left_ns = view->jobs.service_ns[slot] - gsim_attained_ns(view, slot);
     return left_ns > 0 ? left_ns : 0;

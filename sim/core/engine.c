@@ -232,7 +232,8 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                                          : GSIM_SLICE_BUDGET,
                                      .is_exact = core->options->is_exact,
                                      .is_plain = core->options->is_plain,
-                                     .observer = core->options->observer};
+                                     .observer = core->options->observer,
+                                     .arg = core->options->model_arg};
     return core->ops->open(&setup, &core->model, core->log);
 }
 

@@ -422,6 +422,14 @@ static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     tell_completed(core, slot);
 }
 
+/* A process that dies ends its job as a policy can: what it has done counts, and no more. */
+GSIM_COLD static void cut_off(struct gsim_core *core, gsim_slot slot) {
+    depart(core, slot, core->jobs.state[slot] == GSIM_RUNNING);
+    core->jobs.core[slot].is_ending = true;
+    gsim_metrics_job_done(core, slot, true);
+    tell_completed(core, slot);
+}
+
 /* --- failures --------------------------------------------------------------------------------- */
 
 /* Takes a placed job from the list of jobs that wait for their units to clear. */
@@ -540,6 +548,9 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
         return;
     }
     core->jobs.core[event->slot].has_left = true;
-    completed(core, event->slot, event->has_costs);
+    if (gsim_rarely(event->is_cut && !core->jobs.core[event->slot].is_ending))
+        cut_off(core, event->slot);
+    else
+        completed(core, event->slot, event->has_costs);
     core->has_changed = true;
 }

@@ -21,6 +21,7 @@ check() {
         models/memory/*) may='gsim/ sim/base/ sim/api/ models/hardware/ models/links/ models/memory/ models/roles.h' ;;
         models/gpu/*) may='gsim/ sim/base/ sim/api/ models/hardware/ models/links/ models/memory/ models/gpu/ models/roles.h' ;;
         models/*) may='gsim/ sim/base/ sim/api/ models/' ;;
+        sim/job/*) may='gsim_job.h' ;; # a file for other programs
         *) may='gsim/ sim/ policies/list.def policies/registry.h traces/ models/' ;;
         esac
         sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$f" | while read -r included; do

@@ -100,7 +100,8 @@ void gsim_setup_options(const struct gsim_setup *setup, int contender,
                                          .cluster = &setup->cluster,
                                          .policy = own->policy,
                                          .policy_params = &own->params,
-                                         .model = &gsim_model_device,
+                                         .model = setup->model ? setup->model : &gsim_model_device,
+                                         .model_arg = setup->model_arg,
                                          .reference = setup->reference,
                                          .device_name = setup->device_name,
                                          .seed = setup->seed,
@@ -112,7 +113,7 @@ void gsim_setup_options(const struct gsim_setup *setup, int contender,
                                          .until_ns = setup->until_ns,
                                          .slice_budget = setup->slice_budget,
                                          .is_exact = setup->is_exact,
-                                         .stop = io->stop};
+                                         .stop = setup->model ? setup->model_stop : io->stop};
 }
 
 /* Estimates are of durations as they are, with what profiles of applications say. */
@@ -146,9 +147,9 @@ enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender, u
         options.progress = show_progress;
         options.progress_arg = bar;
     }
-    status = own->is_foreign ? run_apart(setup, own->typed, &options, io, has_bar ? bar : NULL,
-                                         arena, result, log)
-                             : run_observed(setup, &options, arena, result, log);
+    status = own->is_foreign && !setup->model ? run_apart(setup, own->typed, &options, io,
+                                                          has_bar ? bar : NULL, arena, result, log)
+                                              : run_observed(setup, &options, arena, result, log);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status applied = gsim_window_apply(&setup->window, result, arena, log);

@@ -53,6 +53,11 @@ struct gsim_setup {
     /* of a command with a single run; may be NULL */
     const struct gsim_timeline_options *timeline;
     int64_t policy_timeout_ns; /* of a hook of a policy from outside, on the clock; 0: no limit */
+    /* In place of the model of devices, with its own flag that ends a run; the policy then runs in
+     * this process. NULL: the model of devices. */
+    const struct gsim_model_ops *model;
+    void *model_arg;
+    const volatile sig_atomic_t *model_stop;
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
