@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim fit: a trace as a spec (fit spec), or the GPU time of a trace's jobs, or of a history of service, as a distribution. The
- * output is a list of its quantiles, a history for Gittins' index (--set tiresias.history=FILE). So
- * floating point is done with before a simulation begins. */
+/* gsim fit: a trace as a spec (fit spec), or the GPU time of a trace's jobs, or of a history of
+ * service, as a distribution. That output is a list of quantiles, a history for Gittins' index
+ * (--set tiresias.history=FILE). So floating point is done with before a simulation begins. */
 #include <math.h>
 #include <string.h>
 

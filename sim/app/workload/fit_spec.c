@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is fitted, and how:
+/* The parts of a trace that are fitted, and how:
  * - a batch is a user's jobs that follow each other within a minute; its size, and the gaps in it,
  *   are as they were. Of the limits between 10 s and the 20 minutes of sessions (Zakay and
  *   Feitelson, "On identifying user session boundaries in parallel workload logs", JSSPP 2012) one
@@ -7,8 +7,8 @@
  *   its users;
  * - jobs come at the rate of their hour of the day and their day of the week; the gaps, on a clock
  *   that runs at that rate, are as they were;
- * - each width is a kind of jobs with durations of its own, which keeps what width and duration have
- *   to do with each other;
+ * - each width is a kind of jobs with durations of its own, which keeps the dependence of duration
+ *   on width;
  * - in a batch, the width repeats as often as it did, and the duration as often as gives the
  *   covariance of the logarithms that neighbours of one width had;
  * - users have their shares of the jobs.
@@ -88,7 +88,7 @@ static bool find_batches(struct fitting *f) {
     return last && first_of;
 }
 
-/* Widths by their number of jobs, the most frequent first; what is beyond the last kind is rest. */
+/* Widths by their number of jobs, the most frequent first; the last kind has those beyond it. */
 static bool find_kinds(struct fitting *f) {
     int64_t *key = gsim_arena_array(f->arena, f->n, sizeof *key);
     uint32_t *order = gsim_arena_array(f->arena, f->n, sizeof *order);
@@ -160,8 +160,8 @@ static double repeat_of_duration(const struct fitting *f) {
     return n > 0 && squares > 0 && products > 0 ? fmin(products / n / squares, 1) : 0;
 }
 
-/* Jobs that are submitted in each hour of the day and on each day of the week, by the number of such
- * hours in the trace. */
+/* Jobs that are submitted in each hour of the day and on each day of the week, by the number of
+ * such hours in the trace. */
 static void find_rates(struct fitting *f) {
     double span_s = f->job[f->n - 1].submit_s, there[HOURS] = {0}, there_days[DAYS] = {0};
     uint32_t n_hours = (uint32_t)(span_s / HOUR_S) + 1;

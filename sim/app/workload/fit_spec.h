@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A spec whose traces are like a given one. */
+/* A spec that draws traces like a given one. */
 #ifndef GSIM_APP_FIT_SPEC_H
 #define GSIM_APP_FIT_SPEC_H
 
