@@ -29,6 +29,7 @@ starts() { # trace, arguments: jobs by their first start, in a simulation
 }
 
 printf 'job_id,submit_s,duration_s,gpus\na,0,20,1\nb,1,10,1\nc,2,5,2\nd,3,8,1\ne,3,3,1\n' >"$tmp/t.csv"
+printf 'job_id,submit_s,duration_s,gpus\na,0,30,1\nb,2,30,1\nc,4,4,1\n' >"$tmp/s.csv"
 
 # --- the whole way of a run
 run --policy fifo --speed-up 40 --gpus 3,5 "$tmp/t.csv"
@@ -40,6 +41,27 @@ check "no job took less than its duration, nor far more" 5 \
     "$(ask 'select count(*) from real_job where ran_ns >= 0.98 * service_ns and ran_ns < service_ns + 20e9')"
 check "the run is marked as done" "done 3,5 1 40" "$(ask 'select status, gpus, is_dry, speed_up from real_run')"
 check "nothing is left of it" 0 "$(gone 5)"
+
+# --- beside the simulation
+beside() { # SQL over the object j of gsim compare --real, of which one row is a job
+    sqlite3 :memory: "with o(j) as (select readfile('$tmp/beside.json')), job as (select value as v from o, json_each(j, '\$.by_job')) $1"
+}
+same_decisions() { # name, trace: with the times that the jobs took, the simulation decides as the run did
+    "$gsim" compare --quiet --real r.db --device ideal --format json "$2" >beside.json 2>log
+    say "$1 beside its simulation" $?
+    check "$1: jobs start in one order" "$(beside "select group_concat(x) from (select v->>'job' as x from job order by v->>'start_s', x)")" \
+        "$(beside "select group_concat(x) from (select v->>'job' as x from job order by v->>'observed_start_s', x)")"
+    check "$1: and stop as often" 0 "$(beside "select count(*) from job where v->>'stops' <> v->>'observed_stops'")"
+    check "$1: the parts add up to the error" 0 "$(beside "select count(*) from job where abs((v->>'real_s') - (v->>'simulated_s') -
+        coalesce(v->>'durations_s', 0) - coalesce(v->>'sharing_s', 0) - (v->>'overhead_s') - (v->>'queueing_s')) > 1e-6")"
+}
+same_decisions fifo t.csv
+check "a strict queue explains all but durations" 1 "$(beside "select abs(j->>'\$.mean.queueing_s') < 0.5 and abs(j->>'\$.mean.overhead_s') < 0.5 from o")"
+expect "another trace" 3 "is not that of run 1" "$gsim" compare --real r.db s.csv
+expect "a policy that was not driven" 3 "no run of gsim drive that came to its end under las" \
+    "$gsim" compare --real r.db --policies las t.csv
+"$gsim" --quiet --policy fifo --db sim.db t.csv >/dev/null
+expect "a database of simulations" 3 "no run of gsim drive" "$gsim" compare --real sim.db t.csv
 
 # --- commands: their place, their output, their end
 printf '%s\n' 'job_id,submit_s,duration_s,gpus,command' \
@@ -54,7 +76,6 @@ check "and are told" 1 "$(grep -c "job 'fails' ended with exit code 3" log)"
 check "their work counts as undone" 2 "$(drive --quiet --policy fifo --format json --gpus 0,1 "$tmp/c.csv" | grep -o '"killed": *[0-9]*' | grep -o '[0-9]*$')"
 
 # --- stops
-printf 'job_id,submit_s,duration_s,gpus\na,0,30,1\nb,2,30,1\nc,4,4,1\n' >"$tmp/s.csv"
 for policy in "gang-rr --set slice=4s --set preempt=pause" "srtf --set preempt=pause" "srtf --set preempt=restart" \
     "las --set quantum=4s --set preempt=restart" "suspend --set mechanism=restart --set quantum=4s"; do
     # shellcheck disable=SC2086
@@ -64,6 +85,10 @@ for policy in "gang-rr --set slice=4s --set preempt=pause" "srtf --set preempt=p
     check "no work is lost, and none is done twice" 3 \
         "$(ask 'select count(*) from real_job where ran_ns >= 0.95 * service_ns and ran_ns < service_ns + 30e9')"
 done
+run --speed-up 20 --gpus 0 --policy srtf --set preempt=restart "$tmp/s.csv"
+"$gsim" compare --quiet --real r.db --set preempt=restart --device ideal --format json s.csv >beside.json 2>log
+check "srtf: jobs start and stop as in a simulation with their times" "a,c,b 0" "$(beside "select group_concat(x) ||
+    ' ' || sum(d) from (select v->>'job' as x, v->>'stops' <> v->>'observed_stops' as d from job order by v->>'start_s')")"
 run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
 check "after all that nothing is left" 0 "$(gone 5)"
