@@ -5,7 +5,7 @@
 set -u
 case $1 in /*) gsim=$1 ;; *) gsim=$PWD/$1 ;; esac
 . tests/support/check.sh
-cd "$tmp" || exit 1
+cd "$tmp" || exit 1 # and $OLDPWD is the tree
 
 ask() { sqlite3 -separator ' ' "$tmp/r.db" "$1" 2>/dev/null; }
 # Every process of a run has the folder's name in its command line, but for what commands start.
@@ -111,6 +111,41 @@ expect "a command that is not there" 3 "n.csv:2: job 'a' has a command that is n
 if ! ldconfig -p 2>/dev/null | grep -q libnvidia-ml; then
     expect "a machine without a driver" 1 "no NVIDIA driver" "$gsim" drive --policy fifo --logs "$tmp/logs" "$tmp/c.csv"
 fi
+
+# --- GPUs, by drivers that are none; numbers of this process, since a lock is the machine's
+here=$OLDPWD
+mkdir "$tmp/lib"
+${CC:-cc} -shared -fPIC -o "$tmp/lib/libcuda.so.1" "$here/tests/cli/fake_cuda.c" &&
+    ${CC:-cc} -shared -fPIC -o "$tmp/lib/libnvidia-ml.so.1" "$here/tests/cli/fake_nvml.c" || exit 1
+first=$(($$ % 60000))
+second=$((first + 1))
+on_gpus() { # variable=value... arguments
+    env LD_LIBRARY_PATH="$tmp/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" FAKE_GPUS=65000 "$@"
+}
+rm -rf r.db logs
+on_gpus "$gsim" drive --quiet --policy fifo --gpus $first,$second --db r.db --logs "$tmp/logs" "$tmp/t.csv" >out 2>log
+say "jobs without a command run kernels" $?
+check "on the GPUs that are named" "5 0 NVIDIA H100 80GB HBM3 $first,$second" \
+    "$(ask 'select count(*), sum(exit_code), device, gpus from real_job join real_run using (real_run)')"
+expect "a GPU that others use" 1 "GPU $second is in use by other processes (4711)" \
+    on_gpus FAKE_BUSY=$second "$gsim" drive --policy fifo --gpus $first,$second --logs "$tmp/logs" t.csv
+expect "two products" 2 "--gpus names GPUs of one product" \
+    on_gpus FAKE_OTHER=$second "$gsim" drive --policy fifo --gpus $first,$second --logs "$tmp/logs" t.csv
+expect "a GPU that is not there" 2 "this machine has no GPU 65001; it has 65000" \
+    on_gpus "$gsim" drive --policy fifo --gpus 65001 --logs "$tmp/logs" t.csv
+expect "a GPU on which no kernel runs" 1 "no kernel runs on GPU $first" \
+    on_gpus FAKE_FAIL=cuCtxCreate_v2 "$gsim" drive --policy fifo --gpus $first,$second --logs "$tmp/logs" t.csv
+rm -rf logs
+printf 'job_id,submit_s,duration_s,gpus,command\na,0,30,1,sleep 30\n' >"$tmp/sleep.csv"
+env LD_LIBRARY_PATH="$tmp/lib" FAKE_GPUS=65000 "$gsim" drive --quiet --policy fifo --gpus $first --logs "$tmp/logs" "$tmp/sleep.csv" >/dev/null 2>&1 &
+pid=$!
+while [ ! -e logs/0-a.log ]; do sleep 0.05; done
+expect "a GPU of another run" 1 "GPU $first is in use by another gsim drive" \
+    on_gpus "$gsim" drive --policy fifo --gpus $first --logs "$tmp/logs2" t.csv
+kill -TERM $pid
+wait $pid
+check "which ends when it is asked to" 4 $?
+rm -f /tmp/gsim-drive-gpu$first.lock /tmp/gsim-drive-gpu$second.lock
 
 # --- ends that come early
 printf 'job_id,submit_s,duration_s,gpus,command\nquick,0,1,1,true\nlong,0,60,1,sleep 60\nstubborn,0,60,1,"trap """" TERM; while :; do sleep 0.1; done"\n' >"$tmp/e.csv"

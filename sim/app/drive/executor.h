@@ -30,6 +30,7 @@ struct gsim_executor {
     const char *logs; /* a folder for the jobs' output and state */
     int64_t speed_up; /* of the clock and of sleeps; 1 on real GPUs */
     int64_t grace_ns; /* of the wall: how long a job has to end, or to save */
+    int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const volatile sig_atomic_t *asked_to_stop;
