@@ -211,7 +211,7 @@ static void fill_view(struct gsim_core *core) {
     view->cluster.client_limit = cluster->gpu_client_limit;
     view->cluster.type = cluster->type_of_gpu;
     view->pool.is_used = cluster->is_pool;
-    view->trace = core->trace;
+    view->trace = &core->seen;
     view->core = core;
 }
 
@@ -305,6 +305,11 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = check_trace(core);
     if (status == GSIM_OK)
+        status = gsim_loops_open(core);
+    core->n_open = core->loops ? gsim_loops_count_open(core) : core->trace->n_jobs;
+    if (status == GSIM_OK)
+        status = gsim_foreseen_open(core);
+    if (status == GSIM_OK)
         status = open_model(core);
     if (status != GSIM_OK)
         return status;
@@ -326,11 +331,24 @@ static enum gsim_status open_run(struct gsim_core *core) {
 
 /* --- one instant ------------------------------------------------------------------------------ */
 
-static void look_ahead(struct gsim_core *core) {
-    core->arrival_ns =
-        core->next_arrival < core->trace->n_jobs
-            ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
-            : GSIM_NEVER;
+/* The time of the next arrival that waits for no other job's end. */
+static int64_t next_open_ns(const struct gsim_core *core) {
+    return core->next_arrival < core->n_open
+               ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
+               : GSIM_NEVER;
+}
+
+void gsim_core_look_ahead(struct gsim_core *core) {
+    core->arrival_ns = next_open_ns(core);
+    if (gsim_rarely(core->loops) && gsim_loops_next_ns(core) < core->arrival_ns)
+        core->arrival_ns = gsim_loops_next_ns(core);
+}
+
+/* The job of the arrival that is due now. Jobs that come after others follow those that do not. */
+static inline uint32_t take_arrival(struct gsim_core *core) {
+    if (gsim_rarely(core->loops) && next_open_ns(core) > core->arrival_ns)
+        return gsim_loops_take(core);
+    return gsim_trace_arrival(core->trace, core->next_arrival++);
 }
 
 static void serve_model(struct gsim_core *core) {
@@ -343,9 +361,8 @@ static void serve_model(struct gsim_core *core) {
 
 static void serve_arrivals(struct gsim_core *core) {
     while (core->arrival_ns == core->view.now_ns && core->status == GSIM_OK) {
-        gsim_slot slot =
-            gsim_jobs_enter(core, gsim_trace_arrival(core->trace, core->next_arrival++));
-        look_ahead(core);
+        gsim_slot slot = gsim_jobs_enter(core, take_arrival(core));
+        gsim_core_look_ahead(core);
         core->has_changed = true;
         core->metrics.n_events++;
         if (gsim_rarely(slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot))) {
@@ -554,7 +571,7 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const volatile sig_atomic_t never = 0;
     const volatile sig_atomic_t *stop = core->options->stop ? core->options->stop : &never;
     enum gsim_status status;
-    look_ahead(core);
+    gsim_core_look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
         bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||

@@ -417,6 +417,8 @@ static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {
 static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     depart(core, slot, core->jobs.state[slot] == GSIM_RUNNING && !core->jobs.core[slot].is_ending);
     gsim_metrics_job_done(core, slot, has_costs);
+    if (gsim_rarely(core->loops))
+        gsim_loops_release(core, core->jobs.job[slot]);
     tell_completed(core, slot);
 }
 

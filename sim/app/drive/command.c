@@ -210,7 +210,8 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
     (void)signal(SIGPIPE,
                  SIG_IGN); /* the guard, and jobs that do not listen, are no reason to end */
     gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    status = gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    status =
+        gsim_setup_run(setup, 0, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
     gsim_progress_end(&bar);
     gsim_executor_close(&d->executor);
     return d->executor.status != GSIM_OK ? d->executor.status : status;

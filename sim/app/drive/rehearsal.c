@@ -239,7 +239,7 @@ enum gsim_status gsim_rehearse(const struct gsim_setup *setup, const struct gsim
     own->n_samples = 0;
     own->timeline = NULL;
     enum gsim_status status =
-        gsim_setup_run(own, 0, &setup->trace, io, NULL, arena, &result, notes);
+        gsim_setup_run(own, 0, setup->replication, &setup->trace, io, NULL, arena, &result, notes);
     if (status != GSIM_OK) /* warnings come again in the run itself */
         gsim_log_merge(log, notes);
     if (status == GSIM_OK)

@@ -2,7 +2,7 @@
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
-#include "sim/app/observers/timeline.h"
+#include "sim/study/timeline.h"
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, struct gsim_outfile *jobs,
@@ -33,7 +33,8 @@ static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
     struct gsim_progress_bar bar;
     setup->timeline = options.path ? &options : NULL;
     gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    status = gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, &bar, cli->arena,
+                            result, cli->log);
     gsim_progress_end(&bar);
     setup->timeline = NULL;
     return status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The jobs on each GPU, and the number of jobs that wait, kept up to date from the changes that an
  * observer receives. Each GPU has lanes, one for each job that is on it at a time. */
-#ifndef GSIM_APP_OCCUPANCY_H
-#define GSIM_APP_OCCUPANCY_H
+#ifndef GSIM_STUDY_OCCUPANCY_H
+#define GSIM_STUDY_OCCUPANCY_H
 
 #include "gsim/observe.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/observers/occupancy.h"
+#include "sim/study/occupancy.h"
 
 #include <assert.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The latencies of requests with their intervals, for one run. */
-#ifndef GSIM_APP_LATENCIES_H
-#define GSIM_APP_LATENCIES_H
+#ifndef GSIM_STUDY_LATENCIES_H
+#define GSIM_STUDY_LATENCIES_H
 
 #include <stdio.h>
 
 #include "gsim/arena.h"
 #include "gsim/result.h"
-#include "sim/app/statistics/stats.h"
+#include "sim/study/stats.h"
 
 enum gsim_latency { GSIM_LATENCY_MEAN = 0, GSIM_LATENCY_P50, GSIM_LATENCY_P99, GSIM_LATENCY_COUNT };
 extern const char *const gsim_latency_names[GSIM_LATENCY_COUNT]; /* names of a result's fields */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results as text: table, CSV, JSON, and the per-job CSV. */
-#ifndef GSIM_APP_OUTPUT_H
-#define GSIM_APP_OUTPUT_H
+#ifndef GSIM_STUDY_OUTPUT_H
+#define GSIM_STUDY_OUTPUT_H
 
 #include <stdio.h>
 
 #include "gsim/result.h"
-#include "sim/app/statistics/stats.h"
+#include "sim/study/stats.h"
 
 enum gsim_output_format { GSIM_OUTPUT_TABLE = 0, GSIM_OUTPUT_CSV, GSIM_OUTPUT_JSON };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Student's t of values and of logarithms, and Holm's correction. */
-#include "sim/app/statistics/stats.h"
+#include "sim/study/stats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

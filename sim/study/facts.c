@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/workload/facts.h"
+#include "sim/study/facts.h"
 
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 const struct gsim_fact_def gsim_fact_defs[GSIM_FACT_COUNT] = {
 #define GSIM_FACT(symbol, name, unit, help) {name, unit, help},
-#include "sim/app/workload/facts.def"
+#include "sim/study/facts.def"
 #undef GSIM_FACT
 };
 

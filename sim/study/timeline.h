@@ -2,12 +2,12 @@
 /* The timeline of one run as a Chrome trace (the "JSON Array" of Google's "Trace Event Format"),
  * which Perfetto opens: a process for each GPU with rows for the jobs on it, one for jobs, one for
  * counters. Spans of a row never overlap. Times are microseconds from the trace's start. */
-#ifndef GSIM_APP_TIMELINE_H
-#define GSIM_APP_TIMELINE_H
+#ifndef GSIM_STUDY_TIMELINE_H
+#define GSIM_STUDY_TIMELINE_H
 
 #include "gsim/observe.h"
 #include "gsim/result.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 struct gsim_timeline;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rules that hold of any run under any policy: no job is lost, time and work add up, no GPU is held
  * by more jobs than it has room for. */
-#ifndef GSIM_APP_LAWS_H
-#define GSIM_APP_LAWS_H
+#ifndef GSIM_STUDY_LAWS_H
+#define GSIM_STUDY_LAWS_H
 
 #include "gsim/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Statistics of comparisons. */
-#ifndef GSIM_APP_STATS_H
-#define GSIM_APP_STATS_H
+#ifndef GSIM_STUDY_STATS_H
+#define GSIM_STUDY_STATS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/check/laws.h"
+#include "sim/study/laws.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Facts of a trace on which schedulers depend. */
-#ifndef GSIM_APP_FACTS_H
-#define GSIM_APP_FACTS_H
+#ifndef GSIM_STUDY_FACTS_H
+#define GSIM_STUDY_FACTS_H
 
 #include "gsim/trace.h"
 
 enum gsim_fact {
 #define GSIM_FACT(symbol, name, unit, help) GSIM_FACT_##symbol,
-#include "sim/app/workload/facts.def"
+#include "sim/study/facts.def"
 #undef GSIM_FACT
     GSIM_FACT_COUNT
 };

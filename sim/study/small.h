@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random small traces that are full of corners: ties, jobs without work, gangs, memory, classes and
  * priorities. */
-#ifndef GSIM_APP_SMALL_H
-#define GSIM_APP_SMALL_H
+#ifndef GSIM_STUDY_SMALL_H
+#define GSIM_STUDY_SMALL_H
 
 #include "gsim/trace.h"
 

@@ -2,11 +2,11 @@
 /* Quantities over time, in at most N steps each: `queue` (jobs that wait), `running` (jobs on their
  * GPUs) and `busy_gpus`, as means over steps of equal width that double as the run gets longer, so
  * that sums over steps are exact; and the jobs on each GPU, `gpu G.L` for lane L of GPU G. */
-#ifndef GSIM_APP_SAMPLES_H
-#define GSIM_APP_SAMPLES_H
+#ifndef GSIM_STUDY_SAMPLES_H
+#define GSIM_STUDY_SAMPLES_H
 
 #include "gsim/result.h"
-#include "sim/app/observers/occupancy.h"
+#include "sim/study/occupancy.h"
 
 struct gsim_samples;
 

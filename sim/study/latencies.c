@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/statistics/latencies.h"
+#include "sim/study/latencies.h"
 
 #include <math.h>
 
-#include "sim/app/cli/output.h"
-#include "sim/app/statistics/dependence.h"
+#include "sim/study/output.h"
+#include "sim/study/dependence.h"
 #include "sim/base/sort.h"
 
 const char *const gsim_latency_names[GSIM_LATENCY_COUNT] = {"latency_mean_s", "latency_p50_s",

@@ -2,7 +2,7 @@
 /* Writes the timeline of a run. A span is written when it ends, so that memory does not grow with
  * the run; rows get their names at the end, when their number is known. */
 #define _POSIX_C_SOURCE 200809L
-#include "sim/app/observers/timeline.h"
+#include "sim/study/timeline.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "sim/app/observers/occupancy.h"
+#include "sim/study/occupancy.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 

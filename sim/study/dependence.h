@@ -2,13 +2,13 @@
 /* The precision with which one run of one trace estimates the mean of a longer trace. Jobs that met
  * in one queue are not independent, so n jobs are worth n / memory independent jobs. If that number
  * is small, no interval would be honest, and none is computed (coverage: docs/compare.md). */
-#ifndef GSIM_APP_DEPENDENCE_H
-#define GSIM_APP_DEPENDENCE_H
+#ifndef GSIM_STUDY_DEPENDENCE_H
+#define GSIM_STUDY_DEPENDENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/app/statistics/stats.h"
+#include "sim/study/stats.h"
 
 /* Five batches instead of the usual 10 to 30: fewer batches are longer and less correlated. */
 enum { GSIM_BATCHES = 5 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -456,7 +456,8 @@ static void put_job(FILE *out, const struct gsim_result *result, uint32_t job) {
     int64_t submit = trace->submit_ns[job], end = r->end_ns[job], service = trace->service_ns[job];
     gsim_put_csv_text(out, gsim_trace_id(trace, job));
     fputc(',', out);
-    put_seconds(out, submit);
+    if (submit >= 0) /* a job after one that has not ended is not submitted yet */
+        put_seconds(out, submit);
     fputc(',', out);
     if (r->start_ns[job] >= 0)
         put_seconds(out, r->start_ns[job]);

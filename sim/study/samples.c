@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/observers/samples.h"
+#include "sim/study/samples.h"
 
 enum quantity { QUEUE = 0, RUNNING, BUSY, N_QUANTITIES };
 

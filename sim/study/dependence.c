@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/statistics/dependence.h"
+#include "sim/study/dependence.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/check/small.h"
+#include "sim/study/small.h"
 
 #include <string.h>
 
