@@ -90,8 +90,8 @@ static enum gsim_status load(struct real *r) {
 
 static enum gsim_status simulate(const struct real *r, const struct gsim_trace *trace,
                                  struct gsim_result *result) {
-    enum gsim_status status =
-        gsim_setup_run(r->setup, 0, trace, r->cli->io, NULL, r->cli->arena, result, r->cli->log);
+    enum gsim_status status = gsim_setup_run(r->setup, 0, r->setup->replication, trace, r->cli->io,
+                                             NULL, r->cli->arena, result, r->cli->log);
     return status == GSIM_INCOMPLETE ? gsim_fail(r->cli->log, GSIM_INCOMPLETE, NULL, 0,
                                                  "interrupted: nothing is compared")
                                      : status;
