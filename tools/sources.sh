@@ -39,13 +39,14 @@ awk '
         sub(/ = .*/, "", head)
         sub(/\(.*/, "", head)
         sub(/\[.*/, "", head)
-        if (match(head, /gsim_[a-z0-9_]+$/)) defined_in[substr(head, RSTART)] = FILENAME
+        if (match(head, /[a-z][a-z0-9_]+$/)) defined_in[substr(head, RSTART)] = FILENAME
     }
     /^#include "policies\// { split($0, part, "\""); uses[FILENAME, part[2]] = 1 }
     {
-        for (text = $0; match(text, /gsim_[a-z0-9_]+/); text = substr(text, RSTART + RLENGTH)) {
-            word = substr(text, RSTART, RLENGTH)
-            if (FILENAME ~ /\.c$/ && !((FILENAME, word) in mentions)) {
+        k = FILENAME ~ /\.c$/ ? split($0, part, /[^a-z0-9_]+/) : 0
+        for (i = 1; i <= k; i++) {
+            word = part[i]
+            if (word ~ /_/ && !((FILENAME, word) in mentions)) {
                 mentions[FILENAME, word] = 1
                 words[FILENAME] = words[FILENAME] " " word
             }
