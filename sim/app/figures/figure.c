@@ -329,9 +329,9 @@ static void put_file_name(FILE *out, const char *name) {
 
 /* Sets the terminal for text of 8 points on a page. Pixels: 96 an inch on a screen (SVG), 300 in a
  * picture. No terminal interprets texts ("enhanced"). */
-static void put_terminal(const struct writing *w, FILE *out) {
-    double width = w->request->is_double ? double_in : single_in, height = w->height_in;
-    switch (w->request->format) {
+void gsim_figure_terminal(const struct gsim_figure_request *request, double height, FILE *out) {
+    double width = request->is_double ? double_in : single_in;
+    switch (request->format) {
     case GSIM_FIGURE_SVG:
         fprintf(out, "set terminal svg noenhanced size %.0f,%.0f font 'Helvetica,10.5'\n",
                 96 * width, 96 * height);
@@ -352,7 +352,7 @@ static void put_terminal(const struct writing *w, FILE *out) {
                 width, height);
     }
     fputs("set output ", out);
-    put_file_name(out, w->request->output);
+    put_file_name(out, request->output);
     fputc('\n', out);
 }
 
@@ -373,7 +373,7 @@ static void put_script(const struct writing *w, FILE *out, const char *data,
             "# %s: %s\n# Made by gsim " GSIM_VERSION "; draw it again with: gnuplot FILE.gp\n"
             "set encoding utf8\n",
             w->figure->name, w->figure->summary);
-    put_terminal(w, out);
+    gsim_figure_terminal(w->request, w->height_in, out);
     fprintf(out, "width = %.2f\n", w->request->is_double ? double_in : single_in);
     fprintf(out, "\n%s\n%s\n", gsim_figure_file("common.gp", arena), data);
     if (w->longest)
