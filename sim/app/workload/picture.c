@@ -14,7 +14,7 @@
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 
-enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40 };
+enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
 static const double height_in = 3.6, DAY_S = 86400, HOUR_S = 3600;
 
 /* A trace in the order of arrival. */
@@ -44,7 +44,7 @@ static bool take(const struct gsim_trace *trace, struct gsim_arena *arena, struc
 
 typedef bool put_view(const struct jobs *jobs, struct gsim_arena *arena, FILE *out);
 
-/* Points of a distribution function. What is below the least value shown lies on its edge. */
+/* Points of a distribution function. Values below the least that is shown lie on its edge. */
 static bool put_distribution(const double *from, size_t n, double least, struct gsim_arena *arena,
                              FILE *out) {
     double *value = gsim_arena_array(arena, n, sizeof *value);
@@ -210,7 +210,10 @@ enum gsim_status gsim_picture_draw(struct gsim_cli *cli, const struct gsim_trace
     if (status != GSIM_OK)
         return status;
     for (int t = 0; t < n && status == GSIM_OK; t++)
-        if (!jobs || !take(&traces[t], cli->arena, &jobs[t]))
+        if (traces[t].n_jobs < LEAST_JOBS)
+            status = gsim_fail(cli->log, GSIM_BAD_INPUT, names[t], 0,
+                               "%u jobs are too few for a picture", traces[t].n_jobs);
+        else if (!jobs || !take(&traces[t], cli->arena, &jobs[t]))
             status = gsim_no_memory(cli->log, "drawing");
     if (status == GSIM_OK)
         status = draw(cli, &folder, &request, jobs, names, n);
