@@ -59,14 +59,16 @@ static bool fill(struct gsim_figure *figure, const char *name, struct gsim_arena
     return true;
 }
 
-/* Files are sorted by name; common.sql is no figure. */
+/* Files are sorted by name. A figure of a database has a query beside its script; common.sql is
+ * shared by all. */
 bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out) {
     for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++) {
         size_t n = strlen(file->name), skip = strlen(folder);
         if (strncmp(file->name, folder, skip) != 0 || strcmp(file->name + n - 3, ".gp") != 0)
             continue;
         char *name = gsim_arena_strndup(arena, file->name + skip, n - skip - 3);
-        if (!name || strcmp(name, "common") == 0)
+        const char *query = name ? gsim_arena_printf(arena, "%s.sql", name) : NULL;
+        if (!query || !gsim_figure_file(query, arena) || strcmp(name, "common") == 0)
             continue;
         if (at-- == 0)
             return fill(out, name, arena);
