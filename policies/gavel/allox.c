@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* AlloX (Le et al., "AlloX: Compute Allocation in Hybrid Clusters", EuroSys 2020), as Gavel has it:
  * jobs of one GPU. Jobs that wait are assigned to places in the queues of the free GPUs, so that
- * their mean time to the end is least: a job at place k from the end of a queue delays k jobs by its
- * own time. The first of each queue gets the GPU, and keeps it to its end. */
+ * their mean time to the end is least: a job at place k from the end of a queue delays k jobs by
+ * its own time. The first of each queue gets the GPU, and keeps it to its end. */
 #include "policies/gavel/gavel.h"
 #include "policies/lib/assignment.h"
 #include "sim/base/units.h"

@@ -5,9 +5,9 @@
  *
  * An objective gives each job a share of the time on each device type; in every round the entries
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
- * came or ended, but no sooner than min_between after the last time. The objectives here: isolated
- * (a part of the cluster for each job), fifo, and the shares of a file, for results of other
- * solvers. A job's speeds are those of --rates; without a row, those of its device.
+ * came or ended, but no sooner than min_between after the last time. The objectives: those of
+ * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, and the shares
+ * of a file, for results of other solvers. A job's speeds are those of --rates; without a row, those of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
@@ -414,8 +414,8 @@ const struct gsim_policy gsim_policy_gavel = {
     .summary = "shares of each device type, given in rounds by how far a job is behind its own",
     .paper = "Narayanan et al., OSDI 2020",
     .deviations =
-        "shares of its own solver, a corner of the best shares; no pairs but in shares of "
-        "a file; costs and SLOs are not considered",
+        "of equally good shares those of policies/lib/shares.h are taken; no pairs but in "
+        "shares of a file; costs and SLOs are not considered",
     .references = 1u << GSIM_REFERENCE_GAVEL,
     .params = params,
     .state_size = sizeof(struct gavel),

@@ -268,8 +268,8 @@ static void exchange(struct gsim_lp *lp, uint32_t row, uint32_t column) {
     w->other[column] = leaves;
 }
 
-/* Exchanges that gain nothing are in place while each row finds its variable; after more of them the
- * exchanges may go in a circle. */
+/* Exchanges that gain nothing are in place while each row finds its variable; after more of them
+ * the exchanges may go in a circle. */
 static bool is_idle(const struct gsim_lp *lp) {
     return lp->work->n_idle > IDLE_MOST + lp->n_rows;
 }
