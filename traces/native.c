@@ -72,6 +72,7 @@ static const struct {
     {"num_steps", "iterations"}, {"time_limit", "limit_s"},
     {"timelimit", "limit_s"},    {"walltime", "limit_s"},
     {"num_cpus", "cpus"},        {"cpu_num", "cpus"},
+    {"batch_size", "batch"},     {"deadline", "deadline_s"},
 };
 
 static const char *synonym_of(const char *name) {

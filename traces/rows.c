@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "traces/after.h"
+
 enum gsim_status gsim_rows_listen(struct gsim_rows *rows, struct gsim_input *input,
                                   struct gsim_arena *arena, struct gsim_log *log) {
     const size_t prefix = strlen(GSIM_TOLD_PREFIX);
@@ -68,6 +70,8 @@ enum gsim_status gsim_rows_add(struct gsim_rows *rows, int64_t line) {
 enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
                                   struct gsim_trace *out) {
     enum gsim_status status = gsim_gpu_mem_finish(rows->gpu_mem, rows->b);
+    if (status == GSIM_OK) /* archives name jobs that they do not have */
+        status = gsim_after_link(rows->b, strcmp(format, "native") != 0);
     if (status == GSIM_OK)
         status = gsim_build_finish(rows->b, format, out);
     if (status != GSIM_OK)

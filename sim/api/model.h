@@ -32,6 +32,7 @@ struct gsim_event {
     gsim_slot slot;
     enum gsim_watch_kind watch;
     bool has_costs; /* of a completed job: there may be costs to ask for */
+    bool is_cut; /* of a completed job: it ended before its work was done */
 };
 
 /* The events of one instant; the model appends. */
@@ -84,6 +85,7 @@ struct gsim_model_setup {
     bool is_exact; /* nothing may be extrapolated */
     bool is_plain; /* nothing may be skipped: the reference for tests of the shortcuts */
     const struct gsim_observer *observer; /* for gsim_observe_span; NULL: no observer */
+    void *arg; /* gsim_run_options.model_arg */
 };
 
 /* Whether an action takes time, or is over already (zero cost). An action that is over already is

@@ -212,7 +212,7 @@ static void fill_view(struct gsim_core *core) {
     view->cluster.client_limit = cluster->gpu_client_limit;
     view->cluster.type = cluster->type_of_gpu;
     view->pool.is_used = cluster->is_pool;
-    view->trace = core->trace;
+    view->trace = &core->seen;
     view->core = core;
 }
 
@@ -233,7 +233,8 @@ static enum gsim_status open_model(struct gsim_core *core) {
                                                          : GSIM_SLICE_BUDGET,
                                      .is_exact = core->options->is_exact,
                                      .is_plain = core->options->is_plain,
-                                     .observer = core->options->observer};
+                                     .observer = core->options->observer,
+                                     .arg = core->options->model_arg};
     return core->ops->open(&setup, &core->model, core->log);
 }
 
@@ -305,6 +306,11 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = check_trace(core);
     if (status == GSIM_OK)
+        status = gsim_loops_open(core);
+    core->n_open = core->loops ? gsim_loops_count_open(core) : core->trace->n_jobs;
+    if (status == GSIM_OK)
+        status = gsim_foreseen_open(core);
+    if (status == GSIM_OK)
         status = open_model(core);
     if (status != GSIM_OK)
         return status;
@@ -326,11 +332,24 @@ static enum gsim_status open_run(struct gsim_core *core) {
 
 /* --- one instant ------------------------------------------------------------------------------ */
 
-static void look_ahead(struct gsim_core *core) {
-    core->arrival_ns =
-        core->next_arrival < core->trace->n_jobs
-            ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
-            : GSIM_NEVER;
+/* The time of the next arrival that waits for no other job's end. */
+static int64_t next_open_ns(const struct gsim_core *core) {
+    return core->next_arrival < core->n_open
+               ? core->trace->submit_ns[gsim_trace_arrival(core->trace, core->next_arrival)]
+               : GSIM_NEVER;
+}
+
+void gsim_core_look_ahead(struct gsim_core *core) {
+    core->arrival_ns = next_open_ns(core);
+    if (gsim_rarely(core->loops) && gsim_loops_next_ns(core) < core->arrival_ns)
+        core->arrival_ns = gsim_loops_next_ns(core);
+}
+
+/* The job of the arrival that is due now. Jobs that come after others follow those that do not. */
+static inline uint32_t take_arrival(struct gsim_core *core) {
+    if (gsim_rarely(core->loops) && next_open_ns(core) > core->arrival_ns)
+        return gsim_loops_take(core);
+    return gsim_trace_arrival(core->trace, core->next_arrival++);
 }
 
 static void serve_model(struct gsim_core *core) {
@@ -343,9 +362,8 @@ static void serve_model(struct gsim_core *core) {
 
 static void serve_arrivals(struct gsim_core *core) {
     while (core->arrival_ns == core->view.now_ns && core->status == GSIM_OK) {
-        gsim_slot slot =
-            gsim_jobs_enter(core, gsim_trace_arrival(core->trace, core->next_arrival++));
-        look_ahead(core);
+        gsim_slot slot = gsim_jobs_enter(core, take_arrival(core));
+        gsim_core_look_ahead(core);
         core->has_changed = true;
         core->metrics.n_events++;
         if (gsim_rarely(slot == GSIM_NO_SLOT || !gsim_jobs_announce(core, slot))) {
@@ -516,6 +534,11 @@ static void show_progress(struct gsim_core *core) {
         options->progress(options->progress_arg, core->metrics.n_completed, core->trace->n_jobs);
 }
 
+/* Whether each job has ended, or was declined. */
+static inline bool has_seen_all(const struct gsim_core *core) {
+    return core->metrics.n_completed + core->metrics.n_declined == core->trace->n_jobs;
+}
+
 /* Whether the run ends before its n-th instant, which would be at next_ns; *status is then its
  * outcome. */
 GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t n,
@@ -530,7 +553,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
         return true;
     }
     *status = GSIM_OK;
-    if (next_ns == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
+    if (next_ns == GSIM_NEVER || has_seen_all(core))
         return true;
     show_progress(core);
     was_interrupted = is_interrupted(core);
@@ -554,11 +577,11 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     const volatile sig_atomic_t never = 0;
     const volatile sig_atomic_t *stop = core->options->stop ? core->options->stop : &never;
     enum gsim_status status;
-    look_ahead(core);
+    gsim_core_look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
-        bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||
-                           n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
+        bool may_be_over =
+            next > last_ns || has_seen_all(core) || n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
         if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))
             return status;
         gsim_metrics_pass(core, next);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/app/cli/cli.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"

@@ -4,10 +4,10 @@
 #ifndef GSIM_APP_COMPARE_H
 #define GSIM_APP_COMPARE_H
 
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
-#include "sim/app/statistics/latencies.h"
-#include "sim/app/statistics/stats.h"
+#include "sim/study/latencies.h"
+#include "sim/study/stats.h"
 
 /* One run of the grid replication x policy. */
 struct gsim_compare_task {

@@ -136,6 +136,8 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
         add(&h, "load=%lld", (long long)setup->load_ppm);
     for (const char *const *key = setup->spec_keys; key && *key; key++)
         add_text(&h, *key);
+    if (setup->estimate.text)
+        add(&h, "estimate %s", setup->estimate.text);
     if (setup->mtbf_ns)
         add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
             (long long)setup->mttr_ns, (long long)setup->checkpoint_ns);

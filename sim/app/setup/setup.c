@@ -204,6 +204,9 @@ enum gsim_status gsim_setup_cluster(struct gsim_cli *cli, struct gsim_setup *set
         status = check_speeds(cli, setup);
     if (status == GSIM_OK)
         status = load_failures(cli, setup);
+    if (status == GSIM_OK && cli->value[GSIM_OPT_ESTIMATE])
+        status = gsim_estimate_read(cli->value[GSIM_OPT_ESTIMATE], cli->arena, &setup->estimate,
+                                    cli->log);
     return status == GSIM_OK ? load_clock(cli, setup) : status;
 }
 

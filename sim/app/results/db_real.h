@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs on real GPUs in a database: the run when it begins, and each of its jobs as soon as it has
+ * ended, each in a transaction of its own. */
+#ifndef GSIM_APP_DB_REAL_H
+#define GSIM_APP_DB_REAL_H
+
+#include "sim/app/drive/executor.h"
+#include "sim/app/results/db.h"
+
+struct gsim_db_real {
+    const char *policy, *argv, *trace; /* texts; the trace's path */
+    const char *gpus; /* their numbers on the machine: "0,1" */
+    const char *device; /* their product, or "dry run" */
+    int64_t speed_up;
+    bool is_dry;
+};
+
+/* Adds the run; *id is its number, and its status is 'running'. */
+enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_real *run, int64_t *id,
+                                    struct gsim_log *log);
+enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
+                                  const struct gsim_driven *driven, struct gsim_log *log);
+/* how: 'done', 'interrupted' or 'failed'. */
+enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
+                                  struct gsim_log *log);
+
+#endif
