@@ -76,6 +76,14 @@ for build in $BUILDS; do
     inputs "$build"
     programs "$build"
 done
+# Fresh seeds each time, printed; make fuzz-runs tries as many as one likes.
+title "random runs"
+for build in $BUILDS; do
+    case $build in
+    *gcc*-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 ;;
+    "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 200 ;;
+    esac
+done
 title python
 for script in tests/python/*.py; do
     case $script in */tap.py) continue ;; esac

@@ -15,15 +15,19 @@
 
 enum { US_PER_S = 1000000, FIRST_LINE = 3 /* behind the comment and the header */ };
 
+/* A time, and what the arrivals' own clock shows then, which runs at their rate. */
+struct moment {
+    int64_t us;
+    double clock_s;
+};
+
 struct generator {
     const struct gsim_spec *spec;
     struct gsim_builder *b;
     gsl_rng *kind_rng;
     gsl_rng *rng[GSIM_MAX_QUANTITIES]; /* as spec->quantities */
     double gap_factor;
-    double clock_s; /* of the arrivals, at their mean rate */
-    int64_t submit_us; /* of the batch at hand */
-    int64_t last_us; /* of its last job */
+    struct moment batch, job; /* submissions of the batch at hand, and of its last job */
     uint32_t batch_left; /* jobs of that batch that are to come */
     bool is_first; /* the job at hand begins a batch */
     const struct gsim_job_kind *last_kind;
@@ -164,26 +168,34 @@ static double time_of_clock(const struct gsim_spec *spec, double clock_s) {
     return weeks * week_s + (low + (part < 1 ? part : 1)) * hour_s;
 }
 
-/* Notes when the job is submitted: a gap after the last batch, or after the last job of its own. */
+/* Adds a gap to a time in microseconds, and says where that is on the calendar. Where the rate
+ * changes, times are those of the arrivals' clock. */
+static bool add_gap(const struct gsim_spec *spec, double gap_s, struct moment *at) {
+    int64_t gap_us = 0;
+    if (spec->profile) {
+        at->clock_s += gap_s;
+        return quantise(time_of_clock(spec, at->clock_s), US_PER_S, 1, &at->us);
+    }
+    if (!quantise(gap_s, US_PER_S, 1, &gap_us))
+        return false;
+    at->us += gap_us;
+    return true;
+}
+
+/* Notes when the job is submitted: a gap after the last batch began, or after the last job of its
+ * own. */
 static enum gsim_status draw_gap(struct generator *g, const struct gsim_job_kind *kind) {
     const struct gsim_quantity *gap = kind->quantity[GSIM_OF_GAP];
     const struct gsim_quantity *within = kind->quantity[GSIM_OF_BATCH_GAP];
-    int64_t gap_us = 0;
-    if (g->is_first && g->spec->profile) {
-        g->clock_s += draw(g, gap) * g->gap_factor;
-        if (!quantise(time_of_clock(g->spec, g->clock_s), US_PER_S, 1, &g->submit_us))
-            return too_large(g, gap);
-    } else if (g->is_first) {
-        if (!quantise(draw(g, gap) * g->gap_factor, US_PER_S, 1, &gap_us))
-            return too_large(g, gap);
-        g->submit_us += gap_us;
-    } else if (within && !quantise(draw(g, within), US_PER_S, 1, &gap_us)) {
-        return too_large(g, within);
-    }
-    g->last_us = g->is_first ? g->submit_us : g->last_us + gap_us;
-    if (g->last_us > GSIM_TIME_MAX / 2 / GSIM_NS_PER_US)
+    if (g->is_first && !add_gap(g->spec, draw(g, gap) * g->gap_factor, &g->batch))
         return too_large(g, gap);
-    g->b->row.submit_ns = g->last_us * GSIM_NS_PER_US;
+    if (g->is_first)
+        g->job = g->batch;
+    else if (within && !add_gap(g->spec, draw(g, within), &g->job))
+        return too_large(g, within);
+    if (g->job.us > GSIM_TIME_MAX / 2 / GSIM_NS_PER_US)
+        return too_large(g, gap);
+    g->b->row.submit_ns = g->job.us * GSIM_NS_PER_US;
     return GSIM_OK;
 }
 

@@ -246,6 +246,9 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
 /* Tells the policy and the observers about a job that has entered; false: no memory. */
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
+/* Memory with the context; a job that fills the largest GPU is assumed to have run there alone, and
+ * keeps fitting. */
+int64_t gsim_jobs_with_context(const struct gsim_core *core, int64_t bytes);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
 /* The exponent of the power of two at or above n > 0. */
 static inline uint32_t gsim_units_class(uint32_t n) {

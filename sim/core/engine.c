@@ -108,7 +108,8 @@ static const char *paging_hint(const struct gsim_core *core) {
 
 static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int64_t most) {
     const struct gsim_trace *trace = core->trace;
-    int64_t bytes = trace->column[GSIM_COL_MEM_BYTES][job];
+    int64_t own = trace->column[GSIM_COL_MEM_BYTES][job];
+    int64_t bytes = gsim_jobs_with_context(core, own);
     bool is_paging = may_page(core);
     char has[32], needs[32];
     gsim_format_size(needs, bytes);
@@ -118,11 +119,13 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
         gsim_format_bytes(has, most);
     }
     if (n_gpus > 0)
-        (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
-                        "column 'mem_gib': job '%s' needs %s of memory on each of %u GPUs; only %u "
-                        "GPUs of the cluster have that much%s",
-                        gsim_trace_id(trace, job), needs, gsim_trace_gpus(trace, job), n_gpus,
-                        is_paging ? ", with their hosts' (--host-mem)" : paging_hint(core));
+        (void)gsim_fail(
+            core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+            "column 'mem_gib': job '%s' needs %s of memory%s on each of %u GPUs; only %u "
+            "GPUs of the cluster have that much%s",
+            gsim_trace_id(trace, job), needs,
+            bytes > own ? " with its context (context.bytes)" : "", gsim_trace_gpus(trace, job),
+            n_gpus, is_paging ? ", with their hosts' (--host-mem)" : paging_hint(core));
     else
         (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                         is_paging ? "column 'mem_gib': job '%s' needs %s of memory per GPU; a GPU "
@@ -155,11 +158,47 @@ static enum gsim_status check_memory(struct gsim_core *core) {
     if (check_hosts(core) != GSIM_OK)
         return GSIM_BAD_INPUT;
     for (uint32_t job = 0; mem && job < core->trace->n_jobs; job++) {
-        if (mem[job] <= least)
+        int64_t bytes = gsim_jobs_with_context(core, mem[job]);
+        if (bytes <= least)
             continue;
-        uint32_t n_gpus = count_gpus_with(core, mem[job], &most);
+        uint32_t n_gpus = count_gpus_with(core, bytes, &most);
         if (n_gpus < gsim_trace_gpus(core->trace, job))
             too_large(core, job, n_gpus, most);
+    }
+    return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
+}
+
+/* The number of GPUs with room for a part of the gang beside its CPUs, on nodes that are empty. */
+static uint32_t count_gpus_beside(const struct gsim_core *core, int64_t per_gpu, int64_t bytes) {
+    const struct gsim_cluster_spec *spec = core->options->cluster;
+    int64_t n = 0;
+    for (uint32_t g = 0; g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        int64_t gpus = may_page(core) || bytes <= group->hbm_bytes ? group->gpus_per_node : 0;
+        if (group->cpus_milli && group->cpus_milli / per_gpu < gpus)
+            gpus = group->cpus_milli / per_gpu;
+        n += gpus * group->count;
+    }
+    return (uint32_t)n;
+}
+
+/* Refuses a job with more CPUs for each GPU than enough GPUs have beside them. */
+static enum gsim_status check_cpus(struct gsim_core *core) {
+    const struct gsim_trace *trace = core->trace;
+    const int64_t *cpus = trace->column[GSIM_COL_CPUS_MILLI];
+    for (uint32_t job = 0; cpus && !core->cluster.is_pool && job < trace->n_jobs; job++) {
+        uint32_t gpus = gsim_trace_gpus(trace, job);
+        int64_t bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job);
+        if (cpus[job] <= 0)
+            continue;
+        int64_t per_gpu = gsim_muldiv_ceil(cpus[job], 1, gpus);
+        uint32_t n_gpus = count_gpus_beside(core, per_gpu, gsim_jobs_with_context(core, bytes));
+        if (n_gpus < gpus)
+            (void)gsim_fail(core->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                            "column 'cpus': job '%s' needs %lld.%03lld CPUs beside each of %u "
+                            "GPUs; only %u GPUs of the cluster have that many, and memory for it",
+                            gsim_trace_id(trace, job), (long long)(per_gpu / 1000),
+                            (long long)(per_gpu % 1000), gpus, n_gpus);
     }
     return core->log->n_errors ? GSIM_BAD_INPUT : GSIM_OK;
 }
@@ -324,8 +363,11 @@ static enum gsim_status open_run(struct gsim_core *core) {
     if (status == GSIM_OK)
         status = open_policy(core);
     if (status == GSIM_OK)
+        count_contexts(core);
+    if (status == GSIM_OK)
         status = check_memory(core);
-    count_contexts(core);
+    if (status == GSIM_OK)
+        status = check_cpus(core);
     core->view.cluster.room = room_of(core);
     return status == GSIM_OK ? arrange_devices(core) : status;
 }

@@ -40,6 +40,10 @@ static inline const struct gsim_summary *gsim_compare_summary(const struct gsim_
     return &gsim_compare_at(c, contender, replication)->result.summary;
 }
 
+/* --- real.c: a run of gsim drive beside its simulation (--real) ------------------------------- */
+
+enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup);
+
 /* --- stats.c ---------------------------------------------------------------------------------- */
 
 /* The results by which policies are ranked; lower is better. */

@@ -2,8 +2,8 @@
 /* The part of NVIDIA's driver API that measuring uses, taken from the driver's own library at run
  * time: gsim is built without CUDA, and every other command runs without a driver. A call returns 0
  * for success. */
-#ifndef GSIM_APP_CUDA_H
-#define GSIM_APP_CUDA_H
+#ifndef GSIM_CALIBRATE_CUDA_H
+#define GSIM_CALIBRATE_CUDA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +23,7 @@ typedef uint64_t gsim_cuda_mem; /* an address on the device */
     GSIM_CUDA_CALL(device_attribute, "cuDeviceGetAttribute",                                       \
                    (int *value, int attribute, int device))                                        \
     GSIM_CUDA_CALL(context_create, "cuCtxCreate_v2", (void **context, unsigned flags, int device)) \
+    GSIM_CUDA_CALL(context_set, "cuCtxSetCurrent", (void *context))                                \
     GSIM_CUDA_CALL(context_destroy, "cuCtxDestroy_v2", (void *context))                            \
     GSIM_CUDA_CALL(synchronize, "cuCtxSynchronize", (void))                                        \
     GSIM_CUDA_CALL(mem_info, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * bytes))             \
