@@ -192,6 +192,18 @@ static enum gsim_status check_trace(struct gsim_core *core) {
     return worst;
 }
 
+/* Policies see neither the true durations, unless they are oracles, nor the log's schedule. */
+static const struct gsim_trace *hide(struct gsim_core *core) {
+    static const enum gsim_column hidden[] = {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_END_NS,
+                                              GSIM_COL_LOGGED_NODES};
+    core->seen = *core->trace;
+    if (!core->policy->is_oracle && !core->compat->shows_ends)
+        core->seen.service_ns = NULL;
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        core->seen.column[hidden[i]] = NULL;
+    return &core->seen;
+}
+
 static void fill_view(struct gsim_core *core) {
     struct gsim_view *view = &core->view;
     const struct gsim_cluster *cluster = &core->cluster;
@@ -211,7 +223,7 @@ static void fill_view(struct gsim_core *core) {
     view->cluster.client_limit = cluster->gpu_client_limit;
     view->cluster.type = cluster->type_of_gpu;
     view->pool.is_used = cluster->is_pool;
-    view->trace = core->trace;
+    view->trace = hide(core);
     view->core = core;
 }
 
