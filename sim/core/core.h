@@ -185,7 +185,7 @@ struct gsim_failures {
 struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
-    struct gsim_trace seen; /* the trace as policies see it: without durations and the log's schedule */
+    struct gsim_trace seen; /* as policies see it: no durations, nothing of the log's schedule */
     const struct gsim_compat *compat; /* of options->reference */
     const struct gsim_policy *policy;
     struct gsim_arena *arena;
