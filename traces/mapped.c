@@ -206,3 +206,11 @@ bool gsim_take_vc(struct gsim_builder *builder, const char *text, size_t length)
 bool gsim_take_model(struct gsim_builder *builder, const char *text, size_t length) {
     return take_optional(builder, GSIM_COL_MODEL, text, length);
 }
+
+bool gsim_take_partition(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_PARTITION, text, length);
+}
+
+bool gsim_take_gpu_type(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_optional(builder, GSIM_COL_GPU_TYPE, text, length);
+}

@@ -51,6 +51,8 @@ bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_
 /* Names; an empty cell stays empty. */
 bool gsim_take_user(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_vc(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_partition(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_gpu_type(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_model(struct gsim_builder *builder, const char *text, size_t length);
 
 #define GSIM_FORM_GPUS "a number of GPUs (1, 2, …)"

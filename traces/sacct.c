@@ -161,17 +161,19 @@ static bool is_mig(const char *type) {
     return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
 }
 
-/* A log of one type says nothing by naming it; of several, a trace has no column that keeps a job
- * to its own. */
+/* A log of one type says nothing by naming it; of several, a job that had a type may have asked for
+ * any. */
 static void note_type(struct gsim_builder *builder, const char *type) {
     size_t length = strcspn(type, "=,");
     if (length >= sizeof builder->gpu_type)
         length = sizeof builder->gpu_type - 1;
     if (!*builder->gpu_type)
         memcpy(builder->gpu_type, type, length);
-    else if (strncmp(builder->gpu_type, type, length) != 0 || builder->gpu_type[length])
+    else if (!builder->has_column[GSIM_COL_GPU_TYPE] &&
+             (strncmp(builder->gpu_type, type, length) != 0 || builder->gpu_type[length]))
         builder->row.loss = "they had GPUs of another type than the jobs before them "
-                            "(gres/gpu:TYPE); here every job may run on every GPU";
+                            "(gres/gpu:TYPE); without the column ReqTRES, which has the type that "
+                            "a job asked for, every job may run on every GPU";
 }
 
 /* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
@@ -245,6 +247,25 @@ static void arrive_when_eligible(struct gsim_row *row) {
         "limit of their array): they arrive when they became eligible";
 }
 
+/* cpu=8,gres/gpu:a100=2: the type that the job asked for, which binds it; a job that asked for any
+ * GPU has none. Types of several kinds in one job bind it to none here. */
+static bool take_request(struct gsim_builder *builder, const char *text, size_t length) {
+    static const char name[] = "gres/gpu:";
+    const char *at = strstr(text, name);
+    (void)length;
+    if (!at)
+        return true;
+    at += sizeof name - 1;
+    size_t n = strcspn(at, "=,");
+    if (strstr(at, name)) {
+        builder->row.loss = "they asked for GPUs of several types at once; here they may run on "
+                            "GPUs of any type";
+        return true;
+    }
+    return is_mig(at) || gsim_cell_parse(builder, GSIM_COL_GPU_TYPE, at, n,
+                                         &builder->row.cell[GSIM_COL_GPU_TYPE]);
+}
+
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
     if (row->id_length == 0)
@@ -275,6 +296,8 @@ static const struct gsim_mapping mappings[] = {
      GSIM_COL_MEM_BYTES},
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, -1},
+    {"ReqTRES", false, "a list such as cpu=8,gres/gpu:a100=4", take_request, GSIM_COL_GPU_TYPE},
+    {"Partition", false, "a name", gsim_take_partition, GSIM_COL_PARTITION},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},
     {"Elapsed", false, elapsed_form, take_elapsed, -1},
     {"TimelimitRaw", false, "a time in minutes", take_limit_raw, GSIM_COL_LIMIT_NS},
@@ -315,7 +338,8 @@ const struct gsim_trace_format gsim_format_sacct = {
         "on a node of the cluster, run\n"
         "  sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --endtime now \\\n"
         "    --format JobIDRaw,JobID,User,Account,State,Submit,Eligible,Start,End,ElapsedRaw,"
-        "TimelimitRaw,AllocTRES,AllocCPUS,NTasks,TRESUsageInMax,NodeList >jobs.txt\n"
+        "TimelimitRaw,ReqTRES,AllocTRES,AllocCPUS,Partition,NTasks,TRESUsageInMax,NodeList "
+        ">jobs.txt\n"
         "  gsim import sacct jobs.txt -o trace.csv\n"
         "Steps follow their job; where Slurm tracks GPU memory (AccountingStorageTRES has "
         "gres/gpumem), their TRESUsageInMax has the most that a task had on its GPUs, and becomes "

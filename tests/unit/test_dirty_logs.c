@@ -111,6 +111,26 @@ static void test_memory_of_steps(void **state) {
     expect_warning(f, "left out 1 row (the first is line 9): they are steps with GPU memory");
 }
 
+/* The type that a job asked for binds it, the type that it had does not. */
+static void test_partitions_and_types(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(
+        read_lenient(f,
+                     "JobID|State|Submit|ElapsedRaw|ReqTRES|AllocTRES|Partition\n"
+                     "1|COMPLETED|0|10|cpu=1,gres/gpu:a100=1|gres/gpu:a100=1,gres/gpu=1|gpu,long\n"
+                     "2|COMPLETED|0|10|cpu=1,gres/gpu=1|gres/gpu:v100=1,gres/gpu=1|gpu\n"
+                     "3|COMPLETED|0|10|gres/gpu:a100=1,gres/gpu:v100=1|gres/gpu=2|\n",
+                     NULL),
+        GSIM_OK);
+    const int64_t *type = f->trace.column[GSIM_COL_GPU_TYPE];
+    const int64_t *partition = f->trace.column[GSIM_COL_PARTITION];
+    assert_string_equal(f->trace.names[GSIM_COL_GPU_TYPE].name[type[0]], "a100");
+    assert_true(type[1] == -1 && type[2] == -1 && partition[2] == -1);
+    assert_string_equal(f->trace.names[GSIM_COL_PARTITION].name[partition[0]], "gpu,long");
+    expect_warning(f, "1 row (the first is line 4): they asked for GPUs of several types at once");
+    assert_int_equal(f->log.n_warnings, 1);
+}
+
 /* The job waited for another until 40 s: no scheduler could have begun it before. */
 static void test_eligible(void **state) {
     struct fixture *f = *state;
@@ -171,13 +191,10 @@ static void test_answer_of_prometheus(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_bad_rows_are_counted),
-        TEST(test_start_end_and_nodes_are_kept),
-        TEST(test_runs_of_a_requeued_job),
-        TEST(test_memory_of_steps),
-        TEST(test_eligible),
-        TEST(test_measurements),
-        TEST(test_answer_of_prometheus),
+        TEST(test_bad_rows_are_counted),   TEST(test_start_end_and_nodes_are_kept),
+        TEST(test_runs_of_a_requeued_job), TEST(test_memory_of_steps),
+        TEST(test_partitions_and_types),   TEST(test_eligible),
+        TEST(test_measurements),           TEST(test_answer_of_prometheus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,8 @@
  *     host_in_bytes_per_s = 166 GB/s ; what such GPUs reach together in; also host_out_...,
  *                        ; host_both_...; default: the device's host.in_bytes_per_s and so on
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
+ *     partitions = gpu,long ; those that the nodes are in (column partition), default: none
+ *     gpu_type = a100    ; what jobs call these GPUs (column gpu_type), default: the device
  *
  * Nodes are numbered in the order of the sections. */
 #include "sim/app/setup/cluster_file.h"
@@ -76,6 +78,23 @@ static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry
                      entry->value);
 }
 
+/* Names between commas, without blanks. */
+static enum gsim_status take_name(struct reading *r, const struct gsim_ini_entry *entry,
+                                  const char **out) {
+    char *names = gsim_arena_strdup(r->cli->arena, entry->value);
+    size_t n = 0;
+    if (!names)
+        return gsim_no_memory(r->cli->log, "reading a cluster");
+    for (const char *p = entry->value; *p; p++)
+        if (*p != ' ' && *p != '\t')
+            names[n++] = *p;
+    names[n] = '\0';
+    *out = names;
+    return n > 0 ? GSIM_OK
+                 : gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line, "%s: no name",
+                             entry->key);
+}
+
 static const char *const host_keys[GSIM_HOST_WAYS] = {"host_in_bytes_per_s", "host_out_bytes_per_s",
                                                       "host_both_bytes_per_s"};
 
@@ -101,6 +120,20 @@ static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry
     return status;
 }
 
+static enum gsim_status refuse_key(const struct reading *r, const struct gsim_ini_entry *entry,
+                                   const char *const *names, int n) {
+    int close = gsim_text_suggest(entry->key, names, n);
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "a node has no key '%s'; %s%s", entry->key,
+                     close >= 0 ? "did you mean "
+                                : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
+                                  "pcie_root_bytes_per_s, network_bytes_per_s, "
+                                  "host_in_bytes_per_s, host_out_bytes_per_s, "
+                                  "host_both_bytes_per_s, numa_gpus, switch_nodes, partitions, "
+                                  "gpu_type",
+                     close >= 0 ? names[close] : "");
+}
+
 static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
     static const char *const names[] = {"count",
                                         "gpus",
@@ -108,6 +141,8 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "cpus",
                                         "host_mem",
                                         "switch_nodes",
+                                        "partitions",
+                                        "gpu_type",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
                                         "network_bytes_per_s",
@@ -115,7 +150,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "host_out_bytes_per_s",
                                         "host_both_bytes_per_s",
                                         "numa_gpus"};
-    enum { N_PLAIN = 6, N_NAMES = sizeof names / sizeof *names };
+    enum { N_PLAIN = 8, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status = GSIM_OK;
@@ -133,22 +168,15 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
         group->nodes_per_switch = (uint32_t)number;
     } else if (strcmp(entry->key, "host_mem") == 0) {
         status = take_bytes(r, entry, &group->host_bytes);
+    } else if (strcmp(entry->key, "partitions") == 0 || strcmp(entry->key, "gpu_type") == 0) {
+        status = take_name(r, entry, *entry->key == 'p' ? &group->partitions : &group->gpu_type);
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {
         for (int i = N_PLAIN; i < N_NAMES; i++)
             if (strcmp(entry->key, names[i]) == 0)
                 return take_link(r, entry);
-        int close = gsim_text_suggest(entry->key, names, N_NAMES);
-        status =
-            gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                      "a node has no key '%s'; %s%s", entry->key,
-                      close >= 0 ? "did you mean "
-                                 : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
-                                   "pcie_root_bytes_per_s, network_bytes_per_s, "
-                                   "host_in_bytes_per_s, host_out_bytes_per_s, "
-                                   "host_both_bytes_per_s, numa_gpus, switch_nodes",
-                      close >= 0 ? names[close] : "");
+        status = refuse_key(r, entry, names, N_NAMES);
     }
     return status;
 }
