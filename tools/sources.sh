@@ -18,14 +18,15 @@ export LC_ALL
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
-# Of sim/app only the files that make a run from its options: commands, figures and databases change
-# no result.
+# Of sim/app only the files that make a run from its options, and of sim/study what fills a column of a
+# run: commands, figures and databases change no result.
 awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
         room = $0
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched)|exec\/(answers|exec|questions|scheduler)|observers\/samples)\.[ch]$/ { print "all", "sim/app", $0 }' \
+    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched)|exec\/(answers|exec|questions|scheduler))\.[ch]$/ { print "all", "sim/app", $0 }
+    /^sim\/study\/(samples|occupancy)\.[ch]$/ { print "all", "sim/study", $0 }' \
     "$tmp/files" >"$tmp/parts"
 # Names hold no spaces: they are paths in this tree.
 # shellcheck disable=SC2046

@@ -297,14 +297,14 @@ static const struct gsim_mapping mappings[] = {
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, -1},
     {"ReqTRES", false, "a list such as cpu=8,gres/gpu:a100=4", take_request, GSIM_COL_GPU_TYPE},
-    {"Partition", false, "a name", gsim_take_partition, GSIM_COL_PARTITION},
+    {"Partition", false, "a name", NULL, GSIM_COL_PARTITION},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},
     {"Elapsed", false, elapsed_form, take_elapsed, -1},
     {"TimelimitRaw", false, "a time in minutes", take_limit_raw, GSIM_COL_LIMIT_NS},
     {"Timelimit", false, elapsed_form, take_limit, GSIM_COL_LIMIT_NS},
-    {"AllocCPUS", false, "a number of CPUs", gsim_take_cpus, GSIM_COL_CPUS_MILLI},
-    {"User", false, "a name", gsim_take_user, GSIM_COL_USER},
-    {"Account", false, "a name", gsim_take_vc, GSIM_COL_VC},
+    {"AllocCPUS", false, "a number of CPUs", NULL, GSIM_COL_CPUS_MILLI},
+    {"User", false, "a name", NULL, GSIM_COL_USER},
+    {"Account", false, "a name", NULL, GSIM_COL_VC},
     {0},
 };
 

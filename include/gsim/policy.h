@@ -19,7 +19,7 @@ struct gsim_policy;
 
 /* The interface of the installed headers: raised whenever a program or a policy that was compiled
  * with older ones would misread a struct, or miss a function. */
-#define GSIM_ABI 1
+#define GSIM_ABI 2
 
 /* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {
@@ -27,6 +27,7 @@ enum gsim_reference {
     GSIM_REFERENCE_TIRESIAS,
     GSIM_REFERENCE_PAI,
     GSIM_REFERENCE_HELIOS,
+    GSIM_REFERENCE_GAVEL,
     GSIM_REFERENCE_COUNT
 };
 
@@ -161,6 +162,15 @@ int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct
  * layout. */
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log);
+/* The name of a device type, as tables have it: of a device of a file, the name of the file. NULL:
+ * there is no such type, or no memory. */
+const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
+/* How fast the job would run there alone, by the code that charges it. */
+struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
+                               const struct gsim_where *where);
+/* The attained service of a job that has made so many of its iterations; -1: the trace does not
+ * give their number. */
+int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: the time to the job's end, alone on the units that it has in the plan's picture
  * (without units: on the device of reference). */

@@ -42,7 +42,7 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
 
 /* Marks the jobs for which the run was over too early. */
 static void never_arrived(struct gsim_core *core) {
-    for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++) {
+    for (uint32_t i = core->next_arrival; i < core->n_open; i++) {
         uint32_t job = gsim_trace_arrival(core->trace, i);
         core->metrics.start_ns[job] = core->metrics.end_ns[job] = -1;
     }
@@ -314,6 +314,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
     const struct gsim_summary *s = &result->summary;
     result->jobs = (struct gsim_job_results){
         .n = core->trace->n_jobs,
+        .submit_ns = result->jobs.submit_ns,
         .start_ns = m->start_ns,
         .end_ns = m->end_ns,
         .wait_ns = m->wait_ns,
@@ -347,6 +348,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     struct gsim_summary *s = &result->summary;
     *result = (struct gsim_result){.trace = core->trace};
     never_arrived(core);
+    if (core->loops && !gsim_loops_finish(core, result))
+        return gsim_core_no_memory(core);
     if (core->status != GSIM_OK) /* no memory for the costs of jobs that were cut off */
         return core->status;
     if (!gsim_distributions_fill(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))

@@ -240,6 +240,16 @@ static inline struct memory take_memory(struct gsim_core *core, gsim_slot slot) 
                                                          : (struct memory){0};
 }
 
+/* Whether the table of speeds says that the job cannot run on the units that it was given. */
+GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
+    if (plan->core->ops->pace(plan->core->model, slot) > 0)
+        return false;
+    (void)gsim_plan_broke(plan, slot, "placing",
+                          "by the table of speeds (--rates) its model cannot run on so many GPUs "
+                          "of that device");
+    return true;
+}
+
 static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct memory had) {
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
@@ -291,7 +301,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
     note_place(plan, job, had);
-    return true;
+    return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
 }
 
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
@@ -333,7 +343,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     core->jobs.info[job].keeps_rate = false;
     note_place(plan, job, had);
-    return true;
+    return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
 }
 
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,

@@ -9,7 +9,7 @@
 #include "sim/app/calibrate/calibrate.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 enum { DEVICE_NAME = 48 };
 

@@ -23,6 +23,7 @@ typedef uint64_t gsim_cuda_mem; /* an address on the device */
     GSIM_CUDA_CALL(device_attribute, "cuDeviceGetAttribute",                                       \
                    (int *value, int attribute, int device))                                        \
     GSIM_CUDA_CALL(context_create, "cuCtxCreate_v2", (void **context, unsigned flags, int device)) \
+    GSIM_CUDA_CALL(context_set, "cuCtxSetCurrent", (void *context))                                \
     GSIM_CUDA_CALL(context_destroy, "cuCtxDestroy_v2", (void *context))                            \
     GSIM_CUDA_CALL(synchronize, "cuCtxSynchronize", (void))                                        \
     GSIM_CUDA_CALL(mem_info, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * bytes))             \

@@ -11,7 +11,7 @@
 #include "models/hardware/profile.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/nsight/nsight.h"
 #include "sim/app/setup/setup.h"
 #include "traces/fates.h"

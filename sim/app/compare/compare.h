@@ -4,10 +4,10 @@
 #ifndef GSIM_APP_COMPARE_H
 #define GSIM_APP_COMPARE_H
 
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
-#include "sim/app/statistics/latencies.h"
-#include "sim/app/statistics/stats.h"
+#include "sim/study/latencies.h"
+#include "sim/study/stats.h"
 
 /* One run of the grid replication x policy. */
 struct gsim_compare_task {
@@ -69,6 +69,10 @@ void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_l
 void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int contender);
 /* A sentence for the verdict, of a trace with a log; NULL: no memory. */
 const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l);
+
+/* --- real.c: a run of gsim drive beside its simulation (--real) ------------------------------- */
+
+enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup);
 
 /* --- stats.c ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/exec/exec.h"
 #include "sim/core/core.h"
 #include "traces/cells.h"

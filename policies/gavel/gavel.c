@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gavel: shares of device types, given in rounds. Source: Narayanan et al., "Heterogeneity-Aware
+ * Cluster Scheduling Policies for Deep Learning Workloads", OSDI 2020, and its simulator
+ * (stanford-futuredata/gavel, scheduler/scheduler.py).
+ *
+ * An objective gives each job a share of the time on each device type; in every round the entries
+ * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
+ * came or ended, but no sooner than min_between after the last time. The objectives here: isolated
+ * (a part of the cluster for each job), fifo, and the shares of a file, for results of other
+ * solvers. A job's speeds are those of --rates; without a row, those of its device.
+ *
+ * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
+ * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
+ *
+ * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
+ * iterations that fit into round=, each job stops after its own, a job without shares holds its GPUs
+ * and does not run, device types are walked in the order of the cluster (for isolated: shuffled by
+ * the generator of Python), and an idle gap counts as time that jobs have had. */
+#include <string.h>
+
+#include "policies/gavel/gavel.h"
+#include "sim/base/units.h"
+
+static struct gavel *own(const struct gsim_ctx *ctx) {
+    return ctx->state;
+}
+
+/* --- arrivals and ends ------------------------------------------------------------------------ */
+
+static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job) {
+    bool has_table = false;
+    for (uint32_t type = 0; type < gavel->n_types; type++) {
+        struct gsim_rate rate = gsim_ask_rate(
+            ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
+        job->per_s[type] = rate.iterations_per_s;
+        has_table |= rate.iterations_per_s > 0 || rate.pace_q32 == 0;
+    }
+    for (uint32_t type = 0; !has_table && type < gavel->n_types; type++) {
+        struct gsim_rate rate = gsim_ask_rate(
+            ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
+        job->per_s[type] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+    }
+    if (gavel->is_reference && (!has_table || job->iterations <= 0))
+        ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
+                                "reference=gavel counts iterations: job '%s' needs a row in "
+                                "--rates, and a number of iterations",
+                                gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gavel *gavel = own(ctx);
+    uint32_t number = ctx->view->jobs.index[slot];
+    struct gavel_job *job = &gavel->job[number];
+    struct gsim_unit *units = job->units;
+    *job = (struct gavel_job){.slot = slot,
+                              .is_active = true,
+                              .gpus = ctx->view->jobs.gpus[slot],
+                              .type = GAVEL_NO_TYPE,
+                              .units = units,
+                              .iterations =
+                                  gsim_trace_get(ctx->view->trace, GSIM_COL_ITERATIONS, number)};
+    if (!units)
+        job->units = gsim_arena_array(ctx->arena, job->gpus, sizeof *job->units);
+    if (!job->units)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    learn_speeds(ctx, gavel, job);
+    gavel->arrived[gavel->n_arrived++] = number;
+    gavel->n_ever++;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gavel *gavel = own(ctx);
+    struct gavel_job *job = &gavel->job[ctx->view->jobs.index[slot]];
+    job->has_ended = true;
+    job->is_active = job->is_placed = false;
+}
+
+static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
+    (void)kind;
+    own(ctx)->job[ctx->view->jobs.index[slot]].is_at_end = true;
+}
+
+/* --- the end of a round ----------------------------------------------------------------------- */
+
+/* The time that a choice has run in the round that is over. */
+static double ran_s(const struct gavel *gavel, const struct gsim_ctx *ctx,
+                    const struct gavel_job *job) {
+    if (gavel->is_reference)
+        return job->finish_s - gavel->start_s;
+    return (double)(ctx->view->now_ns - gavel->began_ns) / (double)GSIM_NS_PER_S;
+}
+
+static double finish_of(const struct gavel *gavel, const struct gsim_round_choice *choice) {
+    const struct gsim_round_entry *entry = &gavel->rounds.entry[choice->entry];
+    double finish_s = gavel->job[entry->member[0]].finish_s;
+    if (entry->member[1] != GSIM_NO_MEMBER && gavel->job[entry->member[1]].finish_s > finish_s)
+        finish_s = gavel->job[entry->member[1]].finish_s;
+    return finish_s;
+}
+
+/* Orders the round's choices as the reference ends them: the latest first, then by number. */
+static void sort_by_finish(const struct gavel *gavel) {
+    struct gsim_round_choice *choice = gavel->choice;
+    for (uint32_t i = 1; i < gavel->n_choices; i++) {
+        struct gsim_round_choice moved = choice[i];
+        double finish_s = finish_of(gavel, &moved);
+        uint32_t number = gavel->rounds.entry[moved.entry].member[0], at = i;
+        for (; at > 0; at--) {
+            double other_s = finish_of(gavel, &choice[at - 1]);
+            if (other_s > finish_s ||
+                (other_s >= finish_s &&
+                 gavel->rounds.entry[choice[at - 1].entry].member[0] < number))
+                break;
+            choice[at] = choice[at - 1];
+        }
+        choice[at] = moved;
+    }
+}
+
+static void read_clock(const struct gsim_ctx *ctx, struct gavel *gavel) {
+    gavel->now_s = (double)ctx->view->now_ns / (double)GSIM_NS_PER_S;
+    if (!gavel->is_reference || !gavel->is_in_round)
+        return;
+    if (gavel->has_end)
+        gavel->start_s = gavel->end_s;
+    gavel->now_s = finish_of(gavel, &gavel->choice[0]);
+    gavel->end_s = gavel->now_s;
+    gavel->has_end = true;
+}
+
+/* Counts the time of the round, and lets the jobs go that ended in it. */
+static void end_round(struct gsim_ctx *ctx, struct gavel *gavel) {
+    if (gavel->is_reference)
+        sort_by_finish(gavel);
+    read_clock(ctx, gavel);
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        struct gsim_round_entry *entry = &gavel->rounds.entry[gavel->choice[c].entry];
+        struct gavel_job *job = &gavel->job[entry->member[0]];
+        gsim_rounds_credit(&gavel->rounds, entry, gavel->choice[c].type, ran_s(gavel, ctx, job));
+        job->done += job->round_iterations;
+    }
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        gavel->arrived[gavel->n_arrived + c] =
+            gavel->rounds.entry[gavel->choice[c].entry].member[0];
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        uint32_t number = gavel->arrived[gavel->n_arrived + c];
+        if (!gavel->job[number].has_ended)
+            continue;
+        gavel->job[number].has_ended = false;
+        gavel_give_gpus(gavel, number);
+        gsim_rounds_remove(&gavel->rounds, number);
+        gavel->is_due = true;
+    }
+    gavel->n_choices = 0;
+    gavel->is_in_round = false;
+}
+
+/* --- the next round --------------------------------------------------------------------------- */
+
+static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
+    for (uint32_t i = 0; i < gavel->n_arrived; i++) {
+        uint32_t number = gavel->arrived[i];
+        const struct gavel_job *job = &gavel->job[number];
+        struct gsim_round_entry *entry =
+            gsim_rounds_add(&gavel->rounds, number, GSIM_NO_MEMBER, job->gpus);
+        if (!entry) {
+            ctx->status = gsim_no_memory(ctx->log, "scheduling");
+            return false;
+        }
+        memcpy(entry->per_s[0], job->per_s, sizeof job->per_s);
+        gavel->is_due = true;
+    }
+    gavel->n_arrived = 0;
+    return true;
+}
+
+static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
+    double since_s = gavel->now_s - gavel->reset_s;
+    bool is_soon = gavel->reset_s > 0 && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
+    if (!gavel->is_due || is_soon || gavel->rounds.n == 0)
+        return true;
+    gsim_rounds_settle(&gavel->rounds, since_s);
+    gavel->reset_s = gavel->now_s;
+    gavel->is_due = false;
+    return gavel_share_out(ctx, gavel);
+}
+
+static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
+    uint32_t walk[GSIM_ROUND_TYPES];
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        walk[type] = type;
+    if (!gavel->sees_speed)
+        gsim_python_shuffle(&gavel->random, walk, gavel->n_types);
+    gsim_rounds_rank(&gavel->rounds);
+    if (gavel->rounds.n > gavel->choices_capacity) {
+        uint32_t more = 2 * gavel->rounds.n;
+        struct gsim_round_choice *grown =
+            gsim_arena_grow(ctx->arena, gavel->choice, 0, more * sizeof *grown);
+        gavel->choice = grown;
+        gavel->choices_capacity = grown ? more : 0;
+    }
+    gavel->n_choices = !gavel->choice && gavel->rounds.n
+                           ? UINT32_MAX
+                           : gsim_rounds_choose(&gavel->rounds, walk, gavel->n_gpus,
+                                                gavel->objective == GAVEL_FIFO, gavel->choice);
+    if (gavel->n_choices != UINT32_MAX)
+        return true;
+    ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    gavel->n_choices = 0;
+    return false;
+}
+
+/* The iterations of a round: those that fit into it, and are left. */
+static void plan_iterations(struct gavel *gavel, struct gavel_job *job, uint32_t type) {
+    double round_s = (double)gavel->round_ns / (double)GSIM_NS_PER_S;
+    int64_t fitting = (int64_t)(job->per_s[type] * round_s), left = job->iterations - job->done;
+    job->round_iterations = fitting < left ? fitting : left;
+    job->finish_s = gavel->now_s + (double)job->round_iterations / job->per_s[type];
+}
+
+/* Whether a choice has shares. */
+static bool has_shares(const struct gavel *gavel) {
+    bool has = false;
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        has |= gavel->rounds.entry[gavel->choice[c].entry].has_share;
+    return has;
+}
+
+/* Only entries with shares run in the reference; the others hold their GPUs. */
+static void drop_idle(struct gavel *gavel) {
+    uint32_t kept = 0;
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        if (gavel->rounds.entry[gavel->choice[c].entry].has_share)
+            gavel->choice[kept++] = gavel->choice[c];
+    gavel->n_choices = kept;
+}
+
+static void preempt(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel,
+                    struct gavel_job *job) {
+    (void)ctx;
+    if (gsim_plan_preempt(plan, job->slot, gavel->way.stop, gavel->way.keep))
+        job->is_placed = false;
+}
+
+/* Assigns GPUs: a job that goes on where it is keeps its own. */
+static void assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    struct gavel_job *jobs = gavel->job;
+    for (uint32_t i = 0; i < gavel->rounds.n; i++) {
+        uint32_t number = gavel->rounds.entry[i].member[0], type = GAVEL_NO_TYPE;
+        for (uint32_t c = 0; c < gavel->n_choices; c++)
+            if (gavel->choice[c].entry == i)
+                type = gavel->choice[c].type;
+        if (jobs[number].is_placed && jobs[number].type == type)
+            continue;
+        if (jobs[number].is_placed && ctx->view->jobs.state[jobs[number].slot] == GSIM_RUNNING)
+            preempt(ctx, plan, gavel, &jobs[number]);
+        gavel_give_gpus(gavel, number);
+    }
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
+        if (gavel->is_reference)
+            plan_iterations(gavel, &jobs[number], gavel->choice[c].type);
+        if (!jobs[number].is_placed)
+            gavel_take_gpus(ctx, gavel, number, gavel->choice[c].type);
+    }
+}
+
+static void begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    if (!add_arrivals(ctx, gavel) || !share_out(ctx, gavel) || !choose(ctx, gavel))
+        return;
+    bool is_last = gavel->n_ever == ctx->view->trace->n_jobs;
+    if (gavel->is_reference && is_last && gavel->rounds.n > 0 && !has_shares(gavel)) {
+        gavel->reset_s = 0; /* nothing is to come, and nothing would run */
+        if (!share_out(ctx, gavel) || !choose(ctx, gavel))
+            return;
+    }
+    if (gavel->is_reference)
+        drop_idle(gavel);
+    assign(ctx, plan, gavel);
+    gavel->began_ns = ctx->view->now_ns;
+    gavel->ends_ns = gavel->began_ns + gavel->round_ns;
+    gavel->is_in_round = gavel->n_choices > 0;
+    if (gavel->is_in_round && !gavel->is_reference)
+        gsim_plan_wake(plan, gavel->ends_ns);
+}
+
+/* --- decide ----------------------------------------------------------------------------------- */
+
+/* Places the round's jobs that wait. */
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
+        bool is_over = gavel->is_reference && job->is_at_end;
+        if (!job->is_active || job->is_placed || is_over ||
+            !gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
+            !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
+            continue;
+        job->is_placed = true;
+        if (gavel->is_reference && job->done + job->round_iterations < job->iterations)
+            gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
+                            gsim_ask_service_ns(ctx, job->slot, job->done + job->round_iterations));
+    }
+}
+
+/* In the reference, jobs stop when they have made the round's iterations. */
+static bool stop_reached(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    bool has_stopped = false;
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
+        if (!job->is_active || !job->is_at_end || !job->is_placed)
+            continue;
+        preempt(ctx, plan, gavel, job);
+        has_stopped = true;
+    }
+    return has_stopped;
+}
+
+/* Whether the round's jobs have all stopped or ended. */
+static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        const struct gavel_job *job =
+            &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
+        bool is_stopped = gavel->is_reference && job->is_at_end && !job->is_placed &&
+                          gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+        if (job->is_active && !is_stopped)
+            return false;
+    }
+    return true;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gavel *gavel = own(ctx);
+    if (gavel->is_reference && stop_reached(ctx, plan, gavel))
+        return;
+    bool is_over = has_run_out(ctx, gavel);
+    if (!gavel->is_reference)
+        is_over |= ctx->view->now_ns >= gavel->ends_ns;
+    if (gavel->is_in_round && !is_over) {
+        place(ctx, plan, gavel);
+        return;
+    }
+    if (gavel->is_in_round)
+        end_round(ctx, gavel);
+    else
+        read_clock(ctx, gavel);
+    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+        gavel->job[gavel->rounds.entry[i].member[0]].is_at_end = false;
+    begin_round(ctx, plan, gavel);
+    place(ctx, plan, gavel);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
+    struct gavel *gavel = own(ctx);
+    uint32_t n = ctx->view->trace->n_jobs;
+    const char *path = gsim_param_full(ctx->params, "shares")->text;
+    gavel->objective = (enum gavel_objective)gsim_param(ctx->params, "objective");
+    gavel->is_reference = ctx->reference == GSIM_REFERENCE_GAVEL;
+    gavel->sees_speed = !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED &&
+                                                 gsim_param(ctx->params, "sees_speed") != 0);
+    gavel->round_ns = gsim_param(ctx->params, "round");
+    gavel->least_ns = gsim_param(ctx->params, "min_between");
+    gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
+    gavel->job = gsim_arena_array(ctx->arena, n, sizeof *gavel->job);
+    gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
+    if (!gavel->job || !gavel->arrived)
+        return gsim_no_memory(ctx->log, "opening gavel");
+    gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
+    enum gsim_status status = gavel_open_gpus(ctx, gavel);
+    gsim_rounds_open(&gavel->rounds, ctx->arena, gavel->n_types,
+                     (double)gavel->round_ns / (double)GSIM_NS_PER_S);
+    if (status == GSIM_OK && (gavel->objective == GAVEL_SHARES) != (*path != '\0'))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: objective=shares and shares=FILE go together");
+    return status == GSIM_OK && *path ? gavel_read_shares(ctx, gavel, path) : status;
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "objective",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "isolated",
+     .choices = "isolated|fifo|shares",
+     .help = "what decides the shares: isolated: a part of the cluster for each job; fifo: the "
+             "fastest devices for the first to come; shares: a file"},
+    {.name = "shares",
+     .type = GSIM_PARAM_FILE,
+     .fallback = "",
+     .help = "with objective=shares: rows time_s,job,device,share, with job numbers from 0"},
+    {.name = "sees_speed",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "with reference=gavel and objective=shares: whether the shares are of an objective "
+             "that knows how fast devices are; for others the program shuffles the device types"},
+    {.name = "round", .type = GSIM_PARAM_TIME, .fallback = "360s", .help = "length of a round"},
+    {.name = "min_between",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "1920s",
+     .help = "shares are not computed again sooner than this"},
+    GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
+                          "lease"),
+    {0}};
+
+const struct gsim_policy gsim_policy_gavel = {
+    .name = "gavel",
+    .summary = "shares of each device type, given in rounds by how far a job is behind its own",
+    .paper = "Narayanan et al., OSDI 2020",
+    .deviations = "objectives other than isolated and fifo come as shares of a file; no pairs; "
+                  "costs and SLOs are not considered",
+    .references = 1u << GSIM_REFERENCE_GAVEL,
+    .params = params,
+    .state_size = sizeof(struct gavel),
+    .open = open_gavel,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .on_watch = on_watch,
+    .decide = decide,
+};

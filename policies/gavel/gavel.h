@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of gavel share: its jobs and GPUs. */
+#ifndef GSIM_POLICIES_GAVEL_GAVEL_H
+#define GSIM_POLICIES_GAVEL_GAVEL_H
+
+#include "policies/lib/python_shuffle.h"
+#include "policies/lib/rounds.h"
+#include "policies/lib/settings.h"
+
+enum gavel_objective { GAVEL_ISOLATED = 0, GAVEL_FIFO, GAVEL_SHARES };
+
+#define GAVEL_NO_TYPE UINT32_MAX
+
+/* A job, by its number in the trace. */
+struct gavel_job {
+    gsim_slot slot;
+    bool is_active, has_ended; /* has_ended: in the round under way, which has yet to count it */
+    bool is_placed; /* it has GPUs, or is on its way to them */
+    bool is_at_end; /* it has made the round's iterations */
+    uint32_t gpus;
+    uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
+    struct gsim_unit *units; /* these GPUs, `gpus` of them */
+    double per_s[GSIM_ROUND_TYPES]; /* by device type; 0: it does not run there */
+    int64_t iterations, done; /* all, and made so far */
+    int64_t round_iterations; /* of the round under way */
+    double finish_s; /* of the round under way */
+    uint32_t n_failures;
+};
+
+/* Shares from a file. */
+struct gavel_replay {
+    struct gavel_replay_row {
+        double time_s, share;
+        uint32_t member[2], type;
+    } * row;
+    uint32_t n, next;
+    const char *path;
+};
+
+struct gavel {
+    struct gsim_rounds rounds;
+    struct gavel_job *job;
+    struct gsim_round_choice *choice; /* the round under way */
+    uint32_t n_choices, choices_capacity;
+    uint32_t *arrived; /* jobs that came since the last round, in the order of the trace */
+    uint32_t n_arrived, n_ever;
+    uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_MEMBER: none */
+    uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
+    uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
+    enum gavel_objective objective;
+    bool is_reference, is_due, is_in_round, sees_speed;
+    struct gsim_preemption way;
+    struct gsim_python_random random;
+    struct gavel_replay replay;
+    int64_t round_ns, least_ns;
+    int64_t began_ns, ends_ns; /* of the round under way */
+    /* The reference's clock: now, the bounds of the last round, the last shares. */
+    double now_s, start_s, end_s, reset_s;
+    bool has_end;
+};
+
+/* shares.c: gives the entries their shares. */
+enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, const char *path);
+bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel);
+
+/* gpus.c: which GPUs of its type a job has in a round. */
+enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);
+/* Gives the job GPUs of the type, on as few nodes as possible. The rounds never give more than
+ * there are. */
+void gavel_take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number, uint32_t type);
+void gavel_give_gpus(struct gavel *gavel, uint32_t number);
+
+#endif
