@@ -15,7 +15,7 @@
 enum { JOBS = 120, NODES = 9, RUNS = 300 / TEST_FEWER };
 #define HBM (INT64_C(80) << 30)
 
-/* Nodes 0..2 are V100s of partition a, 3..4 A100s of a and b, 5..8 A100s of b, two kinds of them. */
+/* Nodes 0..2 are V100s of partition a, 3..4 A100s of a and b, 5..6 A100s of b, 7..8 of none. */
 static const struct gsim_node_group groups[] = {
     {.count = 3,
      .gpus_per_node = 4,
@@ -206,8 +206,8 @@ static void test_every_start(void **state) {
         }
 }
 
-/* Policies that preempt, reserve or move find their way with sets of nodes as well; those that share
- * GPUs refuse them. */
+/* Policies that preempt, reserve or move find their way with sets of nodes as well; those that
+ * share GPUs refuse them. */
 static void test_every_policy(void **state) {
     (void)state;
     static const char *const policies[] = {

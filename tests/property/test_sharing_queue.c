@@ -64,8 +64,8 @@ static void test_gangs(void **state) {
     }
 }
 
-/* a has one of two GPUs for 100 s; b needs both; c and d need one each for 10 s. In one strict queue
- * they wait for b; passed over b, they share the GPUs with a, or have the idle one. */
+/* a has one of two GPUs for 100 s; b needs both; c and d need one each for 10 s. In one strict
+ * queue they wait for b; passed over b, they share the GPUs with a, or have the idle one. */
 static void test_a_gang_at_the_head(void **state) {
     (void)state;
     static const int64_t submit[] = {0, S, 2 * S, 3 * S};
