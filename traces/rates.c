@@ -228,7 +228,7 @@ enum gsim_status gsim_rates_read(const char *path, struct gsim_arena *arena,
         return gsim_no_memory(log, "reading a table of speeds");
     rates->path = path;
     *r = (struct reading){.arena = arena, .log = log, .path = path, .rates = rates};
-    struct gsim_csv_user user = {r, on_header, on_field, on_row};
+    struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK)
         status = compile(r);
