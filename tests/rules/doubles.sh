@@ -5,9 +5,9 @@
 # + - * / and comparisons are asked. `check ROOT` prints each breach.
 set -u
 # What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
-measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
+measures='include/gsim/job.h include/gsim/result.h models/jobs/speed.c sim/api/rates sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
 generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/shake traces/spec traces/values'
-numeric='policies/lib/lp policies/lib/shares policies/lib/assignment'
+numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds policies/gavel/allox policies/gavel/gavel policies/gavel/loop policies/gavel/optimum policies/gavel/shares'
 without_comments() {
     awk '{
         line = $0
@@ -38,7 +38,7 @@ check() {
         done
         [ $fine = 1 ] || ! without_comments "$f" | grep -qwE 'double|float' || echo "$f has floating point"
         for room in $numeric; do
-            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nwE 'float|long double|fma|sqrt|pow|exp|log' | sed "s|^|$f has more than + - * /: |" ;; esac
+            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nE '(^|[^a-zA-Z_>])((fma|sqrt|pow|exp|log)\(|(float|long double)([^a-z_]|$))' | sed "s|^|$f has more than + - * /: |" ;; esac
         done
     done)
 }

@@ -102,6 +102,19 @@ static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry
     return status;
 }
 
+static enum gsim_status refuse_key(struct reading *r, const struct gsim_ini_entry *entry,
+                                   const char *const *names, int n) {
+    int close = gsim_text_suggest(entry->key, names, n);
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "a node has no key '%s'; %s%s", entry->key,
+                     close >= 0 ? "did you mean "
+                                : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
+                                  "pcie_root_bytes_per_s, network_bytes_per_s, "
+                                  "host_in_bytes_per_s, host_out_bytes_per_s, "
+                                  "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as",
+                     close >= 0 ? names[close] : "");
+}
+
 static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
     static const char *const names[] = {"count",
                                         "gpus",
@@ -143,16 +156,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
         for (int i = N_PLAIN; i < N_NAMES; i++)
             if (strcmp(entry->key, names[i]) == 0)
                 return take_link(r, entry);
-        int close = gsim_text_suggest(entry->key, names, N_NAMES);
-        status =
-            gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                      "a node has no key '%s'; %s%s", entry->key,
-                      close >= 0 ? "did you mean "
-                                 : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
-                                   "pcie_root_bytes_per_s, network_bytes_per_s, "
-                                   "host_in_bytes_per_s, host_out_bytes_per_s, "
-                                   "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as",
-                      close >= 0 ? names[close] : "");
+        return refuse_key(r, entry, names, N_NAMES);
     }
     return status;
 }
@@ -203,7 +207,7 @@ static bool is_equal(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The profile of a group, whose GPUs may have a name of their own in a table of speeds. */
+/* The profile of a group. Its GPUs may have a name of their own in a table of speeds. */
 static enum gsim_status load_profile(struct reading *r, uint32_t g,
                                      const struct gsim_profile **out) {
     enum gsim_status status = gsim_set_profile(r->cli, r->device[g], out);
