@@ -137,8 +137,8 @@ struct gsim_quote {
     const char *missing; /* the trace column that the model would need, or NULL */
 };
 
-/* Where a job might run: on so many GPUs of one device type (the number that view.cluster.type
- * has), on so many nodes. */
+/* A place where a job might run: a number of GPUs of one device type (the number that
+ * view.cluster.type has), on a number of nodes. */
 struct gsim_where {
     uint16_t type;
     uint32_t gpus;

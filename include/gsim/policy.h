@@ -171,8 +171,8 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
-/* The attained service of a job that has made so many of its iterations; -1: the trace does not
- * give their number. */
+/* The attained service of a job that has made this number of its iterations; -1: the trace does
+ * not say how many it has. */
 int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: the time to the job's end, alone on the units that it has in the plan's picture

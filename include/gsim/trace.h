@@ -66,8 +66,8 @@ struct gsim_trace {
      * GSIM_COL_APP). NULL: no application has one; an entry NULL: this application has none. */
     const struct gsim_program *const *programs;
 
-    /* The speeds by which the work of jobs of its models is counted and charged (opaque here); NULL:
-     * the trace was read without a table. */
+    /* The speeds by which the work of jobs of its models is counted and charged (opaque here);
+     * NULL: the trace was read without a table. */
     const struct gsim_rates *rates;
 
     /* Whether some job has a time that was measured, on a device that no format names: not those
