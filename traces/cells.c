@@ -19,7 +19,8 @@ static const char sync_names[] = "iteration|kernel|none"; /* enum gsim_sync */
 
 bool gsim_cell_is_text(enum gsim_column column) {
     enum gsim_cell_kind kind = gsim_columns[column].kind;
-    return kind == GSIM_CELL_NAME || kind == GSIM_CELL_CLASS || kind == GSIM_CELL_SYNC;
+    return kind == GSIM_CELL_NAME || kind == GSIM_CELL_CLASS || kind == GSIM_CELL_SYNC ||
+           kind == GSIM_CELL_JOB;
 }
 
 const char *gsim_cell_form(enum gsim_cell_kind kind) {
@@ -37,6 +38,7 @@ const char *gsim_cell_form(enum gsim_cell_kind kind) {
         [GSIM_CELL_CLASS] = "one of production, opportunistic, realtime, batch",
         [GSIM_CELL_BOOL] = "one of 1, 0, yes, no, true, false",
         [GSIM_CELL_NAME] = "a name",
+        [GSIM_CELL_JOB] = "the job_id of another job",
     };
     return forms[kind];
 }
@@ -104,6 +106,7 @@ bool gsim_cell_parse(struct gsim_builder *builder, enum gsim_column column, cons
         *out = *out < 0 ? -1 : *out & 1;
         return *out >= 0;
     case GSIM_CELL_NAME:
+    case GSIM_CELL_JOB: /* a name until gsim_after_link */
         *out = gsim_build_intern(builder, column, text, length);
         return *out >= 0;
     }
@@ -150,6 +153,8 @@ void gsim_cell_format(const struct gsim_trace *trace, enum gsim_column column, i
         return;
     if (kind == GSIM_CELL_NAME)
         (void)snprintf(buffer, size, "%s", trace->names[column].name[value]);
+    else if (kind == GSIM_CELL_JOB)
+        (void)snprintf(buffer, size, "%s", gsim_trace_id(trace, (uint32_t)value));
     else if (kind == GSIM_CELL_CLASS)
         copy_choice(buffer, size, class_names, value);
     else if (kind == GSIM_CELL_SYNC)

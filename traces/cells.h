@@ -20,6 +20,7 @@ enum gsim_cell_kind {
     GSIM_CELL_CLASS,
     GSIM_CELL_BOOL,
     GSIM_CELL_NAME,
+    GSIM_CELL_JOB, /* another job of the trace, by its position */
 };
 
 struct gsim_column_def {

@@ -19,6 +19,7 @@ const struct gsim_dist_def gsim_dists[GSIM_DIST_COUNT] = {
                                   "0 < lo < hi and alpha > 0"},
     [GSIM_DIST_CHOICE] = {"choice", {NULL}, "values and weights >= 0, not all weights 0"},
     [GSIM_DIST_EMPIRICAL] = {"empirical", {NULL}, "values >= 0"},
+    [GSIM_DIST_QUANTILES] = {"quantiles", {NULL}, "two or more values >= 0, rising"},
 };
 
 bool gsim_dist_is_valid(const struct gsim_dist *dist) {
@@ -39,10 +40,12 @@ bool gsim_dist_is_valid(const struct gsim_dist *dist) {
         return 0 < a && a < b && c > 0;
     case GSIM_DIST_CHOICE:
     case GSIM_DIST_EMPIRICAL:
+        return dist->n > 0;
+    case GSIM_DIST_QUANTILES:
     case GSIM_DIST_COUNT:
         break;
     }
-    return dist->n > 0;
+    return dist->n > 1;
 }
 
 uint32_t gsim_dist_draw_choice(const struct gsim_dist *dist, gsl_rng *rng) {
@@ -63,6 +66,13 @@ static double draw_bounded_pareto(const double *param, gsl_rng *rng) {
     double lo = param[0], hi = param[1], alpha = param[2];
     double u = gsl_rng_uniform(rng);
     return lo / pow(1 - u * (1 - pow(lo / hi, alpha)), 1 / alpha);
+}
+
+/* Between two quantiles the logarithm is uniform: durations spread over orders of magnitude. */
+static double draw_quantiles(const struct gsim_dist *dist, gsl_rng *rng) {
+    double at = gsl_rng_uniform(rng) * (dist->n - 1), part = at - floor(at);
+    double low = dist->value[(uint32_t)at], high = dist->value[(uint32_t)at + 1];
+    return low > 0 ? low * pow(high / low, part) : low + (high - low) * part;
 }
 
 double gsim_dist_draw(const struct gsim_dist *dist, gsl_rng *rng) {
@@ -86,6 +96,8 @@ double gsim_dist_draw(const struct gsim_dist *dist, gsl_rng *rng) {
         return dist->value[gsim_dist_draw_choice(dist, rng)];
     case GSIM_DIST_EMPIRICAL:
         return dist->value[(uint32_t)(gsl_rng_uniform(rng) * dist->n)];
+    case GSIM_DIST_QUANTILES:
+        return draw_quantiles(dist, rng);
     case GSIM_DIST_COUNT:
         break;
     }
@@ -109,6 +121,15 @@ static double mean_of_bounded_pareto(double lo, double hi, double alpha) {
     return alpha / (alpha - 1) * (lo - hi * ratio) / (1 - ratio);
 }
 
+static double mean_of_quantiles(const struct gsim_dist *dist) {
+    double sum = 0;
+    for (uint32_t i = 0; i + 1 < dist->n; i++) {
+        double low = dist->value[i], high = dist->value[i + 1];
+        sum += low > 0 && high > low ? (high - low) / log(high / low) : (low + high) / 2;
+    }
+    return sum / (dist->n - 1);
+}
+
 double gsim_dist_mean(const struct gsim_dist *dist) {
     const double *p = dist->param;
     switch (dist->kind) {
@@ -128,6 +149,8 @@ double gsim_dist_mean(const struct gsim_dist *dist) {
     case GSIM_DIST_CHOICE:
     case GSIM_DIST_EMPIRICAL:
         return mean_of_values(dist);
+    case GSIM_DIST_QUANTILES:
+        return mean_of_quantiles(dist);
     case GSIM_DIST_COUNT:
         break;
     }

@@ -19,6 +19,7 @@ enum gsim_dist_kind {
     GSIM_DIST_BOUNDED_PARETO, /* lo, hi, alpha */
     GSIM_DIST_CHOICE, /* values with weights */
     GSIM_DIST_EMPIRICAL, /* values from a file, equally likely */
+    GSIM_DIST_QUANTILES, /* ascending values, with equal shares of the draws between them */
     GSIM_DIST_COUNT
 };
 
@@ -32,7 +33,7 @@ extern const struct gsim_dist_def gsim_dists[GSIM_DIST_COUNT];
 struct gsim_dist {
     enum gsim_dist_kind kind;
     double param[GSIM_DIST_PARAMS];
-    const double *value; /* choice, empirical */
+    const double *value; /* choice, empirical, quantiles */
     const double *cumulative; /* choice: cumulative weights, the last is 1 */
     uint32_t n;
 };

@@ -2,28 +2,32 @@
 /* Gavel's traces: a line per job, fields separated by tabs, no header; newer traces have the
  * working directory, the weight and the SLO as well. They give the number of a job's steps, but not
  * the length of a step: that depends on model, GPU and gang, and comes with --by-model. A step is
- * an iteration here; the model is the job type, batch size included. */
+ * an iteration here; the model is the job type, batch size included. Shockwave's traces have the
+ * way in which the batch size changes, and a duration, which is the job's time alone. */
 #include <string.h>
 
 #include "traces/cells.h"
 #include "traces/mapped.h"
 #include "traces/format.h"
 
-static bool take_weight(struct gsim_builder *builder, const char *text, size_t length) {
-    return gsim_cell_parse(builder, GSIM_COL_WEIGHT_MILLI, text, length,
-                           &builder->row.cell[GSIM_COL_WEIGHT_MILLI]);
+/* -1: the job has none. */
+static bool take_slo(struct gsim_builder *builder, const char *text, size_t length) {
+    return text[0] == '-' || gsim_take_cell(builder, GSIM_COL_SLO_MILLI, text, length);
 }
 
 static const struct gsim_mapping mappings[] = {
-    {"job_type", true, "a name", gsim_take_model, GSIM_COL_MODEL},
-    {"total_steps", true, "a number of steps", gsim_take_iterations, GSIM_COL_ITERATIONS},
+    {"job_type", true, "a name", NULL, GSIM_COL_MODEL},
+    {"total_steps", true, "a number of steps", NULL, GSIM_COL_ITERATIONS},
     {"scale_factor", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
     {"arrival_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
-    {"priority_weight", false, "a weight", take_weight, GSIM_COL_WEIGHT_MILLI},
+    {"priority_weight", false, "a weight", NULL, GSIM_COL_WEIGHT_MILLI},
+    {"slo", false, "a factor, or -1", take_slo, GSIM_COL_SLO_MILLI},
+    {"batch_mode", false, "a name", NULL, GSIM_COL_BATCH_MODE},
+    {"duration", false, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {0},
 };
 
-enum { OLD_FIELDS = 7, NEW_FIELDS = 10 };
+enum { OLD_FIELDS = 7, NEW_FIELDS = 10, SHOCKWAVE_FIELDS = 12 };
 
 static const struct gsim_lines_form old_lines = {
     .separator = '\t',
@@ -32,6 +36,16 @@ static const struct gsim_lines_form new_lines = {
     .separator = '\t',
     .names = "job_type,command,directory,steps_flag,needs_data_dir,total_steps,scale_factor,"
              "priority_weight,slo,arrival_time"};
+static const struct gsim_lines_form shockwave_lines = {
+    .separator = '\t',
+    .names = "job_type,command,directory,steps_flag,needs_data_dir,total_steps,scale_factor,"
+             "batch_mode,priority_weight,slo,duration,arrival_time"};
+
+static const struct gsim_lines_form *form_of(uint32_t n_fields) {
+    if (n_fields == SHOCKWAVE_FIELDS)
+        return &shockwave_lines;
+    return n_fields == OLD_FIELDS ? &old_lines : &new_lines;
+}
 
 static enum gsim_status read_gavel(struct gsim_input *input,
                                    const struct gsim_trace_options *options,
@@ -41,18 +55,20 @@ static enum gsim_status read_gavel(struct gsim_input *input,
     enum gsim_status status = gsim_input_peek_line(input, &line, log);
     if (status != GSIM_OK)
         return status;
+    uint32_t n_fields = gsim_lines_count(line, '\t');
     const struct gsim_mapped_form form = {
         .name = "gavel",
         .mappings = mappings,
-        .no_times = "has steps, not the length of a step",
-        .lines = gsim_lines_count(line, '\t') == OLD_FIELDS ? &old_lines : &new_lines,
+        .no_times = n_fields == SHOCKWAVE_FIELDS ? NULL : "has steps, not the length of a step",
+        .lines = form_of(n_fields),
     };
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
 static int sniff_gavel(const char *line) {
     uint32_t n = gsim_lines_count(line, '\t');
-    return (n == OLD_FIELDS || n == NEW_FIELDS) && strstr(line, "\t-") ? 2 : 0;
+    return (n == OLD_FIELDS || n == NEW_FIELDS || n == SHOCKWAVE_FIELDS) && strstr(line, "\t-") ? 2
+                                                                                                : 0;
 }
 
 const struct gsim_trace_format gsim_format_gavel = {

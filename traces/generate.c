@@ -15,13 +15,24 @@
 
 enum { US_PER_S = 1000000, FIRST_LINE = 3 /* behind the comment and the header */ };
 
+/* A time, and what the arrivals' own clock shows then, which runs at their rate. */
+struct moment {
+    int64_t us;
+    double clock_s;
+};
+
 struct generator {
     const struct gsim_spec *spec;
     struct gsim_builder *b;
     gsl_rng *kind_rng;
     gsl_rng *rng[GSIM_MAX_QUANTITIES]; /* as spec->quantities */
     double gap_factor;
-    int64_t submit_us;
+    struct moment batch, job; /* submissions of the batch at hand, and of its last job */
+    uint32_t batch_left; /* jobs of that batch that are to come */
+    bool is_first; /* the job at hand begins a batch */
+    const struct gsim_job_kind *last_kind;
+    struct gsim_row last; /* the job before */
+    uint32_t *session_left; /* by user of a closed loop: jobs until the next break */
 };
 
 static gsl_rng *rng_of(const struct generator *g, const struct gsim_quantity *q) {
@@ -78,6 +89,19 @@ static enum gsim_status too_large(const struct generator *g, const struct gsim_q
                      q->stream, g->b->n);
 }
 
+/* Whether a job takes the value of the job before it. */
+static bool repeats(const struct generator *g, const struct gsim_quantity *q,
+                    const struct gsim_job_kind *kind) {
+    return q->repeat > 0 && !g->is_first && g->last_kind == kind &&
+           gsl_rng_uniform(rng_of(g, q)) < q->repeat;
+}
+
+/* A number of jobs: whole, at least 1. */
+static uint32_t draw_count(const struct generator *g, const struct gsim_quantity *q) {
+    double n = nearbyint(draw(g, q));
+    return n < 1 ? 1 : n < GSIM_MAX_JOBS ? (uint32_t)n : GSIM_MAX_JOBS;
+}
+
 /* --- one job ---------------------------------------------------------------------------------- */
 
 static enum gsim_status draw_text(struct generator *g, const struct gsim_quantity *q,
@@ -87,7 +111,7 @@ static enum gsim_status draw_text(struct generator *g, const struct gsim_quantit
     return ok ? GSIM_OK : gsim_no_memory(g->b->log, "generating a trace");
 }
 
-static enum gsim_status draw_column(struct generator *g, const struct gsim_quantity *q) {
+static enum gsim_status draw_anew(struct generator *g, const struct gsim_quantity *q) {
     struct gsim_row *row = &g->b->row;
     int64_t *cell = &row->cell[q->target];
     if (q->probability < 1 && gsl_rng_uniform(rng_of(g, q)) >= q->probability)
@@ -103,28 +127,129 @@ static enum gsim_status draw_column(struct generator *g, const struct gsim_quant
     return GSIM_OK;
 }
 
-static void draw_gpus(struct generator *g, const struct gsim_quantity *q) {
+static enum gsim_status draw_column(struct generator *g, const struct gsim_quantity *q,
+                                    const struct gsim_job_kind *kind) {
+    enum gsim_status status = draw_anew(g, q);
+    if (repeats(g, q, kind) && !q->after_submit)
+        g->b->row.cell[q->target] = g->last.cell[q->target];
+    return status;
+}
+
+static void draw_gpus(struct generator *g, const struct gsim_job_kind *kind) {
+    const struct gsim_quantity *q = kind->quantity[GSIM_OF_GPUS];
     struct gsim_row *row = &g->b->row;
     double x = draw(g, q);
     row->gpus = 1;
-    if (x < 1)
+    if (repeats(g, q, kind)) {
+        row->gpus = g->last.gpus;
+        row->cell[GSIM_COL_SHARE_PPM] = g->last.cell[GSIM_COL_SHARE_PPM];
+    } else if (x < 1)
         (void)to_cell(GSIM_CELL_SHARE, x, &row->cell[GSIM_COL_SHARE_PPM]);
     else
         row->gpus = x < GSIM_MAX_GANG ? (uint32_t)nearbyint(x) : GSIM_MAX_GANG;
 }
 
-static enum gsim_status draw_gap(struct generator *g, const struct gsim_quantity *q) {
-    int64_t gap_us;
-    if (!quantise(draw(g, q) * g->gap_factor, US_PER_S, 1, &gap_us))
-        return too_large(g, q);
-    g->submit_us += gap_us;
-    if (g->submit_us > GSIM_TIME_MAX / 2 / GSIM_NS_PER_US)
-        return too_large(g, q);
-    g->b->row.submit_ns = g->submit_us * GSIM_NS_PER_US;
+/* The time at which the arrivals' own clock, which runs at their mean rate, shows clock_s. */
+static double time_of_clock(const struct gsim_spec *spec, double clock_s) {
+    const double hour_s = 3600, week_s = GSIM_HOURS_OF_WEEK * hour_s;
+    if (!spec->profile)
+        return clock_s;
+    double weeks = floor(clock_s / week_s), rest = (clock_s - weeks * week_s) / hour_s;
+    int low = 0, high = GSIM_HOURS_OF_WEEK - 1; /* the last hour with a sum not above the rest */
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (spec->profile[middle] <= rest)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    double rate = spec->profile[low + 1] - spec->profile[low];
+    double part = rate > 0 ? (rest - spec->profile[low]) / rate : 0;
+    return weeks * week_s + (low + (part < 1 ? part : 1)) * hour_s;
+}
+
+/* Adds a gap to a time in microseconds, and says where that is on the calendar. Where the rate
+ * changes, times are those of the arrivals' clock. */
+static bool add_gap(const struct gsim_spec *spec, double gap_s, struct moment *at) {
+    int64_t gap_us = 0;
+    if (spec->profile) {
+        at->clock_s += gap_s;
+        return quantise(time_of_clock(spec, at->clock_s), US_PER_S, 1, &at->us);
+    }
+    if (!quantise(gap_s, US_PER_S, 1, &gap_us))
+        return false;
+    at->us += gap_us;
+    return true;
+}
+
+/* Notes when the job is submitted: a gap after the last batch began, or after the last job of its
+ * own. */
+static enum gsim_status draw_gap(struct generator *g, const struct gsim_job_kind *kind) {
+    const struct gsim_quantity *gap = kind->quantity[GSIM_OF_GAP];
+    const struct gsim_quantity *within = kind->quantity[GSIM_OF_BATCH_GAP];
+    if (g->is_first && !add_gap(g->spec, draw(g, gap) * g->gap_factor, &g->batch))
+        return too_large(g, gap);
+    if (g->is_first)
+        g->job = g->batch;
+    else if (within && !add_gap(g->spec, draw(g, within), &g->job))
+        return too_large(g, within);
+    if (g->job.us > GSIM_TIME_MAX / 2 / GSIM_NS_PER_US)
+        return too_large(g, gap);
+    g->b->row.submit_ns = g->job.us * GSIM_NS_PER_US;
     return GSIM_OK;
 }
 
-static enum gsim_status draw_service(struct generator *g, const struct gsim_quantity *q) {
+/* --- closed loops ----------------------------------------------------------------------------- */
+
+/* The user's think time, or the break before a new session. */
+static enum gsim_status draw_think(struct generator *g, const struct gsim_job_kind *kind,
+                                   uint32_t user) {
+    const struct gsim_quantity *session = kind->quantity[GSIM_OF_SESSION];
+    const struct gsim_quantity *away = kind->quantity[GSIM_OF_BREAK];
+    int64_t *think_ns = &g->b->row.cell[GSIM_COL_THINK_NS];
+    if (*think_ns < 0)
+        *think_ns = 0; /* its probability is below 1 */
+    if (!session)
+        return GSIM_OK;
+    bool is_over = g->session_left[user] == 0;
+    if (is_over)
+        g->session_left[user] = draw_count(g, session);
+    g->session_left[user]--;
+    if (is_over && g->b->n >= g->spec->n_users &&
+        !to_cell(GSIM_CELL_SECONDS, draw(g, away), think_ns))
+        return too_large(g, away);
+    return GSIM_OK;
+}
+
+static enum gsim_status name_user(struct generator *g, uint32_t user) {
+    char name[16];
+    int64_t *cell = &g->b->row.cell[GSIM_COL_USER];
+    int n = snprintf(name, sizeof name, "u%u", user + 1);
+    if (*cell < 0)
+        *cell = gsim_build_intern(g->b, GSIM_COL_USER, name, (size_t)n);
+    return *cell >= 0 ? GSIM_OK : gsim_no_memory(g->b->log, "generating a trace");
+}
+
+/* The job comes after its user's last one, and a first job a think time after the start. The
+ * submission that is written is the one on a cluster where no job waits. */
+static enum gsim_status close_loop(struct generator *g, const struct gsim_job_kind *kind) {
+    struct gsim_builder *b = g->b;
+    struct gsim_row *row = &b->row;
+    uint32_t n_users = g->spec->n_users, user = b->n % n_users;
+    enum gsim_status status = draw_think(g, kind, user);
+    row->submit_ns = row->cell[GSIM_COL_THINK_NS];
+    if (b->n < n_users) {
+        row->cell[GSIM_COL_THINK_NS] = -1;
+    } else {
+        uint32_t before = b->n - n_users;
+        row->cell[GSIM_COL_AFTER] = before;
+        row->submit_ns += b->submit_ns[before] + b->service_ns[before];
+    }
+    return status == GSIM_OK ? name_user(g, user) : status;
+}
+
+static enum gsim_status draw_service(struct generator *g, const struct gsim_job_kind *kind) {
+    const struct gsim_quantity *q = kind->quantity[GSIM_OF_DURATION];
     struct gsim_row *row = &g->b->row;
     if (!q) {
         bool is_open_loop = row->cell[GSIM_COL_REQUESTS] >= 0;
@@ -141,6 +266,8 @@ static enum gsim_status draw_service(struct generator *g, const struct gsim_quan
         return too_large(g, q);
     if (x > 0 && row->service_ns == 0)
         row->service_ns = GSIM_NS_PER_US;
+    if (repeats(g, q, kind))
+        row->service_ns = g->last.service_ns;
     return GSIM_OK;
 }
 
@@ -149,24 +276,28 @@ static enum gsim_status draw_columns(struct generator *g, const struct gsim_job_
     enum gsim_status status = GSIM_OK;
     for (int c = 0; c < GSIM_COL_COUNT && status == GSIM_OK; c++)
         if (kind->quantity[c] && kind->quantity[c]->times_duration == times_duration)
-            status = draw_column(g, kind->quantity[c]);
+            status = draw_column(g, kind->quantity[c], kind);
     return status;
 }
 
 static enum gsim_status draw_job(struct generator *g, const struct gsim_job_kind *kind) {
     if (kind->quantity[GSIM_OF_GPUS])
-        draw_gpus(g, kind->quantity[GSIM_OF_GPUS]);
-    enum gsim_status status = draw_gap(g, kind->quantity[GSIM_OF_GAP]);
+        draw_gpus(g, kind);
+    enum gsim_status status = g->spec->n_users ? GSIM_OK : draw_gap(g, kind);
     if (status == GSIM_OK)
         status = draw_columns(g, kind, false);
+    if (status == GSIM_OK && g->spec->n_users)
+        status = close_loop(g, kind);
     if (status == GSIM_OK)
-        status = draw_service(g, kind->quantity[GSIM_OF_DURATION]);
+        status = draw_service(g, kind);
     if (status == GSIM_OK)
         status = draw_columns(g, kind, true);
     if (status == GSIM_OK && !gsim_build_times(g->b, 0))
         status = GSIM_BAD_INPUT;
     if (status == GSIM_OK)
         status = gsim_build_add(g->b, FIRST_LINE + (int64_t)g->b->n);
+    g->last = g->b->row;
+    g->last_kind = kind;
     gsim_build_clear_row(g->b);
     return status;
 }
@@ -178,6 +309,8 @@ static void open_columns(struct generator *g) {
     for (uint32_t k = 0; k < g->spec->n_kinds; k++)
         for (int c = 0; c < GSIM_COL_COUNT; c++)
             g->b->has_column[c] |= g->spec->kinds[k].quantity[c] != NULL;
+    if (g->spec->n_users)
+        g->b->has_column[GSIM_COL_AFTER] = g->b->has_column[GSIM_COL_USER] = true;
 }
 
 static bool open_streams(struct generator *g, uint64_t seed, uint64_t replication) {
@@ -194,19 +327,39 @@ static void close_streams(struct generator *g) {
         gsl_rng_free(g->rng[i]);
 }
 
-static uint32_t draw_kind(const struct generator *g) {
+static const struct gsim_job_kind *draw_kind(const struct generator *g) {
     const struct gsim_spec *spec = g->spec;
     if (spec->kinds_take_turns)
-        return g->b->n % spec->n_kinds;
-    return spec->n_kinds > 1 ? gsim_dist_draw_choice(&spec->kind_of, g->kind_rng) : 0;
+        return &spec->kinds[g->b->n % spec->n_kinds];
+    if (spec->n_kinds == 1)
+        return &spec->kinds[0];
+    uint32_t kind = gsim_dist_draw_choice(&spec->kind_of, g->kind_rng);
+    bool is_repeated =
+        spec->kind_repeat > 0 && !g->is_first && gsl_rng_uniform(g->kind_rng) < spec->kind_repeat;
+    return is_repeated ? g->last_kind : &spec->kinds[kind];
 }
 
 static enum gsim_status draw_jobs(struct generator *g) {
-    const struct gsim_spec *spec = g->spec;
+    const struct gsim_quantity *batch = g->spec->kinds[0].quantity[GSIM_OF_BATCH];
     enum gsim_status status = GSIM_OK;
-    while (status == GSIM_OK && g->b->n < spec->n_jobs)
-        status = draw_job(g, &spec->kinds[draw_kind(g)]);
+    while (status == GSIM_OK && g->b->n < g->spec->n_jobs) {
+        g->is_first = g->batch_left == 0;
+        if (g->is_first)
+            g->batch_left = batch ? draw_count(g, batch) : 1;
+        g->batch_left--;
+        status = draw_job(g, draw_kind(g));
+    }
     return status;
+}
+
+/* What the times between arrivals are to be multiplied with. */
+static double gap_factor(const struct gsim_spec *spec) {
+    const struct gsim_quantity *gap = spec->kinds[0].quantity[GSIM_OF_GAP];
+    const struct gsim_quantity *batch = spec->kinds[0].quantity[GSIM_OF_BATCH];
+    if (!(spec->mean_gap_s > 0))
+        return 1;
+    double jobs = batch ? gsim_dist_mean(&batch->dist) : 1;
+    return spec->mean_gap_s * jobs / gsim_dist_mean(&gap->dist);
 }
 
 enum gsim_status gsim_trace_generate(const struct gsim_spec *spec, uint64_t seed,
@@ -219,8 +372,10 @@ enum gsim_status gsim_trace_generate(const struct gsim_spec *spec, uint64_t seed
     gsim_build_init(b, spec->path, arena, log);
     g->spec = spec;
     g->b = b;
-    const struct gsim_quantity *gap = spec->kinds[0].quantity[GSIM_OF_GAP];
-    g->gap_factor = spec->mean_gap_s > 0 ? spec->mean_gap_s / gsim_dist_mean(&gap->dist) : 1;
+    g->gap_factor = gap_factor(spec);
+    g->session_left = gsim_arena_array(arena, spec->n_users + 1u, sizeof *g->session_left);
+    if (!g->session_left)
+        return gsim_no_memory(log, "generating a trace");
     open_columns(g);
     enum gsim_status status = open_streams(g, seed, replication)
                                   ? draw_jobs(g)

@@ -12,9 +12,9 @@ static const struct gsim_mapping mappings[] = {
     {"submit_time", true, GSIM_FORM_DATE, gsim_take_submit_date, -1},
     {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"gpu_num", true, GSIM_FORM_GPUS_OR_NONE, gsim_take_gpus_or_none, -1},
-    {"cpu_num", false, "a number of CPUs", gsim_take_cpus, GSIM_COL_CPUS_MILLI},
-    {"user", false, "a name", gsim_take_user, GSIM_COL_USER},
-    {"vc", false, "a name", gsim_take_vc, GSIM_COL_VC},
+    {"cpu_num", false, "a number of CPUs", NULL, GSIM_COL_CPUS_MILLI},
+    {"user", false, "a name", NULL, GSIM_COL_USER},
+    {"vc", false, "a name", NULL, GSIM_COL_VC},
     {0},
 };
 

@@ -44,7 +44,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
                              m->form->name);
     }
     enum gsim_status status = gsim_rows_begin(&m->rows, m->b, m->options);
-    bool is_known = m->b->has_column[GSIM_COL_GPU_NS] || m->rows.by_model;
+    bool is_known = m->b->has_column[GSIM_COL_GPU_NS] || m->rows.by_model || m->rows.rates;
     if (status != GSIM_OK || !m->form->no_times || is_known)
         return status;
     return gsim_fail(m->b->log, GSIM_BAD_INPUT, m->b->path, 0,
@@ -53,10 +53,22 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
                      m->form->name, m->form->no_times);
 }
 
+bool gsim_take_cell(struct gsim_builder *builder, enum gsim_column column, const char *text,
+                    size_t length) {
+    return length == 0 ||
+           gsim_cell_parse(builder, column, text, length, &builder->row.cell[column]);
+}
+
+static bool take(struct gsim_builder *b, const struct gsim_mapping *mapping, const char *text,
+                 size_t length) {
+    return mapping->take ? mapping->take(b, text, length)
+                         : gsim_take_cell(b, (enum gsim_column)mapping->column, text, length);
+}
+
 static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
     struct mapped *m = arg;
     const struct gsim_mapping *mapping = m->of_field[column];
-    if (!mapping || !mapping->take || mapping->take(m->b, text, length) || m->bad)
+    if (!mapping || take(m->b, mapping, text, length) || m->bad)
         return;
     m->bad = mapping;
     (void)snprintf(m->bad_text, sizeof m->bad_text, "%s", text);
@@ -135,30 +147,4 @@ bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_
         return false;
     builder->row.submit_ns = seconds * GSIM_NS_PER_S;
     return true;
-}
-
-static bool take_optional(struct gsim_builder *builder, enum gsim_column column, const char *text,
-                          size_t length) {
-    return length == 0 ||
-           gsim_cell_parse(builder, column, text, length, &builder->row.cell[column]);
-}
-
-bool gsim_take_cpus(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_optional(builder, GSIM_COL_CPUS_MILLI, text, length);
-}
-
-bool gsim_take_iterations(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_optional(builder, GSIM_COL_ITERATIONS, text, length);
-}
-
-bool gsim_take_user(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_optional(builder, GSIM_COL_USER, text, length);
-}
-
-bool gsim_take_vc(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_optional(builder, GSIM_COL_VC, text, length);
-}
-
-bool gsim_take_model(struct gsim_builder *builder, const char *text, size_t length) {
-    return take_optional(builder, GSIM_COL_MODEL, text, length);
 }

@@ -10,7 +10,8 @@ struct gsim_mapping {
     const char *name;
     bool is_required;
     const char *form; /* the form of a cell, for messages */
-    /* Puts the cell into builder->row; false when it does not fit. NULL: read but not used. */
+    /* Puts the cell into builder->row; false when it does not fit. NULL: the cell is read as the
+     * column's cells are in a native trace. */
     bool (*take)(struct gsim_builder *builder, const char *text, size_t length);
     int column; /* the optional column that it fills, or -1 */
 };
@@ -38,14 +39,11 @@ bool gsim_take_duration(struct gsim_builder *builder, const char *text, size_t l
 bool gsim_take_gpus(struct gsim_builder *builder, const char *text, size_t length);
 /* Accepts 0 as well, for which the row is left out. */
 bool gsim_take_gpus_or_none(struct gsim_builder *builder, const char *text, size_t length);
-bool gsim_take_cpus(struct gsim_builder *builder, const char *text, size_t length);
-bool gsim_take_iterations(struct gsim_builder *builder, const char *text, size_t length);
 /* 2017-10-09 07:01:55, for a form with is_absolute */
 bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_t length);
-/* Names; an empty cell stays empty. */
-bool gsim_take_user(struct gsim_builder *builder, const char *text, size_t length);
-bool gsim_take_vc(struct gsim_builder *builder, const char *text, size_t length);
-bool gsim_take_model(struct gsim_builder *builder, const char *text, size_t length);
+/* A cell of a column, as a native trace has it; an empty cell stays empty. */
+bool gsim_take_cell(struct gsim_builder *builder, enum gsim_column column, const char *text,
+                    size_t length);
 
 #define GSIM_FORM_GPUS "a number of GPUs (1, 2, …)"
 #define GSIM_FORM_GPUS_OR_NONE "a number of GPUs (0, 1, 2, …)"

@@ -72,6 +72,7 @@ static const struct {
     {"num_steps", "iterations"}, {"time_limit", "limit_s"},
     {"timelimit", "limit_s"},    {"walltime", "limit_s"},
     {"num_cpus", "cpus"},        {"cpu_num", "cpus"},
+    {"batch_size", "batch"},     {"deadline", "deadline_s"},
 };
 
 static const char *synonym_of(const char *name) {
@@ -130,6 +131,7 @@ static enum gsim_status check_header(struct native *n, int64_t line) {
     if (!n->has_submit)
         return missing(n, line, "'submit_s'");
     bool is_described = has[GSIM_COL_ITERATIONS] && (has[GSIM_COL_GPU_NS] || has[GSIM_COL_APP]);
+    is_described |= has[GSIM_COL_ITERATIONS] && n->rows.rates;
     if (!n->has_duration && !is_described && !has[GSIM_COL_REQUESTS])
         return missing(n, line, "'duration_s'");
     return GSIM_OK;

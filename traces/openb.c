@@ -2,7 +2,8 @@
 /* Alibaba's GPU trace of 2023, openb_pod_list_*.csv: a row per Kubernetes pod. A pod runs from its
  * scheduled_time to its deletion_time, and was submitted at its creation_time. qos becomes the
  * class: LS (latency-sensitive) and Guaranteed are production, BE (best effort) is opportunistic,
- * Burstable is batch. memory_mib is host memory and gpu_spec a list of GPU models: not used. */
+ * Burstable is batch. gpu_spec lists the GPU models that will do. memory_mib is host memory and not
+ * used. */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -80,6 +81,7 @@ static const struct gsim_mapping mappings[] = {
     {"cpu_milli", true, "a number of CPUs, times 1000", take_cpu_milli, GSIM_COL_CPUS_MILLI},
     {"num_gpu", true, GSIM_FORM_GPUS_OR_NONE, gsim_take_gpus_or_none, -1},
     {"gpu_milli", true, "a share of a GPU, 0 to 1000", take_gpu_milli, GSIM_COL_SHARE_PPM},
+    {"gpu_spec", false, "a name", NULL, GSIM_COL_GPU_TYPE},
     {"qos", false, "one of LS, Guaranteed, BE, Burstable", take_qos, GSIM_COL_CLASS},
     {"creation_time", true, GSIM_FORM_SECONDS, take_created, -1},
     {"deletion_time", true, "a time in seconds, or nothing", take_deleted, -1},

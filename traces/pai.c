@@ -55,8 +55,8 @@ static const struct gsim_mapping plain_mappings[] = {
     {"submit_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
     {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"num_gpu", true, "a number of GPUs, 0 or more", take_gpu, GSIM_COL_SHARE_PPM},
-    {"num_cpu", true, "a number of CPUs, 0 or more", gsim_take_cpus, GSIM_COL_CPUS_MILLI},
-    {"user", false, "a name", gsim_take_user, GSIM_COL_USER},
+    {"num_cpu", true, "a number of CPUs, 0 or more", NULL, GSIM_COL_CPUS_MILLI},
+    {"user", false, "a name", NULL, GSIM_COL_USER},
     {0},
 };
 

@@ -2,8 +2,8 @@
 /* A job is submitted at its start_time in pai_job_table, and runs from the first start to the last
  * end of its tasks. Its gang is all GPUs of all instances: plan_gpu is the per cent of a GPU that
  * each instance asks for; 50 is half a GPU, 200 two whole GPUs, 150 two GPUs of 75 % each. Failed
- * jobs are kept: they held their GPUs. plan_mem is host memory and gpu_type the type of the GPU
- * received: not used. */
+ * jobs are kept: they held their GPUs. gpu_type is the type of the GPUs received, of a job with
+ * several types that of its first task. plan_mem is host memory and not used. */
 #include "traces/pai_tables.h"
 
 #include <stdio.h>
@@ -36,11 +36,11 @@ enum { MAX_INSTANCES = 1000000 };
 
 struct job {
     int64_t submit_ns, first_ns, last_ns; /* -1: not known */
-    int64_t user; /* position in the builder's names; -1: empty */
+    int64_t user, gpu_type; /* positions in the builder's names; -1: empty */
     int64_t gpus, part_ppm; /* parts of GPUs, and the size of a part */
     int64_t cpus_milli;
     uint32_t n_tasks, line;
-    bool is_mixed, is_endless;
+    bool is_mixed, is_endless, has_types;
 };
 
 struct pai {
@@ -80,9 +80,9 @@ static bool take_instances(const char *text, size_t length, int64_t *out) {
     return is_ok && milli % 1000 == 0 && *out >= 0 && *out <= MAX_INSTANCES;
 }
 
-static bool take_name(struct pai *p, struct gsim_builder *names, const char *text, size_t length,
-                      int64_t *out) {
-    *out = gsim_build_intern(names, GSIM_COL_USER, text, length);
+static bool take_name(struct pai *p, struct gsim_builder *names, enum gsim_column column,
+                      const char *text, size_t length, int64_t *out) {
+    *out = gsim_build_intern(names, column, text, length);
     if (*out < 0)
         p->status = gsim_no_memory(p->b->log, "reading a trace");
     return *out >= 0;
@@ -93,7 +93,9 @@ static const char *take_task(struct pai *p, uint32_t column, const char *text, s
     struct job *next = &p->next;
     switch (column) {
     case TASK_JOB:
-        return length > 0 && take_name(p, p->names, text, length, &p->name) ? NULL : "a name";
+        return length > 0 && take_name(p, p->names, GSIM_COL_USER, text, length, &p->name)
+                   ? NULL
+                   : "a name";
     case TASK_INSTANCES:
         return take_instances(text, length, &p->instances) ? NULL : "a number of instances";
     case TASK_STATUS:
@@ -107,6 +109,10 @@ static const char *take_task(struct pai *p, uint32_t column, const char *text, s
         return take_percent(text, length, &next->cpus_milli) ? NULL : "a per cent of CPUs";
     case TASK_GPU:
         return take_percent(text, length, &p->gpu_ppm) ? NULL : "a per cent of GPUs";
+    case TASK_TYPE:
+        return length == 0 || take_name(p, p->b, GSIM_COL_GPU_TYPE, text, length, &next->gpu_type)
+                   ? NULL
+                   : "a name";
     default:
         return NULL;
     }
@@ -115,9 +121,13 @@ static const char *take_task(struct pai *p, uint32_t column, const char *text, s
 static const char *take_job(struct pai *p, uint32_t column, const char *text, size_t length) {
     switch (column) {
     case JOB_NAME:
-        return length > 0 && take_name(p, p->names, text, length, &p->name) ? NULL : "a name";
+        return length > 0 && take_name(p, p->names, GSIM_COL_USER, text, length, &p->name)
+                   ? NULL
+                   : "a name";
     case JOB_USER:
-        return length == 0 || take_name(p, p->b, text, length, &p->next.user) ? NULL : "a name";
+        return length == 0 || take_name(p, p->b, GSIM_COL_USER, text, length, &p->next.user)
+                   ? NULL
+                   : "a name";
     case JOB_START:
         return take_time(text, length, &p->next.submit_ns) ? NULL : "a time in seconds";
     default:
@@ -138,7 +148,8 @@ static void on_field(void *arg, uint32_t column, const char *text, size_t length
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static const struct job unknown = {.submit_ns = -1, .first_ns = -1, .last_ns = -1, .user = -1};
+static const struct job unknown = {
+    .submit_ns = -1, .first_ns = -1, .last_ns = -1, .user = -1, .gpu_type = -1};
 
 static void clear_row(struct pai *p) {
     p->next = unknown;
@@ -186,6 +197,15 @@ static void add_gpus(struct job *job, int64_t instances, int64_t ppm) {
     job->part_ppm = part_ppm;
 }
 
+/* Only tasks with GPUs have received a type of GPU. */
+static void add_type(struct job *job, const struct job *task, int64_t gpu_ppm) {
+    if (gpu_ppm == 0 || task->gpu_type < 0)
+        return;
+    job->has_types |= job->gpu_type >= 0 && job->gpu_type != task->gpu_type;
+    if (job->gpu_type < 0)
+        job->gpu_type = task->gpu_type;
+}
+
 static void add_task(struct pai *p) {
     if (p->name >= p->n_jobs) {
         p->n_orphans++;
@@ -200,6 +220,7 @@ static void add_task(struct pai *p) {
     if (task->last_ns > job->last_ns)
         job->last_ns = task->last_ns;
     add_gpus(job, p->instances, p->gpu_ppm);
+    add_type(job, task, p->gpu_ppm);
     /* a per cent is 10 thousandths: ppm / 1000 */
     job->cpus_milli += p->instances * (task->cpus_milli / (GSIM_PPM / 1000));
 }
@@ -303,6 +324,9 @@ static enum gsim_status add_jobs(struct pai *p, struct gsim_rows *rows) {
             row->cell[GSIM_COL_SHARE_PPM] = job->part_ppm;
         row->cell[GSIM_COL_CPUS_MILLI] = job->cpus_milli;
         row->cell[GSIM_COL_USER] = job->user;
+        row->cell[GSIM_COL_GPU_TYPE] = job->gpu_type;
+        if (job->has_types)
+            row->loss = "their tasks had GPUs of several types, of which the first is kept";
         status = gsim_rows_add(rows, job->line);
     }
     return status;
@@ -322,7 +346,7 @@ enum gsim_status gsim_pai_tables_read(struct gsim_input *input,
     gsim_build_init(b + 1, b->path, arena, log);
     b->is_absolute = true;
     b->has_column[GSIM_COL_USER] = b->has_column[GSIM_COL_CPUS_MILLI] = true;
-    b->has_column[GSIM_COL_SHARE_PPM] = true;
+    b->has_column[GSIM_COL_SHARE_PPM] = b->has_column[GSIM_COL_GPU_TYPE] = true;
     p->b = b;
     p->names = b + 1;
     int64_t errors_before = log->n_errors;

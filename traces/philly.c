@@ -12,7 +12,7 @@ static const struct gsim_mapping mappings[] = {
     {"timestamp", true, GSIM_FORM_DATE, gsim_take_submit_date, -1},
     {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"num_gpus", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
-    {"cluster", false, "a name", gsim_take_vc, GSIM_COL_VC},
+    {"cluster", false, "a name", NULL, GSIM_COL_VC},
     {0},
 };
 

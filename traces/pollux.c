@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pollux' workloads: the time of each submission, with the GPUs and the batch size that the user
  * chose. They have no durations, which Pollux decides: --by-model FILE.csv with duration_s, or
- * iterations and gpu_ms, for each application and num_replicas, gives them. batch_size is not
- * used. */
+ * iterations and gpu_ms, for each application and num_replicas, gives them. */
 #include <string.h>
 
 #include "traces/mapped.h"
@@ -11,8 +10,9 @@
 static const struct gsim_mapping mappings[] = {
     {"name", true, "an id", gsim_take_id, -1},
     {"time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
-    {"application", true, "a name", gsim_take_model, GSIM_COL_MODEL},
+    {"application", true, "a name", NULL, GSIM_COL_MODEL},
     {"num_replicas", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
+    {"batch_size", false, "a batch size", NULL, GSIM_COL_BATCH},
     {0},
 };
 

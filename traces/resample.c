@@ -237,6 +237,10 @@ enum gsim_status gsim_trace_resample(const struct gsim_trace *from,
     struct resampling r = {.from = from, .how = how, .arena = arena};
     if (from->n_jobs == 0)
         return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0, "there is no job to resample");
+    if (from->column[GSIM_COL_AFTER])
+        return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0,
+                         "jobs come after others (column 'after'), and blocks of weeks would tear "
+                         "them apart");
     r.begin_ns = from->submit_ns[gsim_trace_arrival(from, 0)];
     int64_t end_ns = from->submit_ns[gsim_trace_arrival(from, from->n_jobs - 1)];
     int64_t n_blocks = (end_ns - r.begin_ns) / how->block_ns + 1;

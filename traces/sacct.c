@@ -199,9 +199,9 @@ static const struct gsim_mapping mappings[] = {
     {"Elapsed", false, elapsed_form, take_elapsed, -1},
     {"TimelimitRaw", false, "a time in minutes", take_limit_raw, GSIM_COL_LIMIT_NS},
     {"Timelimit", false, elapsed_form, take_limit, GSIM_COL_LIMIT_NS},
-    {"AllocCPUS", false, "a number of CPUs", gsim_take_cpus, GSIM_COL_CPUS_MILLI},
-    {"User", false, "a name", gsim_take_user, GSIM_COL_USER},
-    {"Account", false, "a name", gsim_take_vc, GSIM_COL_VC},
+    {"AllocCPUS", false, "a number of CPUs", NULL, GSIM_COL_CPUS_MILLI},
+    {"User", false, "a name", NULL, GSIM_COL_USER},
+    {"Account", false, "a name", NULL, GSIM_COL_VC},
     {0},
 };
 

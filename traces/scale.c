@@ -57,8 +57,11 @@ enum gsim_status gsim_trace_scale(const struct gsim_trace *from, int64_t numerat
     int64_t *submit_ns = gsim_arena_array(arena, from->n_jobs, sizeof *submit_ns);
     int64_t *moved_ns =
         deadline_ns ? gsim_arena_array(arena, from->n_jobs, sizeof *moved_ns) : NULL;
+    const int64_t *think_ns = from->column[GSIM_COL_THINK_NS];
+    int64_t *thought_ns =
+        think_ns ? gsim_arena_array(arena, from->n_jobs, sizeof *thought_ns) : NULL;
     const char *const *assumed = say(from, numerator, denominator, arena);
-    if (!submit_ns || !assumed || (deadline_ns && !moved_ns))
+    if (!submit_ns || !assumed || (deadline_ns && !moved_ns) || (think_ns && !thought_ns))
         return gsim_no_memory(log, "scaling a trace");
     for (uint32_t job = 0; job < from->n_jobs; job++) {
         int64_t since_ns = from->submit_ns[job] - begin_ns;
@@ -67,18 +70,28 @@ enum gsim_status gsim_trace_scale(const struct gsim_trace *from, int64_t numerat
             moved_ns[job] = deadline_ns[job] >= 0
                                 ? deadline_ns[job] - from->submit_ns[job] + submit_ns[job]
                                 : deadline_ns[job];
+        if (thought_ns)
+            thought_ns[job] = think_ns[job] > 0
+                                  ? gsim_muldiv_floor(think_ns[job], numerator, denominator)
+                                  : think_ns[job];
     }
     *out = *from;
     out->submit_ns = submit_ns;
     out->assumed = assumed;
     if (moved_ns)
         out->column[GSIM_COL_DEADLINE_NS] = moved_ns;
+    if (thought_ns)
+        out->column[GSIM_COL_THINK_NS] = thought_ns;
     return GSIM_OK;
 }
 
 enum gsim_status gsim_trace_scale_to_load(const struct gsim_trace *from, int64_t load_ppm,
                                           int64_t n_gpus, struct gsim_arena *arena,
                                           struct gsim_trace *out, struct gsim_log *log) {
+    if (from->column[GSIM_COL_AFTER])
+        return gsim_fail(log, GSIM_BAD_INPUT, from->path, 0,
+                         "--load: jobs that come after others (column 'after') bring as much load "
+                         "as the cluster lets them; --time-scale changes think times");
     gsim_i128 work = work_of(from);
     int64_t now_ns = span_ns(from);
     if (now_ns <= 0 || work <= 0)

@@ -12,6 +12,11 @@
  *     [KIND/...]  the quantity for one kind of jobs, in place of the common section;
  *                 [KIND/arrival] is the column, for kinds with [KIND/requests]
  *
+ * Jobs may come in batches: [batch_jobs] is the number of jobs, [batch_gap_s] the time between two
+ * of them, and what repeats in a batch is said by `repeat`. In a closed loop (process = closed)
+ * each user has one job at a time, with [think_s] between them; after [session] jobs the user is
+ * away for [break_s] in place of the think time.
+ *
  * A distribution is `distribution = NAME` and its parameters, or `choice = A, B, ...` with optional
  * `weights = `. Further keys: min, max (clamp), round (to a multiple), times = duration (a factor
  * of the job's duration), after = submit (counted from its submission), probability (the cell is
@@ -24,7 +29,18 @@
 #include "traces/distribution.h"
 
 /* The target of a quantity: an optional column (0 and up), or one of these. */
-enum { GSIM_OF_DURATION = GSIM_COL_COUNT, GSIM_OF_GPUS, GSIM_OF_GAP, GSIM_OF_COUNT };
+enum {
+    GSIM_OF_DURATION = GSIM_COL_COUNT,
+    GSIM_OF_GPUS,
+    GSIM_OF_GAP,
+    GSIM_OF_SESSION, /* jobs of a session of a user, with process = closed */
+    GSIM_OF_BREAK, /* time between two sessions */
+    GSIM_OF_BATCH, /* jobs of a batch */
+    GSIM_OF_BATCH_GAP, /* time between two jobs of a batch */
+    GSIM_OF_COUNT
+};
+
+enum { GSIM_HOURS_OF_WEEK = 168 };
 
 enum { GSIM_MAX_QUANTITIES = 256, GSIM_MAX_KINDS = 16 };
 
@@ -34,7 +50,7 @@ struct gsim_quantity {
     struct gsim_dist dist;
     const char **text; /* of a choice among texts */
     double min, max, round; /* 0: none */
-    double probability;
+    double probability, repeat;
     bool times_duration, after_submit;
 };
 
@@ -56,6 +72,11 @@ struct gsim_spec {
     /* the files of values that it names; ends with NULL */
     const char *file[GSIM_MAX_QUANTITIES + 1];
     uint32_t n_files;
+    double kind_repeat;
+    uint32_t n_users; /* of a closed loop; 0: jobs arrive whatever others do */
+    /* the rate by the hour of a week, as its sum until then, in units of the mean rate; NULL: it
+     * does not change */
+    const double *profile;
     double mean_gap_s; /* mean gap to which arrivals are scaled; 0: not scaled */
 };
 

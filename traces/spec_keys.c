@@ -153,6 +153,26 @@ static enum gsim_status read_choice(const struct gsim_spec_reader *r, const char
     return GSIM_OK;
 }
 
+static enum gsim_status read_quantiles(const struct gsim_spec_reader *r,
+                                       const struct gsim_ini_entry *entry, struct gsim_dist *dist) {
+    const char **parts;
+    dist->kind = GSIM_DIST_QUANTILES;
+    enum gsim_status status = gsim_spec_split(r, entry, &parts, &dist->n);
+    double *value = status == GSIM_OK ? gsim_arena_array(r->arena, dist->n, sizeof *value) : NULL;
+    if (!value)
+        return gsim_no_memory(r->log, "reading a spec");
+    for (uint32_t i = 0; i < dist->n; i++)
+        if (!parse_number(parts[i], &value[i]) || value[i] < (i > 0 ? value[i - 1] : 0))
+            return gsim_spec_fail(r, entry, "a list of numbers, 0 or more, none below the last");
+    dist->value = value;
+    return dist->n > 1 ? GSIM_OK : gsim_spec_fail(r, entry, "a list of two or more numbers");
+}
+
+/* Jobs of a closed loop wait for others, and for no clock. */
+static bool is_closed(const struct gsim_ini_entry *entry, const struct gsim_quantity *q) {
+    return entry && q->target == GSIM_OF_GAP && strcmp(entry->value, "closed") == 0;
+}
+
 /* A file's name is relative to the spec's folder. */
 static enum gsim_status read_empirical(const struct gsim_spec_reader *r, const char *section,
                                        struct gsim_dist *dist) {
@@ -178,7 +198,8 @@ static enum gsim_status find_kind(const struct gsim_spec_reader *r,
     for (int i = 0; i < GSIM_DIST_COUNT; i++) {
         names[i] = gsim_dists[i].name;
         dist->kind = (enum gsim_dist_kind)i;
-        if (strcmp(entry->value, names[i]) == 0 && i != GSIM_DIST_CHOICE)
+        if (strcmp(entry->value, names[i]) == 0 && i != GSIM_DIST_CHOICE &&
+            i != GSIM_DIST_QUANTILES)
             return GSIM_OK;
     }
     dist->kind = GSIM_DIST_EXPONENTIAL;
@@ -189,7 +210,8 @@ static enum gsim_status find_kind(const struct gsim_spec_reader *r,
                      "no distribution is called '%.40s'%s%s%s", entry->value,
                      close >= 0 ? "; did you mean '"
                                 : "; there are deterministic, uniform, exponential, lognormal, "
-                                  "weibull, pareto, bounded-pareto, empirical, and choice =",
+                                  "weibull, pareto, bounded-pareto, empirical, and choice = and "
+                                  "quantiles =",
                      close >= 0 ? names[close] : "", close >= 0 ? "'?" : "");
 }
 
@@ -239,6 +261,13 @@ enum gsim_status gsim_spec_distribution(const struct gsim_spec_reader *r, const 
     bool is_gap = q->target == GSIM_OF_GAP;
     const struct gsim_ini_entry *entry =
         gsim_spec_find(r, section, is_gap ? "process" : "distribution");
+    const struct gsim_ini_entry *quantiles = gsim_spec_find(r, section, "quantiles");
+    if (quantiles && !is_text(q->target))
+        return read_quantiles(r, quantiles, &q->dist);
+    if (is_closed(entry, q)) {
+        q->dist = (struct gsim_dist){.kind = GSIM_DIST_DETERMINISTIC};
+        return GSIM_OK;
+    }
     if (!entry || is_text(q->target))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->spec->path, line, "[%s] needs %s", section,
                          is_text(q->target) ? "choice = A, B, ..."

@@ -35,4 +35,8 @@ enum gsim_status gsim_spec_weights(const struct gsim_spec_reader *r, const char 
 enum gsim_status gsim_spec_distribution(const struct gsim_spec_reader *r, const char *section,
                                         int64_t line, struct gsim_quantity *q);
 
+/* How arrivals change over a week, and closed loops: the keys of [arrival] besides its
+ * distribution. To be called when all sections are read. */
+enum gsim_status gsim_spec_arrivals(const struct gsim_spec_reader *r);
+
 #endif

@@ -8,13 +8,11 @@
 #include "traces/spec_keys.h"
 #include "traces/spec_read.h"
 
-/* "duration", "gpus", "arrival" or a column's name. */
+/* The name of a section. */
 static const char *name_of(int target) {
-    if (target == GSIM_OF_DURATION)
-        return "duration";
-    if (target == GSIM_OF_GPUS)
-        return "gpus";
-    return target == GSIM_OF_GAP ? "arrival" : gsim_columns[target].name;
+    static const char *const names[] = {"duration", "gpus",       "arrival",    "session",
+                                        "break_s",  "batch_jobs", "batch_gap_s"};
+    return target < GSIM_COL_COUNT ? gsim_columns[target].name : names[target - GSIM_COL_COUNT];
 }
 
 /* --- sections --------------------------------------------------------------------------------- */
@@ -39,6 +37,8 @@ static enum gsim_status read_quantity(const struct gsim_spec_reader *r, const ch
         status = gsim_spec_number(r, section, "round", 0, &q->round);
     if (status == GSIM_OK)
         status = gsim_spec_number(r, section, "probability", 0, &q->probability);
+    if (status == GSIM_OK)
+        status = gsim_spec_number(r, section, "repeat", 0, &q->repeat);
     if (status == GSIM_OK)
         status = read_word(r, section, "times", "duration", &q->times_duration);
     if (status == GSIM_OK)
@@ -66,7 +66,10 @@ static enum gsim_status unknown_section(const struct gsim_spec_reader *r,
 static bool can_generate(int target, bool is_of_kind) {
     if (target == GSIM_COL_ARRIVAL || target == GSIM_OF_GAP)
         return is_of_kind == (target == GSIM_COL_ARRIVAL);
-    return target != GSIM_COL_SHARE_PPM && target != GSIM_COL_APP;
+    if (target == GSIM_OF_SESSION || target == GSIM_OF_BREAK || target == GSIM_OF_BATCH ||
+        target == GSIM_OF_BATCH_GAP)
+        return !is_of_kind;
+    return target != GSIM_COL_SHARE_PPM && target != GSIM_COL_APP && target != GSIM_COL_AFTER;
 }
 
 static enum gsim_status find_section(const struct gsim_spec_reader *r,
@@ -180,8 +183,11 @@ static enum gsim_status read_kinds(const struct gsim_spec_reader *r) {
     const struct gsim_ini_entry *weights = gsim_spec_find(r, "trace", "kind_weights");
     spec->kinds_take_turns = weights && strcmp(weights->value, "turn") == 0;
     spec->kind_of.n = spec->n_kinds;
-    return gsim_spec_weights(r, "trace", spec->kinds_take_turns ? "" : "kind_weights",
-                             spec->n_kinds, &spec->kind_of.cumulative);
+    enum gsim_status status = gsim_spec_number(r, "trace", "kind_repeat", 0, &spec->kind_repeat);
+    return status == GSIM_OK
+               ? gsim_spec_weights(r, "trace", spec->kinds_take_turns ? "" : "kind_weights",
+                                   spec->n_kinds, &spec->kind_of.cumulative)
+               : status;
 }
 
 /* --- the arrival rate ------------------------------------------------------------------------- */
@@ -347,6 +353,8 @@ enum gsim_status gsim_spec_read(const char *path, const char *const *keys, struc
         status = read_kinds(&reader);
     if (status == GSIM_OK)
         status = read_sections(&reader);
+    if (status == GSIM_OK)
+        status = gsim_spec_arrivals(&reader);
     if (status == GSIM_OK)
         status = check_whole(&reader);
     if (status == GSIM_OK)

@@ -2,7 +2,8 @@
 /* The Standard Workload Format of the Parallel Workloads Archive: 18 numbers a line, -1 for an
  * unknown value, ';' for comments. It has processors, not GPUs: each processor is taken for one
  * GPU, and a warning says so. Memory is the hosts', so it is not used. The time limit is the
- * requested time; the virtual cluster is the queue. */
+ * requested time; the virtual cluster is the queue. A job with a preceding job is submitted its
+ * think time after that one's end, whatever its own time of submission. */
 #include <string.h>
 
 #include "sim/base/units.h"
@@ -46,11 +47,23 @@ static bool take_limit(struct gsim_builder *builder, const char *text, size_t le
 }
 
 static bool take_user(struct gsim_builder *builder, const char *text, size_t length) {
-    return is_unknown(text) || gsim_take_user(builder, text, length);
+    return is_unknown(text) || gsim_take_cell(builder, GSIM_COL_USER, text, length);
 }
 
 static bool take_queue(struct gsim_builder *builder, const char *text, size_t length) {
-    return is_unknown(text) || gsim_take_vc(builder, text, length);
+    return is_unknown(text) || gsim_take_cell(builder, GSIM_COL_VC, text, length);
+}
+
+/* Jobs count from 1. */
+static bool take_preceding(struct gsim_builder *builder, const char *text, size_t length) {
+    return is_unknown(text) || strcmp(text, "0") == 0 ||
+           gsim_cell_parse(builder, GSIM_COL_AFTER, text, length,
+                           &builder->row.cell[GSIM_COL_AFTER]);
+}
+
+static bool take_think(struct gsim_builder *builder, const char *text, size_t length) {
+    return is_unknown(text) || gsim_cell_parse(builder, GSIM_COL_THINK_NS, text, length,
+                                               &builder->row.cell[GSIM_COL_THINK_NS]);
 }
 
 /* Status: 0 failed, 1 completed, 5 cancelled; 2, 3 and 4 are parts of a job that was swapped out,
@@ -82,6 +95,8 @@ static const struct gsim_mapping mappings[] = {
     {"status", true, "a status, -1 to 5", take_status, -1},
     {"user", true, "a number", take_user, GSIM_COL_USER},
     {"queue", true, "a number", take_queue, GSIM_COL_VC},
+    {"preceding_job", true, "a job, or -1", take_preceding, GSIM_COL_AFTER},
+    {"think_time", true, "a time in seconds, or -1", take_think, GSIM_COL_THINK_NS},
     {0},
 };
 

@@ -8,9 +8,9 @@
 
 static const struct gsim_mapping mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
-    {"model", true, "a name", gsim_take_model, GSIM_COL_MODEL},
+    {"model", true, "a name", NULL, GSIM_COL_MODEL},
     {"arrival_time", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
-    {"num_iters", true, "a number of iterations", gsim_take_iterations, GSIM_COL_ITERATIONS},
+    {"num_iters", true, "a number of iterations", NULL, GSIM_COL_ITERATIONS},
     {"gpu_demand", true, GSIM_FORM_GPUS, gsim_take_gpus, -1},
     {0},
 };

@@ -17,6 +17,9 @@ struct gsim_request_log {
  * started. Columns that stayed zero for all jobs are NULL. */
 struct gsim_job_results {
     uint32_t n;
+    /* When jobs were submitted, where some were submitted after the end of another one (-1: never);
+     * NULL: as the trace says. result->trace has these times as well. */
+    const int64_t *submit_ns;
     const int64_t *start_ns; /* first time it ran */
     const int64_t *end_ns;
     const int64_t *wait_ns; /* time without units */
@@ -45,7 +48,7 @@ struct gsim_gpu_result {
 };
 
 /* A quantity at a time: a mean over a step, or the job that holds a GPU
- * (sim/app/observers/samples.h has the names). */
+ * (sim/study/samples.h has the names). */
 struct gsim_sample {
     int64_t time_ns;
     const char *name;

@@ -20,6 +20,7 @@ struct gsim_run_options {
     const struct gsim_policy *policy;
     const struct gsim_params *policy_params;
     const struct gsim_model_ops *model;
+    void *model_arg; /* for the model's own use; the model of devices has none */
     enum gsim_reference reference;
     const char *device_name; /* for the result */
     int64_t seed;

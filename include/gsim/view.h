@@ -30,8 +30,8 @@ struct gsim_view_jobs {
     const uint8_t *state; /* enum gsim_state */
     const int64_t *changed_ns; /* when the state began */
     const struct gsim_progress *progress;
-    /* True durations: NULL unless the policy is an oracle, or copies Tiresias' simulator: its
-     * loop foresees ends. */
+    /* True durations, or estimates where the trace has them (estimate_s): NULL unless the policy is
+     * an oracle, or copies Tiresias' simulator: its loop foresees ends. */
     const int64_t *service_ns;
 };
 
@@ -84,7 +84,7 @@ struct gsim_view {
     struct gsim_view_changes changes;
     struct gsim_view_cluster cluster;
     struct gsim_view_pool pool;
-    /* Static attributes of jobs, by jobs.index[slot]; durations are hidden in it. */
+    /* Static attributes of jobs, by jobs.index[slot]. Its durations (service_ns) are NULL. */
     const struct gsim_trace *trace;
     struct gsim_core *core; /* for questions that no column answers */
 };
@@ -113,9 +113,11 @@ int64_t gsim_job_memory(const struct gsim_view *view, gsim_slot slot);
  * kept. */
 int64_t gsim_ran_ns(const struct gsim_view *view, gsim_slot slot);
 
-/* Oracles only. */
+/* Oracles only. A job that has outlived its estimate, or a process its row's duration (gsim drive),
+ * has nothing left. */
 static inline int64_t gsim_remaining_ns(const struct gsim_view *view, gsim_slot slot) {
-    return view->jobs.service_ns[slot] - gsim_attained_ns(view, slot);
+    int64_t left_ns = view->jobs.service_ns[slot] - gsim_attained_ns(view, slot);
+    return left_ns > 0 ? left_ns : 0;
 }
 
 /* The shape of a job as the trace asks for it. */

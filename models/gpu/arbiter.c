@@ -6,6 +6,7 @@
 
 #include "models/gpu/fast_forward.h"
 #include "models/gpu/side_by_side.h"
+#include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
 enum {
@@ -94,7 +95,8 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
     return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
-                                  &lanes->gang,   lanes->spans,           lanes->n_rings};
+                                  &lanes->gang,   lanes->spans,           lanes->n_rings,
+                                  lanes->capacity};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -573,6 +575,10 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
     disturb(arbiter, now_ns);
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
+    if (lanes->store.pager) {
+        struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+        gsim_turn_tell(&rotation, GSIM_SPAN_RESIDENT, &lanes->members[member], now_ns, now_ns, 0);
+    }
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
     lanes->members[member].reports = 0;

@@ -36,11 +36,13 @@ enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct g
                          "none; give it with --assume limit_s=TIME, or leave kill off");
     if (!plans || n_unlimited == 0)
         return GSIM_OK;
-    ctx->assumed = "limit_s=duration_s";
-    gsim_warn(ctx->log, NULL, 0,
-              "%s: the trace has no limit_s for some jobs; their true service time stands in for "
-              "it, as if users knew it exactly",
-              policy);
+    bool is_estimated = ctx->view->trace->column[GSIM_COL_ESTIMATE_NS] != NULL;
+    ctx->assumed = is_estimated ? "limit_s=estimate_s" : "limit_s=duration_s";
+    if (!is_estimated)
+        gsim_warn(ctx->log, NULL, 0,
+                  "%s: the trace has no limit_s for some jobs; their true service time stands in "
+                  "for it, as if users knew it exactly",
+                  policy);
     return GSIM_OK;
 }
 

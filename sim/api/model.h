@@ -32,6 +32,7 @@ struct gsim_event {
     gsim_slot slot;
     enum gsim_watch_kind watch;
     bool has_costs; /* of a completed job: there may be costs to ask for */
+    bool is_cut; /* of a completed job: it ended before its work was done */
 };
 
 /* The events of one instant; the model appends. */
@@ -84,6 +85,7 @@ struct gsim_model_setup {
     bool is_exact; /* nothing may be extrapolated */
     bool is_plain; /* nothing may be skipped: the reference for tests of the shortcuts */
     const struct gsim_observer *observer; /* for gsim_observe_span; NULL: no observer */
+    void *arg; /* gsim_run_options.model_arg */
 };
 
 /* Whether an action takes time, or is over already (zero cost). An action that is over already is
@@ -166,6 +168,9 @@ struct gsim_model_ops {
                                int64_t now_ns);
     /* The job's speed alone on job.units (without units: on the device of reference), Q32. */
     uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
+    /* The job's speed alone there, by the code that charges it. */
+    struct gsim_rate (*rate)(struct gsim_model *model, gsim_slot slot,
+                             const struct gsim_where *where);
     /* costs and counters: for a job with told progress. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,

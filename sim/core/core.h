@@ -31,6 +31,7 @@ struct gsim_core_job {
     bool is_hosted;
     bool is_host_short; /* waits, and was refused a GPU because its host had no room */
     bool is_ending; /* the job is done as soon as it is off its units */
+    bool is_declined; /* it then has no end in the result */
     bool has_left; /* the model has completed the job */
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* time on its GPUs, including waits for pages there */
@@ -56,6 +57,7 @@ struct gsim_jobs {
     uint8_t *state;
     int64_t *changed_ns;
     int64_t *service_ns;
+    int64_t *foreseen_ns; /* durations as policies see them; NULL: the true ones */
     struct gsim_job *info; /* for the model */
     struct gsim_core_job *core;
 };
@@ -123,6 +125,7 @@ struct gsim_metrics {
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
+    uint32_t n_declined; /* ended by a policy that declined them: they have no end in the result */
     gsim_i128 ended_wait_ns; /* summed over jobs that ended */
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* in a pool: GPU time held, times the share */
@@ -185,6 +188,7 @@ struct gsim_failures {
 struct gsim_core {
     const struct gsim_run_options *options;
     const struct gsim_trace *trace;
+    struct gsim_trace seen; /* the trace as policies see it */
     const struct gsim_compat *compat; /* of options->reference */
     const struct gsim_policy *policy;
     struct gsim_arena *arena;
@@ -208,10 +212,13 @@ struct gsim_core {
     /* largest memory that a job can have on a GPU, where contexts are counted */
     int64_t largest_bytes;
     uint32_t next_arrival; /* position in arrival order */
+    uint32_t n_open; /* jobs that arrive without another one's end: the first in that order */
     int64_t arrival_ns; /* time of that arrival */
     int64_t model_ns; /* time of the model's next event */
     struct gsim_heartbeat heartbeat;
     int64_t timer_ns;
+    struct gsim_loops *loops; /* jobs that come after others; NULL: the trace has none */
+    const int64_t *file_submit_ns; /* with loops: submissions as the trace's file has them */
     struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set */
     int64_t watch_ns; /* time of the next watch */
     /* Verbs note their job there, for a watcher of the policy; own_at_hand: there is none. */
@@ -239,6 +246,9 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed);
 /* Tells the policy and the observers about a job that has entered; false: no memory. */
 bool gsim_jobs_announce(struct gsim_core *core, gsim_slot slot);
 void gsim_jobs_leave(struct gsim_core *core, gsim_slot slot);
+/* Memory with the context; a job that fills the largest GPU is assumed to have run there alone, and
+ * keeps fitting. */
+int64_t gsim_jobs_with_context(const struct gsim_core *core, int64_t bytes);
 struct gsim_unit *gsim_units_new(struct gsim_core *core, uint32_t n);
 /* The exponent of the power of two at or above n > 0. */
 static inline uint32_t gsim_units_class(uint32_t n) {
@@ -385,6 +395,22 @@ GSIM_APART void gsim_watches_follow(struct gsim_core *core, gsim_slot slot);
 GSIM_APART void gsim_watches_forget(struct gsim_core *core, gsim_slot slot);
 /* Serves the watches that are due now. */
 GSIM_APART void gsim_watches_serve(struct gsim_core *core);
+
+/* foreseen.c: what policies see of the trace, and whether they can run with it */
+enum gsim_status gsim_foreseen_open(struct gsim_core *core);
+
+/* loops.c: jobs that are submitted after the end of others. open takes the run's trace over; the
+ * other functions are for runs that have such jobs (core->loops). */
+enum gsim_status gsim_loops_open(struct gsim_core *core);
+uint32_t gsim_loops_count_open(const struct gsim_core *core); /* jobs that come after none */
+GSIM_APART void gsim_loops_release(struct gsim_core *core, uint32_t ended);
+int64_t gsim_loops_next_ns(const struct gsim_core *core);
+/* Takes the next job that is due, and notes its submission. */
+GSIM_APART uint32_t gsim_loops_take(struct gsim_core *core);
+bool gsim_loops_finish(struct gsim_core *core, struct gsim_result *result); /* false: no memory */
+
+/* engine.c: finds the time of the next arrival again */
+void gsim_core_look_ahead(struct gsim_core *core);
 
 /* distributions.c: of completion times and slowdowns; false: no memory */
 bool gsim_distributions_fill(struct gsim_core *core, struct gsim_summary *summary);

@@ -26,6 +26,7 @@ static bool grow_columns(struct gsim_core *core, uint32_t old_n, uint32_t new_n)
     return GROW(jobs->free_list) && GROW(jobs->active) && GROW(jobs->active_at) &&
            GROW(jobs->job) && GROW(jobs->submit_ns) && GROW(jobs->gpus) && GROW(jobs->share_ppm) &&
            GROW(jobs->state) && GROW(jobs->changed_ns) && GROW(jobs->service_ns) &&
+           (!core->trace->column[GSIM_COL_ESTIMATE_NS] || GROW(jobs->foreseen_ns)) &&
            GROW(jobs->info) && GROW(jobs->core) && gsim_plan_reserve(&core->plan, old_n, new_n) &&
            core->ops->reserve(core->model, new_n);
 }
@@ -41,7 +42,8 @@ static void point_view_at_columns(struct gsim_core *core) {
     view->jobs.state = jobs->state;
     view->jobs.changed_ns = jobs->changed_ns;
     bool sees_ends = core->policy->is_oracle || core->compat->shows_ends;
-    view->jobs.service_ns = sees_ends ? jobs->service_ns : NULL;
+    const int64_t *seen_ns = jobs->foreseen_ns ? jobs->foreseen_ns : jobs->service_ns;
+    view->jobs.service_ns = sees_ends ? seen_ns : NULL;
     view->jobs.progress = core->ops->progress(core->model);
 }
 
@@ -69,9 +71,7 @@ bool gsim_jobs_open(struct gsim_core *core) {
     return grow_slots(core);
 }
 
-/* Memory with the context; a job that fills the largest GPU is assumed to have run there alone, and
- * keeps fitting. */
-static int64_t with_context(const struct gsim_core *core, int64_t bytes) {
+int64_t gsim_jobs_with_context(const struct gsim_core *core, int64_t bytes) {
     int64_t room = core->largest_bytes - bytes;
     int64_t context = core->context_bytes < room ? core->context_bytes : room;
     return bytes > 0 && context > 0 ? bytes + context : bytes;
@@ -88,7 +88,7 @@ static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     own->last_ns = core->view.now_ns;
     own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
     if (gsim_rarely(core->context_bytes > 0))
-        own->request.mem_bytes = with_context(core, own->request.mem_bytes);
+        own->request.mem_bytes = gsim_jobs_with_context(core, own->request.mem_bytes);
 }
 
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
@@ -103,6 +103,8 @@ gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {
     jobs->share_ppm[slot] = gsim_trace_share(trace, job);
     jobs->changed_ns[slot] = core->view.now_ns;
     jobs->service_ns[slot] = trace->service_ns[job];
+    if (gsim_rarely(jobs->foreseen_ns != NULL))
+        jobs->foreseen_ns[slot] = gsim_trace_get(trace, GSIM_COL_ESTIMATE_NS, job);
     jobs->info[slot] = (struct gsim_job){.index = job,
                                          .service_ns = trace->service_ns[job],
                                          .gpus = jobs->gpus[slot],

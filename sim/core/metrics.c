@@ -42,7 +42,7 @@ void gsim_metrics_job_arrived(struct gsim_core *core, uint32_t job) {
 
 /* Marks the jobs for which the run was over too early. */
 static void never_arrived(struct gsim_core *core) {
-    for (uint32_t i = core->next_arrival; i < core->trace->n_jobs; i++) {
+    for (uint32_t i = core->next_arrival; i < core->n_open; i++) {
         uint32_t job = gsim_trace_arrival(core->trace, i);
         core->metrics.start_ns[job] = core->metrics.end_ns[job] = -1;
     }
@@ -151,9 +151,15 @@ static inline void note_end(struct gsim_core *core, bool may_be_last) {
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
+    gsim_fairness_leave(core, slot);
+    if (gsim_rarely(own->is_declined)) {
+        core->metrics.n_declined++;
+        record(core, slot, gsim_attained_ns(&core->view, slot), false);
+        record_costs(core, slot);
+        return;
+    }
     core->metrics.n_completed++;
     core->metrics.n_killed += own->is_ending;
-    gsim_fairness_leave(core, slot);
     /* no other job holds GPUs and could end later */
     note_end(core, core->crowd.n <= core->wanting.n);
     record(core, slot,
@@ -314,6 +320,7 @@ static void fill_jobs(const struct gsim_core *core, struct gsim_result *result) 
     const struct gsim_summary *s = &result->summary;
     result->jobs = (struct gsim_job_results){
         .n = core->trace->n_jobs,
+        .submit_ns = result->jobs.submit_ns,
         .start_ns = m->start_ns,
         .end_ns = m->end_ns,
         .wait_ns = m->wait_ns,
@@ -347,6 +354,8 @@ enum gsim_status gsim_metrics_finish(struct gsim_core *core, struct gsim_result 
     struct gsim_summary *s = &result->summary;
     *result = (struct gsim_result){.trace = core->trace};
     never_arrived(core);
+    if (core->loops && !gsim_loops_finish(core, result))
+        return gsim_core_no_memory(core);
     if (core->status != GSIM_OK) /* no memory for the costs of jobs that were cut off */
         return core->status;
     if (!gsim_distributions_fill(core, s) || (!core->cluster.is_pool && !fill_gpus(core, result)))

@@ -417,6 +417,16 @@ static inline void tell_completed(struct gsim_core *core, gsim_slot slot) {
 static void completed(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     depart(core, slot, core->jobs.state[slot] == GSIM_RUNNING && !core->jobs.core[slot].is_ending);
     gsim_metrics_job_done(core, slot, has_costs);
+    if (gsim_rarely(core->loops))
+        gsim_loops_release(core, core->jobs.job[slot]);
+    tell_completed(core, slot);
+}
+
+/* A process that dies ends its job as a policy can: what it has done counts, and no more. */
+GSIM_COLD static void cut_off(struct gsim_core *core, gsim_slot slot) {
+    depart(core, slot, core->jobs.state[slot] == GSIM_RUNNING);
+    core->jobs.core[slot].is_ending = true;
+    gsim_metrics_job_done(core, slot, true);
     tell_completed(core, slot);
 }
 
@@ -538,6 +548,9 @@ void gsim_job_event(struct gsim_core *core, const struct gsim_event *event) {
         return;
     }
     core->jobs.core[event->slot].has_left = true;
-    completed(core, event->slot, event->has_costs);
+    if (gsim_rarely(event->is_cut && !core->jobs.core[event->slot].is_ending))
+        cut_off(core, event->slot);
+    else
+        completed(core, event->slot, event->has_costs);
     core->has_changed = true;
 }

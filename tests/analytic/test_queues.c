@@ -212,10 +212,74 @@ static void test_fb_two(void **state) {
     check("M/H2/1, las", "las", 1, 0.6, TWO_EXPONENTIALS, mean_over_sizes(fb_of_two, 0.6));
 }
 
+/* --- a closed queue: users who think, and one GPU -------------------------------------------- */
+
+#define THINK_S 500.0
+enum { USERS = 10 };
+
+/* Jobs of a user follow each other; job i is of user i mod USERS. */
+static struct gsim_trace make_closed(uint64_t seed, struct gsim_arena *arena) {
+    struct gsim_trace trace = make_trace(seed, 1, EXPONENTIAL, arena);
+    int64_t *after = gsim_arena_array(arena, JOBS, sizeof *after);
+    int64_t *think_ns = gsim_arena_array(arena, JOBS, sizeof *think_ns);
+    int64_t *submit_ns = gsim_arena_array(arena, JOBS, sizeof *submit_ns);
+    gsl_rng *thoughts = gsim_rng_stream(seed, 0, "think");
+    for (int i = 0; i < JOBS; i++) {
+        think_ns[i] = (int64_t)(gsl_ran_exponential(thoughts, THINK_S) * 1e9);
+        after[i] = i < USERS ? -1 : i - USERS;
+        submit_ns[i] = i < USERS ? i : 0;
+    }
+    gsl_rng_free(thoughts);
+    trace.submit_ns = submit_ns;
+    trace.column[GSIM_COL_AFTER] = after;
+    trace.column[GSIM_COL_THINK_NS] = think_ns;
+    return trace;
+}
+
+/* The mean time in system of the jobs before the last tenth, in which some users are done. */
+static double mean_of_closed(uint64_t seed, const char *policy) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = make_closed(seed, arena);
+    struct test_run run = {.trace = &trace, .policy = policy, .gpus_per_node = 1};
+    struct gsim_result result = test_run(&run, arena);
+    double sum = 0;
+    uint32_t n = JOBS / 10 * 9;
+    for (uint32_t job = 0; job < n; job++) {
+        if (job >= USERS) /* a think time after the end of the user's last job, to the nanosecond */
+            assert_int_equal(result.trace->submit_ns[job],
+                             result.jobs.end_ns[job - USERS] +
+                                 trace.column[GSIM_COL_THINK_NS][job]);
+        sum += (double)(result.jobs.end_ns[job] - result.trace->submit_ns[job]) / 1e9;
+    }
+    gsim_arena_free(arena);
+    return sum / n;
+}
+
+/* Mean value analysis (Reiser and Lavenberg, 1980), exact for FIFO and for processor sharing with
+ * exponential times. */
+static void test_closed(void **state) {
+    (void)state;
+    double exact_s = 0, waiting = 0, sum = 0, squares = 0;
+    for (int n = 1; n <= USERS; n++) {
+        exact_s = MEAN_SERVICE_S * (1 + waiting);
+        waiting = n / (exact_s + THINK_S) * exact_s;
+    }
+    for (int i = 0; i < SEEDS; i++) {
+        double mean = mean_of_closed(seeds[i], "fifo");
+        sum += mean;
+        squares += mean * mean;
+    }
+    double mean = sum / SEEDS, error = sqrt((squares / SEEDS - mean * mean) / (SEEDS - 1));
+    if (fabs(mean - exact_s) > 3 * error || error > 0.005 * sqrt(TEST_FEWER) * exact_s)
+        fail_msg("closed queue: %.3f s, %.3f s by mean value analysis, standard error %.3f s", mean,
+                 exact_s, error);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mm1),  cmocka_unit_test(test_mmc), cmocka_unit_test(test_mg1),
-        cmocka_unit_test(test_srpt), cmocka_unit_test(test_fb),  cmocka_unit_test(test_fb_two),
+        cmocka_unit_test(test_mm1),    cmocka_unit_test(test_mmc), cmocka_unit_test(test_mg1),
+        cmocka_unit_test(test_srpt),   cmocka_unit_test(test_fb),  cmocka_unit_test(test_fb_two),
+        cmocka_unit_test(test_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

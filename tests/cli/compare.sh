@@ -36,6 +36,11 @@ heavy=traces/samples/heavy_tail.ini
     expect "replications: intervals over them" 0 "over 5 replications (Student" "$gsim" compare --policies fifo,srtf --reps 5 $heavy
     expect "shaking: ten traces" 0 "verdict: srtf.*(.* over 10 shaken traces, below in 10 of them)" "$gsim" compare --policies fifo,srtf --shake 5% $cluster $t
     unsaid "which have no p" "p by\|p [<=]"
+    # what is drawn in a run is drawn anew in each replication, as gsim run draws it
+    failing="--gpus-per-node 8 --nodes 4 --mtbf 2d --format csv --quiet traces/samples/cluster.ini"
+    "$gsim" compare --policies fifo,srtf --reps 2 --no-what-if $failing 2>/dev/null | awk -F, '$1 == "fifo" {print $9}' >"$tmp/compared"
+    for r in 0 1; do "$gsim" run --policy fifo --replication $r $failing 2>/dev/null | awk -F, 'NR == 2 {print $9}'; done >"$tmp/ran"
+    check "failures of nodes in each replication are those of gsim run" "$(cat "$tmp/ran")" "$(cat "$tmp/compared")"
     expect "shaking: as many as --reps says" 0 "over 3 shaken traces" "$gsim" compare --policies fifo,srtf --shake 5% --reps 3 $cluster $t
 }
 expect "a spec is not shaken" 2 "from which --reps draws again" "$gsim" compare --policies fifo,srtf --shake 5% $heavy

@@ -154,7 +154,7 @@ done
 "$gsim" generate --help | sed -n '/^a spec is/,$p' >"$tmp/language"
 sed -n '/^a spec is/,/^```$/p' docs/specs.md | sed '$d' >"$tmp/documented"
 expect "docs/specs.md has what generate --help says" 0 "distribution" sh -c "cmp '$tmp/language' '$tmp/documented' && cat '$tmp/language'"
-sed -n '/^    \[trace\]/,/^    choice = amara/p' docs/specs.md | sed 's/^    //' >"$tmp/spec.ini"
+sed -n '/^    \[trace\]/,/^    choice = amara/{p; /choice = amara/q}' docs/specs.md | sed 's/^    //' >"$tmp/spec.ini"
 expect "the spec of docs/specs.md" 0 "^job_id,submit_s" "$gsim" generate "$tmp/spec.ini"
 sed 's/^mu = .*/&\nmue = 3/' "$tmp/spec.ini" >"$tmp/wrong.ini"
 expect "a key nearly right" 3 "no key 'mue'; did you mean 'mu'" "$gsim" generate "$tmp/wrong.ini"

@@ -55,6 +55,24 @@ expect "traces and specs side by side" 0 'cluster.csv .*bursty.ini' "$gsim" desc
 expect "no trace" 2 'which trace' "$gsim" describe
 expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format latex traces/samples/cluster.csv
 
+# --- the picture
+if command -v gnuplot >/dev/null 2>&1; then
+    for ending in pdf svg png; do
+        "$gsim" describe "$tmp/month.csv" traces/samples/bursty.ini -o "$tmp/p.$ending" >"$tmp/log" 2>&1 &&
+            [ "$(wc -c <"$tmp/p.$ending")" -gt 4000 ]
+        say "a picture of traces as $ending" $?
+    done
+    grep -q 'bursty.ini' "$tmp/p.svg" && grep -q 'Made by gsim' "$tmp/p.svg"
+    say "which names the traces, and its maker" $?
+    echo mine >"$tmp/p.svg"
+    expect "a file of something else stays" 2 'force' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.svg"
+    head -2 "$tmp/month.csv" >"$tmp/one.csv"
+    expect "a trace of one job is not drawn" 3 "1 jobs are too few" "$gsim" describe "$tmp/one.csv" -o "$tmp/p1.svg"
+else
+    echo "# skipped: gnuplot is not installed"
+fi
+expect "a picture of no form" 2 'does not end in' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.gif"
+
 # --- resampling
 but_time() { jobs "$1" | awk -F, '{print $1, $3 + 0, $4, $5}' | sort; }
 jobs() { grep -v '^#' "$1" | tail -n +2; }
@@ -104,6 +122,106 @@ expect "a block that loses the hour of the day is told" 0 'hour of the day is no
 expect "shaken and resampled" 2 'give one of them' "$gsim" --policy fifo --shake 5% --resample user "$tmp/month.csv"
 expect "how, but not that" 2 'give that as well' "$gsim" --policy fifo --near 2 "$tmp/month.csv"
 expect "a spec is drawn again" 2 'is a spec' "$gsim" --policy fifo --resample user traces/samples/bursty.ini
+
+# --- fit spec: what is drawn from the spec is like the trace
+"$gsim" fit spec "$tmp/month.csv" -o "$tmp/fitted.ini" >"$tmp/log" 2>&1
+say "a spec is fitted" $?
+for seed in 1 2 3; do "$gsim" generate "$tmp/fitted.ini" --seed $seed -o "$tmp/f$seed.csv"; done
+"$gsim" describe --format json "$tmp/month.csv" "$tmp/f1.csv" "$tmp/f2.csv" "$tmp/f3.csv" >"$tmp/facts.json"
+cat >"$tmp/alike.py" <<'P'
+import collections, csv, json, statistics as st, sys
+was, *drawn = json.load(open(sys.argv[1]))
+mean = lambda name: st.fmean(d[name] for d in drawn)
+for name, share in {"jobs": 0, "span": 0.1, "GPU hours": 0.1, "jobs on one GPU or less": 0.05,
+                    "duration p10": 0.1, "duration median": 0.1, "duration p90": 0.1, "duration mean": 0.1,
+                    "duration, variation": 0.15, "gaps, variation": 0.2, "hourly arrivals, variance over mean": 0.3,
+                    "busiest hour of day over quietest": 0.35, "next job of this user and width": 0.15}.items():
+    assert abs(mean(name) / was[name] - 1) <= share, (name, mean(name), was[name])
+for name, off in {"width and duration, rank correlation": 0.08, "log duration, lag-1 autocorrelation": 0.08}.items():
+    assert abs(mean(name) - was[name]) <= off, (name, mean(name), was[name])
+def shares(path):
+    users = collections.Counter(r["user"] for r in csv.DictReader(l for l in open(path) if l[0] != "#"))
+    return {u: n / sum(users.values()) for u, n in users.items()}
+a, b = shares(sys.argv[2]), shares(sys.argv[3])
+assert all(abs(a[u] - b[u]) < 0.06 for u in a), (a, b)
+P
+python3 "$tmp/alike.py" "$tmp/facts.json" "$tmp/month.csv" "$tmp/f1.csv" >"$tmp/log" 2>&1
+say "marginals, widths, users, hours, batches and correlations are the trace's" $?
+"$gsim" fit spec "$tmp/month.csv" -o "$tmp/fitted2.ini" && cmp "$tmp/fitted.ini" "$tmp/fitted2.ini" >"$tmp/log" 2>&1
+say "a fit has one result" $?
+cat >"$tmp/tied.csv" <<'T'
+job_id,submit_s,duration_s,gpus
+a,0,1,1
+b,1,1,1
+T
+"$gsim" fit spec "$tmp/tied.csv" 2>"$tmp/log" >"$tmp/tied.ini" && "$gsim" generate "$tmp/tied.ini" >>"$tmp/log" 2>&1
+say "two equal jobs are enough" $?
+expect "one job is not" 3 "no times between arrivals" sh -c "head -2 '$tmp/tied.csv' >'$tmp/one.csv'; '$gsim' fit spec '$tmp/one.csv'"
+expect "what is left out is told" 0 "leaves out: class" sh -c "sed '1s/\$/,class/; 2,\$s/\$/,batch/' '$tmp/tied.csv' >'$tmp/class.csv'; '$gsim' fit spec '$tmp/class.csv'"
+
+# --- the language that the fit speaks
+cat >"$tmp/batches.ini" <<'S'
+[trace]
+jobs = 20000
+kinds = small, large
+kind_repeat = 1
+[arrival]
+process = poisson
+rate = 0.01
+hours = 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0
+weekdays = 2, 2, 2, 2, 2, 1, 1
+[batch_jobs]
+choice = 1, 5
+[batch_gap_s]
+quantiles = 1, 2
+[small/duration]
+quantiles = 10, 20, 400
+repeat = 1
+[large/duration]
+quantiles = 1000, 8000
+[small/gpus]
+choice = 1
+[large/gpus]
+choice = 4
+[user]
+choice = ada, ben, cyd
+repeat = 1
+S
+"$gsim" generate "$tmp/batches.ini" -o "$tmp/batches.csv" 2>"$tmp/log"
+python3 - "$tmp/batches.csv" >>"$tmp/log" 2>&1 <<'P'
+import csv, math, sys
+rows = [(float(r["submit_s"]), float(r["duration_s"]), int(r["gpus"]), r["user"])
+        for r in csv.DictReader(l for l in open(sys.argv[1]) if l[0] != "#")]
+near = [(a, b) for a, b in zip(rows, rows[1:]) if 0 < b[0] - a[0] <= 10]  # mostly of a batch: rows are in its order
+share = lambda test, pairs: sum(map(test, pairs)) / len(pairs)
+assert 0.5 < len(near) / len(rows) < 0.75, len(near)  # four of each five jobs of the large half follow one
+assert share(lambda p: p[0][3] == p[1][3], near) > 0.95, "users change within a batch"
+assert share(lambda p: p[0][2] == p[1][2], near) > 0.95, "kinds change within a batch"
+assert share(lambda p: p[0][1] == p[1][1], [p for p in near if p[0][2] == p[1][2] == 1]) > 0.95, "no repetition"
+assert share(lambda p: p[0][1] == p[1][1], [p for p in near if p[0][2] == p[1][2] == 4]) == 0, "repetition"
+hours, days = [0] * 24, [0] * 7
+for r in rows:
+    hours[int(r[0] // 3600) % 24] += 1
+    days[int(r[0] // 86400) % 7] += 1
+assert sum(hours[18:]) == 0, hours
+assert 4.5 < sum(hours[6:18]) / sum(hours[:6]) < 8, hours
+assert 3.5 < sum(days[:5]) / sum(days[5:]) < 7, days
+n = len(rows)
+assert abs((rows[-1][0] - rows[0][0]) / n / 100 - 1) < 0.1, "a rate of jobs, not of batches"
+small = sorted(r[1] for r in rows if r[2] == 1)
+assert 10 <= small[0] and small[-1] <= 400 and 17 < small[len(small) // 2] < 24, small[len(small) // 2]
+large = [math.log(r[1]) for r in rows if r[2] == 4]
+assert abs(sum(large) / len(large) - math.log(math.sqrt(1000 * 8000))) < 0.08
+P
+say "batches, hours, weekdays, repetition and quantiles" $?
+bad() { # name, pattern, sed script
+    sed "$3" "$tmp/batches.ini" >"$tmp/bad.ini"
+    expect "$1" 3 "$2" "$gsim" generate "$tmp/bad.ini"
+}
+bad "gaps of no batches" "which is not there" '/^\[batch_jobs\]/,+1d'
+bad "23 hours" "one weight for each" 's/^hours = 1, /hours = /'
+bad "quantiles that fall" "none below the last" 's/^quantiles = 1, 2/quantiles = 2, 1/'
+bad "sessions without users" "parts of a closed loop" 's/^\[batch_jobs\]/[session]/'
 
 # --- Philly: bursts, cycles and likeness of neighbours within 25 %, the mean wait under EASY within a factor of 2
 philly=../shared/traces/philly_via_pollux/philly.csv

@@ -107,6 +107,8 @@ static void test_openb(void **state) {
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CLASS, 0), GSIM_CLASS_PRODUCTION);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CLASS, 1), GSIM_CLASS_OPPORTUNISTIC);
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CPUS_MILLI, 1), 6500);
+    expect_name(f, GSIM_COL_GPU_TYPE, 1, "G1|G2");
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_GPU_TYPE, 0), -1);
     assert_null(f->trace.column[GSIM_COL_MEM_BYTES]); /* memory_mib is the host's */
     expect_warning(f, "they ask for no GPU");
     expect_warning(f, "line 5): they were never scheduled");
@@ -371,12 +373,28 @@ static void test_muri(void **state) {
         "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n";
     char text[1024];
     (void)snprintf(text, sizeof text, "%s%s", header,
-                   "0,8,201694000,20,dqn,128,9800,0,490,446,8,0,1\n");
+                   "0,8,201694000,20,dqn,128,9800,0,490,446,8,0.5,1\n");
     assert_int_equal(read_text(f, text), GSIM_OK);
     assert_string_equal(f->trace.format, "muri");
     assert_int_equal(f->trace.submit_ns[0], 201694 * S);
     assert_int_equal(f->trace.service_ns[0], 9800 * (S / 1000)); /* 20 iterations of 490 ms */
     expect_name(f, GSIM_COL_MODEL, 0, "dqn");
+    const struct {
+        enum gsim_column column;
+        int64_t value;
+    } kept[] = {{GSIM_COL_ITERATIONS, 20},
+                {GSIM_COL_BATCH, 128},
+                {GSIM_COL_ITERATION_NS, 490 * (S / 1000)},
+                {GSIM_COL_STAGE_HOST_NS, 446 * (S / 1000)},
+                {GSIM_COL_STAGE_GPU_NS, 8 * (S / 1000)},
+                {GSIM_COL_STAGE_NET_NS, S / 2000},
+                {GSIM_COL_CLASS, GSIM_CLASS_OPPORTUNISTIC}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        assert_int_equal(gsim_trace_get(&f->trace, kept[i].column, 0), kept[i].value);
+    refuse_row(f, header, "0,8,1,20,dqn,128,9800,0,490,446,8,0,2",
+               "2: column 'priority': '2' is not 0 or 1");
+    refuse_row(f, header, "0,8,1,20,dqn,128,9800,0,490,-446,8,0,1",
+               "2: column 'resource_time_0': '-446' is not a time in milliseconds");
     refuse_row(f, header, "0,8,-1,20,dqn,128,9800,0,490,446,8,0,1",
                "2: column 'submit_time': '-1' is not a time in milliseconds");
     refuse_row(f, header, "0,8,1,20,dqn,128,9e40,0,490,446,8,0,1",
@@ -400,6 +418,13 @@ static void test_gavel(void **state) {
         assert_int_equal(read_text_with(f, new, "gpu_ms=100"), GSIM_OK);
     }
     assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_WEIGHT_MILLI, 0), 2000);
+    assert_null(f->trace.column[GSIM_COL_SLO_MILLI]); /* -1: no job has one */
+    assert_int_equal(read_text_with(f, "a\tb\tc\t-n\t1\t20\t1\t1\t1.2\t0\n", "gpu_ms=100"),
+                     GSIM_OK);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_SLO_MILLI, 0), 1200);
+    assert_int_equal(read_text_with(f, "a\tb\tc\t-n\t1\t20\t1\t1\tsoon\t0\n", "gpu_ms=1"),
+                     GSIM_BAD_INPUT);
+    expect_error(f, "1: column 'slo': 'soon' is not a factor, or -1");
     refuse(f, new, " no column 'duration_s' or 'gpu_ms': the format 'gavel' has steps");
     assert_int_equal(read_text_with(f, "a\tb\tc\t-n\t1\tmany\t1\t1\t-1\t0\n", "gpu_ms=1"),
                      GSIM_BAD_INPUT);
@@ -408,6 +433,42 @@ static void test_gavel(void **state) {
         read_text_with(f, "a\tb\tc\t-n\t1\t9000000000000000000\t1\t1\t-1\t0\n", "gpu_ms=1000"),
         GSIM_BAD_INPUT);
     expect_error(f, "1: iterations * gpu_ms is past the end of the clock");
+}
+
+/* Shockwave's traces have the form of Gavel's, and say how long a job takes alone. */
+static void test_shockwave(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_text(f,
+                               "LM (batch size 10)\tpython3\tlm\t--steps\t1\t20\t2\tgns\t3\t-1.0\t"
+                               "1418\t55\n"),
+                     GSIM_OK);
+    assert_string_equal(f->trace.format, "gavel");
+    expect_job(f, 0, gsim_trace_id(&f->trace, 0), 55, 1418, 2);
+    expect_name(f, GSIM_COL_BATCH_MODE, 0, "gns");
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_ITERATIONS, 0), 20);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_WEIGHT_MILLI, 0), 3000);
+}
+
+static void test_elasticflow(void **state) {
+    struct fixture *f = *state;
+    static const char header[] =
+        "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration,best_effort\n";
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%s%s", header,
+                   "0,10,7246,resnet50,5896,256,4,3930,0\n1,20,100,gpt2,90,64,1,50,1\n");
+    assert_int_equal(read_text(f, text), GSIM_OK);
+    assert_string_equal(f->trace.format, "elasticflow");
+    expect_job(f, 0, "0", 10, 3930, 4);
+    expect_name(f, GSIM_COL_MODEL, 0, "resnet50");
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_ITERATIONS, 0), 7246);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_DEADLINE_NS, 0), 5896 * S);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_BATCH, 1), 64);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CLASS, 0), -1);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_CLASS, 1), GSIM_CLASS_OPPORTUNISTIC);
+    refuse_row(f, header, "0,10,7246,resnet50,soon,256,4,3930,0",
+               "2: column 'ddl': 'soon' is not a time in seconds");
+    refuse_row(f, header, "0,10,7246,resnet50,5896,256,4,3930,maybe",
+               "2: column 'best_effort': 'maybe' is not 0 or 1");
 }
 
 static void test_synergy_and_pollux(void **state) {
@@ -420,6 +481,21 @@ static void test_synergy_and_pollux(void **state) {
     static const char pollux[] = "name,time,application,num_replicas,batch_size\n"
                                  "ncf-0,35,ncf,4,32768\n";
     refuse(f, pollux, " no column 'duration_s' or 'gpu_ms': the format 'pollux' has no times");
+    static const char models[] = "model,duration_s\nncf,9\n";
+    char table[128];
+    (void)snprintf(table, sizeof table, "%s.models", f->path);
+    FILE *file = fopen(table, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(models, 1, sizeof models - 1, file), sizeof models - 1);
+    assert_int_equal(fclose(file), 0);
+    put(f, pollux, sizeof pollux - 1);
+    struct gsim_trace_options options = {.by_model = table};
+    f->log = (struct gsim_log){0};
+    assert_int_equal(gsim_trace_read(f->path, NULL, &options, f->arena, &f->trace, &f->log),
+                     GSIM_OK);
+    expect_job(f, 0, "ncf-0", 35, 9, 4);
+    assert_int_equal(gsim_trace_get(&f->trace, GSIM_COL_BATCH, 0), 32768);
+    assert_int_equal(unlink(table), 0);
 }
 
 /* --- the real files --------------------------------------------------------------------------- */
@@ -564,6 +640,8 @@ int main(void) {
         TEST(test_a_long_philly_log),
         TEST(test_muri),
         TEST(test_gavel),
+        TEST(test_shockwave),
+        TEST(test_elasticflow),
         TEST(test_synergy_and_pollux),
         TEST(test_real_files),
         TEST(test_openb_is_what_others_made_of_it),

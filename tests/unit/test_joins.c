@@ -304,12 +304,30 @@ static void test_pai_tables(void **state) {
         assert_int_equal(gsim_trace_get(t, GSIM_COL_CPUS_MILLI, i), jobs[i].cpus_milli);
     }
     assert_int_equal(gsim_trace_get(t, GSIM_COL_USER, 2), -1);
+    const char *const *types = t->names[GSIM_COL_GPU_TYPE].name;
+    assert_string_equal(types[gsim_trace_get(t, GSIM_COL_GPU_TYPE, 0)], "T4");
+    assert_string_equal(types[gsim_trace_get(t, GSIM_COL_GPU_TYPE, 1)], "V100");
+    assert_int_equal(gsim_trace_get(t, GSIM_COL_GPU_TYPE, 2), -1);
     expect_warned(f, "left out 1 tasks of jobs that are not in");
     expect_warned(f, "line 3): a task of theirs has no start or no end");
     expect_warned(f, "line 4): they ask for no GPU");
     expect_warned(f, "line 5): their instances ask for different parts");
     expect_warned(f, "line 6): they have no task");
     expect_warned(f, "line 7): their submission");
+}
+
+static void test_a_pai_job_on_two_types_of_gpus(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(read_pai(f,
+                              "b,ps,1,Failed,95,96,400,1,,MISC\n"
+                              "b,w,1,Failed,95,96,400,1,100,T4\n"
+                              "b,v,1,Failed,95,96,400,1,100,P100\n",
+                              pai_jobs),
+                     GSIM_OK);
+    int64_t type = gsim_trace_get(&f->trace, GSIM_COL_GPU_TYPE, 0);
+    assert_string_equal(f->trace.names[GSIM_COL_GPU_TYPE].name[type], "T4");
+    assert_int_equal(gsim_trace_gpus(&f->trace, 0), 2);
+    expect_warned(f, "1 row (the first is line 2): their tasks had GPUs of several types");
 }
 
 static void test_pai_tables_with_their_headers(void **state) {
@@ -421,6 +439,7 @@ int main(void) {
         TEST(test_measurements_that_do_not_do),
         TEST(test_measurements_of_nothing),
         TEST(test_pai_tables),
+        TEST(test_a_pai_job_on_two_types_of_gpus),
         TEST(test_pai_tables_with_their_headers),
         TEST(test_pai_tables_that_do_not_do),
         TEST(test_lists_of_nodes),

@@ -18,6 +18,7 @@
 
 #include "sim/app/apart/port.h"
 #include "sim/app/apart/watched.h"
+#include "sim/core/loops.h"
 #include "sim/base/units.h"
 
 /* How often the parent looks, and how long a run that is to stop may take to do so. */
@@ -206,6 +207,23 @@ static bool collect(const struct child *c, struct gsim_arena *arena, enum gsim_s
     return !port.has_failed;
 }
 
+/* The run's trace has the submissions that came of the run, where they did. false: no memory. */
+static bool take_trace(const struct gsim_trace *trace, struct gsim_arena *arena,
+                       struct gsim_result *result) {
+    result->trace = trace;
+    if (!result->jobs.submit_ns)
+        return true;
+    struct gsim_trace *own = gsim_arena_alloc(arena, sizeof *own);
+    if (!own)
+        return false;
+    *own = *trace;
+    own->submit_ns = result->jobs.submit_ns;
+    uint32_t *order = gsim_arena_array(arena, own->n_jobs, sizeof *order);
+    own->order = order;
+    result->trace = own;
+    return order && gsim_loops_sort(own->submit_ns, order, own->n_jobs, arena);
+}
+
 enum gsim_status gsim_apart_run(const struct gsim_apart *apart,
                                 const struct gsim_run_options *options, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log) {
@@ -220,7 +238,8 @@ enum gsim_status gsim_apart_run(const struct gsim_apart *apart,
     bool is_whole = collect(&child, arena, &status, result, log) && is_good;
     if (!is_whole)
         status = report(&child, &how, log);
-    result->trace = options->trace;
+    if (!take_trace(options->trace, arena, result))
+        status = gsim_no_memory(log, "taking over a run");
     (void)munmap(child.notes, child.notes_size);
     return status;
 }

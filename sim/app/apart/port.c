@@ -57,6 +57,7 @@ static void pass_gpus(struct gsim_port *port, struct gsim_result *result) {
 
 static void pass_jobs(struct gsim_port *port, struct gsim_job_results *jobs) {
     gsim_port_bytes(port, &jobs->n, sizeof jobs->n);
+    PASS(port, jobs->submit_ns, jobs->n);
     PASS(port, jobs->start_ns, jobs->n);
     PASS(port, jobs->end_ns, jobs->n);
     PASS(port, jobs->wait_ns, jobs->n);

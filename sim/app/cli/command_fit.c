@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gsim fit: the GPU time of a trace's jobs, or of a history of service, as a distribution. The
- * output is a list of its quantiles, a history for Gittins' index (--set tiresias.history=FILE). So
- * floating point is done with before a simulation begins. */
+/* gsim fit: a trace as a spec (fit spec), or the GPU time of a trace's jobs, or of a history of
+ * service, as a distribution. That output is a list of quantiles, a history for Gittins' index
+ * (--set tiresias.history=FILE). So floating point is done with before a simulation begins. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/app/cli/cli.h"
-#include "sim/app/cli/output.h"
+#include "sim/app/workload/fit_spec.h"
+#include "sim/study/output.h"
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"
@@ -77,14 +78,37 @@ static void write_quantiles(FILE *file, const struct gsim_fit *fit, const char *
     }
 }
 
+/* gsim fit spec: the whole trace, not its GPU time alone. */
+static enum gsim_status fit_spec(struct gsim_cli *cli) {
+    struct gsim_trace trace;
+    struct gsim_outfile out;
+    const char *unfitted = "", *path = cli->operand[1];
+    enum gsim_status status = gsim_trace_read(path, cli->value[GSIM_OPT_TRACE_FORMAT], NULL,
+                                              cli->arena, &trace, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_open_output(cli, &out);
+    if (status != GSIM_OK)
+        return status;
+    const char *slash = strrchr(path, '/');
+    fprintf(out.file, "; by gsim fit spec %s\n", slash ? slash + 1 : path);
+    status = gsim_fit_spec(&trace, cli->arena, out.file, &unfitted, cli->log);
+    if (status == GSIM_OK && *unfitted && !gsim_option_is_on(cli, GSIM_OPT_QUIET))
+        fprintf(cli->io->err, "gsim: %s: columns that the spec leaves out: %s\n", path, unfitted);
+    enum gsim_status closed = gsim_close_output(cli, &out);
+    return status == GSIM_OK ? closed : status;
+}
+
 enum gsim_status gsim_command_fit(struct gsim_cli *cli) {
     enum gsim_dist_kind kind;
     struct samples samples = {0};
     struct gsim_fit fit;
     struct gsim_outfile out;
     char text[160];
+    if (cli->n_operands == 2 && strcmp(cli->operand[0], "spec") == 0)
+        return fit_spec(cli);
     if (cli->n_operands != 2 || !find_kind(cli->operand[0], &kind))
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "gsim fit spec TRACE -o trace.ini, or "
                          "gsim fit exponential|lognormal|weibull|pareto TRACE -o history.csv");
     enum gsim_status status = read_service(cli, cli->operand[1], &samples);
     if (status != GSIM_OK)

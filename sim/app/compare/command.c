@@ -27,8 +27,9 @@ static void run_task(void *arg, int64_t at) {
     struct gsim_compare_task *task = &c->tasks[at];
     task->arena = gsim_arena_new();
     if (task->arena)
-        task->status = gsim_setup_run(c->setup, task->contender, &c->traces[task->replication],
-                                      c->cli->io, NULL, task->arena, &task->result, &task->log);
+        task->status = gsim_setup_run(c->setup, task->contender, (uint64_t)task->replication,
+                                      &c->traces[task->replication], c->cli->io, NULL, task->arena,
+                                      &task->result, &task->log);
     else
         task->status = gsim_no_memory(&task->log, "starting a run");
     gsim_progress_add(&running->bar);
@@ -224,6 +225,8 @@ enum gsim_status gsim_command_compare(struct gsim_cli *cli) {
         return gsim_no_memory(cli->log, "starting");
     c->cli = cli;
     c->setup = setup;
+    if (cli->value[GSIM_OPT_REAL])
+        return gsim_compare_real(cli, setup);
     if (!cli->value[GSIM_OPT_POLICIES])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which policies? gsim compare --policies fifo,srtf,las trace.csv");

@@ -138,9 +138,9 @@ static void run_trial(void *arg, int64_t at) {
     struct gsim_result result;
     trial->status = stop && *stop ? GSIM_INCOMPLETE : log ? GSIM_OK : GSIM_FAILED;
     if (trial->status == GSIM_OK)
-        trial->status =
-            gsim_setup_run(trial->setup, trial->contender, &w->c->traces[trial->replication],
-                           w->c->cli->io, NULL, arena, &result, log);
+        trial->status = gsim_setup_run(trial->setup, trial->contender, (uint64_t)trial->replication,
+                                       &w->c->traces[trial->replication], w->c->cli->io, NULL,
+                                       arena, &result, log);
     for (int m = 0; m < GSIM_MEASURE_COUNT; m++)
         trial->value[m] = trial->status == GSIM_OK
                               ? gsim_measure_of(&result.summary, (enum gsim_measure)m)

@@ -71,6 +71,8 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
             (long long)group->cpus_milli, group->device, (long long)group->hbm_bytes);
         if (group->host_bytes)
             add(h, "host %lld", (long long)group->host_bytes);
+        if (group->in_rates)
+            add(h, "rates as %s", group->in_rates);
         if (group->nodes_per_switch)
             add(h, "switch %u", group->nodes_per_switch);
         add(h, "root %u carries %lld network %lld", group->gpus_per_root,
@@ -134,6 +136,8 @@ static void hash_config(const struct gsim_setup *setup, int contender, uint64_t 
         add(&h, "load=%lld", (long long)setup->load_ppm);
     for (const char *const *key = setup->spec_keys; key && *key; key++)
         add_text(&h, *key);
+    if (setup->estimate.text)
+        add(&h, "estimate %s", setup->estimate.text);
     if (setup->mtbf_ns)
         add(&h, "failures %lld repair %lld checkpoint %lld", (long long)setup->mtbf_ns,
             (long long)setup->mttr_ns, (long long)setup->checkpoint_ns);
@@ -212,7 +216,7 @@ static void name_resolved(struct gsim_resolved_list *list) {
  * the jobs of the original, so its replications share a list. */
 static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication,
                             struct gsim_identity *out) {
-    static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem"};
+    static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem", "rates"};
     struct hashing h;
     sha256_init(&h.context);
     if (setup->spec)

@@ -89,6 +89,8 @@ static void add_run(struct listing *l, const struct gsim_cli *cli, const struct 
         add_number(l, "run", "time-scale_ppm", s->time_scale_ppm, true);
     if (s->load_ppm)
         add_number(l, "run", "load_ppm", s->load_ppm, true);
+    if (s->estimate.text)
+        add(l, "run", "estimate", s->estimate.text, "given");
     if (!s->mtbf_ns)
         return;
     add_time(l, "mtbf", s->mtbf_ns, true);

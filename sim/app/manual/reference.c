@@ -43,6 +43,7 @@ struct column {
 #define UNIT_CLASS "word"
 #define UNIT_SIGNED "number"
 #define UNIT_BOOL "0 or 1"
+#define UNIT_JOB "job_id"
 static const struct column columns[GSIM_COL_COUNT] = {
 #define GSIM_COLUMN(symbol, name, kind, help) [GSIM_COL_##symbol] = {name, UNIT_##kind, help},
 #include "gsim/columns.def"

@@ -204,8 +204,8 @@ static enum gsim_status repeat(struct repro *r) {
     (void)fflush(cli->io->out);
     struct gsim_progress_bar bar;
     gsim_progress_begin(&bar, cli, "", r->setup.trace.n_jobs);
-    status = gsim_setup_run(&r->setup, 0, &r->setup.trace, cli->io, &bar, cli->arena, &r->result,
-                            cli->log);
+    status = gsim_setup_run(&r->setup, 0, r->setup.replication, &r->setup.trace, cli->io, &bar,
+                            cli->arena, &r->result, cli->log);
     gsim_progress_end(&bar);
     if (status == GSIM_INCOMPLETE)
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0, "interrupted: nothing is compared");

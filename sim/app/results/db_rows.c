@@ -58,7 +58,7 @@ static void put_row_of_trace(sqlite3_context *out, const struct gsim_trace *trac
         put_text(out, gsim_trace_id(trace, job));
         break;
     case in_job_submit_ns:
-        sqlite3_result_int64(out, trace->submit_ns[job]);
+        put_time(out, trace->submit_ns[job]);
         break;
     case in_job_service_ns:
         sqlite3_result_int64(out, trace->service_ns[job]);

@@ -1,82 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
-#include "sim/app/observers/timeline.h"
-#include "sim/app/statistics/dependence.h"
-#include "sim/app/statistics/latencies.h"
-
-/* Writes the interval of the requests' latency as a member of the JSON object; writes no byte
- * without requests. */
-static enum gsim_status write_latencies(struct gsim_cli *cli, const struct gsim_result *result) {
-    struct gsim_latencies latencies;
-    if (!result->trace->column[GSIM_COL_REQUESTS])
-        return GSIM_OK;
-    if (!gsim_latencies_of_run(result, cli->arena, &latencies))
-        return gsim_no_memory(cli->log, "computing statistics");
-    fprintf(cli->io->out, ",\"latency\":{\"over\":\"batches of requests\",\"units\":%d",
-            latencies.none_why ? 0 : GSIM_BATCHES);
-    gsim_latencies_put_json(cli->io->out, &latencies);
-    fputc('}', cli->io->out);
-    return GSIM_OK;
-}
-
-static enum gsim_status write_result(struct gsim_cli *cli, const struct gsim_setup *setup,
-                                     const struct gsim_result *result) {
-    enum gsim_output_format format;
-    enum gsim_status status = gsim_report_format(cli, &format);
-    if (status != GSIM_OK)
-        return status;
-    FILE *out = cli->io->out;
-    struct gsim_results all = {.result = result, .n = 1, .n_reps = 1, .window = &setup->window};
-    if (format == GSIM_OUTPUT_JSON) {
-        gsim_write_json_fields(out, &result->summary);
-        status = write_latencies(cli, result);
-        if (status == GSIM_OK)
-            status = gsim_report_by_json(cli, &setup->window, result);
-        fputs("}\n", out);
-        return status;
-    }
-    if (format == GSIM_OUTPUT_CSV && !cli->value[GSIM_OPT_BY]) {
-        gsim_write_csv_names(out);
-        fputc('\n', out);
-        gsim_write_csv_fields(out, &result->summary);
-        fputc('\n', out);
-    } else if (format == GSIM_OUTPUT_TABLE) {
-        gsim_write_summary_table(out, &result->summary, setup->cluster_note,
-                                 gsim_option_is_on(cli, GSIM_OPT_VERBOSE));
-    }
-    return gsim_report_by(cli, &all);
-}
-
-/* Checks and opens output files before the run, so that an hour's result is not lost to a missing
- * folder. */
-static enum gsim_status open_files(struct gsim_cli *cli, struct gsim_outfile *jobs) {
-    const char *path = cli->value[GSIM_OPT_JOBS_CSV], *timeline = cli->value[GSIM_OPT_TIMELINE];
-    enum gsim_status status =
-        timeline ? gsim_check_own(cli, timeline, GSIM_TIMELINE_BEGINS) : GSIM_OK;
-    *jobs = (struct gsim_outfile){0};
-    if (status == GSIM_OK && path)
-        status = gsim_check_own(cli, path, GSIM_JOBS_CSV_BEGINS);
-    return status == GSIM_OK && path ? gsim_outfile_open(jobs, path, cli->arena, cli->log) : status;
-}
-
-static enum gsim_status write_jobs(struct gsim_cli *cli, const struct gsim_result *result,
-                                   struct gsim_outfile *jobs) {
-    if (cli->io->jobs)
-        gsim_write_jobs_csv(cli->io->jobs, result);
-    if (!jobs->path)
-        return GSIM_OK;
-    gsim_write_jobs_csv(jobs->file, result);
-    return gsim_outfile_close(jobs, cli->log);
-}
+#include "sim/app/figures/run_output.h"
+#include "sim/study/timeline.h"
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, struct gsim_outfile *jobs,
                                enum gsim_status ran) {
     gsim_report_notes(cli, (const struct gsim_summary *[]){&result->summary}, 1);
     gsim_report_requests(cli, result);
-    enum gsim_status status = write_result(cli, setup, result);
-    enum gsim_status written = write_jobs(cli, result, jobs);
+    enum gsim_status status = gsim_run_output_write(cli, setup, result);
+    enum gsim_status written = gsim_run_output_jobs(cli, result, jobs);
     status = status == GSIM_OK ? written : status;
     if (ran == GSIM_INCOMPLETE && status == GSIM_OK)
         return gsim_fail(cli->log, GSIM_INCOMPLETE, NULL, 0,
@@ -99,7 +33,8 @@ static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
     struct gsim_progress_bar bar;
     setup->timeline = options.path ? &options : NULL;
     gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    status = gsim_setup_run(setup, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, &bar, cli->arena,
+                            result, cli->log);
     gsim_progress_end(&bar);
     setup->timeline = NULL;
     return status;
@@ -134,7 +69,7 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
     }
     struct gsim_outfile jobs = {0};
     if (status == GSIM_OK)
-        status = open_files(cli, &jobs);
+        status = gsim_run_output_open(cli, &jobs);
     if (status != GSIM_OK)
         return status;
     status = simulate(cli, setup, &result);

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "sim/app/apart/apart.h"
-#include "sim/app/observers/samples.h"
+#include "sim/study/samples.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/setup/setup.h"
 
@@ -100,7 +100,8 @@ void gsim_setup_options(const struct gsim_setup *setup, int contender,
                                          .cluster = &setup->cluster,
                                          .policy = own->policy,
                                          .policy_params = &own->params,
-                                         .model = &gsim_model_device,
+                                         .model = setup->model ? setup->model : &gsim_model_device,
+                                         .model_arg = setup->model_arg,
                                          .reference = setup->reference,
                                          .device_name = setup->device_name,
                                          .seed = setup->seed,
@@ -112,27 +113,43 @@ void gsim_setup_options(const struct gsim_setup *setup, int contender,
                                          .until_ns = setup->until_ns,
                                          .slice_budget = setup->slice_budget,
                                          .is_exact = setup->is_exact,
-                                         .stop = io->stop};
+                                         .stop = setup->model ? setup->model_stop : io->stop};
 }
 
-enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
+/* Estimates are of durations as they are, with what profiles of applications say. */
+static enum gsim_status estimate(const struct gsim_setup *setup, uint64_t replication,
+                                 struct gsim_arena *arena, const struct gsim_trace **trace,
+                                 struct gsim_log *log) {
+    struct gsim_trace *own = gsim_arena_alloc(arena, sizeof *own);
+    if (!own)
+        return gsim_no_memory(log, "estimating durations");
+    enum gsim_status status = gsim_trace_estimate(*trace, &setup->estimate, (uint64_t)setup->seed,
+                                                  replication, arena, own, log);
+    *trace = own;
+    return status;
+}
+
+enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender, uint64_t replication,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
                                 struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log) {
     const struct gsim_contender *own = &setup->contender[contender];
     struct gsim_run_options options;
     enum gsim_status status = gsim_apps_resolve(trace, &setup->cluster, arena, &trace, log);
+    if (status == GSIM_OK && setup->estimate.text)
+        status = estimate(setup, replication, arena, &trace, log);
     if (status != GSIM_OK)
         return status;
     gsim_setup_options(setup, contender, trace, io, &options);
+    options.replication = replication;
     bool has_bar = bar && bar->err;
     if (has_bar) {
         options.progress = show_progress;
         options.progress_arg = bar;
     }
-    status = own->is_foreign ? run_apart(setup, own->typed, &options, io, has_bar ? bar : NULL,
-                                         arena, result, log)
-                             : run_observed(setup, &options, arena, result, log);
+    status = own->is_foreign && !setup->model ? run_apart(setup, own->typed, &options, io,
+                                                          has_bar ? bar : NULL, arena, result, log)
+                                              : run_observed(setup, &options, arena, result, log);
     if (status != GSIM_OK && status != GSIM_INCOMPLETE)
         return status;
     enum gsim_status applied = gsim_window_apply(&setup->window, result, arena, log);

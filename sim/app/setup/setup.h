@@ -8,10 +8,11 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"
-#include "sim/app/observers/timeline.h"
+#include "sim/study/timeline.h"
 #include "sim/app/setup/foreign.h"
 #include "sim/app/setup/window.h"
 #include "gsim/run.h"
+#include "traces/estimate.h"
 #include "traces/generate.h"
 #include "traces/resample.h"
 
@@ -46,11 +47,17 @@ struct gsim_setup {
      * was read or of the spec's means, so shaken and drawn traces differ in load by chance. */
     int64_t time_scale_ppm, load_ppm;
     const char *const *spec_keys; /* --spec, and what --load sets; NULL: none */
+    struct gsim_estimate estimate; /* what policies are told of durations; text NULL: the truth */
     struct gsim_window window; /* the jobs that count in JCT, waiting and slowdown */
     uint32_t n_samples; /* steps of quantities over time; 0: no samples */
     /* of a command with a single run; may be NULL */
     const struct gsim_timeline_options *timeline;
     int64_t policy_timeout_ns; /* of a hook of a policy from outside, on the clock; 0: no limit */
+    /* In place of the model of devices, with its own flag that ends a run; the policy then runs in
+     * this process. NULL: the model of devices. */
+    const struct gsim_model_ops *model;
+    void *model_arg;
+    const volatile sig_atomic_t *model_stop;
     struct gsim_contender contender[GSIM_MAX_COMPARED];
     int n_contenders;
 };
@@ -96,9 +103,10 @@ bool gsim_setup_meets(struct gsim_foreign *foreign, const struct gsim_policy *po
 void gsim_setup_options(const struct gsim_setup *setup, int contender,
                         const struct gsim_trace *trace, const struct gsim_io *io,
                         struct gsim_run_options *options);
-/* Makes one run of a contender. arena and log are the run's own; the result has the wall time.
+/* Makes one run of a contender; the trace is that of the replication. arena and log are the run's
+ * own; the result has the wall time.
  * `bar` shows the jobs that are done; it may be NULL. */
-enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender,
+enum gsim_status gsim_setup_run(const struct gsim_setup *setup, int contender, uint64_t replication,
                                 const struct gsim_trace *trace, const struct gsim_io *io,
                                 struct gsim_progress_bar *bar, struct gsim_arena *arena,
                                 struct gsim_result *result, struct gsim_log *log);

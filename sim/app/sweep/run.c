@@ -77,8 +77,8 @@ static enum gsim_status run_one(struct execution *e, struct outcome *o) {
     if (status == GSIM_OK)
         status = gsim_identify_lists(cli, setup, 0, setup->replication, identity);
     if (status == GSIM_OK)
-        status =
-            gsim_setup_run(setup, 0, &setup->trace, &e->io, NULL, o->arena, &o->result, &o->log);
+        status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, &e->io, NULL, o->arena,
+                                &o->result, &o->log);
     if (status != GSIM_OK)
         return status;
     o->row = (struct gsim_db_run){

@@ -224,7 +224,8 @@ static enum gsim_status run_task(const struct gsim_validation *v, struct task *t
     if (status == GSIM_OK)
         status = gsim_setup_load(cli, cli->value[GSIM_OPT_POLICY], setup);
     if (status == GSIM_OK)
-        status = gsim_setup_run(setup, 0, &setup->trace, cli->io, NULL, arena, &result, &task->log);
+        status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, NULL, arena,
+                                &result, &task->log);
     return status == GSIM_OK ? take_values(task->scenario, task->run, &result, &task->log) : status;
 }
 

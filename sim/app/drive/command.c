@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim drive: a policy runs the jobs of a trace as processes of this machine. The run is one of the
+ * engine, with the executor in place of the model of devices. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "models/hardware/profile.h"
+#include "sim/app/cli/invocation.h"
+#include "sim/app/drive/executor.h"
+#include "sim/app/drive/gpus.h"
+#include "sim/app/drive/rehearsal.h"
+#include "sim/app/drive/rows.h"
+#include "sim/app/drive/work_gpu.h"
+#include "sim/app/figures/report.h"
+#include "sim/app/figures/run_output.h"
+#include "sim/app/results/db_real.h"
+#include "sim/app/setup/devices.h"
+#include "sim/base/units.h"
+
+enum { MOST_SPEED_UP = 1000000 };
+#define DEFAULT_GRACE_NS (10 * GSIM_NS_PER_S)
+
+struct drive {
+    struct gsim_cli *cli;
+    struct gsim_setup *setup;
+    struct gsim_gpus gpus;
+    struct gsim_executor executor;
+    struct gsim_db *db; /* NULL: no --db */
+    int64_t real_run;
+};
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static enum gsim_status read_grace(struct drive *d) {
+    const char *text = d->cli->value[GSIM_OPT_GRACE];
+    d->executor.grace_ns = DEFAULT_GRACE_NS;
+    if (!text || (gsim_parse_time(text, GSIM_NS_PER_S, &d->executor.grace_ns) == GSIM_PARSE_OK &&
+                  d->executor.grace_ns > 0))
+        return GSIM_OK;
+    return gsim_fail(d->cli->log, GSIM_USAGE, NULL, 0,
+                     "--grace: '%s' is not a time above 0, such as 10s", text);
+}
+
+static enum gsim_status read_options(struct drive *d) {
+    struct gsim_cli *cli = d->cli;
+    d->executor.is_dry = gsim_option_is_on(cli, GSIM_OPT_DRY_RUN);
+    d->executor.cooperates = gsim_option_is_on(cli, GSIM_OPT_COOPERATIVE);
+    d->executor.log = cli->log;
+    d->executor.asked_to_stop = cli->io->stop;
+    d->executor.logs = cli->value[GSIM_OPT_LOGS] ? cli->value[GSIM_OPT_LOGS] : "gsim-drive-logs";
+    if (cli->value[GSIM_OPT_SPEED_UP] && !d->executor.is_dry)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--speed-up is of dry runs: real GPUs are as fast as they are; "
+                         "--time-scale brings submissions closer together");
+    enum gsim_status status =
+        gsim_option_int(cli, GSIM_OPT_SPEED_UP, 1, 1, MOST_SPEED_UP, &d->executor.speed_up);
+    if (status == GSIM_OK)
+        status = read_grace(d);
+    if (status == GSIM_OK && cli->value[GSIM_OPT_GPUS])
+        status = gsim_gpus_read(cli->value[GSIM_OPT_GPUS], &d->gpus, cli->log);
+    return status;
+}
+
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+static enum gsim_status make_folder(struct drive *d) {
+    const char *logs = d->executor.logs;
+    if (mkdir(logs, 0777) != 0 && errno != EEXIST)
+        return gsim_fail(d->cli->log, GSIM_FAILED, logs, 0, "cannot make the folder of logs: %s",
+                         strerror(errno));
+    const char *lock = gsim_arena_printf(d->cli->arena, "%s/lock", logs);
+    return lock ? gsim_gpus_lock_file(&d->gpus, lock, logs, d->cli->log)
+                : gsim_no_memory(d->cli->log, "starting");
+}
+
+/* The profile of the machine's GPUs gives their memory, unless --device names another. */
+static enum gsim_status name_device(struct drive *d) {
+    struct gsim_cli *cli = d->cli;
+    const char *name = cli->value[GSIM_OPT_DEVICE];
+    if (name)
+        return GSIM_OK;
+    enum gsim_status status = gsim_product_device(d->gpus.product, cli->arena, &name, cli->log);
+    if (status == GSIM_OK && !name)
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                           "'%s' is no listed device; say --device NAME or FILE.ini (gsim "
+                           "calibrate makes one)",
+                           d->gpus.product);
+    cli->value[GSIM_OPT_DEVICE] = name;
+    return status;
+}
+
+static enum gsim_status find_gpus(struct drive *d) {
+    struct gsim_cli *cli = d->cli;
+    enum gsim_status status = GSIM_OK;
+    if (d->gpus.n > 0 && cli->value[GSIM_OPT_GPUS_PER_NODE])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "--gpus says how many GPUs there are: leave out --gpus-per-node");
+    if (!d->executor.is_dry) {
+        status = gsim_gpus_find(&d->gpus, cli->arena, cli->log);
+        if (status == GSIM_OK)
+            status = name_device(d);
+        if (status == GSIM_OK)
+            status = gsim_gpus_lock(&d->gpus, cli->log);
+    }
+    if (status == GSIM_OK && d->gpus.n > 0)
+        cli->value[GSIM_OPT_GPUS_PER_NODE] = gsim_arena_printf(cli->arena, "%u", d->gpus.n);
+    return status;
+}
+
+/* In a dry run without --gpus the numbers are those of the cluster. */
+static enum gsim_status number_gpus(struct drive *d) {
+    uint32_t n = d->setup->cluster.groups[0].gpus_per_node;
+    if (n > GSIM_DRIVE_GPUS)
+        return gsim_fail(d->cli->log, GSIM_USAGE, NULL, 0, "%u GPUs: one machine has %d at most", n,
+                         GSIM_DRIVE_GPUS);
+    for (uint32_t i = 0; d->gpus.n == 0 && i < n; i++)
+        d->gpus.number[i] = i;
+    d->gpus.n = n;
+    d->executor.gpus = d->gpus.number;
+    return GSIM_OK;
+}
+
+/* --- the database ----------------------------------------------------------------------------- */
+
+static enum gsim_status keep(void *arg, const struct gsim_driven *driven) {
+    struct drive *d = arg;
+    return d->db ? gsim_db_real_add(d->db, d->real_run, &d->setup->trace, driven, d->cli->log)
+                 : GSIM_OK;
+}
+
+static const char *numbers(struct drive *d) {
+    const char *text = "";
+    for (uint32_t i = 0; i < d->gpus.n && text; i++)
+        text = gsim_arena_printf(d->cli->arena, "%s%s%u", text, i ? "," : "", d->gpus.number[i]);
+    return text;
+}
+
+static enum gsim_status begin_rows(struct drive *d) {
+    struct gsim_cli *cli = d->cli;
+    d->executor.on_end = keep;
+    d->executor.arg = d;
+    if (!cli->value[GSIM_OPT_DB])
+        return GSIM_OK;
+    struct gsim_db_real run = {.policy = d->setup->contender[0].policy->name,
+                               .argv = gsim_typed_command(cli, GSIM_OPT_COUNT),
+                               .trace = d->setup->trace_path,
+                               .gpus = numbers(d),
+                               .device = d->executor.is_dry ? "dry run" : d->gpus.product,
+                               .speed_up = d->executor.speed_up,
+                               .is_dry = d->executor.is_dry};
+    if (!run.argv || !run.gpus)
+        return gsim_no_memory(cli->log, "writing a database");
+    enum gsim_status status = gsim_db_open(cli->value[GSIM_OPT_DB], cli->arena, &d->db, cli->log);
+    return status == GSIM_OK ? gsim_db_real_begin(d->db, &run, &d->real_run, cli->log) : status;
+}
+
+/* A run of which the database could not take a job cannot be marked there either. */
+static enum gsim_status end_rows(struct drive *d, enum gsim_status status) {
+    const char *how = status == GSIM_OK           ? "done"
+                      : status == GSIM_INCOMPLETE ? "interrupted"
+                                                  : "failed";
+    struct gsim_log unheard = {0};
+    enum gsim_status marked = GSIM_OK;
+    if (d->db && d->real_run > 0)
+        marked = gsim_db_real_end(d->db, d->real_run, how,
+                                  status == GSIM_FAILED ? &unheard : d->cli->log);
+    gsim_db_close(d->db);
+    d->db = NULL;
+    return status == GSIM_OK ? marked : status;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+/* The share of a core that the run took, and how soon it acted: nothing of that is the jobs'. */
+static void say_overhead(const struct drive *d, double wall_s) {
+    const struct gsim_executor *x = &d->executor;
+    struct rusage used;
+    if (gsim_option_is_on(d->cli, GSIM_OPT_QUIET) || getrusage(RUSAGE_SELF, &used) != 0)
+        return;
+    double busy_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                    1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    fprintf(d->cli->io->err,
+            "gsim: drive took %.2f %% of a core, and %.2f ms from an event to its action (at most "
+            "%.2f ms); output of the jobs is in %s\n",
+            wall_s > 0 ? 100 * busy_s / wall_s : 0,
+            x->n_waits ? (double)x->busy_ns / (double)x->n_waits / 1e6 : 0,
+            (double)x->slowest_ns / 1e6, x->logs);
+}
+
+static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) {
+    struct gsim_cli *cli = d->cli;
+    struct gsim_setup *setup = d->setup;
+    struct gsim_timeline_options options = {.path = cli->value[GSIM_OPT_TIMELINE],
+                                            .most = GSIM_TIMELINE_MOST};
+    enum gsim_status status =
+        gsim_timeline_window(cli->value[GSIM_OPT_TIMELINE_WINDOW], &options, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    struct gsim_progress_bar bar;
+    setup->timeline = options.path ? &options : NULL;
+    setup->model = &gsim_model_executor;
+    setup->model_arg = &d->executor;
+    setup->model_stop = &d->executor.stop;
+    setup->device_name = d->executor.is_dry ? "dry run" : d->gpus.product;
+    (void)signal(SIGPIPE,
+                 SIG_IGN); /* the guard, and jobs that do not listen, are no reason to end */
+    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
+    status =
+        gsim_setup_run(setup, 0, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
+    gsim_progress_end(&bar);
+    gsim_executor_close(&d->executor);
+    return d->executor.status != GSIM_OK ? d->executor.status : status;
+}
+
+static enum gsim_status finish(struct drive *d, const struct gsim_result *result,
+                               struct gsim_outfile *jobs, enum gsim_status ran) {
+    say_overhead(d, result->summary.wall_s);
+    enum gsim_status status = gsim_run_output_write(d->cli, d->setup, result);
+    enum gsim_status written = gsim_run_output_jobs(d->cli, result, jobs);
+    status = status == GSIM_OK ? written : status;
+    if (ran == GSIM_INCOMPLETE && status == GSIM_OK)
+        return gsim_fail(d->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                         "interrupted: the result above covers the time until then%s",
+                         d->cli->value[GSIM_OPT_DB] ? "; jobs that had ended are in the database"
+                                                    : "");
+    return status;
+}
+
+/* Rows without a command become kernels of a length that is known on a GPU that is idle. */
+static enum gsim_status measure_speed(struct drive *d) {
+    d->executor.steps_per_ms = gsim_work_steps_per_ms(d->gpus.number[0]);
+    return d->executor.steps_per_ms > 0
+               ? GSIM_OK
+               : gsim_fail(d->cli->log, GSIM_FAILED, NULL, 0,
+                           "no kernel runs on GPU %u, which jobs without a command need",
+                           d->gpus.number[0]);
+}
+
+/* All that can be refused before a job starts. */
+static enum gsim_status prepare(struct drive *d, struct gsim_outfile *jobs) {
+    struct gsim_cli *cli = d->cli;
+    enum gsim_output_format format;
+    enum gsim_status status = gsim_report_format(cli, &format);
+    if (status == GSIM_OK)
+        status = read_options(d);
+    if (status == GSIM_OK)
+        status = find_gpus(d);
+    if (status == GSIM_OK)
+        status = gsim_setup_load(cli, cli->value[GSIM_OPT_POLICY], d->setup);
+    if (status == GSIM_OK && d->setup->n_contenders > 1)
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--policy takes one policy");
+    if (status == GSIM_OK)
+        status = gsim_report_check_by(cli, d->setup);
+    if (status == GSIM_OK)
+        status = number_gpus(d);
+    if (status == GSIM_OK)
+        status = gsim_rows_check(&d->setup->trace, cli->log);
+    if (status == GSIM_OK)
+        status = gsim_rehearse(d->setup, &d->executor, cli->io, cli->log);
+    if (status == GSIM_OK)
+        status = make_folder(d);
+    if (status == GSIM_OK && !d->executor.is_dry && gsim_rows_need_work(&d->setup->trace))
+        status = measure_speed(d);
+    return status == GSIM_OK ? gsim_run_output_open(cli, jobs) : status;
+}
+
+static enum gsim_status run(struct drive *d) {
+    struct gsim_result result;
+    struct gsim_outfile jobs = {0};
+    enum gsim_status status = prepare(d, &jobs);
+    if (status != GSIM_OK)
+        return status;
+    status = begin_rows(d);
+    if (status == GSIM_OK)
+        status = drive_jobs(d, &result);
+    enum gsim_status ended = end_rows(d, status);
+    if (status == GSIM_OK || status == GSIM_INCOMPLETE)
+        return ended == status ? finish(d, &result, &jobs, status) : ended;
+    if (jobs.path)
+        gsim_outfile_abandon(&jobs);
+    return status;
+}
+
+enum gsim_status gsim_command_drive(struct gsim_cli *cli) {
+    struct drive *d = gsim_arena_alloc(cli->arena, sizeof *d);
+    struct gsim_setup *setup = d ? gsim_arena_alloc(cli->arena, sizeof *setup) : NULL;
+    if (!setup)
+        return gsim_no_memory(cli->log, "starting");
+    d->cli = cli;
+    d->setup = setup;
+    if (!cli->value[GSIM_OPT_POLICY])
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "which policy? gsim drive --policy NAME trace.csv; 'gsim list policies' "
+                         "shows them");
+    enum gsim_status status = run(d);
+    gsim_gpus_release(&d->gpus);
+    return status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "sim/app/drive/gpus.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "sim/base/units.h"
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static enum gsim_status bad_list(const char *text, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                     "--gpus: '%s' is not a list of up to %d different numbers of GPUs, such as "
+                     "0,1",
+                     text, GSIM_DRIVE_GPUS);
+}
+
+static bool has(const struct gsim_gpus *gpus, int64_t number) {
+    for (uint32_t i = 0; i < gpus->n; i++)
+        if (gpus->number[i] == number)
+            return true;
+    return false;
+}
+
+enum gsim_status gsim_gpus_read(const char *text, struct gsim_gpus *gpus, struct gsim_log *log) {
+    for (const char *p = text; p; p = strchr(p, ',')) {
+        char word[16];
+        int64_t number;
+        p += *p == ',';
+        size_t length = strcspn(p, ",");
+        if (length >= sizeof word || gpus->n == GSIM_DRIVE_GPUS)
+            return bad_list(text, log);
+        memcpy(word, p, length);
+        word[length] = '\0';
+        if (gsim_parse_int(word, &number) != GSIM_PARSE_OK || number < 0 || number > UINT16_MAX ||
+            has(gpus, number))
+            return bad_list(text, log);
+        gpus->number[gpus->n++] = (uint32_t)number;
+    }
+    return GSIM_OK;
+}
+
+/* --- the driver's management library ---------------------------------------------------------- */
+
+static const char library_name[] = "libnvidia-ml.so.1";
+
+struct nvml_process { /* nvmlProcessInfo_v2_t */
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+/* NVML_CALL(field, symbol, parameters); a call returns 0 for success. */
+#define NVML_CALLS                                                                                 \
+    NVML_CALL(init, "nvmlInit_v2", (void))                                                         \
+    NVML_CALL(shutdown, "nvmlShutdown", (void))                                                    \
+    NVML_CALL(count, "nvmlDeviceGetCount_v2", (unsigned *n))                                       \
+    NVML_CALL(device, "nvmlDeviceGetHandleByIndex_v2", (unsigned nth, void **device))              \
+    NVML_CALL(name, "nvmlDeviceGetName", (void *device, char *name, unsigned size))                \
+    NVML_CALL(processes, "nvmlDeviceGetComputeRunningProcesses_v3",                                \
+              (void *device, unsigned *n, struct nvml_process *list))
+
+struct nvml {
+#define NVML_CALL(field, symbol, parameters) int(*field) parameters;
+    NVML_CALLS
+#undef NVML_CALL
+    void *library;
+};
+
+/* Stores a function's address in a pointer to an object, as dlsym returns it and POSIX allows. */
+static bool look_up(void *from, const char *symbol, void *function, size_t size) {
+    void *address = dlsym(from, symbol);
+    memcpy(function, &address, size);
+    return address != NULL;
+}
+
+static const char *missing_call(struct nvml *nvml) {
+#define NVML_CALL(field, symbol, parameters)                                                       \
+    if (!look_up(nvml->library, symbol, &nvml->field, sizeof nvml->field))                         \
+        return symbol;
+    NVML_CALLS
+#undef NVML_CALL
+    return NULL;
+}
+
+static enum gsim_status open_nvml(struct nvml *nvml, struct gsim_log *log) {
+    *nvml = (struct nvml){.library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL)};
+    if (!nvml->library)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                         "no NVIDIA driver on this machine: %s; run it where the GPUs are, or try "
+                         "--dry-run",
+                         dlerror());
+    const char *missing = missing_call(nvml);
+    int error = missing ? 0 : nvml->init();
+    if (!missing && error == 0)
+        return GSIM_OK;
+    (void)dlclose(nvml->library);
+    return missing ? gsim_fail(log, GSIM_FAILED, NULL, 0, "%s has no %s: too old a driver",
+                               library_name, missing)
+                   : gsim_fail(log, GSIM_FAILED, NULL, 0,
+                               "the driver shows no GPU: nvmlInit gives error %d", error);
+}
+
+/* Refuses a GPU on which other processes compute, by their numbers. */
+static enum gsim_status check_free(const struct nvml *nvml, void *device, uint32_t number,
+                                   struct gsim_log *log) {
+    struct nvml_process list[32];
+    unsigned n = sizeof list / sizeof *list;
+    char pids[256] = "";
+    size_t length = 0;
+    int error = nvml->processes(device, &n, list);
+    if (error != 0)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                         "the driver does not tell which processes use GPU %u (error %d)", number,
+                         error);
+    for (unsigned i = 0; i < n && length < sizeof pids; i++)
+        length += (size_t)snprintf(pids + length, sizeof pids - length, "%s%u", i ? ", " : "",
+                                   list[i].pid);
+    return n == 0 ? GSIM_OK
+                  : gsim_fail(log, GSIM_FAILED, NULL, 0,
+                              "GPU %u is in use by other processes (%s); a run needs it alone",
+                              number, pids);
+}
+
+static enum gsim_status look_at(const struct nvml *nvml, struct gsim_gpus *gpus, uint32_t number,
+                                struct gsim_arena *arena, struct gsim_log *log) {
+    char name[128] = "";
+    void *device;
+    int error = nvml->device(number, &device);
+    if (error == 0)
+        error = nvml->name(device, name, sizeof name);
+    if (error != 0)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0, "GPU %u: the driver gives error %d", number,
+                         error);
+    if (gpus->product && strcmp(gpus->product, name) != 0)
+        return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                         "GPU %u is '%s', and others are '%s': --gpus names GPUs of one product",
+                         number, name, gpus->product);
+    gpus->product = gsim_arena_strdup(arena, name);
+    return gpus->product ? check_free(nvml, device, number, log)
+                         : gsim_no_memory(log, "looking at GPUs");
+}
+
+static enum gsim_status find(const struct nvml *nvml, struct gsim_gpus *gpus,
+                             struct gsim_arena *arena, struct gsim_log *log) {
+    unsigned n = 0;
+    enum gsim_status status = GSIM_OK;
+    if (nvml->count(&n) != 0 || n == 0)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0, "the driver shows no GPU");
+    for (unsigned i = 0; gpus->n == 0 && i < n && i < GSIM_DRIVE_GPUS; i++)
+        gpus->number[i] = i;
+    gpus->n = gpus->n ? gpus->n : n < GSIM_DRIVE_GPUS ? n : GSIM_DRIVE_GPUS;
+    for (uint32_t i = 0; i < gpus->n && status == GSIM_OK; i++) {
+        if (gpus->number[i] >= n)
+            return gsim_fail(log, GSIM_USAGE, NULL, 0,
+                             "--gpus: this machine has no GPU %u; it has %u", gpus->number[i], n);
+        status = look_at(nvml, gpus, gpus->number[i], arena, log);
+    }
+    return status;
+}
+
+enum gsim_status gsim_gpus_find(struct gsim_gpus *gpus, struct gsim_arena *arena,
+                                struct gsim_log *log) {
+    struct nvml nvml;
+    enum gsim_status status = open_nvml(&nvml, log);
+    if (status != GSIM_OK)
+        return status;
+    status = find(&nvml, gpus, arena, log);
+    (void)nvml.shutdown();
+    (void)dlclose(nvml.library);
+    return status;
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+/* A file of another user can be locked too, and is not created again. */
+static int open_lock(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd >= 0 || errno != ENOENT
+               ? fd
+               : open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+}
+
+/* A lock of the kernel's, which ends with the process in whatever way that ends. */
+enum gsim_status gsim_gpus_lock_file(struct gsim_gpus *gpus, const char *path, const char *what,
+                                     struct gsim_log *log) {
+    int fd = gpus->n_locks <= GSIM_DRIVE_GPUS ? open_lock(path) : -1;
+    if (fd < 0)
+        return gsim_fail(log, GSIM_FAILED, path, 0, "cannot open it: %s", strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        gpus->lock[gpus->n_locks++] = fd;
+        return GSIM_OK;
+    }
+    (void)close(fd);
+    return gsim_fail(log, GSIM_FAILED, NULL, 0, "%s is in use by another gsim drive (it holds %s)",
+                     what, path);
+}
+
+enum gsim_status gsim_gpus_lock(struct gsim_gpus *gpus, struct gsim_log *log) {
+    enum gsim_status status = GSIM_OK;
+    for (uint32_t i = 0; i < gpus->n && status == GSIM_OK; i++) {
+        char path[64], what[32];
+        (void)snprintf(path, sizeof path, "/tmp/gsim-drive-gpu%u.lock", gpus->number[i]);
+        (void)snprintf(what, sizeof what, "GPU %u", gpus->number[i]);
+        status = gsim_gpus_lock_file(gpus, path, what, log);
+    }
+    return status;
+}
+
+void gsim_gpus_release(struct gsim_gpus *gpus) {
+    while (gpus->n_locks > 0)
+        (void)close(gpus->lock[--gpus->n_locks]);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/app/drive/rehearsal.h"
+
+#include "gsim/device.h"
+
+/* What the policy asked for. */
+struct rehearsal {
+    const struct gsim_executor *executor;
+    bool has_moved; /* a paused job to other GPUs */
+    const char *layout; /* a partition of a GPU */
+};
+
+/* The model of devices, which computes the run, and the executor, which says what it could not
+ * do. */
+struct gsim_model {
+    struct gsim_model *inner;
+    const struct gsim_executor *executor;
+    const struct gsim_trace *trace;
+    struct gsim_job *const *jobs;
+    struct rehearsal *heard;
+};
+
+static enum gsim_status open_both(const struct gsim_model_setup *setup, struct gsim_model **out,
+                                  struct gsim_log *log) {
+    struct gsim_model *m = gsim_arena_alloc(setup->arena, sizeof *m);
+    struct rehearsal *rehearsal = setup->arg;
+    if (!m)
+        return gsim_no_memory(log, "rehearsing a run");
+    *m = (struct gsim_model){.executor = rehearsal->executor,
+                             .trace = setup->trace,
+                             .jobs = setup->jobs,
+                             .heard = rehearsal};
+    *out = m;
+    return gsim_model_device.open(setup, &m->inner, log);
+}
+
+/* --- what the executor has a say in ----------------------------------------------------------- */
+
+static enum gsim_when admit(struct gsim_model *m, gsim_slot slot, enum gsim_state from,
+                            enum gsim_keep keep, int64_t now_ns) {
+    m->heard->has_moved |= from == GSIM_PAUSED && (*m->jobs)[slot].is_moved;
+    return gsim_model_device.admit(m->inner, slot, from, keep, now_ns);
+}
+
+static const char *refuses_stop(const struct gsim_model *m, gsim_slot slot, enum gsim_stop stop,
+                                enum gsim_keep keep) {
+    const char *why =
+        gsim_executor_refuses_stop(m->executor, m->trace, (*m->jobs)[slot].index, stop, keep);
+    return why ? why : gsim_model_device.refuses_stop(m->inner, slot, stop, keep);
+}
+
+static const char *refuses_arrangement(const struct gsim_model *m,
+                                       const struct gsim_arrangement *arrangement) {
+    const char *why = gsim_executor_refuses_arrangement(m->executor, arrangement);
+    return why ? why : gsim_model_device.refuses_arrangement(m->inner, arrangement);
+}
+
+static enum gsim_status read_layout(const struct gsim_model *m, uint32_t gpu, const char *layout,
+                                    struct gsim_partition *out, struct gsim_log *log) {
+    m->heard->layout = layout;
+    return gsim_model_device.read_layout(m->inner, gpu, layout, out, log);
+}
+
+static struct gsim_quote quote(const struct gsim_model *m, gsim_slot slot, enum gsim_stop stop,
+                               enum gsim_keep keep, const struct gsim_unit *units, uint32_t n_units,
+                               int64_t now_ns) {
+    if (refuses_stop(m, slot, stop, keep))
+        return (struct gsim_quote){0};
+    return gsim_model_device.quote(m->inner, slot, stop, keep, units, n_units, now_ns);
+}
+
+/* --- what the model of devices does ----------------------------------------------------------- */
+
+static bool reserve(struct gsim_model *m, uint32_t capacity) {
+    return gsim_model_device.reserve(m->inner, capacity);
+}
+
+static void enter(struct gsim_model *m, gsim_slot slot) {
+    gsim_model_device.enter(m->inner, slot);
+}
+
+static void leave(struct gsim_model *m, gsim_slot slot, int64_t now_ns) {
+    gsim_model_device.leave(m->inner, slot, now_ns);
+}
+
+static enum gsim_when evict(struct gsim_model *m, gsim_slot slot, enum gsim_stop stop,
+                            enum gsim_keep keep, int64_t now_ns) {
+    return gsim_model_device.evict(m->inner, slot, stop, keep, now_ns);
+}
+
+static void arrange(struct gsim_model *m, const struct gsim_unit *units, uint32_t n_units,
+                    const struct gsim_arrangement *arrangement, int64_t now_ns) {
+    gsim_model_device.arrange(m->inner, units, n_units, arrangement, now_ns);
+}
+
+static void partition(struct gsim_model *m, uint32_t gpu, const char *layout, int64_t now_ns) {
+    gsim_model_device.partition(m->inner, gpu, layout, now_ns);
+}
+
+static uint32_t client_limit(const struct gsim_model *m, uint32_t gpu,
+                             const struct gsim_arrangement *arrangement) {
+    return gsim_model_device.client_limit(m->inner, gpu, arrangement);
+}
+
+static bool is_bound(const struct gsim_model *m, gsim_slot slot) {
+    return gsim_model_device.is_bound(m->inner, slot);
+}
+
+static int64_t fail(struct gsim_model *m, gsim_slot slot, int64_t checkpoint_ns, int64_t now_ns) {
+    return gsim_model_device.fail(m->inner, slot, checkpoint_ns, now_ns);
+}
+
+static void inherit(struct gsim_model *m, gsim_slot slot, gsim_slot failed) {
+    gsim_model_device.inherit(m->inner, slot, failed);
+}
+
+static void watch(struct gsim_model *m, gsim_slot slot, enum gsim_watch_kind kind,
+                  int64_t threshold, int64_t now_ns) {
+    gsim_model_device.watch(m->inner, slot, kind, threshold, now_ns);
+}
+
+static int64_t next_time(struct gsim_model *m, int64_t horizon_ns) {
+    return gsim_model_device.next_time(m->inner, horizon_ns);
+}
+
+static bool advance(struct gsim_model *m, int64_t now_ns, struct gsim_events *events) {
+    return gsim_model_device.advance(m->inner, now_ns, events);
+}
+
+static void tell(struct gsim_model *m, gsim_slot slot, int64_t now_ns) {
+    gsim_model_device.tell(m->inner, slot, now_ns);
+}
+
+static uint64_t pace(struct gsim_model *m, gsim_slot slot) {
+    return gsim_model_device.pace(m->inner, slot);
+}
+
+static struct gsim_costs costs(const struct gsim_model *m, gsim_slot slot) {
+    return gsim_model_device.costs(m->inner, slot);
+}
+
+static void counters(const struct gsim_model *m, gsim_slot slot, int64_t now_ns,
+                     struct gsim_counters *out) {
+    gsim_model_device.counters(m->inner, slot, now_ns, out);
+}
+
+static const struct gsim_progress *progress(const struct gsim_model *m) {
+    return gsim_model_device.progress(m->inner);
+}
+
+static int64_t gap_ns(const struct gsim_model *m, gsim_slot slot, int64_t work_ns) {
+    return gsim_model_device.gap_ns(m->inner, slot, work_ns);
+}
+
+static const struct gsim_request_log *requests(const struct gsim_model *m, uint32_t *n) {
+    return gsim_model_device.requests(m->inner, n);
+}
+
+static void stats(const struct gsim_model *m, struct gsim_model_stats *out) {
+    gsim_model_device.stats(m->inner, out);
+}
+
+static const char *outside_validated(const struct gsim_model *m) {
+    return gsim_model_device.outside_validated(m->inner);
+}
+
+static const char *const *assumed(const struct gsim_model *m) {
+    return gsim_model_device.assumed(m->inner);
+}
+
+static const char *const *given(const struct gsim_model *m) {
+    return gsim_model_device.given(m->inner);
+}
+
+static const struct gsim_model_ops rehearsed = {
+    .name = "rehearsal",
+    .open = open_both,
+    .admit = admit,
+    .refuses_stop = refuses_stop,
+    .refuses_arrangement = refuses_arrangement,
+    .read_layout = read_layout,
+    .quote = quote,
+    .reserve = reserve,
+    .enter = enter,
+    .leave = leave,
+    .evict = evict,
+    .arrange = arrange,
+    .partition = partition,
+    .client_limit = client_limit,
+    .is_bound = is_bound,
+    .fail = fail,
+    .inherit = inherit,
+    .watch = watch,
+    .next_time = next_time,
+    .advance = advance,
+    .tell = tell,
+    .pace = pace,
+    .costs = costs,
+    .counters = counters,
+    .progress = progress,
+    .gap_ns = gap_ns,
+    .requests = requests,
+    .stats = stats,
+    .outside_validated = outside_validated,
+    .assumed = assumed,
+    .given = given,
+};
+
+static enum gsim_status judge(const struct rehearsal *rehearsal, const char *policy,
+                              struct gsim_log *log) {
+    if (rehearsal->layout)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                         "policy '%s' asks for a partition: gsim drive does not partition GPUs "
+                         "(MIG), which needs the rights of an administrator",
+                         policy);
+    if (rehearsal->has_moved)
+        return gsim_fail(log, GSIM_FAILED, NULL, 0,
+                         "policy '%s' would resume paused jobs on other GPUs, where their memory "
+                         "is not; say preempt=restart, or use one GPU",
+                         policy);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_rehearse(const struct gsim_setup *setup, const struct gsim_executor *executor,
+                               const struct gsim_io *io, struct gsim_log *log) {
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_setup *own = arena ? gsim_arena_alloc(arena, sizeof *own) : NULL;
+    struct rehearsal rehearsal = {.executor = executor};
+    struct gsim_log *notes = own ? gsim_arena_alloc(arena, sizeof *notes) : NULL;
+    struct gsim_result result;
+    if (!notes) {
+        gsim_arena_free(arena);
+        return gsim_no_memory(log, "rehearsing a run");
+    }
+    *own = *setup;
+    own->model = &rehearsed;
+    own->model_arg = &rehearsal;
+    own->model_stop = io->stop;
+    own->n_samples = 0;
+    own->timeline = NULL;
+    enum gsim_status status =
+        gsim_setup_run(own, 0, setup->replication, &setup->trace, io, NULL, arena, &result, notes);
+    if (status != GSIM_OK) /* warnings come again in the run itself */
+        gsim_log_merge(log, notes);
+    if (status == GSIM_OK)
+        status = judge(&rehearsal, setup->contender[0].policy->name, log);
+    gsim_arena_free(arena);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/app/drive/start.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/app/drive/work.h"
+
+const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job) {
+    int64_t name = gsim_trace_get(trace, GSIM_COL_COMMAND, job);
+    return name < 0 ? NULL : trace->names[GSIM_COL_COMMAND].name[name];
+}
+
+/* The job's number comes first, since ids may be equal or be no names of files. */
+const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsim_arena *arena,
+                                const struct gsim_trace *trace, uint32_t job) {
+    char id[64];
+    (void)snprintf(id, sizeof id, "%s", gsim_trace_id(trace, job));
+    for (char *p = id; *p; p++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *p))
+            *p = '_';
+    return gsim_arena_printf(arena, "%s/%u-%s.log", executor->logs, job, id);
+}
+
+/* "CUDA_VISIBLE_DEVICES=0,3": the machine's numbers of the GPUs that the job is placed on. */
+static const char *visible_devices(const struct gsim_executor *executor, struct gsim_arena *arena,
+                                   const struct gsim_job *about) {
+    const char *text = "CUDA_VISIBLE_DEVICES=";
+    for (uint32_t u = 0; u < about->n_units && text; u++)
+        text = gsim_arena_printf(arena, "%s%s%u", text, u ? "," : "",
+                                 executor->gpus[about->units[u].gpu]);
+    return text;
+}
+
+enum { VARIABLES = 6 };
+
+static bool fill_environment(const struct gsim_executor *executor, struct gsim_arena *arena,
+                             const struct gsim_trace *trace, const struct gsim_job *about,
+                             bool is_resumed, const char *list[VARIABLES + 1]) {
+    const char *log = gsim_start_log_path(executor, arena, trace, about->index);
+    int n = 0;
+    list[n++] = visible_devices(executor, arena, about);
+    list[n++] = "CUDA_DEVICE_ORDER=PCI_BUS_ID"; /* the numbers are those of nvidia-smi */
+    list[n++] = "GSIM_JOB_FD=3";
+    list[n++] = gsim_arena_printf(arena, "GSIM_JOB_ID=%s", gsim_trace_id(trace, about->index));
+    list[n++] = log ? gsim_arena_printf(arena, "GSIM_JOB_STATE=%s.state", log) : NULL;
+    if (is_resumed)
+        list[n++] = "GSIM_JOB_RESUME=1";
+    list[n] = NULL;
+    for (int i = 0; i < n; i++)
+        if (!list[i])
+            return false;
+    return true;
+}
+
+static int do_work(const void *arg) {
+    return gsim_work_do(arg);
+}
+
+/* Texts live as long as the call: the child has a copy of all of them. */
+enum gsim_status gsim_start_job(const struct gsim_executor *executor,
+                                const struct gsim_trace *trace, const struct gsim_job *about,
+                                bool is_resumed, const struct gsim_guard *guard,
+                                struct gsim_process *process) {
+    struct gsim_arena *arena = gsim_arena_new();
+    const char *environment[VARIABLES + 1];
+    struct gsim_work_load work = gsim_work_of(trace, about->index, executor);
+    enum gsim_status status;
+    if (arena && fill_environment(executor, arena, trace, about, is_resumed, environment)) {
+        struct gsim_start start = {.command = gsim_start_command(trace, about->index),
+                                   .work = do_work,
+                                   .arg = &work,
+                                   .environment = environment,
+                                   .log_path =
+                                       gsim_start_log_path(executor, arena, trace, about->index)};
+        status = start.log_path ? gsim_process_start(process, &start, guard, executor->log)
+                                : gsim_no_memory(executor->log, "starting a job");
+    } else {
+        status = gsim_no_memory(executor->log, "starting a job");
+    }
+    gsim_arena_free(arena);
+    return status;
+}

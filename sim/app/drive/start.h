@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a job's process is started: its command or workload, its log and state, and what it finds in
+ * its environment. */
+#ifndef GSIM_APP_START_H
+#define GSIM_APP_START_H
+
+#include "sim/app/drive/executor.h"
+#include "sim/app/drive/process.h"
+
+/* The job's log, and the name of its state: files of its own in the executor's folder. NULL: no
+ * memory. */
+const char *gsim_start_log_path(const struct gsim_executor *executor, struct gsim_arena *arena,
+                                const struct gsim_trace *trace, uint32_t job);
+/* Starts a process for the job on its units. is_resumed: its state was saved before. */
+enum gsim_status gsim_start_job(const struct gsim_executor *executor,
+                                const struct gsim_trace *trace, const struct gsim_job *about,
+                                bool is_resumed, const struct gsim_guard *guard,
+                                struct gsim_process *process);
+/* The command of the job's row; NULL: it has none. */
+const char *gsim_start_command(const struct gsim_trace *trace, uint32_t job);
+
+#endif

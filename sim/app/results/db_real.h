@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs on real GPUs in a database: the run when it begins, and each of its jobs as soon as it has
+ * ended, each in a transaction of its own. */
+#ifndef GSIM_APP_DB_REAL_H
+#define GSIM_APP_DB_REAL_H
+
+#include "sim/app/drive/executor.h"
+#include "sim/app/results/db.h"
+
+struct gsim_db_real {
+    const char *policy, *argv, *trace; /* texts; the trace's path */
+    const char *gpus; /* their numbers on the machine: "0,1" */
+    const char *device; /* their product, or "dry run" */
+    int64_t speed_up;
+    bool is_dry;
+};
+
+/* Adds the run; *id is its number, and its status is 'running'. */
+enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_real *run, int64_t *id,
+                                    struct gsim_log *log);
+enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
+                                  const struct gsim_driven *driven, struct gsim_log *log);
+/* how: 'done', 'interrupted' or 'failed'. */
+enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
+                                  struct gsim_log *log);
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct gsim_db_real_found {
+    int64_t id;
+    const char *policy, *argv, *gpus, *device, *started_at;
+};
+
+/* The latest run that came to its end, of this policy or of any (NULL). */
+enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
+                                   struct gsim_db_real_found *out, struct gsim_log *log);
+
+struct gsim_db_real_job {
+    const char *id; /* NULL: the run has no such job */
+    int64_t submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code;
+};
+
+/* Its jobs, by their places in a trace of n jobs. */
+enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_db_real_job *jobs,
+                                   uint32_t n, struct gsim_log *log);
+
+#endif

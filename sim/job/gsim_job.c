@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The job's side of the protocol in docs/drive.md: lines of text over the socket in GSIM_JOB_FD. */
+#define _POSIX_C_SOURCE 200809L
+#include "gsim_job.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum { LINE_BYTES = 32 /* the longest word of `drive` is far shorter */ };
+
+/* Iterations may be microseconds long; `drive` hears of them this often, in ms. */
+enum { SAY_EVERY_MS = 10 };
+
+static int talk_fd(void) {
+    const char *text = getenv("GSIM_JOB_FD");
+    return text && *text ? atoi(text) : -1;
+}
+
+static void say(const char *word, long long number) {
+    char line[64];
+    int n = snprintf(line, sizeof line, "%s %lld\n", word, number);
+    if (talk_fd() >= 0)
+        (void)send(talk_fd(), line, (size_t)n, MSG_NOSIGNAL);
+}
+
+/* Reads a line that has come. 0: there is none. */
+static int hear(char line[LINE_BYTES]) {
+    struct pollfd from = {.fd = talk_fd(), .events = POLLIN};
+    size_t n = 0;
+    char byte;
+    if (from.fd < 0 || poll(&from, 1, 0) <= 0)
+        return 0;
+    while (recv(from.fd, &byte, 1, 0) == 1 && byte != '\n')
+        if (n + 1 < LINE_BYTES)
+            line[n++] = byte;
+    line[n] = '\0';
+    return n > 0;
+}
+
+int gsim_worker_begin(long long iterations) {
+    say("begin", iterations);
+    return getenv("GSIM_JOB_RESUME") != NULL;
+}
+
+/* Whether the last line about progress is long ago. */
+static int is_due(void) {
+    static long long said_ms = -SAY_EVERY_MS;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    long long now_ms = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+    if (now_ms - said_ms < SAY_EVERY_MS)
+        return 0;
+    said_ms = now_ms;
+    return 1;
+}
+
+int gsim_worker_iteration(long long done) {
+    char line[LINE_BYTES];
+    if (is_due())
+        say("iteration", done);
+    while (hear(line))
+        if (strcmp(line, "save") == 0)
+            return 1;
+    return 0;
+}
+
+void gsim_worker_saved(void) {
+    say("saved", 0);
+}
+
+void gsim_worker_end(void) {
+    say("end", 0);
+}
+
+const char *gsim_worker_state(void) {
+    return getenv("GSIM_JOB_STATE");
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Closed loops: jobs that are submitted after the end of others. $1 is gsim.
+set -u
+gsim=$(realpath "$1")
+. tests/support/check.sh
+cat >"$tmp/five.csv" <<'T'
+job_id,submit_s,duration_s,gpus,after,think_s
+a,0,10,1,,
+b,0,10,1,a,5
+c,3,10,1,b,
+d,100,1,1,a,
+e,1,2,1,,
+T
+run() { "$gsim" run "$tmp/five.csv" --device ideal --gpus-per-node 1 --quiet --force --jobs-csv "$tmp/out" "$@" >"$tmp/log" 2>&1; }
+submitted() { awk -F, 'NR > 1 {printf "%s%s %g %g", (NR > 2 ? ", " : ""), $1, $2, $4}' "$tmp/out"; }
+run --policy fifo
+check "a think time after the end; without one at the end, and not before submit_s" \
+    "a 0 10, b 15 25, c 25 35, d 100 101, e 1 12" "$(submitted)"
+run --policy las --set las.quantum=share
+check "another policy ends jobs at other times, and so they come at other times" "b 17" "$(awk -F, '$1 == "b" {printf "b %g", $2}' "$tmp/out")"
+run --policy fifo --until 18
+check "jobs that did not come have no submission" "c|||, d|||" "$(awk -F, '$1 == "c" || $1 == "d" {printf "%s%s|%s|%s|%s", (n++ ? ", " : ""), $1, $2, $3, $4}' "$tmp/out")"
+
+# --- every policy, with the core counting again, in the database and apart
+cat >"$tmp/users.ini" <<'S'
+[trace]
+jobs = 200
+[arrival]
+process = closed
+users = 8
+[think_s]
+distribution = exponential
+mean = 300
+[session]
+distribution = uniform
+lo = 2
+hi = 6
+[break_s]
+distribution = exponential
+mean = 20000
+[duration]
+distribution = lognormal
+mu = 5
+sigma = 1
+[gpus]
+choice = 1, 2
+S
+"$gsim" generate "$tmp/users.ini" -o "$tmp/users.csv" 2>"$tmp/log"
+cat >"$tmp/loops.py" <<'P'
+import csv, sys
+trace = {r["job_id"]: r for r in csv.DictReader(l for l in open(sys.argv[1]) if l[0] != "#")}
+jobs = {r["job_id"]: r for r in csv.DictReader(open(sys.argv[2]))}
+ns = lambda text: round(float(text) * 1e9)
+for name, t in trace.items():
+    if t["after"]:
+        got, due = ns(jobs[name]["submit_s"]), ns(jobs[t["after"]]["end_s"]) + ns(t["think_s"])
+        assert abs(got - due) < 1000, (name, got, due)  # doubles in this script
+        assert t["user"] == trace[t["after"]]["user"]
+assert sum(1 for t in trace.values() if not t["after"]) == 8
+assert all(j["end_s"] for j in jobs.values())
+P
+failed= n=0
+for policy in $("$gsim" list policies | awk '{print $1}'); do
+    "$gsim" run --policy "$policy" "$tmp/users.csv" --nodes 2 --gpus-per-node 2 --quiet --force --jobs-csv "$tmp/out" >"$tmp/log" 2>&1 || continue
+    n=$((n + 1))
+    python3 "$tmp/loops.py" "$tmp/users.csv" "$tmp/out" >"$tmp/why" 2>&1 || failed="$failed $policy"
+done
+check "each policy that can run it meets the loop" "" "$failed"
+[ $n -ge 12 ]
+say "which are most of them ($n)" $?
+"$gsim" compare "$tmp/users.ini" --policies fifo,srtf --nodes 2 --gpus-per-node 2 --reps 3 --no-what-if --db "$tmp/r.db" --quiet >"$tmp/log" 2>&1
+check "the database has the submissions of each run" 1 "$(sqlite3 "$tmp/r.db" "
+    select count(*) > 100 from job a join job b on a.run_id = 1 and b.run_id = 2 and a.job = b.job and a.submit_ns <> b.submit_ns")"
+check "no job is submitted before the one it waits for ended" 0 "$(sqlite3 "$tmp/r.db" "
+    select count(*) from run r join trace_job t on t.trace_jobs = r.trace_jobs and t.after is not null
+    join job x on x.run_id = r.run_id and x.job = t.job join job y on y.run_id = r.run_id and y.job_id = t.after
+    where x.submit_ns < y.end_ns")"
+cmp_twice() { "$gsim" generate "$tmp/users.ini" | cmp - "$tmp/users.csv"; }
+cmp_twice >"$tmp/log" 2>&1
+say "a seed gives one trace" $?
+if command -v "${CC:-cc}" >/dev/null && [ -r policies/skeleton.c ]; then
+    "${CC:-cc}" -shared -fPIC -Iinclude -I. -o "$tmp/mine.so" -x c - >"$tmp/log" 2>&1 <<'C'
+#include "gsim/policy.h"
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++) {
+        gsim_slot slot = ctx->view->jobs.active[i];
+        struct gsim_shape shape = gsim_shape_of(ctx->view, slot, 0);
+        if (ctx->view->jobs.state[slot] == GSIM_QUEUED)
+            (void)gsim_plan_place(plan, slot, &shape);
+    }
+}
+static const struct gsim_policy mine = {.name = "mine", .summary = "a test", .paper = "none", .deviations = "none known", .decide = decide};
+GSIM_POLICY_EXPORT(mine)
+C
+    "$gsim" run --policy "$tmp/mine.so" "$tmp/users.csv" --nodes 2 --gpus-per-node 2 --quiet --force --jobs-csv "$tmp/out" >>"$tmp/log" 2>&1 &&
+        python3 "$tmp/loops.py" "$tmp/users.csv" "$tmp/out" >>"$tmp/log" 2>&1
+    say "a policy in a process of its own" $?
+fi
+
+# --- archives
+printf '; SWF\n1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n2 5 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 1 30\n3 6 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 99 30\n' >"$tmp/a.swf"
+"$gsim" run --policy fifo "$tmp/a.swf" --device ideal --gpus-per-node 4 --jobs-csv "$tmp/out" >"$tmp/log" 2>&1
+check "swf: preceding job and think time" "1 0 10, 2 40 50, 3 6 16" "$(submitted)"
+grep -q "1 jobs come after a job that is not there" "$tmp/log"
+say "swf: a preceding job that the archive lacks is told" $?
+
+# --- what is wrong
+put() { printf 'job_id,submit_s,duration_s,gpus,after\n%s\n' "$1" >"$tmp/bad.csv"; }
+put "a,0,1,1,b
+b,0,1,1,a"
+expect "a circle" 3 "would wait for its own end" "$gsim" run --policy fifo "$tmp/bad.csv"
+put "a,0,1,1,x"
+expect "a job that is not there" 3 "no job 'x'" "$gsim" run --policy fifo "$tmp/bad.csv"
+expect "no offered load" 3 "as much load as the cluster lets them" "$gsim" run --policy fifo "$tmp/five.csv" --gpus-per-node 1 --load 0.5
+expect "no weeks" 3 "tear them apart" "$gsim" resample "$tmp/users.csv" --by user
+expect "a copied simulator has none" 3 "no job waits for another" "$gsim" run --policy fifo "$tmp/five.csv" --set reference=tiresias
+"$gsim" run --policy fifo "$tmp/five.csv" --device ideal --gpus-per-node 1 --time-scale 2 --quiet --force --jobs-csv "$tmp/out" >"$tmp/log" 2>&1
+check "--time-scale scales think times" "b 20" "$(awk -F, '$1 == "b" {printf "b %g", $2}' "$tmp/out")"
+sed 's/users = 8//' "$tmp/users.ini" >"$tmp/none.ini"
+expect "users are needed" 3 "needs users" "$gsim" generate "$tmp/none.ini"
+sed '/think_s/,+2d' "$tmp/users.ini" >"$tmp/none.ini"
+expect "think times are needed" 3 "think_s" "$gsim" generate "$tmp/none.ini"

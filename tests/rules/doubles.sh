@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `double` and `float` stay in the files named here. What decides when or in which order something
+# happens computes with integers, but for the numeric rooms: programmes of policies, of which only
+# + - * / and comparisons are asked. `check ROOT` prints each breach.
+set -u
+# What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
+measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
+generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/shake traces/spec traces/values'
+numeric='policies/lib/lp policies/lib/shares policies/lib/assignment'
+without_comments() {
+    awk '{
+        line = $0
+        out = ""
+        while (line != "") {
+            if (inside) {
+                at = index(line, "*/")
+                if (!at) break
+                line = substr(line, at + 2)
+                inside = 0
+            } else {
+                at = index(line, "/*")
+                out = out (at ? substr(line, 1, at - 1) : line)
+                line = at ? substr(line, at + 2) : ""
+                inside = at > 0
+            }
+        }
+        gsub(/"[^"]*"/, "\"\"", out)
+        if (out ~ /^#include/) out = ""
+        print out
+    }' "$1"
+}
+check() {
+    (cd "$1" && find include sim/base sim/api sim/core policies traces models -name '*.[ch]' -o -name '*.def' | sort | while read -r f; do
+        fine=0
+        for room in $measures $generators $numeric; do
+            case $f in "$room" | "$room".[ch] | "$room"_*) fine=1 ;; esac
+        done
+        [ $fine = 1 ] || ! without_comments "$f" | grep -qwE 'double|float' || echo "$f has floating point"
+        for room in $numeric; do
+            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nwE 'float|long double|fma|sqrt|pow|exp|log' | sed "s|^|$f has more than + - * /: |" ;; esac
+        done
+    done)
+}
+breaches=$(check .)
+if [ -z "$breaches" ]; then echo "ok floating point stays where it decides nothing, or one thing everywhere"; else printf 'not ok floating point stays where it decides nothing, or one thing everywhere\n%s\n' "$breaches"; fi
+flags=$(sed -n 's/^CODEGEN *= *//p' Makefile)
+case $flags in
+*-ffp-contract=off*) echo "ok products and sums are rounded one by one" ;;
+*) echo "not ok products and sums are rounded one by one" ;;
+esac
+if grep -nE -e '-ffast-math|-Ofast|-funsafe|-mfpmath=387' Makefile; then echo "not ok no flag reorders sums"; else echo "ok no flag reorders sums"; fi
+# the rule can fail
+tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+mkdir -p "$tmp/include" "$tmp/sim/base" "$tmp/sim/api" "$tmp/sim/core" "$tmp/policies/lib" "$tmp/traces" "$tmp/models"
+echo 'int a; /* no double' >"$tmp/policies/fine.c"
+echo 'static double b;' >"$tmp/models/bad.c"
+echo 'double c = sqrt(2);' >"$tmp/policies/lib/lp.c"
+if [ "$(check "$tmp")" = "models/bad.c has floating point
+policies/lib/lp.c has more than + - * /: 1:double c = sqrt(2);" ]; then
+    echo "ok the rule of floating point finds breaches"
+else
+    echo "not ok the rule of floating point finds breaches"
+fi
