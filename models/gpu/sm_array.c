@@ -50,6 +50,11 @@ static int64_t fit(const struct room *free, const struct room *need) {
     return most < UINT8_MAX ? most : UINT8_MAX;
 }
 
+static bool is_alike(const struct room *a, const struct room *b) {
+    return a->threads == b->threads && a->register_bytes == b->register_bytes &&
+           a->shared_bytes == b->shared_bytes && a->blocks == b->blocks;
+}
+
 static void take(struct room *free, const struct room *need, int64_t n) {
     free->threads -= n * need->threads;
     free->register_bytes -= n * need->register_bytes;
@@ -109,7 +114,8 @@ static void place(struct gsim_sm_kernel *kernel, struct room *sms, const struct 
     int64_t most = 0, all = 0, end = kernel->first_sm + kernel->n_sms;
     uint8_t fits[GSIM_ARRAY_SMS_MAX];
     for (int64_t sm = kernel->first_sm; sm < end; sm++) {
-        fits[sm] = (uint8_t)fit(&sms[sm], need);
+        bool is_as_before = sm > kernel->first_sm && is_alike(&sms[sm], &sms[sm - 1]);
+        fits[sm] = is_as_before ? fits[sm - 1] : (uint8_t)fit(&sms[sm], need);
         most = fits[sm] > most ? fits[sm] : most;
         all += fits[sm];
     }
@@ -377,7 +383,8 @@ static void find_room(const struct gsim_space *space, const struct gsim_sm_kerne
             continue;
         struct room need = of_block(space->profile, &kernels[i]);
         for (int64_t sm = 0; sm < space->sms; sm++)
-            take(&sms[sm], &need, held->blocks[sm]);
+            if (held->blocks[sm] > 0)
+                take(&sms[sm], &need, held->blocks[sm]);
     }
 }
 
