@@ -55,8 +55,10 @@ static enum gsim_status check_jobs(const struct real *r) {
     const struct gsim_trace *trace = &r->setup->trace;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
         const struct gsim_db_real_job *real = &r->jobs[job];
-        if (!real->id || strcmp(real->id, gsim_trace_id(trace, job)) != 0 ||
-            real->submit_ns != trace->submit_ns[job])
+        /* a job of a closed loop arrives when others have ended */
+        bool is_moved = gsim_trace_get(trace, GSIM_COL_AFTER, job) < 0 && real->id &&
+                        real->submit_ns != trace->submit_ns[job];
+        if (!real->id || is_moved || strcmp(real->id, gsim_trace_id(trace, job)) != 0)
             return gsim_fail(r->cli->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
                              "job '%s' is not that of run %lld in %s: it was driven with another "
                              "trace, or with another --time-scale",
