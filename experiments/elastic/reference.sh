@@ -51,8 +51,15 @@ gavel() {
     case $policy in
     isolated) objective=isolated ;;
     fifo_perf) objective=fifo ;;
+    max_min_fairness | max_min_fairness_perf) objective=max-min ;;
+    max_min_fairness_water_filling_perf) objective=water-filling ;;
+    max_sum_throughput_perf) objective=max-sum ;;
+    min_total_duration_perf) objective=makespan ;;
+    finish_time_fairness_perf) objective=finish-time ;;
+    allox) objective=allox ;;
     *) objective=shares ;;
     esac
+    [ -z "$shares" ] || objective=shares
     if [ $objective = shares ] && [ -z "$shares" ]; then
         echo "$0: the policy $policy needs shares=FILE" >&2
         exit 3
@@ -61,6 +68,8 @@ gavel() {
     if [ $objective = shares ]; then
         gzip -dcf "$shares" >"$folder/shares.csv"
         set -- "$@" --set "shares=$folder/shares.csv"
+    fi
+    if [ $objective = shares ] || [ $objective = max-min ]; then
         case $policy in *perf* | *packed* | allox | gandiva | min_total* | finish_time*) ;; *) set -- "$@" --set sees_speed=off ;; esac
     fi
     set -- "$@" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini"

@@ -5,9 +5,9 @@
  *
  * An objective gives each job a share of the time on each device type; in every round the entries
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
- * came or ended, but no sooner than min_between after the last time. The objectives here: isolated
- * (a part of the cluster for each job), fifo, and the shares of a file, for results of other
- * solvers. A job's speeds are those of --rates; without a row, those of its device.
+ * came or ended, but no sooner than min_between after the last time. The objectives: those of
+ * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, and the shares
+ * of a file, for results of other solvers. A job's speeds are those of --rates; without a row, those of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
@@ -64,6 +64,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     if (!job->units)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
     learn_speeds(ctx, gavel, job);
+    gavel_learn_kind(ctx, gavel, number);
     gavel->arrived[gavel->n_arrived++] = number;
     gavel->n_ever++;
 }
@@ -357,8 +358,9 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
     const char *path = gsim_param_full(ctx->params, "shares")->text;
     gavel->objective = (enum gavel_objective)gsim_param(ctx->params, "objective");
     gavel->is_reference = ctx->reference == GSIM_REFERENCE_GAVEL;
-    gavel->sees_speed = !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED &&
-                                                 gsim_param(ctx->params, "sees_speed") != 0);
+    gavel->knows_speed = gsim_param(ctx->params, "sees_speed") != 0;
+    gavel->sees_speed =
+        !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED && gavel->knows_speed);
     gavel->round_ns = gsim_param(ctx->params, "round");
     gavel->least_ns = gsim_param(ctx->params, "min_between");
     gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
@@ -368,6 +370,8 @@ static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
         return gsim_no_memory(ctx->log, "opening gavel");
     gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
     enum gsim_status status = gavel_open_gpus(ctx, gavel);
+    if (status == GSIM_OK)
+        status = gavel_open_optimum(ctx, gavel);
     gsim_rounds_open(&gavel->rounds, ctx->arena, gavel->n_types,
                      (double)gavel->round_ns / (double)GSIM_NS_PER_S);
     if (status == GSIM_OK && (gavel->objective == GAVEL_SHARES) != (*path != '\0'))
@@ -380,9 +384,13 @@ static const struct gsim_param_def params[] = {
     {.name = "objective",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "isolated",
-     .choices = "isolated|fifo|shares",
+     .choices = "isolated|fifo|shares|max-min|water-filling|max-sum|makespan|finish-time|allox",
      .help = "what decides the shares: isolated: a part of the cluster for each job; fifo: the "
-             "fastest devices for the first to come; shares: a file"},
+             "fastest devices for the first to come; shares: a file; max-min: the most for the job "
+             "that has least, relative to its part and weight; water-filling: then the most for "
+             "the next; max-sum: the most iterations per second; makespan: the earliest last end; "
+             "finish-time: the smallest ratio to the end with a part of the cluster (Themis); "
+             "allox: the smallest mean time to the end, for jobs of one GPU"},
     {.name = "shares",
      .type = GSIM_PARAM_FILE,
      .fallback = "",
@@ -390,8 +398,8 @@ static const struct gsim_param_def params[] = {
     {.name = "sees_speed",
      .type = GSIM_PARAM_BOOL,
      .fallback = "on",
-     .help = "with reference=gavel and objective=shares: whether the shares are of an objective "
-             "that knows how fast devices are; for others the program shuffles the device types"},
+     .help = "whether the objective knows how fast devices are; off: they are equal to max-min "
+             "(with reference=gavel, the program then shuffles the device types)"},
     {.name = "round", .type = GSIM_PARAM_TIME, .fallback = "360s", .help = "length of a round"},
     {.name = "min_between",
      .type = GSIM_PARAM_TIME,
@@ -405,8 +413,9 @@ const struct gsim_policy gsim_policy_gavel = {
     .name = "gavel",
     .summary = "shares of each device type, given in rounds by how far a job is behind its own",
     .paper = "Narayanan et al., OSDI 2020",
-    .deviations = "objectives other than isolated and fifo come as shares of a file; no pairs; "
-                  "costs and SLOs are not considered",
+    .deviations =
+        "of equally good shares those of policies/lib/shares.h are taken; no pairs but in "
+        "shares of a file; costs and SLOs are not considered",
     .references = 1u << GSIM_REFERENCE_GAVEL,
     .params = params,
     .state_size = sizeof(struct gavel),

@@ -7,7 +7,18 @@
 #include "policies/lib/rounds.h"
 #include "policies/lib/settings.h"
 
-enum gavel_objective { GAVEL_ISOLATED = 0, GAVEL_FIFO, GAVEL_SHARES };
+/* In the order of the parameter's choices. */
+enum gavel_objective {
+    GAVEL_ISOLATED = 0,
+    GAVEL_FIFO,
+    GAVEL_SHARES,
+    GAVEL_MAX_MIN,
+    GAVEL_WATER_FILLING,
+    GAVEL_MAX_SUM,
+    GAVEL_MAKESPAN,
+    GAVEL_FINISH_TIME,
+    GAVEL_ALLOX
+};
 
 #define GAVEL_NO_TYPE UINT32_MAX
 
@@ -25,6 +36,11 @@ struct gavel_job {
     int64_t round_iterations; /* of the round under way */
     double finish_s; /* of the round under way */
     uint32_t n_failures;
+    double weight;
+    uint32_t kind; /* jobs of one kind are equal to objectives without times */
+    /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
+     * steps left at the last shares, and its speed then with such a part. */
+    double alone_s, left_before, alone_per_s;
 };
 
 /* Shares from a file. */
@@ -48,10 +64,13 @@ struct gavel {
     uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
     uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
     enum gavel_objective objective;
-    bool is_reference, is_due, is_in_round, sees_speed;
+    bool is_reference, is_due, is_in_round;
+    bool sees_speed; /* false: the reference shuffles the device types */
+    bool knows_speed; /* whether the objective looks at speeds */
     struct gsim_preemption way;
     struct gsim_python_random random;
     struct gavel_replay replay;
+    struct gavel_optimum *optimum;
     int64_t round_ns, least_ns;
     int64_t began_ns, ends_ns; /* of the round under way */
     /* The reference's clock: now, the bounds of the last round, the last shares. */
@@ -62,6 +81,19 @@ struct gavel {
 /* shares.c: gives the entries their shares. */
 enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, const char *path);
 bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel);
+
+/* optimum.c: shares that are best for an objective. */
+enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel);
+/* Sets the job's weight and kind, from its gang and speeds. */
+void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number);
+bool gavel_optimise(struct gsim_ctx *ctx, struct gavel *gavel);
+/* Iterations to the job's end, and the time since its arrival. */
+double gavel_left(const struct gsim_ctx *ctx, const struct gavel *gavel,
+                  const struct gavel_job *job);
+double gavel_age_s(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number);
+
+/* allox.c: GPUs for the first of the shortest queues. */
+bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel);
 
 /* gpus.c: which GPUs of its type a job has in a round. */
 enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);

@@ -172,7 +172,11 @@ bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
         isolate(gavel);
     else if (gavel->objective == GAVEL_FIFO)
         serve_in_order(gavel);
-    else
+    else if (gavel->objective == GAVEL_SHARES)
         is_done = replay(ctx, gavel);
+    else if (gavel->objective == GAVEL_ALLOX)
+        is_done = gavel_queue(ctx, gavel);
+    else
+        is_done = gavel_optimise(ctx, gavel);
     return is_done;
 }

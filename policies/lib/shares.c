@@ -141,6 +141,44 @@ static enum gsim_lp_end answer(struct gsim_shares *s, struct target *target, dou
     return give_up(s, target, GSIM_LP_OPTIMAL);
 }
 
+/* --- the middle of the best shares ------------------------------------------------------------ */
+
+/* Keeps the level that was reached, and asks for the most, or the least, time on one type. */
+static enum gsim_lp_end lean(struct gsim_shares *s, uint32_t type, double sign) {
+    for (uint32_t e = 0; e < s->n_entries; e++)
+        for (uint32_t t = 0; t < s->n_types; t++)
+            s->lp.gain[column_of(s, e, t)] = t == type ? sign : 0;
+    return gsim_lp_solve(&s->lp);
+}
+
+static void add_shares(struct gsim_shares *s, double *sum) {
+    for (uint32_t c = 0; c < s->n_entries * s->n_types; c++)
+        sum[c] += s->lp.x[c];
+}
+
+/* Replaces the corner by the mean of corners that use each type most and least. */
+static enum gsim_lp_end centre(struct gsim_shares *s, const struct target *target, double level) {
+    uint32_t columns = s->n_entries * s->n_types, first = s->n_jobs + s->n_types;
+    double *sum = gsim_arena_grow(s->lp.arena, NULL, 0, (columns + 1) * sizeof *sum);
+    if (!sum)
+        return GSIM_LP_NO_MEMORY;
+    enum gsim_lp_end end = GSIM_LP_OPTIMAL;
+    for (uint32_t job = 0; job < s->n_jobs; job++) {
+        s->lp.bound[first + job] = target[job].demand * level * LOWERED;
+        gsim_lp_set(&s->lp, first + job, columns, 0);
+    }
+    s->lp.gain[columns] = 0;
+    for (uint32_t k = 0; k < 2 * s->n_types && end == GSIM_LP_OPTIMAL; k++) {
+        end = lean(s, k / 2, k % 2 ? -1 : 1);
+        if (end == GSIM_LP_OPTIMAL)
+            add_shares(s, sum);
+    }
+    for (uint32_t c = 0; c < columns; c++)
+        s->lp.x[c] = sum[c] / (2 * s->n_types);
+    gsim_arena_drop(s->lp.arena, sum);
+    return end;
+}
+
 /* --- objectives ------------------------------------------------------------------------------- */
 
 /* By its weight, a job's speed in parts of the cluster, for all equal jobs. */
@@ -164,7 +202,10 @@ enum gsim_lp_end gsim_shares_max_min(struct gsim_shares *s) {
     if (!has_any)
         s->lp.gain[s->n_entries * s->n_types] = 0;
     enum gsim_lp_end end = gsim_lp_solve(&s->lp);
-    return end == GSIM_LP_OPTIMAL ? answer(s, target, s->lp.value) : give_up(s, target, end);
+    double level = s->lp.value;
+    if (end == GSIM_LP_OPTIMAL)
+        end = centre(s, target, level);
+    return end == GSIM_LP_OPTIMAL ? answer(s, target, level) : give_up(s, target, end);
 }
 
 enum gsim_lp_end gsim_shares_max_sum(struct gsim_shares *s) {
@@ -262,8 +303,10 @@ enum gsim_lp_end gsim_shares_finish_time(struct gsim_shares *s) {
         if (end != GSIM_LP_OPTIMAL)
             return give_up(s, target, end);
         double next = level >= met ? rho : raise_rho(s, target, level, rho);
-        if (next <= rho)
-            return answer(s, target, rho);
+        if (next <= rho) {
+            end = centre(s, target, level);
+            return end == GSIM_LP_OPTIMAL ? answer(s, target, rho) : give_up(s, target, end);
+        }
         rho = next;
     }
     return give_up(s, target, GSIM_LP_STUCK);

@@ -6,8 +6,8 @@
  *
  * A job has at most its whole time, and a type no more GPUs than there are. An entry is a job
  * alone, or a pair of jobs that share the GPUs of one. The value of an optimum is unique, its
- * shares are not: those here are a corner of all optimal shares, unless equal jobs are counted as
- * one. */
+ * shares are not. Those of max-min and finish-time fairness are in the middle of the best ones: the
+ * mean of the optima that use each type most, and least; those of the others are one corner. */
 #ifndef GSIM_POLICIES_LIB_SHARES_H
 #define GSIM_POLICIES_LIB_SHARES_H
 
