@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gsim compare --real: a run of gsim drive beside its simulation, and the parts of each job's
- * error. Two simulations tell them apart: one of the trace as it is, and one in which each job takes
- * as long on its GPUs as it really took. What the first of them has wrong and the second has not is
- * due to durations, with all that they do to the queue. The rest is exactly the sum of two
- * differences between reality and the second simulation: of the time in which the job's state was
- * saved or came back (overhead), and of the time in which it waited (queueing). Where jobs share
- * GPUs, the time that a job took there has its neighbours in it and is no duration: there is no
- * second simulation, and the difference on the GPUs is called sharing. */
+ * error. Two simulations tell them apart: one of the trace as it is, and one in which each job
+ * takes as long on its GPUs as it really took. What the first of them has wrong and the second
+ * has not is due to durations, with all that they do to the queue. The rest is exactly the sum
+ * of two differences between reality and the second simulation: of the time in which the job's
+ * state was saved or came back (overhead), and of the time in which it waited (queueing). Where
+ * jobs share GPUs, the time that a job took there has its neighbours in it and is no duration:
+ * there is no second simulation, and the difference on the GPUs is called sharing. */
 #include <math.h>
 #include <string.h>
 

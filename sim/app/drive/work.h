@@ -20,7 +20,7 @@ struct gsim_work_load {
     uint32_t gpus;
 };
 
-/* The workload of a row: its iterations take the row's duration together, where the job is alone. */
+/* The workload of a row: its iterations take the row's duration together, if the job is alone. */
 struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
                                    const struct gsim_executor *executor);
 /* Runs it, in a process of its own; returns the exit code. */

@@ -16,8 +16,8 @@
 
 enum { MOST_GPUS = 64, THREADS = 128, GUESS_STEPS = 100000, SCRATCH_BYTES = 4096 };
 
-/* No GPU does as many steps in a ms, by far: a driver that answers at once would run into the end of
- * numbers. */
+/* No GPU does as many steps in a ms, by far: a driver that answers at once would run into the end
+ * of numbers. */
 #define MOST_STEPS INT64_C(1000000000)
 
 /* One GPU with the kernel, its context current while it is worked on. */
