@@ -58,6 +58,12 @@ same_decisions() { # name, trace: with the times that the jobs took, the simulat
 }
 same_decisions fifo t.csv
 check "a strict queue explains all but durations" 1 "$(beside "select abs(j->>'\$.mean.queueing_s') < 20 and abs(j->>'\$.mean.overhead_s') < 20 from o")"
+printf 'job_id,submit_s,duration_s,gpus,after,think_s\na,0,4,1,,\nb,0,3,1,a,2\n' >"$tmp/loop.csv"
+rm -rf logs loop.db
+timeout 60 "$gsim" drive --quiet --dry-run --speed-up 20 --gpus 0 --policy fifo --db loop.db --logs "$tmp/logs" loop.csv >log 2>&1
+check "a job of a closed loop arrives when the other has really ended" 1 "$(sqlite3 loop.db "select b.submit_ns - a.end_ns
+    between 2e9 and 2.1e9 from real_job a, real_job b where a.job_id = 'a' and b.job_id = 'b'")"
+expect "and is compared" 0 "^  mean" "$gsim" compare --quiet --real loop.db --device ideal loop.csv
 expect "another trace" 3 "is not that of run 1" "$gsim" compare --real r.db s.csv
 expect "a policy that was not driven" 3 "no run of gsim drive that came to its end under las" \
     "$gsim" compare --real r.db --policies las t.csv
@@ -74,6 +80,7 @@ check "a job sees its GPUs and its name" "3,5 where" "$(cat logs/0-where.log)"
 check "errors are in its log" oops "$(cat logs/1-fails.log)"
 check "exit codes" "dies 137,fails 3,where 0" "$(ask "select group_concat(x) from (select job_id || ' ' || exit_code as x from real_job order by job_id)")"
 check "and are told" 1 "$(grep -c "job 'fails' ended with exit code 3" log)"
+check "as is that the means have them in it" 1 "$(grep -c '2 of 3 jobs died, and count in the means' log)"
 check "their work counts as undone" 2 "$(drive --quiet --policy fifo --format json --gpus 0,1 "$tmp/c.csv" | grep -o '"killed": *[0-9]*' | grep -o '[0-9]*$')"
 
 # --- stops

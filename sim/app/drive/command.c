@@ -220,6 +220,12 @@ static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) 
 static enum gsim_status finish(struct drive *d, const struct gsim_result *result,
                                struct gsim_outfile *jobs, enum gsim_status ran) {
     say_overhead(d, result->summary.wall_s);
+    gsim_report_notes(d->cli, (const struct gsim_summary *[]){&result->summary}, 1);
+    if (d->executor.n_died > 0)
+        gsim_warn(d->cli->log, d->setup->trace_path, 0,
+                  "%u of %u jobs died, and count in the means as jobs that ended: these say little "
+                  "about the policy",
+                  d->executor.n_died, d->setup->trace.n_jobs);
     enum gsim_status status = gsim_run_output_write(d->cli, d->setup, result);
     enum gsim_status written = gsim_run_output_jobs(d->cli, result, jobs);
     status = status == GSIM_OK ? written : status;

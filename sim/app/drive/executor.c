@@ -121,6 +121,7 @@ static void report(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     struct gsim_executor *executor = model->executor;
     struct gsim_driven *driven = &model->tasks[slot].driven;
     const struct gsim_trace *trace = model->setup.trace;
+    driven->submit_ns = trace->submit_ns[driven->job];
     driven->end_ns = at_ns;
     if (!driven->is_cut && driven->exit_code != 0) {
         executor->n_died++;
@@ -273,14 +274,22 @@ static enum gsim_when evict(struct gsim_model *model, gsim_slot slot, enum gsim_
     return GSIM_LATER;
 }
 
+/* Kills a process, and waits for its end; one that hangs in a device is left to the guard. */
+static void put_an_end(struct gsim_model *model, struct task *task) {
+    int64_t until_ns = wall_ns() + HANGS_NS;
+    gsim_process_signal(&task->process, SIGKILL);
+    while (task->process.pid > 0 && wall_ns() < until_ns &&
+           !gsim_process_ended(&task->process, &model->guard, &task->driven.exit_code)) {
+        struct timespec nap = {.tv_nsec = GSIM_NS_PER_MS};
+        (void)nanosleep(&nap, NULL);
+    }
+}
+
 /* The job is out of the run before its work is done: a policy has ended it while it waited. */
 static void leave(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
     struct task *task = &model->tasks[slot];
     forget(model, slot);
-    while (task->process.pid > 0) {
-        gsim_process_signal(&task->process, SIGKILL);
-        (void)gsim_process_ended(&task->process, &model->guard, &task->driven.exit_code);
-    }
+    put_an_end(model, task);
     task->driven.is_cut = true;
     set_rate(model, slot, 0, now_ns);
     report(model, slot, now_ns);
@@ -691,7 +700,15 @@ static const char *outside_validated(const struct gsim_model *model) {
     return NULL;
 }
 
-static const char *const *no_texts(const struct gsim_model *model) {
+/* How long a job would have taken alone is not observed: results that need it take the row's. */
+static const char *const *assumed(const struct gsim_model *model) {
+    static const char *const texts[] = {
+        "solo times=those of the rows (for slowdown and fairness and own time)", NULL};
+    (void)model;
+    return texts;
+}
+
+static const char *const *given(const struct gsim_model *model) {
     (void)model;
     return NULL;
 }
@@ -726,8 +743,8 @@ const struct gsim_model_ops gsim_model_executor = {
     .requests = requests,
     .stats = stats,
     .outside_validated = outside_validated,
-    .assumed = no_texts,
-    .given = no_texts,
+    .assumed = assumed,
+    .given = given,
 };
 
 /* --- the end ---------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 /* A job that has ended, or was cut off. */
 struct gsim_driven {
     uint32_t job; /* in the trace */
+    int64_t submit_ns; /* when it arrived */
     int64_t begin_ns, end_ns; /* of its first process, and of its last */
     int64_t ran_ns; /* on its GPUs, without the times of its stops */
     int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */

@@ -70,7 +70,7 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
     (void)sqlite3_bind_int64(statement, at++, id);
     (void)sqlite3_bind_int64(statement, at++, driven->job);
     bind_text(statement, at++, gsim_trace_id(trace, driven->job));
-    (void)sqlite3_bind_int64(statement, at++, trace->submit_ns[driven->job]);
+    (void)sqlite3_bind_int64(statement, at++, driven->submit_ns);
     (void)sqlite3_bind_int64(statement, at++, trace->service_ns[driven->job]);
     bind_time(statement, at++, driven->begin_ns);
     bind_time(statement, at++, driven->end_ns);
