@@ -20,7 +20,7 @@ LTO      = $(if $(SAN)$(filter-out gcc,$(notdir $(CC))),,-flto=auto)
 WARN     = -Wall -Wextra -Wpedantic -Wconversion -Wshadow $(if $(WERROR),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DGSIM_SANITIZED -DGSIM_PARANOID) $(if $(FUZZ),-fsanitize=fuzzer-no-link)
 comma    = ,
-CODEGEN  = -std=c11 $(OPT) -g -ffp-contract=off $(SANITIZE)
+CODEGEN  = -std=c11 $(OPT) $(if $(SAN),-g1,-g) -ffp-contract=off $(SANITIZE)
 CFLAGS   = $(CODEGEN) $(WARN)
 CPPFLAGS = -I. -Iinclude
 LIBS     = -linih -lcsv -lyajl -lsqlite3 -lz -lzstd -lnettle -lgsl -lgslcblas -lm -lpthread
@@ -29,19 +29,19 @@ LIB_LIBS = $(filter-out -lsqlite3 -lnettle,$(LIBS))
 # The library simulates; the program reads its command line, keeps results, compares and draws.
 LIB_SRC  = $(wildcard sim/base/*.c sim/api/*.c sim/core/*.c models/*/*.c traces/*.c policies/*.c policies/*/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-APP_SRC  = $(wildcard sim/app/*/*.c sim/job/*.c)
+APP_SRC  = $(wildcard sim/study/*.c sim/exec/*.c sim/calibrate/*.c sim/app/*/*.c sim/job/*.c)
 APP_OBJ  = $(APP_SRC:%.c=$(BUILD)/%.o) $(BUILD)/pages.o $(BUILD)/sources.o
 ARCHIVES = $(BUILD)/libapp.a $(BUILD)/libgsim.a
-EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/app/*/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
+EMBEDDED = $(sort $(wildcard models/devices/*.ini models/apps/*.csv sim/*/*.ptx sim/app/*/*.ptx plots/*.sql plots/*.gp experiments/validate/*/*))
 # The manual, which `gsim help PAGE` shows. It changes no result, so it is none of the SOURCES.
 PAGES    = $(sort $(wildcard docs/*.md docs/models/*.md docs/reference/*.md))
-SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
+SOURCES  = $(sort $(LIB_SRC) $(APP_SRC) $(wildcard include/gsim/*.h include/gsim/*.def sim/*/*.h sim/study/*.def sim/app/*/*.h sim/app/*/*.def models/*/*.h models/*/*.def traces/*.h traces/*.def policies/*.h policies/*/*.h policies/*.def) $(EMBEDDED))
 VERSION  = $(shell sed -n 's/^.define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 
 # The number of the interface between gsim and what is linked with it, or loaded by it.
 ABI      = $(shell sed -n 's/^.define GSIM_ABI \([0-9]*\)$$/\1/p' include/gsim/policy.h)
 
-.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb clean help format tidy suites fuzz
+.PHONY: FORCE all demo check bench figures golden-update samples docs man docs-reference docs-pages docs-python docs-figures readme validate-readme install python deb clean help format tidy suites fuzz fuzz-runs
 all: gsim
 
 # The default variant's results stand at the root; other variants stay below build/.
@@ -135,14 +135,20 @@ fuzz:
 	ASAN_OPTIONS=allocator_may_return_null=1 $(FUZZER) -max_total_time=$(FUZZ_S) -timeout=20 -rss_limit_mb=6000 -max_len=8000 \
 	    -artifact_prefix=$(CURDIR)/build/fuzz/ $(CURDIR)/build/fuzz/reached $(CURDIR)/build/fuzz/seeds
 
+# Runs that a seed draws: any policy with any settings, on any cluster, checked by what they wrote. What
+# is found is kept in build/random-runs, with its command. FIRST=SEED begins at that seed.
+N = 2000
+fuzz-runs: gsim
+	@$(PYTHON) tests/fuzz/random_runs.py ./gsim --runs $(N) $(if $(FIRST),--first $(FIRST))
+
 suites: $(BUILD)/gsim $(TESTS) $(BUILD)/tests/fuzz/replay
 
 # Each variant is a build of its own; the first one is the one that users get.
-VARIANTS = build/gcc-O2-werror build/gcc-O0-san-werror build/clang-O3-werror build/clang-O1-san-werror
+VARIANTS = build/gcc-O2-werror build/gcc-O1-san-werror build/clang-O3-werror build/clang-O1-san-werror
 check:
 	@sh tools/setup.sh test
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O2 gsim libgsim.so python suites
-	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O0 SAN=1 suites
+	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=gcc OPT=-O1 SAN=1 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O3 suites
 	@$(MAKE) -s -j$(JOBS) WERROR=1 CC=clang OPT=-O1 SAN=1 suites
 	@BUILDS="$(VARIANTS)" PYTHON="$(PYTHON)" sh tests/run.sh
@@ -265,6 +271,7 @@ help:
 	@echo 'make check      install what is missing, build with -Werror, run every test'
 	@echo 'make bench      timings, as ratios'
 	@echo 'make fuzz       looks for inputs that break it, for FUZZ_S=300 seconds'
+	@echo 'make fuzz-runs  random runs under the laws of any run, N=2000 of them'
 	@echo 'make figures    every figure of experiments/, into plots/out/'
 	@echo 'make python     the Python package, in python/gsim (PYTHON=python3)'
 	@echo 'make deb        Debian packages, in build/deb'

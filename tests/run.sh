@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # run.sh: runs every suite in the builds named, as many at once as there are processors, and counts.
-# What is printed has one order whatever ends first; the last line is "N passed, N failed".
-# Variables: BUILDS, the build folders whose programs are run; PYTHON, which runs tests/python.
+# What is printed has one order whatever ends first; the last line is "N passed, N failed". The suites
+# that took most of the processors' time are listed before it, on standard error.
+# Variables: BUILDS, the build folders whose programs are run; PYTHON, which runs tests/python; SLOWEST,
+# how many suites are listed at the end (10).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 passed=0
@@ -27,12 +29,20 @@ suite() { # name, command...: words without blanks
 title() {
     echo "== $1" >"$tmp/$((n + 1)).title"
 }
-# What takes longest comes first. Scripts that are slow and look at little code of their own run in the
-# first and the last build: one that is optimised, one with sanitizers.
+# What takes longest is begun first, so that no processor is idle at the end; the list above SLOWEST says
+# what belongs here.
+slow='cli/validate.sh property/test_arbiter rules/install.sh python/policy.py property/test_named cli/plots.sh
+reference/test_validate cli/own_policy.sh python/package.py cli/devices.sh property/test_runs cli/hosts.sh
+property/test_sweeps cli/sweep.sh reference/test_pairs property/test_failures analytic/test_queues cli/
+analytic/ property/ reference/ fuzz/ python/ rules/'
+# Scripts that are slow and look at little code of their own run in the first and the last build: one that
+# is optimised, one with sanitizers. Those that hold what the models say, with many long runs, are for the
+# build that users get; the property tests have these models in all builds.
 scripts() { # build
     for cli in tests/cli/*.sh; do
         case $cli in
         */exit_codes.sh | */compare.sh) ;;
+        */validate.sh | */hosts.sh) [ "$1" = "${BUILDS%% *}" ] || continue ;;
         *) [ "$1" = "${BUILDS%% *}" ] || [ "$1" = "${BUILDS##* }" ] || continue ;;
         esac
         suite "$1 $cli" sh "$cli" "$1/gsim"
@@ -44,8 +54,15 @@ inputs() { # build
     *-san-*) suite "$1/tests/fuzz/replay" sh tests/fuzz/replay.sh "$1/tests/fuzz/replay" ;;
     esac
 }
+# Of the builds with sanitizers only the last one has the random cases and the numbers of others: the cases
+# are the same ones in both.
 programs() { # build
-    for dir in analytic property reference unit; do
+    case $1 in
+    "${BUILDS##* }") folders='analytic property reference unit' ;;
+    *-san-*) folders=unit ;;
+    *) folders='analytic property reference unit' ;;
+    esac
+    for dir in $folders; do
         for source in "tests/$dir"/*.c; do
             suite "$1/${source%.c}" "$1/${source%.c}"
         done
@@ -58,6 +75,14 @@ for build in $BUILDS; do
     scripts "$build"
     inputs "$build"
     programs "$build"
+done
+# Fresh seeds each time, printed; make fuzz-runs tries as many as one likes.
+title "random runs"
+for build in $BUILDS; do
+    case $build in
+    *gcc*-san-*) suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 25 ;;
+    "${BUILDS%% *}") suite "$build random runs" "${PYTHON:-python3}" tests/fuzz/random_runs.py "$build/gsim" --runs 200 ;;
+    esac
 done
 title python
 for script in tests/python/*.py; do
@@ -98,11 +123,27 @@ ended() { # name, log, exit code
     fi
     count "$1" "$2"
 }
+order() { # prints the numbers, the slow suites first
+    {
+        for name in $slow; do (cd "$tmp" && grep -l -- "$name" $(seq -f %g.name "$n")); done
+        seq -f %g.name "$n"
+    } | awk '!seen[$0]++ { sub(/\.name$/, ""); print }'
+}
+# Processor time of each suite and of all: unlike the clock's it hardly depends on what else is running.
+slowest() {
+    for i in $(seq "$n"); do
+        [ ! -e "$tmp/$i.times" ] || echo "$(sed -n 2p "$tmp/$i.times") $(cat "$tmp/$i.name")"
+    done | awk '
+        function seconds(text,    part) { split(text, part, "[ms]"); return 60 * part[1] + part[2] }
+        { s = seconds($1) + seconds($2); all += s; $1 = $2 = ""; printf "%8.1f s %s\n", s, $0 }
+        END { printf "%8.1f s  all suites, of processor time\n", all }' | sort -rn | head -n $((${SLOWEST:-10} + 1))
+}
 # One process group for all of them, so that an interrupted run leaves nobody behind.
 # shellcheck disable=SC2016
-seq "$n" | CMOCKA_MESSAGE_OUTPUT=tap setsid xargs -P "$(nproc)" -I{} sh -c '
+order | CMOCKA_MESSAGE_OUTPUT=tap setsid xargs -P "$(nproc)" -I{} sh -c '
     sh "$0/{}.sh" >"$0/{}.log" 2>&1
     echo $? >"$0/{}.ended"
+    times >"$0/{}.times"
     mv "$0/{}.ended" "$0/{}.code"' "$tmp" &
 runner=$!
 i=1
@@ -115,5 +156,6 @@ while [ "$i" -le "$n" ]; do
 done
 wait "$runner"
 runner=
+slowest >&2
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/api/rates.h"
 #include "sim/base/text.h"
 #include "traces/input.h"
 
@@ -60,11 +61,14 @@ static enum gsim_status find_sniffed(struct gsim_input *input, const struct gsim
                      header);
 }
 
-/* A row without a duration and without the GPU time of an iteration has its times from its
+/* The times of a job with a row in the table of speeds are those of the devices named there. A row
+ * without a duration and without the GPU time of an iteration has its times from its
  * application. */
 static bool has_measured_times(const struct gsim_trace *trace) {
     for (uint32_t job = 0; job < trace->n_jobs; job++)
-        if (trace->service_ns[job] > 0 || gsim_trace_get(trace, GSIM_COL_GPU_NS, job) >= 0)
+        if (gsim_rates_of_job(trace, job) != GSIM_NO_KIND)
+            continue;
+        else if (trace->service_ns[job] > 0 || gsim_trace_get(trace, GSIM_COL_GPU_NS, job) >= 0)
             return true;
     return false;
 }

@@ -33,6 +33,8 @@ enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *bu
         status = gsim_gpu_mem_read(builder, options->gpu_mem, &rows->gpu_mem);
     if (status == GSIM_OK && options && options->by_model)
         status = gsim_by_model_read(builder, options->by_model, &rows->by_model);
+    if (status == GSIM_OK && options && options->rates)
+        status = gsim_rates_read(options->rates, builder->arena, &rows->rates, builder->log);
     return status == GSIM_OK ? gsim_assume_read(builder, options, rows->assumed, &rows->n_assumed)
                              : status;
 }
@@ -51,6 +53,8 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     if (status == GSIM_OK)
         status = gsim_by_model_fill(rows->by_model, b);
     gsim_assume_fill(b, rows->assumed, rows->n_assumed);
+    if (status == GSIM_OK)
+        status = gsim_rates_fill(rows->rates, b, line);
     if (status != GSIM_OK || !gsim_build_times(b, line))
         return status;
     gsim_build_lose(b, line);
@@ -73,7 +77,7 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
     if (status != GSIM_OK)
         return status;
     const char **list = gsim_arena_array(
-        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 3, sizeof *list);
+        rows->b->arena, (size_t)(rows->n_assumed + rows->n_told) + 4, sizeof *list);
     if (!list)
         return gsim_no_memory(rows->b->log, "reading a trace");
     int n = 0;
@@ -86,6 +90,9 @@ enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
     for (int i = 0; i < rows->n_assumed; i++)
         if (rows->assumed[i].is_used)
             list[n++] = rows->assumed[i].text;
+    out->rates = rows->rates;
+    if (rows->rates && (list[n] = gsim_rates_name(rows->rates, out, rows->b->arena)) != NULL)
+        n++;
     out->assumed = n ? list : NULL;
     return GSIM_OK;
 }

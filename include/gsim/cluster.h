@@ -31,6 +31,7 @@ struct gsim_node_group {
     int64_t host_bytes; /* of each node, for job memory that its GPUs do not hold; 0: no limit */
     bool is_host_moot; /* the device is ideal: host memory plays no part */
     const char *device_name; /* for the result */
+    const char *in_rates; /* its GPUs' name in a table of speeds; NULL: the device's */
     /* GPUs below one PCIe root, counted from the node's first; 0: no root is shared */
     uint32_t gpus_per_root;
     int64_t root_bytes_per_s; /* bandwidth of a PCIe root, each way */

@@ -137,6 +137,24 @@ struct gsim_quote {
     const char *missing; /* the trace column that the model would need, or NULL */
 };
 
+/* Where a job might run: on so many GPUs of one device type (the number that view.cluster.type
+ * has), on so many nodes. */
+struct gsim_where {
+    uint16_t type;
+    uint32_t gpus;
+    uint32_t nodes; /* 0: as few as there is a row for */
+};
+
+/* How fast a job would run. */
+struct gsim_rate {
+    /* Service per time, as it would be charged; 0: by the table it cannot run so, and is not to be
+     * placed there. */
+    uint64_t pace_q32;
+    /* Iterations per second by the table of speeds (--rates), for programs that weigh them; 0: the
+     * table has no row, and the job runs by its own columns. */
+    double iterations_per_s;
+};
+
 /* The cost of sharing to a job so far. */
 struct gsim_costs {
     int64_t bytes_in, bytes_out;

@@ -39,7 +39,8 @@ enum gsim_span_kind {
     GSIM_SPAN_FAULT, /* a job waits for pages */
     GSIM_SPAN_COUNT,
     GSIM_SPAN_RESIDENT =
-        GSIM_SPAN_COUNT /* no span: from now on `bytes` of the job's memory are on the GPU */
+        GSIM_SPAN_COUNT /* no span: from now on `bytes` of the memory of a job in the GPU's lanes
+                           are there; 0 when it leaves them, whatever stays for a paused job */
 };
 
 struct gsim_span {

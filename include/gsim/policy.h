@@ -27,6 +27,7 @@ enum gsim_reference {
     GSIM_REFERENCE_TIRESIAS,
     GSIM_REFERENCE_PAI,
     GSIM_REFERENCE_HELIOS,
+    GSIM_REFERENCE_GAVEL,
     GSIM_REFERENCE_COUNT
 };
 
@@ -119,6 +120,9 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 /* Ends a running or waiting job before its work is done (a reference simulator ends some jobs
  * early). Its memory is freed at once, its progress is lost. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);
+/* Declines a job: it ends as by gsim_plan_end, but has no end in the result, which counts it among
+ * the jobs that did not finish. */
+bool gsim_plan_decline(struct gsim_plan *plan, gsim_slot job);
 /* Treats a job that runs, or is on its way to its units, as ended: a question, to be rolled back
  * before the decide ends. */
 bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job);
@@ -161,6 +165,15 @@ int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct
  * layout. */
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log);
+/* The name of a device type, as tables have it: of a device of a file, the name of the file. NULL:
+ * there is no such type, or no memory. */
+const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
+/* How fast the job would run there alone, by the code that charges it. */
+struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
+                               const struct gsim_where *where);
+/* The attained service of a job that has made so many of its iterations; -1: the trace does not
+ * give their number. */
+int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: the time to the job's end, alone on the units that it has in the plan's picture
  * (without units: on the device of reference). */

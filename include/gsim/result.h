@@ -48,7 +48,7 @@ struct gsim_gpu_result {
 };
 
 /* A quantity at a time: a mean over a step, or the job that holds a GPU
- * (sim/app/observers/samples.h has the names). */
+ * (sim/study/samples.h has the names). */
 struct gsim_sample {
     int64_t time_ns;
     const char *name;

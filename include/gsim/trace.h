@@ -35,6 +35,7 @@ struct gsim_names {
 };
 
 struct gsim_program; /* a job kernel by kernel */
+struct gsim_rates; /* measured speeds by model, device and GPUs */
 
 struct gsim_trace {
     const char *path; /* as given, for messages */
@@ -64,6 +65,10 @@ struct gsim_trace {
     /* The insides of applications (opaque here), on the cluster's first device: by name (of
      * GSIM_COL_APP). NULL: no application has one; an entry NULL: this application has none. */
     const struct gsim_program *const *programs;
+
+    /* The speeds by which the work of jobs of its models is counted and charged (opaque here); NULL:
+     * the trace was read without a table. */
+    const struct gsim_rates *rates;
 
     /* Whether some job has a time that was measured, on a device that no format names: not those
      * that follow from an application's kernels, and none that a spec draws. */
@@ -115,6 +120,7 @@ struct gsim_trace_options {
     const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
     const char *table; /* a second file of the trace, for formats of two files (pai); NULL: none */
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
+    const char *rates; /* a table of measured speeds (traces/rates.h); NULL: none */
     /* The content of the trace where it is in memory: the path is then its name in messages, and no
      * file is read. NULL: the path is a file. */
     const void *bytes;

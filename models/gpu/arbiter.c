@@ -6,6 +6,7 @@
 
 #include "models/gpu/fast_forward.h"
 #include "models/gpu/side_by_side.h"
+#include "models/gpu/turn_memory.h"
 #include "gsim/units.h"
 
 enum {
@@ -94,7 +95,8 @@ static bool reserve(struct gsim_arbiter *arbiter, uint16_t members, uint16_t rin
 static struct gsim_rotation rotation_of(const struct gsim_arbiter *arbiter,
                                         struct gsim_lanes *lanes) {
     return (struct gsim_rotation){lanes->members, arbiter->options.costs, &lanes->store,
-                                  &lanes->gang,   lanes->spans,           lanes->n_rings};
+                                  &lanes->gang,   lanes->spans,           lanes->n_rings,
+                                  lanes->capacity};
 }
 
 static uint16_t earliest(const struct gsim_lanes *lanes) {
@@ -573,6 +575,10 @@ static void step_out(struct gsim_arbiter *arbiter, uint16_t member, int64_t now_
     disturb(arbiter, now_ns);
     leave_lane(arbiter, member, now_ns);
     lanes->members[member].is_present = false;
+    if (lanes->store.pager) {
+        struct gsim_rotation rotation = rotation_of(arbiter, lanes);
+        gsim_turn_tell(&rotation, GSIM_SPAN_RESIDENT, &lanes->members[member], now_ns, now_ns, 0);
+    }
     gsim_memory_use_add(&arbiter->gone, &lanes->members[member].tenant.sum, 1);
     arbiter->n_present--;
     lanes->members[member].reports = 0;
@@ -751,6 +757,7 @@ struct gsim_arbiter_stats gsim_arbiter_stats(const struct gsim_arbiter *arbiter)
                                        .steps = arbiter->n_steps,
                                        .is_approximate = lanes->is_approximate,
                                        .has_shared_blocks = lanes->has_shared_blocks,
+                                       .has_unknown_traffic = lanes->has_unknown_traffic,
                                        .has_crowded_unequals = lanes->has_crowded_unequals,
                                        .bytes_in = arbiter->gone.bytes_in};
     for (uint16_t i = 0; i < lanes->capacity; i++)

@@ -187,6 +187,7 @@ struct gsim_rotation {
     struct gsim_gang_memory *gang; /* the members' memory on further GPUs */
     struct gsim_slice_log *spans; /* NULL: no observer */
     uint16_t n_lanes; /* that use the memory side by side */
+    uint16_t n_places; /* of members, in whichever lane */
 };
 
 /* The member that has the turn, or had it last. */

@@ -14,13 +14,14 @@ void gsim_turn_tell(const struct gsim_rotation *rotation, enum gsim_span_kind ki
                                                                 .bytes = bytes});
 }
 
-/* Logs how much memory of each member is resident, after some of it has moved. */
-static void tell_residency(const struct gsim_rotation *rotation, const struct gsim_ring *ring,
-                           int64_t now_ns) {
-    for (uint16_t place = 0; rotation->spans && place < ring->n; place++) {
-        const struct gsim_member *member = &rotation->members[ring->member[place]];
-        gsim_turn_tell(rotation, GSIM_SPAN_RESIDENT, member, now_ns, now_ns,
-                       gsim_store_resident_bytes(rotation->store, &member->tenant));
+/* Logs how much memory of each member is resident, after some of it has moved: what one lane brings
+ * in may push out memory of another. */
+static void tell_residency(const struct gsim_rotation *rotation, int64_t now_ns) {
+    for (uint16_t place = 0; rotation->spans && place < rotation->n_places; place++) {
+        const struct gsim_member *member = &rotation->members[place];
+        if (member->is_present)
+            gsim_turn_tell(rotation, GSIM_SPAN_RESIDENT, member, now_ns, now_ns,
+                           gsim_store_resident_bytes(rotation->store, &member->tenant));
     }
 }
 
@@ -42,7 +43,7 @@ int64_t gsim_turn_migrate(const struct gsim_rotation *rotation, const struct gsi
     if (move.bytes_in > 0)
         gsim_turn_tell(rotation, GSIM_SPAN_COPY_IN, member, move.begins_ns, move.ends_ns,
                        move.bytes_in);
-    tell_residency(rotation, ring, move.begins_ns);
+    tell_residency(rotation, move.begins_ns);
     return gsim_gang_memory_switch(rotation->gang, &turns[0], now_ns, move.starts_ns);
 }
 
@@ -61,7 +62,7 @@ void gsim_turn_sweep(const struct gsim_rotation *rotation, const struct gsim_rin
     int64_t stall_ns =
         gsim_gang_memory_sweep(rotation->gang, &member->tenant, &swept, pace.stall_ns);
     if (stall_ns > 0)
-        tell_residency(rotation, ring, now_ns);
+        tell_residency(rotation, now_ns);
     member->state.stall_ns += stall_ns;
 }
 

@@ -51,6 +51,7 @@ struct gsim_profile {
     const char *title; /* "NVIDIA H200 SXM 141 GB" */
     /* names that drivers give the device, "NVIDIA H200, ..."; NULL: not given */
     const char *products;
+    const char *in_rates; /* its name in a table of speeds; NULL: its own */
     int64_t value[GSIM_KEY_COUNT]; /* base units; of a curve: the number of its points */
     const struct gsim_curve_point *curve[GSIM_KEY_COUNT]; /* NULL for plain values */
     const char *text[GSIM_KEY_COUNT]; /* as written; of a share: the resulting number */

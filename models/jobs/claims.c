@@ -23,8 +23,8 @@ static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HB
 
 /* Keys from which kernels that share SMs block by block were computed. */
 static const enum gsim_key block_keys[] = {GSIM_KEY_SM_BLOCKS, GSIM_KEY_SM_BLOCK_SHARED_BYTES,
-                                           GSIM_KEY_MPS_SMS, GSIM_KEY_JOB_MEMORY_PPM,
-                                           GSIM_KEY_JOB_SPREAD_PPM};
+                                           GSIM_KEY_MPS_SMS, GSIM_KEY_JOB_SPREAD_PPM,
+                                           GSIM_KEY_HBM_STAGED_BY_SMS};
 
 static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
                                           GSIM_KEY_HOST_NUMA_GPUS};
@@ -73,6 +73,14 @@ static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
 static bool has_shared_blocks(const struct gsim_model *model) {
     for (uint32_t i = 0; i < model->shared.n_active; i++)
         if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_shared_blocks)
+            return true;
+    return false;
+}
+
+/* Whether the bytes of some of these kernels were not known. */
+static bool has_unknown_traffic(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_unknown_traffic)
             return true;
     return false;
 }
@@ -278,6 +286,7 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
     if (has_shared_blocks(model))
         mark_all(block_keys, sizeof block_keys / sizeof *block_keys, is_used);
+    is_used[GSIM_KEY_JOB_MEMORY_PPM] |= has_unknown_traffic(model);
     is_used[GSIM_KEY_CONTEXT_BYTES] |= counts_contexts(model);
     if (model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited)
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);
@@ -346,7 +355,7 @@ static bool takes_durations(const struct gsim_model *model) {
 const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     uint32_t n = 0,
              most =
-                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 4;
+                 (uint32_t)model->setup.n_profiles * (GSIM_KEY_COUNT + GSIM_MIG_PROFILES_MAX) + 5;
     const char **list = gsim_arena_array(model->setup.arena, most, sizeof *list);
     for (uint16_t type = 0; list && type < model->setup.n_profiles; type++) {
         const struct gsim_profile *profile = model->setup.profiles[type];
@@ -358,6 +367,9 @@ const char *const *gsim_claims_assumed(const struct gsim_model *model) {
     }
     if (list && guesses_kernels(model))
         list[n++] = "kernels=host_ms/launch.kernel_ns (rows do not give their number)";
+    if (list && model->is_unrated)
+        list[n++] = "rates=own columns (the table has no row of some model on a device on which it "
+                    "ran, or might have run)";
     if (list && shares_unknown_memory(model))
         list[n++] = "mem_gib=0 (no row gives the memory of its job)";
     if (list && takes_durations(model))

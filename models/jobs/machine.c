@@ -39,9 +39,20 @@ void gsim_machine_expect_nothing(struct gsim_model *model, gsim_slot slot) {
     gsim_eventq_cancel(&model->queue, slot);
 }
 
-static inline int64_t reached_at(const struct gsim_progress *progress, gsim_work work) {
+/* By the bits below 2^-32 as well. */
+GSIM_APART static int64_t reached_exactly(const struct gsim_machine_job *job,
+                                          const struct gsim_progress *progress, gsim_work work) {
+    gsim_u128 left_q64 = ((gsim_u128)(work - progress->done) << 32) - job->done_low;
+    gsim_u128 rate_q64 = (gsim_u128)progress->rate_q32 << 32 | job->rate_low;
+    return progress->since_ns + (int64_t)((left_q64 + rate_q64 - 1) / rate_q64);
+}
+
+static inline int64_t reached_at(const struct gsim_machine_job *job,
+                                 const struct gsim_progress *progress, gsim_work work) {
     if (work <= progress->done)
         return progress->since_ns;
+    if (gsim_rarely((job->rate_low | job->done_low) != 0))
+        return reached_exactly(job, progress, work);
     return progress->since_ns + gsim_work_time(work - progress->done, progress->rate_q32);
 }
 
@@ -49,14 +60,14 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_progress *progress = &model->progress[slot];
     if (gsim_rarely(job->phase == STOPPING && job->stop_at < job->need)) {
-        gsim_machine_expect(model, slot, STOPS, reached_at(progress, job->stop_at));
+        gsim_machine_expect(model, slot, STOPS, reached_at(job, progress, job->stop_at));
         return;
     }
-    int64_t end_ns = reached_at(progress, job->need);
+    int64_t end_ns = reached_at(job, progress, job->need);
     gsim_work watched =
         job->phase == RUNNING && job->threshold_ns >= 0 ? gsim_work_of_ns(job->threshold_ns) : -1;
     if (gsim_rarely(watched >= 0 && watched < job->need)) {
-        int64_t watch_ns = reached_at(progress, watched);
+        int64_t watch_ns = reached_at(job, progress, watched);
         if (watch_ns < end_ns) {
             gsim_machine_expect(model, slot, IS_WATCHED, watch_ns);
             return;
@@ -69,10 +80,18 @@ void gsim_machine_expect_progress(struct gsim_model *model, gsim_slot slot) {
 void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t rate_q32,
                            int64_t now_ns) {
     struct gsim_progress *progress = &model->progress[slot];
+    struct gsim_machine_job *job = &model->jobs[slot];
     progress->done += gsim_work_done(progress->rate_q32, now_ns - progress->since_ns);
-    if (progress->done >
-        model->jobs[slot].need) /* the last nanosecond may hold more than was left */
-        progress->done = model->jobs[slot].need;
+    if (gsim_rarely((job->rate_low | job->done_low) != 0)) {
+        gsim_u128 low = (gsim_u128)job->rate_low * (gsim_u128)(now_ns - progress->since_ns);
+        low += job->done_low;
+        progress->done += (gsim_work)(low >> 32);
+        job->done_low = (uint32_t)low;
+    }
+    if (progress->done > job->need) /* the last nanosecond may hold more than was left */
+        progress->done = job->need;
+    if (rate_q32 != progress->rate_q32)
+        job->rate_low = 0;
     progress->since_ns = now_ns;
     progress->rate_q32 = rate_q32;
 }

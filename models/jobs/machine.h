@@ -27,6 +27,7 @@
 #include "models/links/transfers.h"
 #include "models/jobs/shared_gpus.h"
 #include "sim/api/model.h"
+#include "sim/api/rates.h"
 #include "sim/base/eventq.h"
 
 enum phase { IDLE = 0, LOADING, RUNNING, STOPPING, SAVING };
@@ -37,6 +38,9 @@ enum ahead { NOTHING = 0, ENDS, STOPS, CLEARS, RUNS, IS_WATCHED };
 /* Fields that most jobs use come first. */
 struct gsim_machine_job {
     gsim_work need; /* total work */
+    /* The bits of a table's speed, and of the work done, below 2^-32. */
+    uint32_t rate_low, done_low;
+    uint32_t kind; /* in the table of speeds; GSIM_NO_KIND: it runs by its own columns */
     uint8_t phase, ahead, stop, keep;
     bool is_carried; /* its memory is under way */
     bool is_turning; /* has a context in the rotation of its GPU */
@@ -81,6 +85,8 @@ struct gsim_model {
     bool has_loaded;
     bool has_paces; /* some profile or application makes jobs faster or slower */
     bool has_shares; /* some job asks for a part of a GPU */
+    uint32_t *rates_device; /* by type: its place in the table of speeds; NULL: no table */
+    bool is_unrated; /* some job ran where the table has no row of its model */
     bool has_key[GSIM_KEY_COUNT]; /* keys from which some job's speed was computed */
     bool is_out_of_memory; /* in a call that cannot return it; advance does */
     struct gsim_shared shared;
@@ -120,9 +126,18 @@ void gsim_machine_set_rate(struct gsim_model *model, gsim_slot slot, uint64_t ra
 
 /* speed.c */
 enum { GSIM_PACE_ONE_MILLI = 1000 };
-void gsim_speed_init(struct gsim_model *model);
+enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log);
+/* A speed relative to where the job's work is counted, as Q32.32, and its bits below. */
+struct gsim_speed {
+    uint64_t rate_q32;
+    uint32_t low;
+};
 /* How fast the job runs on its units when it is alone there. */
+struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot);
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
+/* How fast it would run there. */
+struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
+                                  const struct gsim_where *where);
 
 /* boundaries.c */
 /* Fills in the lengths of iterations and kernels by the columns of the job's row. */

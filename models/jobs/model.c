@@ -79,10 +79,9 @@ static enum gsim_status open_device(const struct gsim_model_setup *setup, struct
         return gsim_no_memory(log, "opening the device model");
     gsim_link_shares_init(model);
     model->has_turners = setup->trace->column[GSIM_COL_REQUESTS] != NULL;
-    gsim_speed_init(model);
     gsim_eventq_init(&model->queue, setup->arena);
     *out = model;
-    return GSIM_OK;
+    return gsim_speed_init(model, log);
 }
 
 static bool reserve(struct gsim_model *model, uint32_t capacity) {
@@ -109,6 +108,9 @@ static void enter(struct gsim_model *model, gsim_slot slot) {
     job->need = gsim_work_of_ns(about->service_ns);
     job->threshold_ns = -1;
     job->sharing_gpu = UINT32_MAX;
+    job->kind = gsim_rarely(model->rates_device != NULL)
+                    ? gsim_rates_of_job(model->setup.trace, about->index)
+                    : GSIM_NO_KIND;
     model->progress[slot] = (struct gsim_progress){0};
     gsim_shared_forget(model, slot);
     if (gsim_rarely(model->setup.trace->column[GSIM_COL_ITERATIONS] ||
@@ -190,7 +192,9 @@ static inline void run_now(struct gsim_model *model, gsim_slot slot, int64_t now
         return;
     }
     model->progress[slot].since_ns = now_ns;
-    model->progress[slot].rate_q32 = gsim_speed_q32(model, slot);
+    struct gsim_speed speed = gsim_speed_of(model, slot);
+    model->progress[slot].rate_q32 = speed.rate_q32;
+    model->jobs[slot].rate_low = speed.low;
     gsim_machine_expect_progress(model, slot);
 }
 
@@ -633,6 +637,7 @@ const struct gsim_model_ops gsim_model_device = {
     .tell = tell,
     .quote = quote,
     .pace = gsim_speed_q32,
+    .rate = gsim_speed_there,
     .costs = gsim_counters_costs,
     .counters = gsim_counters_of,
     .progress = progress_column,

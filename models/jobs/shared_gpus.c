@@ -562,6 +562,7 @@ void gsim_shared_leave(struct gsim_model *model, gsim_slot slot, bool keeps_memo
         sharer->sum = sharer->before;
         gsim_arbiter_leave(arbiter, sharer->member, now_ns);
     }
+    deliver(model, sharer->gpu, arbiter); /* that it left, while the slot is the job's */
     gsim_gang_paging_scatter(model, slot, now_ns);
     disturb_all(model, slot, now_ns);
     model->jobs[slot].is_turning = false;

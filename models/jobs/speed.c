@@ -6,7 +6,10 @@
  * its profile; a job with an application profile runs by the ratio of its iteration's times here
  * and on the cluster's first device. A job that was given more GPUs than it asked for is faster by
  * a part of each; a job that was given fewer, or less of each, is slower in proportion, unless its
- * shape says that it keeps its rate. */
+ * shape says that it keeps its rate.
+ *
+ * A job of a model that stands in the table of speeds (--rates) runs by the table instead: its rate
+ * is the ratio of the row for its GPUs and nodes to the row by which its work is counted. */
 #include "models/jobs/machine.h"
 #include "sim/base/hints.h"
 
@@ -19,12 +22,36 @@ static bool is_neutral(const struct gsim_profile *profile) {
            value[GSIM_KEY_GANG_SWITCHES_SKEWED_PPM] == GSIM_PPM;
 }
 
-void gsim_speed_init(struct gsim_model *model) {
+static enum gsim_status find_devices(struct gsim_model *model, struct gsim_log *log) {
     const struct gsim_model_setup *setup = &model->setup;
-    model->has_paces = setup->trace->app_rate_q32 != NULL;
+    const struct gsim_rates *rates = setup->trace->rates;
+    uint32_t *device = gsim_arena_array(setup->arena, setup->n_profiles, sizeof *device);
+    if (!device)
+        return gsim_no_memory(log, "opening the device model");
+    for (uint16_t type = 0; type < setup->n_profiles; type++) {
+        const struct gsim_profile *profile = setup->profiles[type];
+        const char *name =
+            gsim_device_stem(profile->in_rates ? profile->in_rates : profile->name, setup->arena);
+        if (!name)
+            return gsim_no_memory(log, "opening the device model");
+        device[type] = gsim_rates_device(rates, name);
+        if (device[type] == GSIM_NO_KIND)
+            return gsim_fail(log, GSIM_BAD_INPUT, rates->path, 0,
+                             "no row is of '%s', which nodes of the cluster have; the table has "
+                             "'%s'%s",
+                             name, rates->device[0], rates->n_devices > 1 ? " and others" : "");
+    }
+    model->rates_device = device;
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_speed_init(struct gsim_model *model, struct gsim_log *log) {
+    const struct gsim_model_setup *setup = &model->setup;
+    model->has_paces = setup->trace->app_rate_q32 != NULL || setup->trace->rates;
     model->has_shares = setup->trace->column[GSIM_COL_SHARE_PPM] != NULL;
     for (uint16_t type = 0; type < setup->n_profiles; type++)
         model->has_paces |= !is_neutral(setup->profiles[type]);
+    return setup->trace->rates ? find_devices(model, log) : GSIM_OK;
 }
 
 /* The rate of the job on one device, without the effects of a gang. */
@@ -40,43 +67,78 @@ static uint64_t device_rate_q32(struct gsim_model *model, uint32_t job, uint16_t
     return (uint64_t)gsim_muldiv_floor((int64_t)GSIM_RATE_ONE, speed_milli, GSIM_PACE_ONE_MILLI);
 }
 
-/* The key of the rate of a gang that is spread over nodes or switches; GSIM_KEY_COUNT: it is on one
- * node. */
-static enum gsim_key span_key(const struct gsim_model *model, const struct gsim_job *about) {
+/* The GPUs on which a job runs, or would run. */
+struct site {
+    const struct gsim_profile *profile; /* of the first GPU */
+    const uint16_t *types; /* the types of its GPUs, in any order, at least one */
+    uint32_t n_types;
+    uint32_t n_units; /* 0: a pool, whose GPUs are those that the job asks for */
+    uint32_t nodes;
+    bool spans_nodes, spans_switches;
+};
+
+enum { MOST_TYPES = 64 };
+
+static uint32_t add_type(uint16_t *types, uint32_t n, uint16_t type) {
+    for (uint32_t i = 0; i < n; i++)
+        if (types[i] == type)
+            return n;
+    if (n < MOST_TYPES)
+        types[n++] = type;
+    return n;
+}
+
+/* The site of a job's units. */
+static struct site site_of(const struct gsim_model *model, const struct gsim_job *about,
+                           uint16_t types[MOST_TYPES]) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
-    bool is_skewed = gsim_trace_skew(model->setup.trace, about->index) > 0;
-    uint32_t first = about->n_units ? wiring->node_of_gpu[about->units[0].gpu] : 0;
-    bool spans_nodes = false, spans_switches = false;
-    for (uint32_t u = 1; u < about->n_units; u++) {
+    struct site site = {.profile = gsim_machine_profile(model, about->units, about->n_units),
+                        .types = types,
+                        .n_units = about->n_units,
+                        .nodes = 1};
+    uint32_t first = about->n_units ? wiring->node_of_gpu[about->units[0].gpu] : 0, last = first;
+    if (about->n_units == 0)
+        site.n_types = add_type(types, 0, 0);
+    for (uint32_t u = 0; u < about->n_units; u++) {
         uint32_t node = wiring->node_of_gpu[about->units[u].gpu];
-        spans_nodes |= node != first;
-        spans_switches |=
+        site.n_types = add_type(types, site.n_types, model->setup.type_of_gpu[about->units[u].gpu]);
+        site.nodes += node != last;
+        last = node;
+        site.spans_nodes |= node != first;
+        site.spans_switches |=
             wiring->switch_of_node && wiring->switch_of_node[node] != wiring->switch_of_node[first];
     }
-    if (spans_switches)
+    return site;
+}
+
+/* The key of the rate of a gang that is spread over nodes or switches; GSIM_KEY_COUNT: it is on one
+ * node. */
+static enum gsim_key span_key(const struct gsim_model *model, const struct gsim_job *about,
+                              const struct site *site) {
+    bool is_skewed = gsim_trace_skew(model->setup.trace, about->index) > 0;
+    if (site->spans_switches)
         return is_skewed ? GSIM_KEY_GANG_SWITCHES_SKEWED_PPM : GSIM_KEY_GANG_SWITCHES_PPM;
-    if (spans_nodes)
+    if (site->spans_nodes)
         return is_skewed ? GSIM_KEY_GANG_NODES_SKEWED_PPM : GSIM_KEY_GANG_NODES_PPM;
     return GSIM_KEY_COUNT;
 }
 
-static uint64_t slowest_rate_q32(struct gsim_model *model, const struct gsim_job *about) {
+static uint64_t slowest_rate_q32(struct gsim_model *model, const struct gsim_job *about,
+                                 const struct site *site) {
     uint64_t slowest = UINT64_MAX;
-    for (uint32_t u = 0; u < about->n_units; u++) {
-        uint16_t type = model->setup.type_of_gpu[about->units[u].gpu];
-        uint64_t rate = device_rate_q32(model, about->index, type);
+    for (uint32_t i = 0; i < site->n_types; i++) {
+        uint64_t rate = device_rate_q32(model, about->index, site->types[i]);
         slowest = rate < slowest ? rate : slowest;
     }
-    return about->n_units ? slowest : device_rate_q32(model, about->index, 0);
+    return slowest;
 }
 
 /* The rate on more GPUs than the job asked for: each further GPU is worth a part of one of its
  * own. */
 static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *about,
-                               uint64_t rate) {
-    int64_t own = about->gpus, more = (int64_t)about->n_units - own;
-    int64_t worth_ppm =
-        gsim_machine_profile(model, about->units, about->n_units)->value[GSIM_KEY_GANG_GROWN_PPM];
+                               const struct site *site, uint64_t rate) {
+    int64_t own = about->gpus, more = (int64_t)site->n_units - own;
+    int64_t worth_ppm = site->profile->value[GSIM_KEY_GANG_GROWN_PPM];
     model->has_key[GSIM_KEY_GANG_GROWN_PPM] = true;
     return (uint64_t)gsim_muldiv_floor((int64_t)rate, own * GSIM_PPM + more * worth_ppm,
                                        own * GSIM_PPM);
@@ -85,40 +147,108 @@ static uint64_t grown_rate_q32(struct gsim_model *model, const struct gsim_job *
 /* The rate on fewer GPUs than the job asked for, or on a smaller share of each: in proportion to
  * what it holds. */
 static uint64_t shrunk_rate_q32(struct gsim_model *model, const struct gsim_job *about,
-                                uint64_t rate) {
+                                const struct site *site, uint64_t rate) {
     int64_t asked_ppm = (int64_t)about->gpus * gsim_trace_share(model->setup.trace, about->index);
-    int64_t held_ppm = (int64_t)about->n_units * about->share_ppm;
-    if (about->n_units == 0 || about->keeps_rate || held_ppm >= asked_ppm)
+    int64_t held_ppm = (int64_t)site->n_units * about->share_ppm;
+    if (site->n_units == 0 || about->keeps_rate || held_ppm >= asked_ppm)
         return rate;
-    const struct gsim_profile *profile = gsim_machine_profile(model, about->units, about->n_units);
     model->has_key[GSIM_KEY_GANG_FEWER_PPM] = true;
-    held_ppm = gsim_muldiv_floor(held_ppm, profile->value[GSIM_KEY_GANG_FEWER_PPM], GSIM_PPM);
+    held_ppm = gsim_muldiv_floor(held_ppm, site->profile->value[GSIM_KEY_GANG_FEWER_PPM], GSIM_PPM);
     return held_ppm >= asked_ppm ? rate
                                  : (uint64_t)gsim_muldiv_floor((int64_t)rate, held_ppm, asked_ppm);
 }
 
-GSIM_APART static uint64_t some_pace_q32(struct gsim_model *model, const struct gsim_job *about,
-                                         bool is_uniform, bool is_together) {
-    uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about);
-    enum gsim_key key = is_together ? GSIM_KEY_COUNT : span_key(model, about);
+static uint64_t some_pace_q32(struct gsim_model *model, const struct gsim_job *about,
+                              const struct site *site) {
+    bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
+    uint64_t rate = is_uniform ? GSIM_RATE_ONE : slowest_rate_q32(model, about, site);
+    enum gsim_key key = span_key(model, about, site);
     if (key < GSIM_KEY_COUNT) {
-        const struct gsim_profile *profile =
-            gsim_machine_profile(model, about->units, about->n_units);
         model->has_key[key] = true;
-        rate = (uint64_t)gsim_muldiv_floor((int64_t)rate, profile->value[key], GSIM_PPM);
+        rate = (uint64_t)gsim_muldiv_floor((int64_t)rate, site->profile->value[key], GSIM_PPM);
     }
-    if (about->n_units > about->gpus)
-        rate = grown_rate_q32(model, about, rate);
-    rate = shrunk_rate_q32(model, about, rate);
+    if (site->n_units > about->gpus)
+        rate = grown_rate_q32(model, about, site, rate);
+    rate = shrunk_rate_q32(model, about, site, rate);
     return rate > 0 ? rate : 1;
 }
 
-uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
+/* --- by a table ------------------------------------------------------------------------------- */
+
+/* The speed on the slowest GPUs of the site; not there: the table has no row of the model on one of
+ * its devices. */
+static struct gsim_rated rated_at(const struct gsim_model *model, uint32_t kind,
+                                  const struct gsim_job *about, const struct site *site) {
+    const struct gsim_rates *rates = model->setup.trace->rates;
+    struct gsim_rated slowest = {.is_there = false};
+    uint32_t gpus = site->n_units ? site->n_units : about->gpus;
+    for (uint32_t i = 0; i < site->n_types; i++) {
+        struct gsim_rated one =
+            gsim_rates_find(rates, kind, model->rates_device[site->types[i]], gpus, site->nodes);
+        if (!one.is_there || one.tempo.digits == 0)
+            return one;
+        if (i == 0 || gsim_tempo_ratio_q64(one.tempo, slowest.tempo) >> 64 == 0)
+            slowest = one;
+    }
+    return slowest;
+}
+
+/* The speed at a site, and the table's number for it, which is 0 where the job runs by its own
+ * columns. */
+static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
+                                  const struct gsim_job *about, const struct site *site,
+                                  double *per_s) {
+    uint32_t kind = model->jobs[slot].kind;
+    struct gsim_rated rated = {.is_there = false};
+    if (kind != GSIM_NO_KIND)
+        rated = rated_at(model, kind, about, site);
+    *per_s = rated.per_s;
+    if (!rated.is_there) {
+        model->is_unrated |= kind != GSIM_NO_KIND;
+        return (struct gsim_speed){.rate_q32 = some_pace_q32(model, about, site)};
+    }
+    if (rated.tempo.digits == 0)
+        return (struct gsim_speed){0};
+    gsim_u128 q64 = gsim_tempo_ratio_q64(
+        rated.tempo, gsim_rates_reference(model->setup.trace->rates, kind, about->gpus));
+    struct gsim_speed speed = {(uint64_t)(q64 >> 32), (uint32_t)q64};
+    return speed.rate_q32 > 0 ? speed : (struct gsim_speed){.rate_q32 = 1};
+}
+
+GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
+                                               const struct gsim_job *about) {
+    uint16_t types[MOST_TYPES];
+    double per_s;
+    struct site site = site_of(model, about, types);
+    return speed_at(model, slot, about, &site, &per_s);
+}
+
+struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
     const struct gsim_job *about = gsim_machine_info(model, slot);
     bool is_uniform = !model->has_paces && model->setup.n_profiles == 1;
     bool is_together = about->is_on_one_node || about->n_units == 1;
     bool is_as_asked = !model->has_shares && (about->n_units == about->gpus || !about->n_units);
     if (gsim_mostly(is_together && is_uniform && is_as_asked))
-        return GSIM_RATE_ONE;
-    return some_pace_q32(model, about, is_uniform, is_together);
+        return (struct gsim_speed){.rate_q32 = GSIM_RATE_ONE};
+    return some_speed(model, slot, about);
+}
+
+uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
+    return gsim_speed_of(model, slot).rate_q32;
+}
+
+struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
+                                  const struct gsim_where *where) {
+    struct gsim_job about = *gsim_machine_info(model, slot);
+    struct site site = {.profile = model->setup.profiles[where->type],
+                        .types = &where->type,
+                        .n_types = 1,
+                        .n_units = where->gpus,
+                        .nodes = where->nodes,
+                        .spans_nodes = where->nodes > 1};
+    struct gsim_rate rate;
+    about.share_ppm = gsim_trace_share(model->setup.trace, about.index);
+    about.keeps_rate = false;
+    rate.pace_q32 = speed_at(model, slot, &about, &site, &rate.iterations_per_s).rate_q32;
+    return rate;
 }

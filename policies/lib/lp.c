@@ -268,6 +268,12 @@ static void exchange(struct gsim_lp *lp, uint32_t row, uint32_t column) {
     w->other[column] = leaves;
 }
 
+/* Exchanges that gain nothing are in place while each row finds its variable; after more of them
+ * the exchanges may go in a circle. */
+static bool is_idle(const struct gsim_lp *lp) {
+    return lp->work->n_idle > IDLE_MOST + lp->n_rows;
+}
+
 /* --- which column enters ---------------------------------------------------------------------- */
 
 /* -1: below its bounds, 1: above them, 0: within. */
@@ -302,7 +308,7 @@ static void score_gain(struct gsim_lp *lp) {
 /* -1: no column gains. */
 static int64_t choose_column(const struct gsim_lp *lp) {
     const struct gsim_lp_work *w = lp->work;
-    bool is_first = w->n_idle > IDLE_MOST;
+    bool is_first = is_idle(lp);
     int64_t chosen = -1;
     double most = WORTHWHILE;
     for (uint32_t c = 0; c < lp->n_columns; c++) {
@@ -361,7 +367,7 @@ static double farthest(const struct gsim_lp *lp, uint32_t column, double directi
  * variable with the smallest number. */
 static struct step choose_row(const struct gsim_lp *lp, uint32_t column, double direction) {
     const struct gsim_lp_work *w = lp->work;
-    bool is_first = w->n_idle > IDLE_MOST;
+    bool is_first = is_idle(lp);
     double most = 0, reach = farthest(lp, column, direction, is_first ? 0 : w->tolerance);
     double range = w->range[w->other[column]];
     struct step chosen = {.length = range, .row = range < GSIM_LP_NO_BOUND ? FLIP : NO_ROW}, step;

@@ -168,6 +168,9 @@ struct gsim_model_ops {
                                int64_t now_ns);
     /* The job's speed alone on job.units (without units: on the device of reference), Q32. */
     uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
+    /* The job's speed alone there, by the code that charges it. */
+    struct gsim_rate (*rate)(struct gsim_model *model, gsim_slot slot,
+                             const struct gsim_where *where);
     /* costs and counters: for a job with told progress. */
     struct gsim_costs (*costs)(const struct gsim_model *model, gsim_slot slot);
     void (*counters)(const struct gsim_model *model, gsim_slot slot, int64_t now_ns,

@@ -71,9 +71,7 @@ bool gsim_jobs_open(struct gsim_core *core) {
     return grow_slots(core);
 }
 
-/* Memory with the context; a job that fills the largest GPU is assumed to have run there alone, and
- * keeps fitting. */
-static int64_t with_context(const struct gsim_core *core, int64_t bytes) {
+int64_t gsim_jobs_with_context(const struct gsim_core *core, int64_t bytes) {
     int64_t room = core->largest_bytes - bytes;
     int64_t context = core->context_bytes < room ? core->context_bytes : room;
     return bytes > 0 && context > 0 ? bytes + context : bytes;
@@ -90,7 +88,7 @@ static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     own->last_ns = core->view.now_ns;
     own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
     if (gsim_rarely(core->context_bytes > 0))
-        own->request.mem_bytes = with_context(core, own->request.mem_bytes);
+        own->request.mem_bytes = gsim_jobs_with_context(core, own->request.mem_bytes);
 }
 
 gsim_slot gsim_jobs_enter(struct gsim_core *core, uint32_t job) {

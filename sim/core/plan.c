@@ -240,6 +240,16 @@ static inline struct memory take_memory(struct gsim_core *core, gsim_slot slot) 
                                                          : (struct memory){0};
 }
 
+/* Whether the table of speeds says that the job cannot run on the units that it was given. */
+GSIM_APART static bool breaks_table(struct gsim_plan *plan, gsim_slot slot) {
+    if (plan->core->ops->pace(plan->core->model, slot) > 0)
+        return false;
+    (void)gsim_plan_broke(plan, slot, "placing",
+                          "by the table of speeds (--rates) its model cannot run on so many GPUs "
+                          "of that device");
+    return true;
+}
+
 static inline void note_place(struct gsim_plan *plan, gsim_slot slot, struct memory had) {
     struct gsim_op *op = append(plan, GSIM_OP_PLACE, slot);
     if (!op)
@@ -291,7 +301,7 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     if (gsim_rarely(shape->keeps_rate) && found.n_units < core->jobs.gpus[job])
         own->ignored_gpus = core->jobs.gpus[job] - found.n_units;
     note_place(plan, job, had);
-    return true;
+    return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
 }
 
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
@@ -330,7 +340,7 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     core->jobs.info[job].share_ppm = own->request.shape.share_ppm;
     core->jobs.info[job].keeps_rate = false;
     note_place(plan, job, had);
-    return true;
+    return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
 }
 
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
@@ -461,7 +471,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 }
 
 /* A waiting job holds no units; a running job gives its units up as if preempted. */
-bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+static bool end_job(struct gsim_plan *plan, gsim_slot job, bool is_declined) {
     *plan->core->at_hand = job;
     bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
     const char *why =
@@ -471,11 +481,20 @@ bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
     struct gsim_op *op = append(plan, GSIM_OP_END, job);
     if (!op)
         return false;
+    op->value = is_declined;
     plan->touched[job] = plan->n;
     if (!waits)
         release_for(plan->core, job, GSIM_KEEP_DISCARD);
     gsim_plan_refresh_view(plan->core);
     return true;
+}
+
+bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+    return end_job(plan, job, false);
+}
+
+bool gsim_plan_decline(struct gsim_plan *plan, gsim_slot job) {
+    return end_job(plan, job, true);
 }
 
 /* Only units from before this plan can be supposed free: those it placed are undone with it. */
@@ -606,6 +625,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_keep)op->keep);
         break;
     case GSIM_OP_END:
+        core->jobs.core[op->slot].is_declined = op->value != 0;
         gsim_job_end(core, op->slot);
         break;
     case GSIM_OP_SUPPOSE: /* refused before anything is applied */

@@ -85,3 +85,14 @@ check "an application by its roofline" "$alone" "$(ends --cluster "$tmp/apps.ini
 other=$(ends --device h200 "$tmp/app.csv")
 check "which is another time than on the first device" 1 \
     "$(awk -v a="$alone" -v b="$other" 'BEGIN { print (a > 1.5 * b) }')"
+
+# --- what a cluster can never give is said before the run, with the job and what it lacks
+printf '[node big]\ncount=2\ngpus=1\ndevice=h200\n[node small]\ncount=2\ngpus=1\ndevice=rtx3080\n' >"$tmp/contexts.ini"
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\na,0,1,2,9.5\nb,0,1,4,9.5\n' >"$tmp/contexts.csv"
+expect "contexts beside a gang's memory" 3 "contexts.csv:3: column 'mem_gib': job 'b' needs 10.013GiB of memory with its context (context.bytes) on each of 4 GPUs; only 2 GPUs" \
+    "$gsim" --policy xsched --cluster "$tmp/contexts.ini" "$tmp/contexts.csv"
+expect "a policy without contexts runs it" 0 "JCT mean" "$gsim" --policy fifo --cluster "$tmp/contexts.ini" "$tmp/contexts.csv"
+printf 'job_id,submit_s,duration_s,gpus,cpus\na,0,1,2,8\nb,0,1,2,10\n' >"$tmp/cpus.csv"
+expect "CPUs that no node has" 3 "cpus.csv:3: column 'cpus': job 'b' needs 5.000 CPUs beside each of 2 GPUs; only 0 GPUs" \
+    "$gsim" --policy gandiva --nodes 2 --gpus-per-node 1 --cpus-per-node 4 "$tmp/cpus.csv"
+expect "CPUs that two nodes have" 0 "JCT mean" "$gsim" --policy gandiva --nodes 2 --gpus-per-node 1 --cpus-per-node 5 "$tmp/cpus.csv"

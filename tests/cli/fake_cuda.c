@@ -49,6 +49,9 @@ int cuCtxCreate_v2(void **context, unsigned flags, int device) {
     *context = context;
     return result("cuCtxCreate_v2");
 }
+int cuCtxSetCurrent(void *context) {
+    return context ? 0 : 1;
+}
 int cuCtxDestroy_v2(void *context) {
     (void)context;
     return 0;
@@ -110,7 +113,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
 }
 int cuModuleLoadData(void **module, const void *image) {
     *module = module;
-    return strstr(image, ".visible .entry watch") ? 0 : 218;
+    return strstr(image, ".visible .entry ") ? 0 : 218;
 }
 int cuModuleUnload(void *module) {
     (void)module;

@@ -56,6 +56,10 @@ for policy in timeslice uvm nvshare msched; do
     timeline $policy --policy $policy $sets $own
     # shellcheck disable=SC2086
     "$gsim" --quiet --policy $policy $sets --db "$tmp/$policy-alone.db" $own >/dev/null 2>&1
+    # memory on a GPU is that of jobs that are on it: a job that is done has none there
+    check "$policy: no memory is shown on a GPU in the end" 0 "$(grep '"name":"resident: ' "$tmp/$policy.json" |
+        sed 's/.*"name":"\([^"]*\)".*"bytes":\([0-9]*\).*/\1 \2/' |
+        awk '{ bytes[$2] = $3 } END { for (job in bytes) sum += bytes[job]; print sum + 0 }')"
     check "$policy: the same run when watched" "$(sqlite3 "$tmp/$policy-alone.db" 'SELECT job_id, end_ns, stall_ns, bytes_in, bytes_out FROM job')" \
         "$(sqlite3 "$tmp/$policy.db" 'SELECT job_id, end_ns, stall_ns, bytes_in, bytes_out FROM job')"
     check "$policy: slices are the jobs' work" 0 "$(ask "$tmp/$policy.json" "$tmp/$policy.db" "SELECT count(*) FROM (SELECT name,

@@ -13,7 +13,7 @@
 #include "traces/generate.h"
 #include "traces/spec_read.h"
 
-enum { FIRST = 101, SEEDS = 50, CHOICES = 6 };
+enum { FIRST = 101, SEEDS = 50 / TEST_FEWER, CHOICES = 6 };
 
 static const char *const choices[CHOICES] = {"choice=auto",   "choice=resident",
                                              "choice=host",   "choice=checkpoint",
@@ -38,7 +38,7 @@ static double jct_s(const struct gsim_trace *trace, const char *choice,
 }
 
 /* Returns the mean of its mean JCTs over that of the best of the fixed ways. most bounds the mean of the
- * ratios of single traces, most_of_one each of them. */
+ * ratios of single traces, most_of_one each of them. A slow build has too few traces to judge means. */
 static double check_spec(const char *name, const char *const *device_sets, double most,
                          double most_of_one) {
     double sum[CHOICES] = {0}, ratios = 0, worst = 0;
@@ -68,8 +68,10 @@ static double check_spec(const char *name, const char *const *device_sets, doubl
         "# %s%s: %.3f of the best fixed way on average, %.3f at worst; %.3f of the best in the "
         "mean\n",
         name, device_sets ? ", slow link" : "", ratios / SEEDS, worst, sum[0] / least);
-    assert_true(ratios / SEEDS <= most);
     assert_true(worst <= most_of_one);
+    if (TEST_FEWER > 1)
+        return 0;
+    assert_true(ratios / SEEDS <= most);
     return sum[0] / least;
 }
 

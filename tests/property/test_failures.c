@@ -61,7 +61,7 @@ static void check_shares(const struct gsim_summary *summary) {
 static void test_every_policy(void **state) {
     (void)state;
     for (size_t p = 0; p < N_POLICIES; p++)
-        for (int64_t seed = 1; seed <= 5; seed++) {
+        for (int64_t seed = 1; seed <= (TEST_FEWER > 1 ? 1 : 5); seed++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
             struct test_run how = failing(&trace, policies[p], seed);
@@ -81,12 +81,13 @@ static void test_every_policy(void **state) {
 
 /* Jobs of up to 40 GiB page on GPUs of 16, in each iteration and while they are paused: what they had
  * there goes with their node, and none finds it again. They take up to a hundred times longer than alone,
- * so they have a twentieth of their work, and still meet failures. */
+ * so they have a twentieth of their work, and still meet failures. A slow build tries every third policy. */
 static void test_managed_memory(void **state) {
     (void)state;
     static const char *const sets[] = {"memory=uvm", NULL};
-    for (size_t p = 0; p < N_POLICIES; p++)
-        for (int64_t seed = 1; seed <= 3 && test_knows(policies[p], "memory"); seed++) {
+    for (size_t p = 0; p<N_POLICIES; p += TEST_FEWER> 1 ? 3 : 1)
+        for (int64_t seed = 1;
+             seed <= (TEST_FEWER > 1 ? 1 : 3) && test_knows(policies[p], "memory"); seed++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
             int64_t *mem_bytes = gsim_arena_array(arena, trace.n_jobs, sizeof *mem_bytes);

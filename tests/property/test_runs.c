@@ -10,8 +10,8 @@
 #include <glob.h>
 #include <string.h>
 
-#include "sim/app/check/laws.h"
-#include "sim/app/check/small.h"
+#include "sim/study/laws.h"
+#include "sim/study/small.h"
 #include "sim/app/setup/setup.h"
 #include "tests/support/runner.h"
 
@@ -22,7 +22,7 @@ static const char *const policies[] = {
 };
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
-/* The rules of sim/app/check/laws.h. */
+/* The rules of sim/study/laws.h. */
 static void hold_laws(const struct gsim_result *result, bool shares,
                       const struct gsim_holdings *holdings, struct gsim_arena *arena) {
     struct gsim_run_facts facts = {.policy = result->summary.policy,
@@ -65,19 +65,18 @@ static void check_run(const struct gsim_trace *trace, const char *policy, const 
 }
 
 /* Policies that hand a GPU around every few milliseconds take minutes over jobs of days, turn after
- * turn alike. They see such a sample a hundred times faster; iterations keep their length, and are
+ * turn alike. They see such a sample that many times faster; iterations keep their length, and are
  * fewer. */
-static void hurry(struct gsim_trace *trace, struct gsim_arena *arena) {
-    enum { FASTER = 100 * TEST_FEWER };
+static void hurry(struct gsim_trace *trace, int64_t times, struct gsim_arena *arena) {
     int64_t *submit_ns = gsim_arena_array(arena, trace->n_jobs, sizeof *submit_ns);
     int64_t *service_ns = gsim_arena_array(arena, trace->n_jobs, sizeof *service_ns);
     int64_t *iterations = gsim_arena_array(arena, trace->n_jobs, sizeof *iterations);
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job), fewer = (n + FASTER) / FASTER;
+        int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job), fewer = (n + times) / times;
         iterations[job] = n > 0 ? fewer : n;
-        submit_ns[job] = trace->submit_ns[job] / FASTER;
+        submit_ns[job] = trace->submit_ns[job] / times;
         service_ns[job] =
-            n > 0 ? trace->service_ns[job] / n * fewer : trace->service_ns[job] / FASTER;
+            n > 0 ? trace->service_ns[job] / n * fewer : trace->service_ns[job] / times;
     }
     trace->submit_ns = submit_ns;
     trace->service_ns = service_ns;
@@ -104,8 +103,11 @@ static void test_every_policy_over_every_sample(void **state) {
             for (uint32_t nodes = 1; nodes <= 2; nodes++) {
                 struct gsim_arena *arena = gsim_arena_new();
                 struct gsim_trace trace = test_read(files.gl_pathv[f], arena);
+                /* where each turn pages, a turn is as much work as ten others */
                 if (test_policy(policies[p])->shares_gpus)
-                    hurry(&trace, arena);
+                    hurry(&trace,
+                          test_policy(policies[p])->oversubscribes ? 1000 : 100 * TEST_FEWER,
+                          arena);
                 if (test_policy(policies[p])->oversubscribes)
                     give_memory(&trace, arena);
                 check_run(&trace, policies[p], nodes == 1 ? "h200" : "ideal", nodes, arena);
@@ -216,7 +218,7 @@ static void test_time_scale(void **state) {
     (void)state;
     static const char *const scalable[] = {"exclusive", "fifo", "backfill", "easy-backfill",
                                            "sjf",       "srtf", "srsf"};
-    for (uint64_t seed = 1; seed <= 50; seed++)
+    for (uint64_t seed = 1; seed <= 50 / TEST_FEWER; seed++)
         for (size_t p = 0; p < sizeof scalable / sizeof *scalable; p++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace one = small_trace(seed, 1000003, arena);
@@ -241,19 +243,19 @@ static void decide_and_look(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     for (uint32_t i = 0; i < ctx->view->jobs.n_active; i++)
         assert_true(gsim_attained_ns(ctx->view, ctx->view->jobs.active[i]) >= 0);
     if (ctx->view->jobs.n_active > ctx->view->changes.n_completed)
-        gsim_plan_wake(plan, ctx->view->now_ns + 314159265);
+        gsim_plan_wake(plan, ctx->view->now_ns + 31415926);
 }
 
-/* A policy that is woken every 0.3 s for nothing, and asks what everybody has done, gets the same
+/* A policy that is woken every 31 ms for nothing, and asks what everybody has done, gets the same
  * result: advance(a + b) equals advance(a), advance(b), also where memory is paged. las sets timers of
  * its own, so it is left out. */
 static void test_looking_changes_nothing(void **state) {
     (void)state;
     static const char *const timerless[] = {"fifo", "backfill", "sjf", "srtf", "srsf", "timeslice"};
-    for (uint64_t seed = 1; seed <= 20; seed++)
+    for (uint64_t seed = 1; seed <= 20 / TEST_FEWER; seed++)
         for (size_t p = 0; p < sizeof timerless / sizeof *timerless; p++) {
             struct gsim_arena *arena = gsim_arena_new();
-            struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S, arena);
+            struct gsim_trace trace = small_trace(seed, GSIM_NS_PER_S / 10, arena);
             static const char *const paging[] = {"memory=uvm", NULL};
             bool is_paging = seed % 2;
             struct test_run run = {.trace = &trace,

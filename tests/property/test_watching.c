@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "sim/app/observers/occupancy.h"
+#include "sim/study/occupancy.h"
 #include "sim/base/rng.h"
 #include "sim/base/sort.h"
 #include "tests/support/runner.h"

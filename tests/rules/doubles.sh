@@ -6,7 +6,7 @@
 set -u
 # What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
 measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
-generators='traces/build traces/csv.c traces/distribution traces/fit traces/generate traces/overlap traces/shake traces/spec traces/values'
+generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/shake traces/spec traces/values'
 numeric='policies/lib/lp policies/lib/shares policies/lib/assignment'
 without_comments() {
     awk '{

@@ -8,7 +8,7 @@ build=$1
 LC_ALL=C
 export LC_ALL
 . tests/support/check.sh
-files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
+files=$(ls include/gsim/*.h include/gsim/*.def sim/*/*.[ch] sim/study/*.def sim/app/*/*.[ch] sim/app/*/*.def models/*/*.[ch] models/*/*.def models/devices/*.ini traces/*.[ch] traces/*.def policies/*.[ch] policies/*/*.[ch] policies/*.def)
 # --- files that the linker takes: each that defines a name which a file taken before lacks
 linked() { # folder of objects: "OWNER FILE.c"
     for object in "$1"/*.o "$1"/*/*.o; do
@@ -38,7 +38,7 @@ say "each policy's sums have every file that is linked for it" $?
 grep -v "^las policies/lib/service.c$" "$tmp/listed" >"$tmp/short"
 [ -n "$(comm -13 "$tmp/short" "$tmp/linked")" ]
 say "and a file that is left out is found" $?
-for file in sim/core/engine.c sim/base/rng.c models/jobs/shared_gpus.c traces/generate.c $(ls sim/app/setup/*.c | grep -v /command_) include/gsim/policy.h; do
+for file in sim/core/engine.c sim/base/rng.c models/jobs/shared_gpus.c traces/generate.c $(ls sim/app/setup/*.c | grep -v /command_) sim/study/samples.c include/gsim/policy.h; do
     grep -q " $file\$" "$tmp/parts" || echo "$file"
 done >"$tmp/log"
 [ ! -s "$tmp/log" ]

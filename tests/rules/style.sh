@@ -59,6 +59,23 @@ if [ "$percent" -ge 15 ] && [ "$percent" -le 25 ]; then
 else
     echo "not ok comments are 15 to 25 % of the headers: $percent %"
 fi
+# Prints "ROOM PERCENT" for each room with more than that part of the lines: a folder at the root, or one
+# of sim.
+large_rooms() { # most percent, file...
+    most=$1
+    shift
+    wc -l "$@" | awk -v most="$most" '$2 != "total" {
+            room = $2
+            if (!sub(/\/[^\/]*\.[a-z]*$/, "", room)) next
+            n = split(room, part, "/")
+            lines[part[1] (part[1] == "sim" && n > 1 ? "/" part[2] : "")] += $1
+            all += $1
+        }
+        END { for (room in lines) if (100 * lines[room] > most * all) print room, int(100 * lines[room] / all) }'
+}
+# shellcheck disable=SC2086
+large=$(large_rooms 30 $rooms)
+if [ -z "$large" ]; then echo "ok no room has more than 30 % of the code"; else printf 'not ok no room has more than 30 %% of the code\n%s\n' "$large"; fi
 big=$(for f in $sources; do
     most=800
     n=$(wc -l <"$f")
@@ -90,6 +107,14 @@ case $(long_functions 70 "$tmp/long.c" "$tmp/short.c") in
 esac
 printf '%0101d\n' 0 >"$tmp/wide.txt"
 printf '/* one\n * two */\nint a;\n\n' >"$tmp/half.h"
+mkdir -p "$tmp/rooms/sim/a/b" "$tmp/rooms/sim/c"
+seq 1 40 >"$tmp/rooms/sim/a/b/x.c"
+seq 1 60 >"$tmp/rooms/sim/c/y.c"
+if [ "$(cd "$tmp/rooms" && large_rooms 40 sim/a/b/x.c sim/c/y.c)" = "sim/c 60" ]; then
+    echo "ok the rule of rooms finds a large one"
+else
+    echo "not ok the rule of rooms finds a large one"
+fi
 if [ "$(wide_lines "$tmp/wide.txt" "$tmp/short.c")" = "$tmp/wide.txt:1" ] && [ "$(comment_percent "$tmp/half.h")" = 50 ]; then
     echo "ok the rules of width and of comments can fail"
 else

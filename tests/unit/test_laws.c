@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rules that hold of any run (sim/app/check/laws.h) find results that break them. */
+/* The rules that hold of any run (sim/study/laws.h) find results that break them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "sim/app/check/laws.h"
-#include "sim/app/check/small.h"
+#include "sim/study/laws.h"
+#include "sim/study/small.h"
 #include "sim/app/setup/setup.h"
 #include "tests/support/runner.h"
 

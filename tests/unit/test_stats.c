@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/app/statistics/dependence.h"
+#include "sim/study/dependence.h"
 #include "sim/base/rng.h"
 #include "sim/core/stats.h"
 #include "tests/support/runner.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/app/observers/timeline.h"
+#include "sim/study/timeline.h"
 
 enum { N_JOBS = 4, MOST_BYTES = 1 << 16 };
 

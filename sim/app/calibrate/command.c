@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "models/hardware/profile.h"
-#include "sim/app/calibrate/calibrate.h"
+#include "sim/calibrate/calibrate.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 enum { DEVICE_NAME = 48 };
 

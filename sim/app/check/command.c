@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include "sim/app/apart/apart.h"
-#include "sim/app/check/laws.h"
-#include "sim/app/check/small.h"
+#include "sim/study/laws.h"
+#include "sim/study/small.h"
 #include "sim/app/cli/invocation.h"
-#include "sim/app/cli/output.h"
-#include "sim/app/exec/exec.h"
+#include "sim/study/output.h"
+#include "sim/exec/exec.h"
 #include "sim/app/setup/setup.h"
 
 /* HANG_S: without --policy-timeout. PATIENCE_S: of cutting a trace down. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/app/cli/cli.h"
-#include "sim/app/cli/output.h"
 #include "sim/app/workload/fit_spec.h"
+#include "sim/study/output.h"
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "traces/fit.h"

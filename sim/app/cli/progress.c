@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 /* The interval at which a reader can still follow the numbers. */
 static const double show_every_s = 0.1;

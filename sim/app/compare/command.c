@@ -225,6 +225,8 @@ enum gsim_status gsim_command_compare(struct gsim_cli *cli) {
         return gsim_no_memory(cli->log, "starting");
     c->cli = cli;
     c->setup = setup;
+    if (cli->value[GSIM_OPT_REAL])
+        return gsim_compare_real(cli, setup);
     if (!cli->value[GSIM_OPT_POLICIES])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
                          "which policies? gsim compare --policies fifo,srtf,las trace.csv");

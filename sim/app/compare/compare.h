@@ -4,10 +4,10 @@
 #ifndef GSIM_APP_COMPARE_H
 #define GSIM_APP_COMPARE_H
 
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
-#include "sim/app/statistics/latencies.h"
-#include "sim/app/statistics/stats.h"
+#include "sim/study/latencies.h"
+#include "sim/study/stats.h"
 
 /* One run of the grid replication x policy. */
 struct gsim_compare_task {
@@ -39,6 +39,10 @@ static inline const struct gsim_summary *gsim_compare_summary(const struct gsim_
                                                               int contender, int replication) {
     return &gsim_compare_at(c, contender, replication)->result.summary;
 }
+
+/* --- real.c: a run of gsim drive beside its simulation (--real) ------------------------------- */
+
+enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup);
 
 /* --- stats.c ---------------------------------------------------------------------------------- */
 

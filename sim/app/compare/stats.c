@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "sim/app/compare/compare.h"
-#include "sim/app/statistics/dependence.h"
+#include "sim/study/dependence.h"
 
 struct units {
     const struct gsim_compare *c;

@@ -15,6 +15,7 @@
 #include "sim/app/drive/gpus.h"
 #include "sim/app/drive/rehearsal.h"
 #include "sim/app/drive/rows.h"
+#include "sim/app/drive/work_gpu.h"
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
 #include "sim/app/results/db_real.h"
@@ -230,6 +231,16 @@ static enum gsim_status finish(struct drive *d, const struct gsim_result *result
     return status;
 }
 
+/* Rows without a command become kernels of a length that is known on a GPU that is idle. */
+static enum gsim_status measure_speed(struct drive *d) {
+    d->executor.steps_per_ms = gsim_work_steps_per_ms(d->gpus.number[0]);
+    return d->executor.steps_per_ms > 0
+               ? GSIM_OK
+               : gsim_fail(d->cli->log, GSIM_FAILED, NULL, 0,
+                           "no kernel runs on GPU %u, which jobs without a command need",
+                           d->gpus.number[0]);
+}
+
 /* All that can be refused before a job starts. */
 static enum gsim_status prepare(struct drive *d, struct gsim_outfile *jobs) {
     struct gsim_cli *cli = d->cli;
@@ -248,11 +259,13 @@ static enum gsim_status prepare(struct drive *d, struct gsim_outfile *jobs) {
     if (status == GSIM_OK)
         status = number_gpus(d);
     if (status == GSIM_OK)
-        status = gsim_rows_check(&d->setup->trace, d->executor.is_dry, cli->log);
+        status = gsim_rows_check(&d->setup->trace, cli->log);
     if (status == GSIM_OK)
         status = gsim_rehearse(d->setup, &d->executor, cli->io, cli->log);
     if (status == GSIM_OK)
         status = make_folder(d);
+    if (status == GSIM_OK && !d->executor.is_dry && gsim_rows_need_work(&d->setup->trace))
+        status = measure_speed(d);
     return status == GSIM_OK ? gsim_run_output_open(cli, jobs) : status;
 }
 

@@ -32,6 +32,7 @@ struct task {
     bool is_killed; /* after its grace */
     int64_t threshold_ns; /* GSIM_WATCH_ATTAINED, or -1 */
     int64_t deadline_ns; /* of the wall; GSIM_NEVER: none */
+    int64_t stalled_since_ns; /* while it loads, or saves */
 };
 
 struct pending {
@@ -207,7 +208,13 @@ static void start(struct gsim_model *model, gsim_slot slot, bool is_resumed, int
     task->deadline_ns = GSIM_NEVER;
 }
 
+static void end_stall(struct task *task, int64_t at_ns) {
+    if (task->phase == LOADING || task->phase == SAVING)
+        task->driven.stall_ns += at_ns - task->stalled_since_ns;
+}
+
 static void run_on(struct gsim_model *model, gsim_slot slot, int64_t now_ns) {
+    end_stall(&model->tasks[slot], now_ns);
     model->tasks[slot].phase = RUNNING;
     set_rate(model, slot, GSIM_RATE_ONE, now_ns);
 }
@@ -238,6 +245,7 @@ static enum gsim_when admit(struct gsim_model *model, gsim_slot slot, enum gsim_
     start(model, slot, from == GSIM_HELD, now_ns);
     if (from == GSIM_HELD) {
         model->tasks[slot].phase = LOADING;
+        model->tasks[slot].stalled_since_ns = now_ns;
         return GSIM_LATER;
     }
     run_on(model, slot, now_ns);
@@ -302,6 +310,7 @@ static void complete(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
 static void serve_end(struct gsim_model *model, gsim_slot slot, int64_t at_ns) {
     struct task *task = &model->tasks[slot];
     bool is_given_up = task->keep == GSIM_KEEP_DISCARD && !task->has_told_end;
+    end_stall(task, at_ns);
     switch ((enum phase)task->phase) {
     case LOADING: /* the core learns that it ran, and then that it ended */
         expect(model, slot, GSIM_EVENT_RUNNING, at_ns);
@@ -348,6 +357,7 @@ static void serve_line(struct gsim_model *model, gsim_slot slot, const char *lin
     if (strcmp(word, "saved") == 0 && task->phase == STOPPING) {
         stopped_for_good(model, slot, at_ns);
         task->phase = SAVING;
+        task->stalled_since_ns = at_ns;
         expect(model, slot, GSIM_EVENT_STOPPED, at_ns);
     }
     task->has_told_end |= strcmp(word, "end") == 0;

@@ -15,6 +15,7 @@ struct gsim_driven {
     uint32_t job; /* in the trace */
     int64_t begin_ns, end_ns; /* of its first process, and of its last */
     int64_t ran_ns; /* on its GPUs, without the times of its stops */
+    int64_t stall_ns; /* on its GPUs without progress: its state is saved, or comes back */
     int64_t iterations; /* that it has told of; -1: it has not cooperated */
     uint32_t starts, stops; /* of processes; and times that it lost its GPUs */
     int exit_code; /* 128 and the signal, if one ended it; -1: it never ran */
@@ -29,6 +30,7 @@ struct gsim_executor {
     const char *logs; /* a folder for the jobs' output and state */
     int64_t speed_up; /* of the clock and of sleeps; 1 on real GPUs */
     int64_t grace_ns; /* of the wall: how long a job has to end, or to save */
+    int64_t steps_per_ms; /* of the GPUs, for rows without a command; 0: not measured */
     bool is_dry; /* no GPU: rows without a command sleep */
     bool cooperates; /* commands use sim/job/gsim_job.h */
     const volatile sig_atomic_t *asked_to_stop;

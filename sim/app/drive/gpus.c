@@ -179,10 +179,18 @@ enum gsim_status gsim_gpus_find(struct gsim_gpus *gpus, struct gsim_arena *arena
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
+/* A file of another user can be locked too, and is not created again. */
+static int open_lock(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd >= 0 || errno != ENOENT
+               ? fd
+               : open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+}
+
 /* A lock of the kernel's, which ends with the process in whatever way that ends. */
 enum gsim_status gsim_gpus_lock_file(struct gsim_gpus *gpus, const char *path, const char *what,
                                      struct gsim_log *log) {
-    int fd = gpus->n_locks <= GSIM_DRIVE_GPUS ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    int fd = gpus->n_locks <= GSIM_DRIVE_GPUS ? open_lock(path) : -1;
     if (fd < 0)
         return gsim_fail(log, GSIM_FAILED, path, 0, "cannot open it: %s", strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {

@@ -45,14 +45,10 @@ static enum gsim_status refuse(const struct gsim_trace *trace, uint32_t job, str
                      gsim_trace_id(trace, job), why, word);
 }
 
-static enum gsim_status check_row(const struct gsim_trace *trace, uint32_t job, bool is_dry,
+static enum gsim_status check_row(const struct gsim_trace *trace, uint32_t job,
                                   struct gsim_log *log) {
-    const char *command = gsim_start_command(trace, job);
     if (gsim_trace_get(trace, GSIM_COL_REQUESTS, job) > 0)
         return refuse(trace, job, log, "serves requests: gsim drive runs batch jobs", "");
-    if (!command && !is_dry)
-        return refuse(trace, job, log,
-                      "has no command (column 'command'); only --dry-run can do without", "");
     return GSIM_OK;
 }
 
@@ -72,12 +68,18 @@ static enum gsim_status check_programs(const struct gsim_trace *trace, struct gs
     return status;
 }
 
-enum gsim_status gsim_rows_check(const struct gsim_trace *trace, bool is_dry,
-                                 struct gsim_log *log) {
+enum gsim_status gsim_rows_check(const struct gsim_trace *trace, struct gsim_log *log) {
     enum gsim_status status = GSIM_OK;
     for (uint32_t job = 0; job < trace->n_jobs; job++) {
-        enum gsim_status checked = check_row(trace, job, is_dry, log);
+        enum gsim_status checked = check_row(trace, job, log);
         status = checked == GSIM_OK ? status : checked;
     }
     return status == GSIM_OK ? check_programs(trace, log) : status;
+}
+
+bool gsim_rows_need_work(const struct gsim_trace *trace) {
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (!gsim_start_command(trace, job))
+            return true;
+    return false;
 }

@@ -5,8 +5,10 @@
 
 #include "gsim/trace.h"
 
-/* Refuses rows that no process can be made of: requests of open-loop jobs, a row without a command
- * on real GPUs, and a command of a program that is not there. */
-enum gsim_status gsim_rows_check(const struct gsim_trace *trace, bool is_dry, struct gsim_log *log);
+/* Refuses rows that no process can be made of: requests of open-loop jobs, and a command of a
+ * program that is not there. */
+enum gsim_status gsim_rows_check(const struct gsim_trace *trace, struct gsim_log *log);
+/* Whether some row has no command. */
+bool gsim_rows_need_work(const struct gsim_trace *trace);
 
 #endif

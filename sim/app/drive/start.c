@@ -64,7 +64,7 @@ enum gsim_status gsim_start_job(const struct gsim_executor *executor,
                                 struct gsim_process *process) {
     struct gsim_arena *arena = gsim_arena_new();
     const char *environment[VARIABLES + 1];
-    struct gsim_work_load work = gsim_work_of(trace, about->index, executor->speed_up);
+    struct gsim_work_load work = gsim_work_of(trace, about->index, executor);
     enum gsim_status status;
     if (arena && fill_environment(executor, arena, trace, about, is_resumed, environment)) {
         struct gsim_start start = {.command = gsim_start_command(trace, about->index),

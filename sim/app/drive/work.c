@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "gsim/units.h"
+#include "sim/app/drive/work_gpu.h"
 #include "sim/job/gsim_job.h"
 
 /* The length of an iteration of a row that has none: short beside a policy's slices, and long
@@ -16,15 +17,22 @@
 /* A sleep is this long at most; the time that a stop adds to it does not count as work. */
 #define NAP_NS (2 * GSIM_NS_PER_MS)
 
-struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job, int64_t speed_up) {
+struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
+                                   const struct gsim_executor *executor) {
     int64_t service_ns = trace->service_ns[job];
     int64_t n = gsim_trace_get(trace, GSIM_COL_ITERATIONS, job);
+    int64_t gpu_ns = gsim_trace_get(trace, GSIM_COL_GPU_NS, job);
     int64_t tail_ns = gsim_trace_get(trace, GSIM_COL_HOST_TAIL_NS, job);
-    struct gsim_work_load work = {.speed_up = speed_up};
+    struct gsim_work_load work = {.mem_bytes = gsim_trace_get(trace, GSIM_COL_MEM_BYTES, job),
+                                  .gpus = gsim_trace_gpus(trace, job),
+                                  .speed_up = executor->speed_up,
+                                  .steps_per_ms = executor->steps_per_ms};
     work.tail_ns = tail_ns > 0 && tail_ns < service_ns ? tail_ns : 0;
     service_ns -= work.tail_ns;
     work.iterations = n > 0 ? n : service_ns / USUAL_NS + 1;
-    work.iteration_ns = service_ns / work.iterations;
+    int64_t each_ns = service_ns / work.iterations;
+    work.gpu_ns = gpu_ns >= 0 && gpu_ns < each_ns ? gpu_ns : each_ns;
+    work.gap_ns = each_ns - work.gpu_ns;
     return work;
 }
 
@@ -68,23 +76,41 @@ static bool save_state(int64_t done) {
 
 /* Iterations until the next look at what `drive` says: one, or as many short ones as fill a nap. */
 static int64_t at_once(const struct gsim_work_load *work, int64_t done) {
+    if (work->steps_per_ms > 0)
+        return 1;
+    int64_t each_ns = work->gpu_ns + work->gap_ns;
     int64_t nap_ns = NAP_NS * work->speed_up, left = work->iterations - done;
-    int64_t n = work->iteration_ns > 0 ? nap_ns / work->iteration_ns : left;
+    int64_t n = each_ns > 0 ? nap_ns / each_ns : left;
     n = n > 1 ? n : 1;
     return n < left ? n : left;
 }
 
-int gsim_work_do(const struct gsim_work_load *work) {
+/* n iterations. On a GPU the host waits for the end of each, so that a stop at an iteration finds
+ * the GPU idle. */
+static bool iterate(const struct gsim_work_load *work, struct gsim_work_gpus *gpus, int64_t n,
+                    int64_t *debt_ns) {
+    if (!gpus) {
+        sleep_for(n * (work->gpu_ns + work->gap_ns), work->speed_up, debt_ns);
+        return true;
+    }
+    int64_t steps = gsim_muldiv_ceil(work->gpu_ns, work->steps_per_ms, GSIM_NS_PER_MS);
+    bool is_done = gsim_work_gpus_burn(gpus, steps, work->steps_per_ms);
+    sleep_for(work->gap_ns, 1, debt_ns);
+    return is_done;
+}
+
+static int run(const struct gsim_work_load *work, struct gsim_work_gpus *gpus) {
     int64_t debt_ns = 0;
     int64_t done = gsim_worker_begin(work->iterations) ? load_state() : 0;
     while (done < work->iterations) {
         int64_t n = at_once(work, done);
-        sleep_for(n * work->iteration_ns, work->speed_up, &debt_ns);
+        if (!iterate(work, gpus, n, &debt_ns))
+            return 1;
         done += n;
         if (!gsim_worker_iteration(done))
             continue;
         if (!save_state(done)) {
-            perror("cannot save the state of the job");
+            perror("gsim drive: cannot save the state of the job");
             return 1;
         }
         gsim_worker_saved();
@@ -93,4 +119,13 @@ int gsim_work_do(const struct gsim_work_load *work) {
     sleep_for(work->tail_ns, work->speed_up, &debt_ns);
     gsim_worker_end();
     return 0;
+}
+
+int gsim_work_do(const struct gsim_work_load *work) {
+    struct gsim_work_gpus *gpus = NULL;
+    if (work->steps_per_ms > 0 && !(gpus = gsim_work_gpus_open(work->gpus, work->mem_bytes)))
+        return 1;
+    int code = run(work, gpus);
+    gsim_work_gpus_close(gpus);
+    return code;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The workload of a row without a command, in a dry run: a job that cooperates, and sleeps for the
- * iterations of the row. */
+/* The workload of a row without a command: iterations of the row's GPU time and gaps, as a job that
+ * cooperates. On a GPU an iteration is kernels; in a dry run it is a sleep. */
 #ifndef GSIM_APP_WORK_H
 #define GSIM_APP_WORK_H
 
@@ -8,15 +8,21 @@
 #include <stdint.h>
 
 #include "gsim/trace.h"
+#include "sim/app/drive/executor.h"
 
 struct gsim_work_load {
-    int64_t iterations, iteration_ns;
+    int64_t iterations;
+    int64_t gpu_ns, gap_ns; /* of one iteration: its GPU time, and its host's time after that */
     int64_t tail_ns; /* of the host, after the last iteration */
+    int64_t mem_bytes; /* on each GPU; -1: not known, and none is taken */
     int64_t speed_up; /* sleeps are shorter by this factor */
+    int64_t steps_per_ms; /* of the GPUs; 0: a dry run */
+    uint32_t gpus;
 };
 
-/* The workload of a row: together its iterations take the row's duration alone. */
-struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job, int64_t speed_up);
+/* The workload of a row: its iterations take the row's duration together, where the job is alone. */
+struct gsim_work_load gsim_work_of(const struct gsim_trace *trace, uint32_t job,
+                                   const struct gsim_executor *executor);
 /* Runs it, in a process of its own; returns the exit code. */
 int gsim_work_do(const struct gsim_work_load *work);
 

@@ -6,7 +6,7 @@
 
 #include "sim/app/cli/cli.h"
 #include "sim/app/figures/gnuplot.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/figures/made.h"
 #include "sim/base/text.h"
 

@@ -4,7 +4,7 @@
 #define GSIM_APP_REPORT_H
 
 #include "sim/app/results/db.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
 
 enum gsim_status gsim_report_format(struct gsim_cli *cli, enum gsim_output_format *out);

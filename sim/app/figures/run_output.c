@@ -2,9 +2,9 @@
 #include "sim/app/figures/run_output.h"
 
 #include "sim/app/figures/report.h"
-#include "sim/app/observers/timeline.h"
-#include "sim/app/statistics/dependence.h"
-#include "sim/app/statistics/latencies.h"
+#include "sim/study/timeline.h"
+#include "sim/study/dependence.h"
+#include "sim/study/latencies.h"
 
 /* Writes the interval of the requests' latency as a member of the JSON object; writes no byte
  * without requests. */

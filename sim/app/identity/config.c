@@ -71,6 +71,8 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
             (long long)group->cpus_milli, group->device, (long long)group->hbm_bytes);
         if (group->host_bytes)
             add(h, "host %lld", (long long)group->host_bytes);
+        if (group->in_rates)
+            add(h, "rates as %s", group->in_rates);
         if (group->nodes_per_switch)
             add(h, "switch %u", group->nodes_per_switch);
         add(h, "root %u carries %lld network %lld", group->gpus_per_root,
@@ -214,7 +216,7 @@ static void name_resolved(struct gsim_resolved_list *list) {
  * the jobs of the original, so its replications share a list. */
 static void name_trace_jobs(const struct gsim_setup *setup, uint64_t replication,
                             struct gsim_identity *out) {
-    static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem"};
+    static const char *const kinds[] = {"trace", "spec", "values", "by-model", "gpu-mem", "rates"};
     struct hashing h;
     sha256_init(&h.context);
     if (setup->spec)

@@ -4,7 +4,7 @@
  * so that a database holds their contents. */
 #include <string.h>
 
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/identity/config.h"
 #include "sim/base/embedded.h"
@@ -120,6 +120,7 @@ enum gsim_status gsim_list_inputs(struct gsim_cli *cli, const struct gsim_setup 
         add_file(&c, "values", *path, false);
     add_file(&c, "by-model", cli->value[GSIM_OPT_BY_MODEL], false);
     add_file(&c, "gpu-mem", cli->value[GSIM_OPT_GPU_MEM], false);
+    add_file(&c, "rates", cli->value[GSIM_OPT_RATES], false);
     add_file(&c, "cluster", cli->value[GSIM_OPT_CLUSTER], true);
     add_devices(&c, &setup->cluster);
     add_apps(&c, &setup->trace.names[GSIM_COL_APP]);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/app/results/db_schema.h"
-#include "sim/app/cli/output.h"
-#include "sim/app/statistics/stats.h"
+#include "sim/study/output.h"
+#include "sim/study/stats.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/core/stats.h"

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim/app/results/db_real.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "sim/app/identity/program.h"
@@ -63,9 +62,10 @@ enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_rea
 enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct gsim_trace *trace,
                                   const struct gsim_driven *driven, struct gsim_log *log) {
     sqlite3_stmt *statement = prepare(
-        db, "INSERT OR REPLACE INTO real_job (real_run, job, job_id, submit_ns, service_ns, "
-            "begin_ns, end_ns, ran_ns, starts, stops, iterations, exit_code, is_cut, log) VALUES "
-            "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        db,
+        "INSERT OR REPLACE INTO real_job (real_run, job, job_id, submit_ns, service_ns, "
+        "begin_ns, end_ns, ran_ns, stall_ns, starts, stops, iterations, exit_code, is_cut, log) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     int at = 1;
     (void)sqlite3_bind_int64(statement, at++, id);
     (void)sqlite3_bind_int64(statement, at++, driven->job);
@@ -75,6 +75,7 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
     bind_time(statement, at++, driven->begin_ns);
     bind_time(statement, at++, driven->end_ns);
     (void)sqlite3_bind_int64(statement, at++, driven->ran_ns);
+    (void)sqlite3_bind_int64(statement, at++, driven->stall_ns);
     (void)sqlite3_bind_int64(statement, at++, driven->starts);
     (void)sqlite3_bind_int64(statement, at++, driven->stops);
     bind_time(statement, at++, driven->iterations);
@@ -90,4 +91,66 @@ enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *ho
     bind_text(statement, 1, how);
     (void)sqlite3_bind_int64(statement, 2, id);
     return finish(db, statement, log);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const char *text_of(struct gsim_db *db, sqlite3_stmt *statement, int at) {
+    const char *text = (const char *)sqlite3_column_text(statement, at);
+    return gsim_arena_strdup(db->arena, text ? text : "");
+}
+
+static int64_t number_of(sqlite3_stmt *statement, int at) {
+    return sqlite3_column_type(statement, at) == SQLITE_NULL ? -1
+                                                             : sqlite3_column_int64(statement, at);
+}
+
+enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
+                                   struct gsim_db_real_found *out, struct gsim_log *log) {
+    sqlite3_stmt *statement =
+        prepare(db, "SELECT real_run, policy, argv, gpus, device, started_at FROM real_run WHERE "
+                    "status = 'done' AND (?1 IS NULL OR policy = ?1) ORDER BY real_run DESC LIMIT "
+                    "1");
+    bind_text(statement, 1, policy);
+    int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    if (code == SQLITE_ROW)
+        *out = (struct gsim_db_real_found){.id = sqlite3_column_int64(statement, 0),
+                                           .policy = text_of(db, statement, 1),
+                                           .argv = text_of(db, statement, 2),
+                                           .gpus = text_of(db, statement, 3),
+                                           .device = text_of(db, statement, 4),
+                                           .started_at = text_of(db, statement, 5)};
+    (void)sqlite3_finalize(statement);
+    if (code == SQLITE_DONE)
+        return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,
+                         "it has no run of gsim drive that came to its end%s%s",
+                         policy ? " under " : "", policy ? policy : "");
+    return code == SQLITE_ROW ? GSIM_OK : gsim_db_fail(db, log);
+}
+
+static struct gsim_db_real_job read_job(struct gsim_db *db, sqlite3_stmt *statement) {
+    return (struct gsim_db_real_job){.id = text_of(db, statement, 1),
+                                     .submit_ns = sqlite3_column_int64(statement, 2),
+                                     .begin_ns = number_of(statement, 3),
+                                     .end_ns = number_of(statement, 4),
+                                     .ran_ns = sqlite3_column_int64(statement, 5),
+                                     .stall_ns = sqlite3_column_int64(statement, 6),
+                                     .stops = sqlite3_column_int64(statement, 7),
+                                     .exit_code = number_of(statement, 8)};
+}
+
+enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_db_real_job *jobs,
+                                   uint32_t n, struct gsim_log *log) {
+    sqlite3_stmt *statement = prepare(
+        db, "SELECT job, job_id, submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code "
+            "FROM real_job WHERE real_run = ? ORDER BY job");
+    int code = SQLITE_ERROR;
+    (void)sqlite3_bind_int64(statement, 1, id);
+    while (statement && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t job = sqlite3_column_int64(statement, 0);
+        if (job >= 0 && job < n)
+            jobs[job] = read_job(db, statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? GSIM_OK : gsim_db_fail(db, log);
 }

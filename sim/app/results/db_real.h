@@ -24,4 +24,24 @@ enum gsim_status gsim_db_real_add(struct gsim_db *db, int64_t id, const struct g
 enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *how,
                                   struct gsim_log *log);
 
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct gsim_db_real_found {
+    int64_t id;
+    const char *policy, *argv, *gpus, *device, *started_at;
+};
+
+/* The latest run that came to its end, of this policy or of any (NULL). */
+enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
+                                   struct gsim_db_real_found *out, struct gsim_log *log);
+
+struct gsim_db_real_job {
+    const char *id; /* NULL: the run has no such job */
+    int64_t submit_ns, begin_ns, end_ns, ran_ns, stall_ns, stops, exit_code;
+};
+
+/* Its jobs, by their places in a trace of n jobs. */
+enum gsim_status gsim_db_real_jobs(struct gsim_db *db, int64_t id, struct gsim_db_real_job *jobs,
+                                   uint32_t n, struct gsim_log *log);
+
 #endif

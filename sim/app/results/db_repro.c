@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/app/results/db_schema.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 
 static const char *column(struct gsim_db *db, sqlite3_stmt *statement, int at) {
     const char *text = (const char *)sqlite3_column_text(statement, at);

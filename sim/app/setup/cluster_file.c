@@ -13,6 +13,7 @@
  *     numa_gpus = 4      ; GPUs of one NUMA domain, default: the device's host.numa_gpus
  *     host_in_bytes_per_s = 166 GB/s ; what such GPUs reach together in; also host_out_...,
  *                        ; host_both_...; default: the device's host.in_bytes_per_s and so on
+ *     rates_as = v100    ; its GPUs' name in --rates, default: the device's
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
  *
  * Nodes are numbered in the order of the sections. */
@@ -108,6 +109,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "cpus",
                                         "host_mem",
                                         "switch_nodes",
+                                        "rates_as",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
                                         "network_bytes_per_s",
@@ -115,7 +117,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "host_out_bytes_per_s",
                                         "host_both_bytes_per_s",
                                         "numa_gpus"};
-    enum { N_PLAIN = 6, N_NAMES = sizeof names / sizeof *names };
+    enum { N_PLAIN = 7, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status = GSIM_OK;
@@ -133,6 +135,8 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
         group->nodes_per_switch = (uint32_t)number;
     } else if (strcmp(entry->key, "host_mem") == 0) {
         status = take_bytes(r, entry, &group->host_bytes);
+    } else if (strcmp(entry->key, "rates_as") == 0) {
+        group->in_rates = entry->value;
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {
@@ -147,7 +151,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                  : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
                                    "pcie_root_bytes_per_s, network_bytes_per_s, "
                                    "host_in_bytes_per_s, host_out_bytes_per_s, "
-                                   "host_both_bytes_per_s, numa_gpus, switch_nodes",
+                                   "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as",
                       close >= 0 ? names[close] : "");
     }
     return status;
@@ -195,7 +199,26 @@ static enum gsim_status read_groups(struct reading *r, const struct gsim_ini *in
                             "no node; a cluster has sections [node NAME] with gpus = N");
 }
 
-/* Loads one profile for each device name, and points each group to its profile. */
+static bool is_equal(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The profile of a group, whose GPUs may have a name of their own in a table of speeds. */
+static enum gsim_status load_profile(struct reading *r, uint32_t g,
+                                     const struct gsim_profile **out) {
+    enum gsim_status status = gsim_set_profile(r->cli, r->device[g], out);
+    if (status != GSIM_OK || !r->groups[g].in_rates)
+        return status;
+    struct gsim_profile *own = gsim_arena_alloc(r->cli->arena, sizeof *own);
+    if (!own)
+        return gsim_no_memory(r->cli->log, "reading a cluster");
+    *own = **out;
+    own->in_rates = r->groups[g].in_rates;
+    *out = own;
+    return GSIM_OK;
+}
+
+/* Loads one profile for each device and name in a table, and points each group to its profile. */
 static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spec *out) {
     const struct gsim_profile **profiles = gsim_arena_array(r->cli->arena, r->n, sizeof *profiles);
     const char **names = gsim_arena_array(r->cli->arena, r->n, sizeof *names);
@@ -204,10 +227,11 @@ static enum gsim_status load_profiles(struct reading *r, struct gsim_cluster_spe
     uint16_t n = 0;
     for (uint32_t g = 0; g < r->n; g++) {
         uint16_t at = 0;
-        while (at < n && strcmp(names[at], r->device[g]) != 0)
+        while (at < n && (strcmp(names[at], r->device[g]) != 0 ||
+                          !is_equal(profiles[at]->in_rates, r->groups[g].in_rates)))
             at++;
         if (at == n) {
-            enum gsim_status status = gsim_set_profile(r->cli, r->device[g], &profiles[n]);
+            enum gsim_status status = load_profile(r, g, &profiles[n]);
             if (status != GSIM_OK)
                 return status;
             names[n++] = r->device[g];

@@ -2,7 +2,7 @@
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
-#include "sim/app/observers/timeline.h"
+#include "sim/study/timeline.h"
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, struct gsim_outfile *jobs,

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "sim/app/apart/apart.h"
-#include "sim/app/observers/samples.h"
+#include "sim/study/samples.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/setup/setup.h"
 

@@ -8,7 +8,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/cli/progress.h"
 #include "policies/registry.h"
-#include "sim/app/observers/timeline.h"
+#include "sim/study/timeline.h"
 #include "sim/app/setup/foreign.h"
 #include "sim/app/setup/window.h"
 #include "gsim/run.h"

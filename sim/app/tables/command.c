@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/figures/figure.h"
 #include "sim/app/tables/table.h"
 #include "sim/base/text.h"

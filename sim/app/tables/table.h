@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/app/statistics/stats.h"
+#include "sim/study/stats.h"
 #include "gsim/arena.h"
 
 /* A result of the runs of a row: over n replications, with its ratio to the policy that the table

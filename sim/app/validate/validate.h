@@ -26,7 +26,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/sweep/expression.h"
 #include "sim/app/figures/folder.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/base/ini.h"
 
 enum gsim_row_use { GSIM_ROW_TEST = 0, GSIM_ROW_FITTED, GSIM_ROW_ASIDE, GSIM_ROW_SHOWN };

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "sim/app/cli/cli.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
-#include "sim/app/workload/facts.h"
 #include "sim/app/workload/picture.h"
+#include "sim/study/facts.h"
 #include "sim/base/text.h"
 #include "traces/generate.h"
 #include "traces/read.h"

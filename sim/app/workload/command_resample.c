@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/app/cli/cli.h"
-#include "sim/app/cli/output.h"
+#include "sim/study/output.h"
 #include "sim/app/setup/resampling.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"

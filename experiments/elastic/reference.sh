@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One row of a reference table of elastic cluster schedulers, run by gsim in the reference mode of
+# that program: prints a JSON object with avg_jct_s, last_end_s and jobs. DATA is a folder with
+# tables/ and traces/; the other arguments are columns of the row.
+#   gavel    CLUSTER is GPUs of v100:p100:k80; shares=FILE replays the shares of another solver
+#            (time_s,job,device,share, may be compressed with gzip)
+# [GSIM=./gsim] [JOBS_CSV=FILE] reference.sh DATA SIMULATOR TRACE CLUSTER POLICY [column=value ...]
+set -eu
+if [ $# -lt 5 ]; then
+    sed -n 's/^# \(\[GSIM.*\)/usage: \1/p' "$0" >&2
+    exit 2
+fi
+gsim=${GSIM:-./gsim}
+data=$1 simulator=$2 trace=$3 cluster=$4 policy=$5
+shift 5
+shares=
+for column; do
+    case $column in
+    shares=*) shares=${column#shares=} ;;
+    *=*) ;; # the other columns are results, or say nothing about the run
+    *)
+        echo "$0: '$column' is not column=value" >&2
+        exit 2
+        ;;
+    esac
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+gavel_rates() {
+    echo "device,model,gpus,iterations_per_s"
+    for device in v100 p100 k80; do
+        awk -F, -v device=$device '$1 == device' "$data/tables/gavel_solo.csv"
+    done
+}
+
+# v100:p100:k80 as nodes, in the order in which the program walks over them.
+gavel_cluster() {
+    echo "$cluster" | awk -F: '{
+        split("v100 p100 k80", device, " ")
+        for (d = 1; d <= 3; d++)
+            if ($d > 0)
+                printf "[node %s]\ngpus = %d\ndevice = ideal\nrates_as = %s\n", device[d], $d, device[d]
+    }'
+}
+
+gavel() {
+    gavel_rates >"$folder/rates.csv"
+    gavel_cluster >"$folder/cluster.ini"
+    case $policy in
+    isolated) objective=isolated ;;
+    fifo_perf) objective=fifo ;;
+    max_min_fairness | max_min_fairness_perf) objective=max-min ;;
+    max_min_fairness_water_filling_perf) objective=water-filling ;;
+    max_sum_throughput_perf) objective=max-sum ;;
+    min_total_duration_perf) objective=makespan ;;
+    finish_time_fairness_perf) objective=finish-time ;;
+    allox) objective=allox ;;
+    *) objective=shares ;;
+    esac
+    [ -z "$shares" ] || objective=shares
+    if [ $objective = shares ] && [ -z "$shares" ]; then
+        echo "$0: the policy $policy needs shares=FILE" >&2
+        exit 3
+    fi
+    set -- --policy gavel --seed 0 --set reference=gavel --set "objective=$objective"
+    if [ $objective = shares ]; then
+        gzip -dcf "$shares" >"$folder/shares.csv"
+        set -- "$@" --set "shares=$folder/shares.csv"
+    fi
+    if [ $objective = shares ] || [ $objective = max-min ]; then
+        case $policy in *perf* | *packed* | allox | gandiva | min_total* | finish_time*) ;; *) set -- "$@" --set sees_speed=off ;; esac
+    fi
+    set -- "$@" --rates "$folder/rates.csv" --cluster "$folder/cluster.ini"
+    "$gsim" run "$@" --quiet --jobs-csv "$folder/jobs.csv" --format csv "$data/traces/$trace" >"$folder/result.csv"
+}
+
+case $simulator in
+gavel) gavel ;;
+*)
+    echo "$0: no reference mode copies '$simulator'" >&2
+    exit 3
+    ;;
+esac
+[ -z "${JOBS_CSV:-}" ] || cp "$folder/jobs.csv" "$JOBS_CSV"
+awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["end_s"] != "" { n++; sum += $at["end_s"] - $at["submit_s"]; if ($at["end_s"] > last) last = $at["end_s"] }
+    END { printf "{\"avg_jct_s\": %.4f, \"last_end_s\": %.4f, \"jobs\": %d}\n", n ? sum / n : 0, last, n }
+' "$folder/jobs.csv"

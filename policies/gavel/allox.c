@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* AlloX (Le et al., "AlloX: Compute Allocation in Hybrid Clusters", EuroSys 2020), as Gavel has it:
+ * jobs of one GPU. Jobs that wait are assigned to places in the queues of the free GPUs, so that
+ * their mean time to the end is least: a job at place k from the end of a queue delays k jobs by
+ * its own time. The first of each queue gets the GPU, and keeps it to its end. */
+#include "policies/gavel/gavel.h"
+#include "policies/lib/assignment.h"
+#include "sim/base/units.h"
+
+struct allox {
+    const struct gsim_ctx *ctx;
+    const struct gavel *gavel;
+    uint32_t *entry; /* of a row */
+    uint32_t *type; /* of a free GPU */
+    uint32_t *column_of, *first; /* of a row; the row that a free GPU serves first */
+    uint32_t n_rows, n_free;
+};
+
+static bool has_gpu(const struct gavel *gavel, const struct gsim_round_entry *entry) {
+    bool has = false;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        has |= entry->share[type] >= 1;
+    return has;
+}
+
+static double queue_cost(const void *arg, uint32_t row, uint32_t column) {
+    const double never = 1e18;
+    const struct allox *x = arg;
+    uint32_t number = x->gavel->rounds.entry[x->entry[row]].member[0];
+    const struct gavel_job *job = &x->gavel->job[number];
+    double per_s = job->per_s[x->type[column % x->n_free]], place = column / x->n_free + 1;
+    if (per_s <= 0)
+        return never * place;
+    return gavel_left(x->ctx, x->gavel, job) / per_s * place +
+           gavel_age_s(x->ctx, x->gavel, number);
+}
+
+/* The GPUs that no job has, in the order of their devices' names. */
+static void find_free(struct allox *x) {
+    const struct gavel *gavel = x->gavel;
+    for (uint32_t t = 0; t < gavel->n_types; t++) {
+        uint32_t type = gavel->by_name[t], n = gavel->n_gpus[type];
+        for (uint32_t e = 0; e < gavel->rounds.n; e++)
+            n -= gavel->rounds.entry[e].share[type] >= 1;
+        for (; n > 0; n--)
+            x->type[x->n_free++] = type;
+    }
+    for (uint32_t e = 0; e < gavel->rounds.n; e++)
+        if (!has_gpu(gavel, &gavel->rounds.entry[e]))
+            x->entry[x->n_rows++] = e;
+}
+
+/* The row with the place farthest from the end is the first of its queue. */
+static void give_gpus(struct allox *x, struct gsim_round_entry *entry) {
+    for (uint32_t gpu = 0; gpu < x->n_free; gpu++)
+        x->first[gpu] = GSIM_NO_MEMBER;
+    for (uint32_t row = 0; row < x->n_rows; row++) {
+        uint32_t *first = &x->first[x->column_of[row] % x->n_free];
+        if (*first == GSIM_NO_MEMBER || x->column_of[row] > x->column_of[*first])
+            *first = row;
+    }
+    for (uint32_t gpu = 0; gpu < x->n_free; gpu++)
+        if (x->first[gpu] != GSIM_NO_MEMBER) {
+            struct gsim_round_entry *e = &entry[x->entry[x->first[gpu]]];
+            e->share[x->type[gpu]] = e->per_s[0][x->type[gpu]] > 0;
+        }
+}
+
+static bool has_gangs(const struct gsim_ctx *ctx, const struct gavel *gavel) {
+    for (uint32_t e = 0; e < gavel->rounds.n; e++)
+        if (gavel->rounds.entry[e].gpus > 1) {
+            (void)gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                            "gavel: objective=allox is for jobs of one GPU; job '%s' has %u",
+                            gsim_trace_id(ctx->view->trace, gavel->rounds.entry[e].member[0]),
+                            gavel->rounds.entry[e].gpus);
+            return true;
+        }
+    return false;
+}
+
+bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct allox x = {.ctx = ctx, .gavel = gavel};
+    size_t n_gpus = 0, n = gavel->rounds.n;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        n_gpus += gavel->n_gpus[type];
+    if (has_gangs(ctx, gavel)) {
+        ctx->status = GSIM_USAGE;
+        return false;
+    }
+    uint32_t *lists = gsim_arena_grow(ctx->arena, NULL, 0, 2 * (n + n_gpus) * sizeof *lists);
+    if (lists) {
+        x.entry = lists;
+        x.column_of = lists + n;
+        x.type = lists + 2 * n;
+        x.first = x.type + n_gpus;
+        find_free(&x);
+    }
+    bool is_ok = lists && (x.n_free == 0 || x.n_rows == 0 ||
+                           gsim_assign(x.n_rows, x.n_free * x.n_rows, queue_cost, &x, ctx->arena,
+                                       x.column_of));
+    if (!is_ok)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    else if (x.n_free > 0)
+        give_gpus(&x, gavel->rounds.entry);
+    gsim_arena_drop(ctx->arena, lists);
+    return is_ok;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gavel: shares of device types, given in rounds. Source: Narayanan et al., "Heterogeneity-Aware
+ * Cluster Scheduling Policies for Deep Learning Workloads", OSDI 2020, and its simulator
+ * (stanford-futuredata/gavel, scheduler/scheduler.py).
+ *
+ * An objective gives each job a share of the time on each device type; in every round the entries
+ * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
+ * came or ended, but no sooner than min_between after the last time. The objectives: those of
+ * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, and the shares
+ * of a file, for results of other solvers. A job's speeds are those of --rates; without a row, those of its device.
+ *
+ * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
+ * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
+ *
+ * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
+ * iterations that fit into round=, each job stops after its own, a job without shares holds its GPUs
+ * and does not run, device types are walked in the order of the cluster (for isolated: shuffled by
+ * the generator of Python), and an idle gap counts as time that jobs have had. */
+#include <string.h>
+
+#include "policies/gavel/gavel.h"
+#include "sim/base/units.h"
+
+static struct gavel *own(const struct gsim_ctx *ctx) {
+    return ctx->state;
+}
+
+/* --- arrivals and ends ------------------------------------------------------------------------ */
+
+static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job) {
+    bool has_table = false;
+    for (uint32_t type = 0; type < gavel->n_types; type++) {
+        struct gsim_rate rate = gsim_ask_rate(
+            ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
+        job->per_s[type] = rate.iterations_per_s;
+        has_table |= rate.iterations_per_s > 0 || rate.pace_q32 == 0;
+    }
+    for (uint32_t type = 0; !has_table && type < gavel->n_types; type++) {
+        struct gsim_rate rate = gsim_ask_rate(
+            ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
+        job->per_s[type] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
+    }
+    if (gavel->is_reference && (!has_table || job->iterations <= 0))
+        ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
+                                "reference=gavel counts iterations: job '%s' needs a row in "
+                                "--rates, and a number of iterations",
+                                gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
+}
+
+static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gavel *gavel = own(ctx);
+    uint32_t number = ctx->view->jobs.index[slot];
+    struct gavel_job *job = &gavel->job[number];
+    struct gsim_unit *units = job->units;
+    *job = (struct gavel_job){.slot = slot,
+                              .is_active = true,
+                              .gpus = ctx->view->jobs.gpus[slot],
+                              .type = GAVEL_NO_TYPE,
+                              .units = units,
+                              .iterations =
+                                  gsim_trace_get(ctx->view->trace, GSIM_COL_ITERATIONS, number)};
+    if (!units)
+        job->units = gsim_arena_array(ctx->arena, job->gpus, sizeof *job->units);
+    if (!job->units)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    learn_speeds(ctx, gavel, job);
+    gavel_learn_kind(ctx, gavel, number);
+    gavel->arrived[gavel->n_arrived++] = number;
+    gavel->n_ever++;
+}
+
+static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
+    struct gavel *gavel = own(ctx);
+    struct gavel_job *job = &gavel->job[ctx->view->jobs.index[slot]];
+    job->has_ended = true;
+    job->is_active = job->is_placed = false;
+}
+
+static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind kind) {
+    (void)kind;
+    own(ctx)->job[ctx->view->jobs.index[slot]].is_at_end = true;
+}
+
+/* --- decide ----------------------------------------------------------------------------------- */
+
+/* Places the round's jobs that wait. */
+static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
+        bool is_over = gavel->is_reference && (job->is_at_end || job->fails);
+        if (!job->is_active || job->is_placed || is_over ||
+            !gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
+            !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
+            continue;
+        job->is_placed = true;
+        if (gavel->is_reference && job->done + job->round_iterations < job->iterations)
+            gsim_plan_watch(plan, job->slot, GSIM_WATCH_ATTAINED,
+                            gsim_ask_service_ns(ctx, job->slot, job->done + job->round_iterations));
+    }
+}
+
+/* In the reference, jobs stop when they have made the round's iterations. */
+static bool stop_reached(struct gsim_plan *plan, struct gavel *gavel) {
+    bool has_stopped = false;
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
+        if (!job->is_active || !job->is_at_end || !job->is_placed)
+            continue;
+        gavel_preempt(plan, gavel, job);
+        has_stopped = true;
+    }
+    return has_stopped;
+}
+
+/* Whether the round's jobs have all stopped or ended. */
+static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
+    if (ctx->view->now_ns < gavel->held_until_ns)
+        return false;
+    for (uint32_t c = 0; c < gavel->n_choices; c++) {
+        const struct gavel_job *job =
+            &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
+        bool has_stopped = job->is_at_end || job->fails;
+        bool is_stopped = gavel->is_reference && has_stopped && !job->is_placed &&
+                          gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
+        if (job->is_active && !is_stopped)
+            return false;
+    }
+    return true;
+}
+
+static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
+    struct gavel *gavel = own(ctx);
+    if (gavel->is_reference && stop_reached(plan, gavel))
+        return;
+    bool is_over = has_run_out(ctx, gavel);
+    if (!gavel->is_reference)
+        is_over |= ctx->view->now_ns >= gavel->ends_ns;
+    if (gavel->is_in_round && !is_over) {
+        place(ctx, plan, gavel);
+        return;
+    }
+    if (gavel->is_in_round)
+        gavel_end_round(ctx, plan, gavel);
+    else
+        gavel_read_clock(ctx, gavel);
+    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+        gavel->job[gavel->rounds.entry[i].member[0]].is_at_end = false;
+    gavel_begin_round(ctx, plan, gavel);
+    place(ctx, plan, gavel);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static enum gsim_status open_gavel(struct gsim_ctx *ctx) {
+    struct gavel *gavel = own(ctx);
+    uint32_t n = ctx->view->trace->n_jobs;
+    const char *path = gsim_param_full(ctx->params, "shares")->text;
+    gavel->objective = (enum gavel_objective)gsim_param(ctx->params, "objective");
+    gavel->is_reference = ctx->reference == GSIM_REFERENCE_GAVEL;
+    gavel->knows_speed = gsim_param(ctx->params, "sees_speed") != 0;
+    gavel->sees_speed =
+        !gavel->is_reference || (gavel->objective != GAVEL_ISOLATED && gavel->knows_speed);
+    gavel->round_ns = gsim_param(ctx->params, "round");
+    gavel->least_ns = gsim_param(ctx->params, "min_between");
+    gavel->way = gsim_settings_preemption(ctx, GSIM_KEEP_STORAGE);
+    gavel->job = gsim_arena_array(ctx->arena, n, sizeof *gavel->job);
+    gavel->arrived = gsim_arena_array(ctx->arena, 2 * (size_t)n + 1, sizeof *gavel->arrived);
+    if (!gavel->job || !gavel->arrived)
+        return gsim_no_memory(ctx->log, "opening gavel");
+    gsim_python_seed(&gavel->random, (uint32_t)ctx->seed + 5);
+    enum gsim_status status = gavel_open_gpus(ctx, gavel);
+    if (status == GSIM_OK)
+        status = gavel_open_optimum(ctx, gavel);
+    gsim_rounds_open(&gavel->rounds, ctx->arena, gavel->n_types,
+                     (double)gavel->round_ns / (double)GSIM_NS_PER_S);
+    if (status == GSIM_OK && (gavel->objective == GAVEL_SHARES) != (*path != '\0'))
+        return gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                         "gavel: objective=shares and shares=FILE go together");
+    return status == GSIM_OK && *path ? gavel_read_shares(ctx, gavel, path) : status;
+}
+
+static const struct gsim_param_def params[] = {
+    {.name = "objective",
+     .type = GSIM_PARAM_CHOICE,
+     .fallback = "isolated",
+     .choices = "isolated|fifo|shares|max-min|water-filling|max-sum|makespan|finish-time|allox",
+     .help = "what decides the shares: isolated: a part of the cluster for each job; fifo: the "
+             "fastest devices for the first to come; shares: a file; max-min: the most for the job "
+             "that has least, relative to its part and weight; water-filling: then the most for "
+             "the next; max-sum: the most iterations per second; makespan: the earliest last end; "
+             "finish-time: the smallest ratio to the end with a part of the cluster (Themis); "
+             "allox: the smallest mean time to the end, for jobs of one GPU"},
+    {.name = "shares",
+     .type = GSIM_PARAM_FILE,
+     .fallback = "",
+     .help = "with objective=shares: rows time_s,job,device,share, with job numbers from 0"},
+    {.name = "sees_speed",
+     .type = GSIM_PARAM_BOOL,
+     .fallback = "on",
+     .help = "whether the objective knows how fast devices are; off: they are equal to max-min "
+             "(with reference=gavel, the program then shuffles the device types)"},
+    {.name = "round", .type = GSIM_PARAM_TIME, .fallback = "360s", .help = "length of a round"},
+    {.name = "min_between",
+     .type = GSIM_PARAM_TIME,
+     .fallback = "1920s",
+     .help = "shares are not computed again sooner than this"},
+    GSIM_PREEMPT_PARAM_AS("restart, as in Gavel, whose jobs write a checkpoint at the end of their "
+                          "lease"),
+    {0}};
+
+const struct gsim_policy gsim_policy_gavel = {
+    .name = "gavel",
+    .summary = "shares of each device type, given in rounds by how far a job is behind its own",
+    .paper = "Narayanan et al., OSDI 2020",
+    .deviations =
+        "of equally good shares those of policies/lib/shares.h are taken; no pairs but in "
+        "shares of a file; costs and SLOs are not considered",
+    .references = 1u << GSIM_REFERENCE_GAVEL,
+    .params = params,
+    .state_size = sizeof(struct gavel),
+    .open = open_gavel,
+    .on_arrival = on_arrival,
+    .on_completion = on_completion,
+    .on_watch = on_watch,
+    .decide = decide,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of gavel share: its jobs and GPUs. */
+#ifndef GSIM_POLICIES_GAVEL_GAVEL_H
+#define GSIM_POLICIES_GAVEL_GAVEL_H
+
+#include "policies/lib/python_shuffle.h"
+#include "policies/lib/rounds.h"
+#include "policies/lib/settings.h"
+
+/* In the order of the parameter's choices. */
+enum gavel_objective {
+    GAVEL_ISOLATED = 0,
+    GAVEL_FIFO,
+    GAVEL_SHARES,
+    GAVEL_MAX_MIN,
+    GAVEL_WATER_FILLING,
+    GAVEL_MAX_SUM,
+    GAVEL_MAKESPAN,
+    GAVEL_FINISH_TIME,
+    GAVEL_ALLOX
+};
+
+#define GAVEL_NO_TYPE UINT32_MAX
+
+/* A job, by its number in the trace. */
+struct gavel_job {
+    gsim_slot slot;
+    bool is_active, has_ended; /* has_ended: in the round under way, which has yet to count it */
+    bool is_placed; /* it has GPUs, or is on its way to them */
+    bool is_at_end; /* it has made the round's iterations */
+    bool fails; /* the reference's program fails in the round: it has too few iterations */
+    uint32_t gpus;
+    uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
+    struct gsim_unit *units; /* these GPUs, `gpus` of them */
+    double per_s[GSIM_ROUND_TYPES]; /* by device type; 0: it does not run there */
+    int64_t iterations, done; /* all, and made so far */
+    int64_t round_iterations; /* of the round under way */
+    double finish_s; /* of the round under way */
+    uint32_t n_failures;
+    double weight;
+    uint32_t kind; /* jobs of one kind are equal to objectives without times */
+    /* Finish-time fairness: the time that its steps so far take with a part of the cluster, its
+     * steps left at the last shares, and its speed then with such a part. */
+    double alone_s, left_before, alone_per_s;
+};
+
+/* Shares from a file. */
+struct gavel_replay {
+    struct gavel_replay_row {
+        double time_s, share;
+        uint32_t member[2], type;
+    } * row;
+    uint32_t n, next;
+    const char *path;
+};
+
+struct gavel {
+    struct gsim_rounds rounds;
+    struct gavel_job *job;
+    struct gsim_round_choice *choice; /* the round under way */
+    uint32_t n_choices, choices_capacity;
+    uint32_t *arrived; /* jobs that came since the last round, in the order of the trace */
+    uint32_t n_arrived, n_ever;
+    uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_MEMBER: none */
+    uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
+    uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
+    enum gavel_objective objective;
+    bool is_reference, is_due, is_in_round;
+    bool sees_speed; /* false: the reference shuffles the device types */
+    bool knows_speed; /* whether the objective looks at speeds */
+    struct gsim_preemption way;
+    struct gsim_python_random random;
+    struct gavel_replay replay;
+    struct gavel_optimum *optimum;
+    int64_t round_ns, least_ns;
+    int64_t began_ns, ends_ns; /* of the round under way */
+    int64_t
+        held_until_ns; /* by jobs that fail: their GPUs are held for as long as they would run */
+    /* The reference's clock: now, the bounds of the last round, the last shares. */
+    double now_s, start_s, end_s, reset_s;
+    bool has_end;
+};
+
+/* loop.c */
+/* Reads the clock: the run's own or, in the reference, the program's. */
+void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel);
+/* Counts the time of the round, and lets the jobs go that ended in it. */
+void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
+/* Adds arrivals, computes shares where they are due, and gives the GPUs of the next round. */
+void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
+void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job);
+
+/* shares.c: gives the entries their shares. */
+enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, const char *path);
+bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel);
+
+/* optimum.c: shares that are best for an objective. */
+enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel);
+/* Sets the job's weight and kind, from its gang and speeds. */
+void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number);
+bool gavel_optimise(struct gsim_ctx *ctx, struct gavel *gavel);
+/* Iterations to the job's end, and the time since its arrival. */
+double gavel_left(const struct gsim_ctx *ctx, const struct gavel *gavel,
+                  const struct gavel_job *job);
+double gavel_age_s(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number);
+
+/* allox.c: GPUs for the first of the shortest queues. */
+bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel);
+
+/* gpus.c: which GPUs of its type a job has in a round. */
+enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);
+/* Gives the job GPUs of the type, on as few nodes as possible. The rounds never give more than
+ * there are. */
+void gavel_take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number, uint32_t type);
+void gavel_give_gpus(struct gavel *gavel, uint32_t number);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shares that are best for an objective (policies/lib/shares.h). Jobs with equal speeds,
+ * gangs and weights count as one in objectives that do not look at how far they are: the programme
+ * is as large as the number of kinds of jobs, not of jobs. */
+#include <string.h>
+
+#include "policies/gavel/gavel.h"
+#include "policies/lib/shares.h"
+#include "sim/base/units.h"
+
+_Static_assert((int)GSIM_SHARE_TYPES == (int)GSIM_ROUND_TYPES, "both have room for all types");
+
+/* Jobs that are equal for the programme. */
+struct kind {
+    double per_s[GSIM_ROUND_TYPES], gpus, weight;
+    uint32_t group; /* this time; GSIM_NO_MEMBER: none yet */
+};
+
+struct gavel_optimum {
+    struct gsim_shares shares;
+    struct gsim_share_job *job;
+    struct gsim_share_entry *entry;
+    uint32_t *group_of; /* by entry of the rounds */
+    uint32_t capacity;
+    struct kind *kind;
+    uint32_t n_kinds, kinds_capacity;
+};
+
+enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel) {
+    gavel->optimum = gsim_arena_alloc(ctx->arena, sizeof *gavel->optimum);
+    if (!gavel->optimum)
+        return gsim_no_memory(ctx->log, "opening gavel");
+    gavel->optimum->shares.lp.arena = ctx->arena;
+    gavel->optimum->shares.n_types = gavel->n_types;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        gavel->optimum->shares.gpus[type] = gavel->n_gpus[type];
+    return GSIM_OK;
+}
+
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+static bool is_kind(const struct kind *kind, const struct gavel_job *job) {
+    return kind->gpus == job->gpus && kind->weight == job->weight &&
+           memcmp(kind->per_s, job->per_s, sizeof kind->per_s) == 0;
+}
+
+/* The number of the job's kind; GSIM_NO_MEMBER: no memory. */
+static uint32_t kind_of(struct gsim_ctx *ctx, struct gavel_optimum *o,
+                        const struct gavel_job *job) {
+    for (uint32_t k = 0; k < o->n_kinds; k++)
+        if (is_kind(&o->kind[k], job))
+            return k;
+    if (o->n_kinds == o->kinds_capacity) {
+        uint32_t more = o->kinds_capacity ? 2 * o->kinds_capacity : 64;
+        struct kind *grown =
+            gsim_arena_grow(ctx->arena, o->kind, o->n_kinds * sizeof *grown, more * sizeof *grown);
+        if (!grown)
+            return GSIM_NO_MEMBER;
+        o->kind = grown;
+        o->kinds_capacity = more;
+    }
+    struct kind *kind = &o->kind[o->n_kinds++];
+    *kind = (struct kind){.gpus = job->gpus, .weight = job->weight};
+    memcpy(kind->per_s, job->per_s, sizeof kind->per_s);
+    return o->n_kinds - 1;
+}
+
+static bool needs_times(const struct gavel *gavel) {
+    return gavel->objective == GAVEL_MAKESPAN || gavel->objective == GAVEL_FINISH_TIME ||
+           gavel->objective == GAVEL_ALLOX;
+}
+
+void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    struct gavel_job *job = &gavel->job[number];
+    int64_t weight_milli = gsim_trace_get(trace, GSIM_COL_WEIGHT_MILLI, number);
+    job->weight = weight_milli < 0 ? 1 : (double)weight_milli / 1000;
+    job->kind = kind_of(ctx, gavel->optimum, job);
+    if (job->kind == GSIM_NO_MEMBER)
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    if (needs_times(gavel) && gsim_ask_service_ns(ctx, job->slot, job->iterations) <= 0)
+        ctx->status =
+            gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
+                      "gavel: this objective counts iterations: job '%s' has none, or "
+                      "no length of one",
+                      gsim_trace_id(trace, number));
+}
+
+static bool has_kinds(const struct gavel *gavel) {
+    return gavel->objective == GAVEL_MAX_MIN || gavel->objective == GAVEL_WATER_FILLING ||
+           gavel->objective == GAVEL_MAX_SUM;
+}
+
+/* --- the programme ---------------------------------------------------------------------------- */
+
+static bool grow(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gavel_optimum *o = gavel->optimum;
+    uint32_t n = gavel->rounds.n, more = 2 * n;
+    if (n <= o->capacity)
+        return true;
+    void *job = gsim_arena_grow_raw(ctx->arena, o->job, more * sizeof *o->job);
+    o->job = job ? job : o->job;
+    void *entry = job ? gsim_arena_grow_raw(ctx->arena, o->entry, more * sizeof *o->entry) : NULL;
+    o->entry = entry ? entry : o->entry;
+    void *group =
+        entry ? gsim_arena_grow_raw(ctx->arena, o->group_of, more * sizeof *o->group_of) : NULL;
+    o->group_of = group ? group : o->group_of;
+    o->capacity = group ? more : o->capacity;
+    return group != NULL;
+}
+
+double gavel_left(const struct gsim_ctx *ctx, const struct gavel *gavel,
+                  const struct gavel_job *job) {
+    if (gavel->is_reference || !needs_times(gavel))
+        return (double)(job->iterations - job->done);
+    double all_ns = (double)gsim_ask_service_ns(ctx, job->slot, job->iterations);
+    double done = (double)gsim_attained_ns(ctx->view, job->slot) / all_ns;
+    return (double)job->iterations * (done < 1 ? 1 - done : 0);
+}
+
+double gavel_age_s(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number) {
+    return gavel->now_s - (double)ctx->view->trace->submit_ns[number] / (double)GSIM_NS_PER_S;
+}
+
+/* Steps per second with a part of the cluster like that of each other job. */
+static double isolated_per_s(const struct gavel *gavel, const struct gavel_job *job) {
+    double sum = 0, per_s = 0;
+    for (uint32_t t = 0; t < gavel->n_types; t++) {
+        uint32_t type = gavel->by_name[t];
+        double share = (double)gavel->n_gpus[type] / gavel->rounds.n / job->gpus;
+        sum += share;
+        per_s += share * job->per_s[type];
+    }
+    return per_s / (sum > 1 ? sum : 1);
+}
+
+/* How long the job takes with such a part, as it was and is. */
+static double alone_s(const struct gsim_ctx *ctx, const struct gavel *gavel,
+                      struct gavel_job *job) {
+    double left = gavel_left(ctx, gavel, job);
+    if (job->alone_per_s > 0)
+        job->alone_s += (job->left_before - left) / job->alone_per_s;
+    job->left_before = left;
+    job->alone_per_s = isolated_per_s(gavel, job);
+    return job->alone_per_s > 0 ? job->alone_s + left / job->alone_per_s : 0;
+}
+
+/* The speeds that the objective sees: none where the gang never fits. The reference takes all types
+ * for equal also where the job does not run. */
+static void set_speeds(const struct gavel *gavel, const struct gavel_job *job, double *per_s) {
+    for (uint32_t type = 0; type < gavel->n_types; type++) {
+        per_s[type] = job->per_s[type];
+        if (!gavel->knows_speed)
+            per_s[type] = gavel->is_reference || per_s[type] > 0;
+        if (!gavel->is_reference && gavel->n_gpus[type] < job->gpus)
+            per_s[type] = 0;
+    }
+}
+
+static void add_group(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t e) {
+    struct gavel_optimum *o = gavel->optimum;
+    uint32_t number = gavel->rounds.entry[e].member[0], group = o->shares.n_jobs++;
+    struct gavel_job *job = &gavel->job[number];
+    o->job[group] = (struct gsim_share_job){.gpus = job->gpus,
+                                            .weight = job->weight,
+                                            .count = 1,
+                                            .left = gavel_left(ctx, gavel, job),
+                                            .age_s = gavel_age_s(ctx, gavel, number)};
+    if (gavel->objective == GAVEL_FINISH_TIME)
+        o->job[group].alone_s = alone_s(ctx, gavel, job);
+    o->entry[group] = (struct gsim_share_entry){.job = {group, GSIM_SHARE_ALONE}};
+    set_speeds(gavel, job, o->entry[group].per_s[0]);
+    o->group_of[e] = group;
+}
+
+static void build(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gavel_optimum *o = gavel->optimum;
+    o->shares.n_jobs = 0;
+    for (uint32_t k = 0; k < o->n_kinds; k++)
+        o->kind[k].group = GSIM_NO_MEMBER;
+    for (uint32_t e = 0; e < gavel->rounds.n; e++) {
+        struct kind *kind = &o->kind[gavel->job[gavel->rounds.entry[e].member[0]].kind];
+        if (has_kinds(gavel) && kind->group != GSIM_NO_MEMBER) {
+            o->group_of[e] = kind->group;
+            o->job[kind->group].count++;
+            continue;
+        }
+        add_group(ctx, gavel, e);
+        kind->group = o->group_of[e];
+    }
+    o->shares.n_entries = o->shares.n_jobs;
+    o->shares.job = o->job;
+    o->shares.entry = o->entry;
+}
+
+static enum gsim_lp_end solve(const struct gavel *gavel) {
+    struct gsim_shares *shares = &gavel->optimum->shares;
+    switch (gavel->objective) {
+    case GAVEL_WATER_FILLING:
+        return gsim_shares_water_fill(shares);
+    case GAVEL_MAX_SUM:
+        return gsim_shares_max_sum(shares);
+    case GAVEL_MAKESPAN:
+        return gsim_shares_makespan(shares);
+    case GAVEL_FINISH_TIME:
+        return gsim_shares_finish_time(shares);
+    default:
+        return gsim_shares_max_min(shares);
+    }
+}
+
+bool gavel_optimise(struct gsim_ctx *ctx, struct gavel *gavel) {
+    struct gavel_optimum *o = gavel->optimum;
+    if (!grow(ctx, gavel)) {
+        ctx->status = gsim_no_memory(ctx->log, "scheduling");
+        return false;
+    }
+    build(ctx, gavel);
+    enum gsim_lp_end end = solve(gavel);
+    if (end != GSIM_LP_OPTIMAL) {
+        ctx->status = gsim_fail(ctx->log, GSIM_FAILED, NULL, 0,
+                                "gavel: the programme of the shares at %.6f s: %s", gavel->now_s,
+                                gsim_lp_end_text(end));
+        return false;
+    }
+    for (uint32_t e = 0; e < gavel->rounds.n; e++)
+        memcpy(gavel->rounds.entry[e].share, o->entry[o->group_of[e]].share,
+               sizeof gavel->rounds.entry[e].share);
+    return true;
+}

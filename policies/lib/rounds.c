@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "policies/lib/rounds.h"
+
+#include <stdlib.h>
+
+/* The priority of an entry with a share that has had no time yet. */
+static const double untried = 1e9;
+
+void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
+                      double round_s) {
+    *rounds = (struct gsim_rounds){.arena = arena, .n_types = n_types, .head_start = round_s / 2};
+}
+
+static bool grow(struct gsim_rounds *rounds) {
+    uint32_t n = rounds->capacity, more = n ? 2 * n : 64;
+    struct gsim_round_entry *entry =
+        gsim_arena_grow(rounds->arena, rounds->entry, n * sizeof *entry, more * sizeof *entry);
+    if (!entry)
+        return false;
+    rounds->entry = entry;
+    rounds->capacity = more;
+    return true;
+}
+
+struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t first,
+                                         uint32_t second, uint32_t gpus) {
+    if (rounds->n == rounds->capacity && !grow(rounds))
+        return NULL;
+    struct gsim_round_entry *entry = &rounds->entry[rounds->n++];
+    *entry = (struct gsim_round_entry){.member = {first, second}, .gpus = gpus};
+    for (uint32_t type = 0; type < rounds->n_types && second == GSIM_NO_MEMBER; type++)
+        entry->time[type] = rounds->head_start;
+    return entry;
+}
+
+void gsim_rounds_remove(struct gsim_rounds *rounds, uint32_t member) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < rounds->n; i++) {
+        const struct gsim_round_entry *entry = &rounds->entry[i];
+        if (entry->member[0] == member || entry->member[1] == member)
+            continue;
+        if (kept != i)
+            rounds->entry[kept] = *entry;
+        kept++;
+    }
+    rounds->n = kept;
+}
+
+struct gsim_round_entry *gsim_rounds_find(struct gsim_rounds *rounds, uint32_t first,
+                                          uint32_t second) {
+    for (uint32_t i = 0; i < rounds->n; i++)
+        if (rounds->entry[i].member[0] == first && rounds->entry[i].member[1] == second)
+            return &rounds->entry[i];
+    return NULL;
+}
+
+void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *entry, uint32_t type,
+                        double time_s) {
+    entry->time[type] += time_s;
+    rounds->time[type] += time_s;
+}
+
+void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s) {
+    for (uint32_t type = 0; type < rounds->n_types; type++) {
+        rounds->time[type] = 0;
+        for (uint32_t i = 0; i < rounds->n; i++) {
+            struct gsim_round_entry *entry = &rounds->entry[i];
+            double got = entry->time[type] - rounds->head_start;
+            double should = entry->has_share ? entry->share[type] * since_s : 0;
+            entry->deficit[type] += should - got;
+            entry->time[type] = rounds->head_start;
+            rounds->time[type] += rounds->head_start;
+        }
+    }
+}
+
+static double priority_of(const struct gsim_rounds *rounds, const struct gsim_round_entry *entry,
+                          uint32_t type) {
+    bool runs = entry->per_s[0][type] > 0 &&
+                (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
+    if (!entry->has_share || !(entry->share[type] > 0) || !runs)
+        return 0;
+    double part = rounds->time[type] > 0 ? entry->time[type] / rounds->time[type] : 0;
+    return part > 0 ? entry->share[type] / part : entry->share[type] * untried;
+}
+
+void gsim_rounds_rank(struct gsim_rounds *rounds) {
+    for (uint32_t i = 0; i < rounds->n; i++)
+        for (uint32_t type = 0; type < rounds->n_types; type++)
+            rounds->entry[i].priority[type] = priority_of(rounds, &rounds->entry[i], type);
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+struct ranked {
+    double priority, deficit, share;
+    uint32_t entry;
+};
+
+static int by_rank(const void *left, const void *right) {
+    const struct ranked *a = left, *b = right;
+    if (a->priority < b->priority || a->priority > b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    if (a->deficit < b->deficit || a->deficit > b->deficit)
+        return a->deficit > b->deficit ? -1 : 1;
+    if (a->share < b->share || a->share > b->share)
+        return a->share > b->share ? -1 : 1;
+    return a->entry < b->entry ? -1 : 1; /* in the order in which they came */
+}
+
+static void sort(const struct gsim_rounds *rounds, uint32_t type, struct ranked *ranked) {
+    for (uint32_t i = 0; i < rounds->n; i++) {
+        const struct gsim_round_entry *entry = &rounds->entry[i];
+        ranked[i] = (struct ranked){entry->priority[type], entry->deficit[type],
+                                    entry->has_share ? entry->share[type] : 0, i};
+    }
+    qsort(ranked, rounds->n, sizeof *ranked, by_rank);
+}
+
+/* Whether a job of the entry runs already. */
+static bool is_taken(const struct gsim_rounds *rounds, const struct gsim_round_choice *choice,
+                     uint32_t n, const struct gsim_round_entry *entry) {
+    for (uint32_t c = 0; c < n; c++)
+        for (int m = 0; m < 2; m++) {
+            uint32_t member = rounds->entry[choice[c].entry].member[m];
+            if (member != GSIM_NO_MEMBER &&
+                (member == entry->member[0] || member == entry->member[1]))
+                return true;
+        }
+    return false;
+}
+
+static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, bool needs_priority) {
+    if (needs_priority && entry->priority[type] <= 0)
+        return false;
+    return entry->per_s[0][type] > 0 &&
+           (entry->member[1] == GSIM_NO_MEMBER || entry->per_s[1][type] > 0);
+}
+
+uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
+                            const uint32_t *n_gpus, bool needs_priority,
+                            struct gsim_round_choice *choice) {
+    uint32_t n = 0;
+    struct ranked *ranked = malloc((rounds->n + 1) * sizeof *ranked);
+    if (!ranked)
+        return UINT32_MAX;
+    for (uint32_t t = 0; t < rounds->n_types; t++) {
+        uint32_t type = types[t], left = n_gpus[type];
+        sort(rounds, type, ranked);
+        for (uint32_t i = 0; i < rounds->n && left > 0; i++) {
+            const struct gsim_round_entry *entry = &rounds->entry[ranked[i].entry];
+            if (entry->gpus > left || !runs_on(entry, type, needs_priority) ||
+                is_taken(rounds, choice, n, entry))
+                continue;
+            choice[n++] = (struct gsim_round_choice){ranked[i].entry, type};
+            left -= entry->gpus;
+        }
+    }
+    free(ranked);
+    return n;
+}

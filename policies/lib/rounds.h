@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rounds that give each job, over time, the share of each device type that it was promised
+ * (Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads",
+ * OSDI 2020, section 5). An entry, a job or a pair of jobs, has a priority on each type: its share
+ * over the part of the time of that type that it has had. In each round the entries with the highest
+ * priorities run.
+ *
+ * The order of operations is that of the authors' simulator, because ties are decided by the last
+ * bit. The numbers are doubles of + - x / only, and stay in the policy. */
+#ifndef GSIM_POLICIES_LIB_ROUNDS_H
+#define GSIM_POLICIES_LIB_ROUNDS_H
+
+#include "gsim/policy.h"
+
+enum { GSIM_ROUND_TYPES = 16 };
+#define GSIM_NO_MEMBER UINT32_MAX
+
+struct gsim_round_entry {
+    uint32_t member[2]; /* the policy's numbers of its jobs; the second GSIM_NO_MEMBER: one job */
+    uint32_t gpus; /* of a job */
+    bool has_share; /* it was there when the shares were computed */
+    /* by device type; a pair runs on a type if both of its jobs do */
+    double per_s[2][GSIM_ROUND_TYPES];
+    double share[GSIM_ROUND_TYPES], time[GSIM_ROUND_TYPES], deficit[GSIM_ROUND_TYPES],
+        priority[GSIM_ROUND_TYPES];
+};
+
+struct gsim_rounds {
+    struct gsim_arena *arena;
+    uint32_t n_types;
+    double head_start; /* half a round: the time that each entry counts as having had */
+    double time[GSIM_ROUND_TYPES]; /* of all entries since the last shares */
+    struct gsim_round_entry *entry; /* in the order in which they came */
+    uint32_t n, capacity;
+};
+
+/* An entry that runs in the round. */
+struct gsim_round_choice {
+    uint32_t entry;
+    uint32_t type;
+};
+
+void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
+                      double round_s);
+/* Adds an entry without a share; the caller fills in per_s. NULL: no memory. */
+struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t first,
+                                         uint32_t second, uint32_t gpus);
+/* Removes the entries of a job. */
+void gsim_rounds_remove(struct gsim_rounds *rounds, uint32_t member);
+/* The entry of a job, or of a pair; NULL: none. */
+struct gsim_round_entry *gsim_rounds_find(struct gsim_rounds *rounds, uint32_t first,
+                                          uint32_t second);
+/* Notes that an entry has run for that time. */
+void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *entry, uint32_t type,
+                        double time_s);
+/* Before new shares: what the old ones promised in this time and the entries have not had is owed
+ * to them. */
+void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s);
+void gsim_rounds_rank(struct gsim_rounds *rounds);
+/* Chooses the entries of a round: type after type, by priority, then what is owed, then share; what
+ * does not fit is passed over. needs_priority: entries without one do not run. Returns their number,
+ * or UINT32_MAX if there is no memory left. choice has room for all entries. */
+uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
+                            const uint32_t *n_gpus, bool needs_priority,
+                            struct gsim_round_choice *choice);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Measured speeds as data: how many iterations per second a model makes on a device, by the number
+ * of its GPUs and of the nodes that they are on. Read from a table (traces/rates.h), then immutable
+ * and shared by threads.
+ *
+ * Speeds are kept as 64 bits and a power of two, so that the ratio of two of them, by which work is
+ * charged, is exact to 2^-62. Between two rows the speed is linear in the number of GPUs; below the
+ * narrowest row it is in proportion to them; beyond the widest row further GPUs add nothing. A row
+ * of 0 says that the model cannot run so; between it and the next row it cannot run either. */
+#ifndef GSIM_API_RATES_H
+#define GSIM_API_RATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gsim/trace.h"
+#include "gsim/units.h"
+
+/* digits * 2^exponent, with the top bit of digits set; digits 0: there is no such speed. */
+struct gsim_tempo {
+    uint64_t digits;
+    int exponent;
+};
+
+/* The rows of one model on one device, for one number of nodes. */
+struct gsim_rate_row {
+    uint32_t kind, device; /* positions in the lists of the table */
+    uint32_t gpus;
+    uint32_t nodes; /* 0: on any number of nodes */
+    struct gsim_tempo tempo; /* iterations per second */
+    double per_s; /* the row's own number, for programs of policies */
+};
+
+struct gsim_rates {
+    const char *path;
+    const char **device; /* in the order in which the table names them */
+    uint32_t n_devices;
+    const char **kind; /* the models */
+    uint32_t n_kinds;
+    const struct gsim_rate_row *rows; /* by kind, device, nodes, GPUs */
+    uint32_t n_rows;
+    const uint32_t *first; /* by kind * n_devices + device: its first row; one more at the end */
+};
+
+enum { GSIM_NO_KIND = UINT32_MAX };
+
+/* Exactly this number, which is 0 or a normal number above it. */
+struct gsim_tempo gsim_tempo_of(double per_s);
+/* a / b as Q64.64, rounded down. Saturates. */
+gsim_u128 gsim_tempo_ratio_q64(struct gsim_tempo a, struct gsim_tempo b);
+/* The time of n iterations in ns, rounded up; -1: past the end of the clock. */
+int64_t gsim_tempo_time_ns(struct gsim_tempo tempo, int64_t n);
+double gsim_tempo_per_s(struct gsim_tempo tempo);
+
+/* The name by which a table knows a device: that of its file, without folder and ending. NULL: no
+ * memory. */
+const char *gsim_device_stem(const char *name, struct gsim_arena *arena);
+/* The position of a model or a device; GSIM_NO_KIND: the table does not have it. */
+uint32_t gsim_rates_kind(const struct gsim_rates *rates, const char *model);
+uint32_t gsim_rates_device(const struct gsim_rates *rates, const char *device);
+/* The kind of a job; GSIM_NO_KIND: the trace has no table, or the table has no row for its model. */
+uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job);
+
+/* A speed, and the number that stands for it in the table. */
+struct gsim_rated {
+    struct gsim_tempo tempo;
+    double per_s;
+    bool is_there; /* the table has rows of the model on the device; a speed of 0: it cannot run */
+};
+
+/* The speed on that many GPUs of that many nodes; without a row for the nodes, the rows of the most
+ * nodes below apply. */
+struct gsim_rated gsim_rates_find(const struct gsim_rates *rates, uint32_t kind, uint32_t device,
+                                  uint32_t gpus, uint32_t nodes);
+/* The speed by which the job's work is counted: on its own number of GPUs of the first device of
+ * the table on which it can run so, on as few nodes as there is a row for. */
+struct gsim_tempo gsim_rates_reference(const struct gsim_rates *rates, uint32_t kind,
+                                       uint32_t gpus);
+/* GPUs of the widest row of the model on any device. */
+uint32_t gsim_rates_widest(const struct gsim_rates *rates, uint32_t kind);
+
+#endif

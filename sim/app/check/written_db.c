@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The runs of a database: summary, settings, GPUs and jobs of each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/check/written.h"
+#include "sim/app/results/db_figure.h"
+#include "sim/base/units.h"
+
+/* The runs of the database, by run_id. */
+struct runs {
+    struct gsim_arena *arena;
+    int64_t *id;
+    uint32_t n, capacity;
+    bool has_failed;
+};
+
+static void take_run_id(void *arg, const struct gsim_db_value *values, int n) {
+    struct runs *runs = arg;
+    (void)n;
+    if (runs->n == runs->capacity) {
+        uint32_t capacity = runs->capacity ? 2 * runs->capacity : 64;
+        int64_t *grown = gsim_arena_grow(runs->arena, runs->id, runs->capacity * sizeof *grown,
+                                         capacity * sizeof *grown);
+        runs->has_failed |= !grown;
+        if (!grown)
+            return;
+        runs->id = grown;
+        runs->capacity = capacity;
+    }
+    runs->id[runs->n++] = (int64_t)values[0].number;
+}
+
+/* --- one run ---------------------------------------------------------------------------------- */
+
+static void take_summary(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    for (int i = 0; i < n; i++)
+        for (int f = 0; f < GSIM_WRITTEN_FIELDS; f++)
+            if (strcmp(values[i].name, gsim_written_fields[f]) == 0 && !values[i].is_text)
+                w->number[f] = values[i].is_null ? NAN : values[i].number;
+    for (int i = 0; i < n; i++)
+        if (strcmp(values[i].name, "policy") == 0) {
+            gsim_written_policy(w, values[i].text);
+            w->run = gsim_arena_printf(w->arena, "%s (%s)", w->run, values[i].text);
+        }
+    w->run = w->run ? w->run : "";
+    w->has_summary = true;
+}
+
+/* What the settings of a run change about its laws. */
+static void take_setting(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    const char *key = values[0].text, *value = values[1].text;
+    (void)n;
+    bool is_managed = (strcmp(key, "memory") == 0 && strcmp(value, "resident") != 0) ||
+                      (strcmp(key, "mechanism") == 0 && strcmp(value, "paging") == 0);
+    /* as many fewer GPUs as the rule leaves out; as many more as are idle */
+    w->is_resized |= strcmp(key, "placement") == 0 && strcmp(value, "fullest") == 0;
+    w->is_resized |= strcmp(key, "grow") == 0 && strcmp(value, "on") == 0;
+    w->is_resized |= strcmp(key, "reference") == 0 && strcmp(value, "none") != 0;
+    w->is_paced |= is_managed;
+    w->is_paced |= strcmp(key, "speed_milli") == 0 && strcmp(value, "1000") != 0;
+    /* done work is lost, and done again */
+    w->is_paced |= strcmp(key, "preempt") == 0 && strcmp(value, "discard") == 0;
+    /* las shares a single GPU as theory does: every job an equal part of it */
+    w->is_shared |= strcmp(key, "quantum") == 0 && w->number[GSIM_WRITTEN_gpus] <= 1;
+}
+
+static void take_gpu(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    (void)n;
+    struct gsim_written_gpu *gpus = gsim_arena_grow(w->arena, w->gpus, w->n_gpus * sizeof *gpus,
+                                                    (w->n_gpus + 1) * sizeof *gpus);
+    if (!gpus)
+        return;
+    w->gpus = gpus;
+    int64_t hbm_bytes = -1;
+    if (!values[1].is_null && values[1].is_text)
+        (void)gsim_parse_bytes(values[1].text, &hbm_bytes);
+    w->gpus[w->n_gpus++] = (struct gsim_written_gpu){(int64_t)values[0].number, hbm_bytes};
+}
+
+/* SQLite's whole numbers come as reals, which hold them exactly up to 2^53: 104 days in ns. */
+static int64_t whole(const struct gsim_db_value *value) {
+    int64_t number = -1;
+    if (!value->is_null && value->is_text)
+        (void)gsim_parse_int(value->text, &number);
+    return number;
+}
+
+static void take_job(void *arg, const struct gsim_db_value *values, int n) {
+    struct gsim_written *w = arg;
+    struct gsim_written_job *job = gsim_written_add(w, values[0].text);
+    for (int c = 0; job && c + 1 < n; c++)
+        job->value[c] = whole(&values[c + 1]);
+}
+
+static enum gsim_status query(struct gsim_db *db, const struct gsim_written *w, const char *sql,
+                              int64_t run, gsim_db_row *row) {
+    const char *text = gsim_arena_printf(w->arena, sql, (long long)run);
+    return text ? gsim_db_query(db, &text, row, (void *)(uintptr_t)w, w->log)
+                : gsim_no_memory(w->log, "checking");
+}
+
+static enum gsim_status read_run(struct gsim_db *db, struct gsim_written *w, int64_t run) {
+    static const struct {
+        const char *sql;
+        gsim_db_row *row;
+    } parts[] = {
+        {"SELECT * FROM run WHERE run_id = %lld", take_summary},
+        {"SELECT p.key, p.value FROM run r JOIN parameter_list p ON p.list IN (r.parameters, "
+         "r.devices) WHERE run_id = %lld",
+         take_setting},
+        {"SELECT g.busy_ns, (SELECT max(p.value) FROM parameter_list p WHERE "
+         "p.list = r.devices AND p.owner = g.device AND p.key = 'hbm_bytes') FROM run r JOIN gpu g "
+         "USING (run_id) WHERE run_id = %lld ORDER BY gpu",
+         take_gpu},
+        {"SELECT job_id, CAST(submit_ns AS TEXT), CAST(start_ns AS TEXT), CAST(end_ns AS TEXT), "
+         "CAST(wait_ns AS TEXT), CAST(service_ns AS TEXT), CAST(gpus_ppm AS TEXT), "
+         "CAST(preemptions AS TEXT), CAST(migrations AS TEXT), CAST(faults AS TEXT), "
+         "CAST(bytes_in AS TEXT), CAST(bytes_out AS TEXT), CAST(stall_ns AS TEXT) FROM job WHERE "
+         "run_id = %lld ORDER BY job",
+         take_job}};
+    enum gsim_status status = GSIM_OK;
+    w->run = gsim_arena_printf(w->arena, "run %lld", (long long)run);
+    w->run = w->run ? w->run : "";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == GSIM_OK; i++)
+        status = query(db, w, parts[i].sql, run, parts[i].row);
+    w->has_jobs = w->n_jobs > 0;
+    return status;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+enum gsim_status gsim_written_check_db(struct gsim_written *w, const char *path, int64_t *n_runs) {
+    struct runs runs = {.arena = w->arena};
+    struct gsim_db *db;
+    const char *sql = "SELECT run_id FROM run ORDER BY run_id";
+    enum gsim_status status = gsim_db_open_existing(path, w->arena, &db, w->log);
+    if (status != GSIM_OK)
+        return status;
+    status = gsim_db_query(db, &sql, take_run_id, &runs, w->log);
+    for (uint32_t i = 0; i < runs.n && status == GSIM_OK; i++) {
+        struct gsim_arena *own = runs.n == 1 ? w->arena : gsim_arena_new();
+        struct gsim_written one = {.arena = own, .log = w->log};
+        status = own ? GSIM_OK : gsim_no_memory(w->log, "checking");
+        if (own) {
+            gsim_written_begin(&one, own, w->log);
+            one.path = path;
+            status = read_run(db, &one, runs.id[i]);
+        }
+        if (status == GSIM_OK)
+            status = gsim_written_hold(&one);
+        if (runs.n == 1)
+            *w = one;
+        else
+            gsim_arena_free(own);
+    }
+    gsim_db_close(db);
+    *n_runs += runs.n;
+    return runs.has_failed ? gsim_no_memory(w->log, "checking") : status;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gsim/policy.h"
+#include "sim/app/check/written.h"
+
+/* Of sums of reals: the last digits depend on the order of summation. */
+static const double SLACK = 1e-9;
+
+const char *const gsim_written_fields[GSIM_WRITTEN_FIELDS] = {
+#define GSIM_FIELD_TEXT(name, help) #name,
+#define GSIM_FIELD_INT(name, help) #name,
+#define GSIM_FIELD_REAL(name, help) #name,
+#define GSIM_FIELD_BOOL(name, help) #name,
+#include "gsim/fields.def"
+};
+
+enum gsim_status gsim_written_broken(struct gsim_written *w, const char *format, ...) {
+    char text[GSIM_LOG_TEXT];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return gsim_fail(w->log, GSIM_FAILED, w->path, 0, "%s%s%s", w->run, *w->run ? ": " : "", text);
+}
+
+void gsim_written_begin(struct gsim_written *w, struct gsim_arena *arena, struct gsim_log *log) {
+    *w = (struct gsim_written){.arena = arena, .log = log, .run = ""};
+    for (int f = 0; f < GSIM_WRITTEN_FIELDS; f++)
+        w->number[f] = NAN;
+}
+
+struct gsim_written_job *gsim_written_add(struct gsim_written *w, const char *id) {
+    if (w->n_jobs == w->capacity) {
+        uint32_t capacity = w->capacity ? 2 * w->capacity : 256;
+        struct gsim_written_job *grown = gsim_arena_grow(
+            w->arena, w->jobs, w->capacity * sizeof *grown, capacity * sizeof *grown);
+        if (!grown)
+            return NULL;
+        w->jobs = grown;
+        w->capacity = capacity;
+    }
+    struct gsim_written_job *job = &w->jobs[w->n_jobs];
+    job->id = gsim_arena_strndup(w->arena, id, strlen(id));
+    for (int c = 0; c < GSIM_WRITTEN_COLUMNS; c++)
+        job->value[c] = -1;
+    w->n_jobs += job->id != NULL;
+    return job->id ? job : NULL;
+}
+
+/* A policy from outside may do anything with GPUs. */
+void gsim_written_policy(struct gsim_written *w, const char *policy) {
+    w->has_policy = true;
+    w->is_shared = true;
+    for (int i = 0; gsim_policies[i]; i++)
+        if (strcmp(gsim_policies[i]->name, policy) == 0)
+            w->is_shared = gsim_policies[i]->shares_gpus;
+}
+
+/* --- the summary ------------------------------------------------------------------------------ */
+
+/* What a field is at least and at most. */
+static const struct {
+    enum gsim_written_field field;
+    double least, most;
+} ranges[] = {{GSIM_WRITTEN_gpu_busy, 0, 1},       {GSIM_WRITTEN_gpu_down, 0, 1},
+              {GSIM_WRITTEN_fragmented, 0, 1},     {GSIM_WRITTEN_idle_wanted, 0, 1},
+              {GSIM_WRITTEN_skipped, 0, 1},        {GSIM_WRITTEN_jain, 0, 1},
+              {GSIM_WRITTEN_gpu_useful, 0, 1e9},   {GSIM_WRITTEN_jct_mean_s, 0, 1e18},
+              {GSIM_WRITTEN_wait_mean_s, 0, 1e18}, {GSIM_WRITTEN_slowdown_mean, 0, 1e30},
+              {GSIM_WRITTEN_lost_s, 0, 1e30},      {GSIM_WRITTEN_switch_s, 0, 1e30},
+              {GSIM_WRITTEN_stall_s, 0, 1e30},     {GSIM_WRITTEN_host_wait_s, 0, 1e18},
+              {GSIM_WRITTEN_completed, 0, 1e18},   {GSIM_WRITTEN_unfinished, 0, 1e18}};
+
+/* Fields of which none is more than the next. */
+static const enum gsim_written_field orders[][2] = {
+    {GSIM_WRITTEN_jct_p50_s, GSIM_WRITTEN_jct_p95_s},
+    {GSIM_WRITTEN_jct_p95_s, GSIM_WRITTEN_jct_p99_s},
+    {GSIM_WRITTEN_jct_p99_s, GSIM_WRITTEN_jct_max_s},
+    {GSIM_WRITTEN_jct_mean_s, GSIM_WRITTEN_jct_max_s},
+    {GSIM_WRITTEN_wait_mean_s, GSIM_WRITTEN_jct_mean_s},
+    {GSIM_WRITTEN_gpu_useful, GSIM_WRITTEN_gpu_work},
+    {GSIM_WRITTEN_latency_p50_s, GSIM_WRITTEN_latency_p90_s},
+    {GSIM_WRITTEN_latency_p90_s, GSIM_WRITTEN_latency_p99_s},
+    {GSIM_WRITTEN_rho_p99, GSIM_WRITTEN_rho_max},
+    {GSIM_WRITTEN_rho_mean, GSIM_WRITTEN_rho_max},
+    {GSIM_WRITTEN_killed, GSIM_WRITTEN_completed},
+    {GSIM_WRITTEN_completed, GSIM_WRITTEN_jobs}};
+
+static bool is_more(double a, double b) {
+    return a > b + SLACK * (1 + fabs(b));
+}
+
+static enum gsim_status hold_summary(struct gsim_written *w) {
+    const double *f = w->number;
+    for (int i = 0; i < GSIM_WRITTEN_FIELDS; i++)
+        if (isinf(f[i]))
+            return gsim_written_broken(w, "%s is not finite", gsim_written_fields[i]);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (is_more(f[ranges[i].field], ranges[i].most) ||
+            is_more(ranges[i].least, f[ranges[i].field]))
+            return gsim_written_broken(w, "%s=%.12g is not in [%g,%g]",
+                                       gsim_written_fields[ranges[i].field], f[ranges[i].field],
+                                       ranges[i].least, ranges[i].most);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (is_more(f[orders[i][0]], f[orders[i][1]]))
+            return gsim_written_broken(w, "%s=%.12g is above %s=%.12g",
+                                       gsim_written_fields[orders[i][0]], f[orders[i][0]],
+                                       gsim_written_fields[orders[i][1]], f[orders[i][1]]);
+    if (is_more(f[GSIM_WRITTEN_gpu_busy] + f[GSIM_WRITTEN_gpu_down], 1))
+        return gsim_written_broken(w, "GPUs were held for %.12g of the time and down for %.12g",
+                                   f[GSIM_WRITTEN_gpu_busy], f[GSIM_WRITTEN_gpu_down]);
+    if (w->has_policy && !w->is_shared && !w->is_resized && !w->is_paced &&
+        is_more(f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]))
+        return gsim_written_broken(w, "GPUs did the work of %.12g of the time, held for %.12g",
+                                   f[GSIM_WRITTEN_gpu_work], f[GSIM_WRITTEN_gpu_busy]);
+    if (fabs(f[GSIM_WRITTEN_completed] + f[GSIM_WRITTEN_unfinished] - f[GSIM_WRITTEN_jobs]) > 0)
+        return gsim_written_broken(w, "of %.0f jobs %.0f finished and %.0f did not",
+                                   f[GSIM_WRITTEN_jobs], f[GSIM_WRITTEN_completed],
+                                   f[GSIM_WRITTEN_unfinished]);
+    return GSIM_OK;
+}
+
+/* --- the jobs --------------------------------------------------------------------------------- */
+
+static const char *broken_time(const struct gsim_written *w, const int64_t *v) {
+    bool ended = v[GSIM_WRITTEN_END] >= 0, started = v[GSIM_WRITTEN_START] >= 0;
+    int64_t jct_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT];
+    int64_t held_ns = v[GSIM_WRITTEN_WAIT] + v[GSIM_WRITTEN_STALL];
+    if (started && v[GSIM_WRITTEN_START] < v[GSIM_WRITTEN_SUBMIT])
+        return "started before it was submitted";
+    if (ended && (!started || v[GSIM_WRITTEN_END] < v[GSIM_WRITTEN_START]))
+        return "ended before it started";
+    if (started && v[GSIM_WRITTEN_WAIT] < v[GSIM_WRITTEN_START] - v[GSIM_WRITTEN_SUBMIT])
+        return "waited for less than the time until it started";
+    if (ended && held_ns > jct_ns)
+        return "waited and stalled for longer than it was there";
+    if (ended && v[GSIM_WRITTEN_JCT] >= 0 && v[GSIM_WRITTEN_JCT] != jct_ns)
+        return "has a completion time that is not its end less its submission";
+    bool is_exact = w->has_policy && w->has_summary && !w->is_shared && !w->is_resized &&
+                    !w->is_paced && !(w->number[GSIM_WRITTEN_restarts] > 0) &&
+                    !(w->number[GSIM_WRITTEN_killed] > 0);
+    if (ended && is_exact && jct_ns != held_ns + v[GSIM_WRITTEN_SERVICE])
+        return "took another time than its waiting, stalls and work";
+    return NULL;
+}
+
+static enum gsim_status hold_jobs(struct gsim_written *w) {
+    for (uint32_t i = 0; i < w->n_jobs; i++) {
+        const int64_t *v = w->jobs[i].value;
+        const char *why = broken_time(w, v);
+        for (int c = GSIM_WRITTEN_WAIT; c < GSIM_WRITTEN_JCT && !why; c++)
+            why = v[c] < 0 ? "has a number below zero" : NULL;
+        if (why)
+            return gsim_written_broken(w, "job '%s' %s", w->jobs[i].id, why);
+    }
+    return GSIM_OK;
+}
+
+/* --- jobs and summary ------------------------------------------------------------------------- */
+
+static const struct {
+    enum gsim_written_column column;
+    enum gsim_written_field field;
+} sums[] = {{GSIM_WRITTEN_PREEMPTIONS, GSIM_WRITTEN_preemptions},
+            {GSIM_WRITTEN_MIGRATIONS, GSIM_WRITTEN_migrations},
+            {GSIM_WRITTEN_FAULTS, GSIM_WRITTEN_faults},
+            {GSIM_WRITTEN_BYTES_IN, GSIM_WRITTEN_bytes_in},
+            {GSIM_WRITTEN_BYTES_OUT, GSIM_WRITTEN_bytes_out}};
+
+/* Up to 2^53 a real holds a whole number exactly. */
+static bool differs(double said, double counted) {
+    return fabs(said - counted) > SLACK * (1 + fabs(counted));
+}
+
+static enum gsim_status hold_sums(struct gsim_written *w) {
+    for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < w->n_jobs; i++)
+            sum += (double)w->jobs[i].value[sums[s].column];
+        if (differs(w->number[sums[s].field], sum))
+            return gsim_written_broken(w, "%s=%.0f, and its jobs have %.0f",
+                                       gsim_written_fields[sums[s].field], w->number[sums[s].field],
+                                       sum);
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status hold_means(struct gsim_written *w) {
+    double jct = 0, longest = 0, wait = 0, first = INFINITY, last = 0, n = 0;
+    for (uint32_t i = 0; i < w->n_jobs; i++) {
+        const int64_t *v = w->jobs[i].value;
+        first = fmin(first, (double)v[GSIM_WRITTEN_SUBMIT] / 1e9);
+        if (v[GSIM_WRITTEN_END] < 0)
+            continue;
+        double one = (double)(v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT]) / 1e9;
+        n++;
+        jct += one;
+        wait += (double)v[GSIM_WRITTEN_WAIT] / 1e9;
+        longest = fmax(longest, one);
+        last = fmax(last, (double)v[GSIM_WRITTEN_END] / 1e9);
+    }
+    bool is_whole =
+        !(w->number[GSIM_WRITTEN_warmup_jobs] + w->number[GSIM_WRITTEN_cooldown_jobs] > 0);
+    const struct {
+        enum gsim_written_field field;
+        double value;
+        bool is_asked;
+    } means[] = {{GSIM_WRITTEN_completed, n, true},
+                 {GSIM_WRITTEN_jobs, w->n_jobs, true},
+                 {GSIM_WRITTEN_jct_mean_s, jct / n, is_whole && n > 0},
+                 {GSIM_WRITTEN_jct_max_s, longest, is_whole && n > 0},
+                 {GSIM_WRITTEN_wait_mean_s, wait / n, is_whole && n > 0},
+                 {GSIM_WRITTEN_makespan_s, last - first, n > 0 && n >= w->n_jobs}};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        if (means[i].is_asked && differs(w->number[means[i].field], means[i].value))
+            return gsim_written_broken(w, "%s=%.12g, and its jobs have %.12g",
+                                       gsim_written_fields[means[i].field],
+                                       w->number[means[i].field], means[i].value);
+    return GSIM_OK;
+}
+
+/* GPU time: what the GPUs say, what the jobs say, and the share of it. */
+static enum gsim_status hold_gpus(struct gsim_written *w) {
+    double busy_s = 0, makespan_s = w->number[GSIM_WRITTEN_makespan_s];
+    for (uint32_t gpu = 0; gpu < w->n_gpus; gpu++) {
+        busy_s += (double)w->gpus[gpu].busy_ns / 1e9;
+        if (is_more((double)w->gpus[gpu].busy_ns / 1e9, makespan_s) &&
+            !(w->number[GSIM_WRITTEN_unfinished] > 0))
+            return gsim_written_broken(w, "GPU %u was held for longer than the run", gpu);
+    }
+    if (!(makespan_s > 0) || w->number[GSIM_WRITTEN_unfinished] > 0 || w->n_gpus == 0)
+        return GSIM_OK;
+    if (differs(w->number[GSIM_WRITTEN_gpu_busy], busy_s / makespan_s / w->n_gpus))
+        return gsim_written_broken(w, "gpu_busy=%.12g, and its GPUs have %.12g",
+                                   w->number[GSIM_WRITTEN_gpu_busy],
+                                   busy_s / makespan_s / w->n_gpus);
+    double held_s = 0;
+    bool has_shares = false;
+    for (uint32_t i = 0; i < w->n_jobs; i++) {
+        const int64_t *v = w->jobs[i].value;
+        int64_t there_ns = v[GSIM_WRITTEN_END] - v[GSIM_WRITTEN_SUBMIT] - v[GSIM_WRITTEN_WAIT];
+        held_s += (double)there_ns / 1e9 * (double)v[GSIM_WRITTEN_GPUS_PPM] / GSIM_PPM;
+        has_shares |= v[GSIM_WRITTEN_GPUS_PPM] < GSIM_PPM; /* may be given a whole GPU */
+    }
+    bool is_exact = w->has_policy && !w->is_shared && !w->is_resized && w->has_jobs;
+    if (is_exact && (has_shares ? is_more(held_s, busy_s) : differs(held_s, busy_s)))
+        return gsim_written_broken(w, "jobs held GPUs for %.9f s, and GPUs were held for %.9f s",
+                                   held_s, busy_s);
+    return GSIM_OK;
+}
+
+enum gsim_status gsim_written_hold(struct gsim_written *w) {
+    enum gsim_status status = w->has_summary ? hold_summary(w) : GSIM_OK;
+    if (status == GSIM_OK && w->has_jobs)
+        status = hold_jobs(w);
+    if (status == GSIM_OK && w->has_jobs && w->has_summary)
+        status = hold_sums(w);
+    if (status == GSIM_OK && w->has_jobs && w->has_summary)
+        status = hold_means(w);
+    return status == GSIM_OK && w->has_summary ? hold_gpus(w) : status;
+}

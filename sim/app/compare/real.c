@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gsim compare --real: a run of gsim drive beside its simulation, and the parts of each job's
+ * error. Two simulations tell them apart: one of the trace as it is, and one in which each job takes
+ * as long on its GPUs as it really took. What the first of them has wrong and the second has not is
+ * due to durations, with all that they do to the queue. The rest is exactly the sum of two
+ * differences between reality and the second simulation: of the time in which the job's state was
+ * saved or came back (overhead), and of the time in which it waited (queueing). Where jobs share
+ * GPUs, the time that a job took there has its neighbours in it and is no duration: there is no
+ * second simulation, and the difference on the GPUs is called sharing. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/app/compare/compare.h"
+#include "sim/app/figures/report.h"
+#include "sim/app/results/db_real.h"
+
+/* The parts of a job's JCT, real less simulated, in the order of the columns. */
+enum part { DURATIONS, SHARING, OVERHEAD, QUEUEING, PARTS };
+static const char *const part_names[PARTS] = {"durations", "sharing", "overhead", "queueing"};
+
+struct beside {
+    double real_s, simulated_s; /* JCT */
+    double part_s[PARTS];
+};
+
+struct real {
+    struct gsim_cli *cli;
+    struct gsim_setup *setup;
+    struct gsim_db_real_found run;
+    struct gsim_db_real_job *jobs; /* by job of the trace */
+    struct gsim_result asked, observed; /* the two simulations */
+    struct beside *beside;
+    struct beside mean;
+    uint32_t n_beside; /* jobs that both finished */
+    bool shares;
+};
+
+/* --- inputs ----------------------------------------------------------------------------------- */
+
+static enum gsim_status find_run(struct real *r, struct gsim_db *db) {
+    struct gsim_cli *cli = r->cli;
+    enum gsim_status status =
+        gsim_db_real_find(db, cli->value[GSIM_OPT_POLICIES], &r->run, cli->log);
+    if (status != GSIM_OK || cli->value[GSIM_OPT_GPUS_PER_NODE] || cli->value[GSIM_OPT_CLUSTER])
+        return status;
+    uint32_t n_gpus = 1;
+    for (const char *p = r->run.gpus; (p = strchr(p, ',')) != NULL; p++)
+        n_gpus++;
+    cli->value[GSIM_OPT_GPUS_PER_NODE] = gsim_arena_printf(cli->arena, "%u", n_gpus);
+    return cli->value[GSIM_OPT_GPUS_PER_NODE] ? GSIM_OK : gsim_no_memory(cli->log, "starting");
+}
+
+/* Refuses a trace that is not the run's. */
+static enum gsim_status check_jobs(const struct real *r) {
+    const struct gsim_trace *trace = &r->setup->trace;
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        const struct gsim_db_real_job *real = &r->jobs[job];
+        if (!real->id || strcmp(real->id, gsim_trace_id(trace, job)) != 0 ||
+            real->submit_ns != trace->submit_ns[job])
+            return gsim_fail(r->cli->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                             "job '%s' is not that of run %lld in %s: it was driven with another "
+                             "trace, or with another --time-scale",
+                             gsim_trace_id(trace, job), (long long)r->run.id,
+                             r->cli->value[GSIM_OPT_REAL]);
+    }
+    return GSIM_OK;
+}
+
+static enum gsim_status load(struct real *r) {
+    struct gsim_cli *cli = r->cli;
+    struct gsim_db *db = NULL;
+    enum gsim_status status =
+        gsim_db_open_existing(cli->value[GSIM_OPT_REAL], cli->arena, &db, cli->log);
+    if (status == GSIM_OK)
+        status = find_run(r, db);
+    if (status == GSIM_OK)
+        status = gsim_setup_load(cli, r->run.policy, r->setup);
+    if (status == GSIM_OK) {
+        uint32_t n = r->setup->trace.n_jobs;
+        r->jobs = gsim_arena_array(cli->arena, n, sizeof *r->jobs);
+        r->beside = gsim_arena_array(cli->arena, n, sizeof *r->beside);
+        status = r->jobs && r->beside ? gsim_db_real_jobs(db, r->run.id, r->jobs, n, cli->log)
+                                      : gsim_no_memory(cli->log, "comparing");
+    }
+    gsim_db_close(db);
+    return status == GSIM_OK ? check_jobs(r) : status;
+}
+
+/* --- the simulations -------------------------------------------------------------------------- */
+
+static enum gsim_status simulate(const struct real *r, const struct gsim_trace *trace,
+                                 struct gsim_result *result) {
+    enum gsim_status status = gsim_setup_run(r->setup, 0, r->setup->replication, trace, r->cli->io,
+                                             NULL, r->cli->arena, result, r->cli->log);
+    return status == GSIM_INCOMPLETE ? gsim_fail(r->cli->log, GSIM_INCOMPLETE, NULL, 0,
+                                                 "interrupted: nothing is compared")
+                                     : status;
+}
+
+/* The trace with the times that jobs really had their GPUs. */
+static enum gsim_status simulate_observed(struct real *r) {
+    struct gsim_trace trace = r->setup->trace;
+    int64_t *service_ns = gsim_arena_array(r->cli->arena, trace.n_jobs, sizeof *service_ns);
+    if (!service_ns)
+        return gsim_no_memory(r->cli->log, "comparing");
+    for (uint32_t job = 0; job < trace.n_jobs; job++)
+        service_ns[job] = r->jobs[job].ran_ns;
+    trace.service_ns = service_ns;
+    return simulate(r, &trace, &r->observed);
+}
+
+static enum gsim_status simulate_both(struct real *r) {
+    r->shares = r->setup->contender[0].policy->shares_gpus;
+    enum gsim_status status = simulate(r, &r->setup->trace, &r->asked);
+    if (r->shares)
+        r->observed = r->asked;
+    return status == GSIM_OK && !r->shares ? simulate_observed(r) : status;
+}
+
+/* --- the parts of the error ------------------------------------------------------------------- */
+
+static double seconds(int64_t ns) {
+    return (double)ns / 1e9;
+}
+
+static double jct_s(const struct gsim_result *result, uint32_t job) {
+    return seconds(result->jobs.end_ns[job] - result->trace->submit_ns[job]);
+}
+
+static int64_t cell(const int64_t *column, uint32_t job) {
+    return column ? column[job] : 0;
+}
+
+static bool are_finished(const struct real *r, uint32_t job) {
+    return r->jobs[job].exit_code == 0 && r->asked.jobs.end_ns[job] >= 0 &&
+           r->observed.jobs.end_ns[job] >= 0;
+}
+
+/* The parts add up to the whole error. */
+static void tell_apart(struct real *r, uint32_t job) {
+    const struct gsim_db_real_job *real = &r->jobs[job];
+    struct beside *b = &r->beside[job];
+    double stall_s = seconds(cell(r->observed.jobs.stall_ns, job));
+    double wait_s = seconds(cell(r->observed.jobs.wait_ns, job));
+    double jct_observed_s = jct_s(&r->observed, job);
+    b->real_s = seconds(real->end_ns - real->submit_ns);
+    b->simulated_s = jct_s(&r->asked, job);
+    b->part_s[DURATIONS] = jct_observed_s - b->simulated_s;
+    b->part_s[OVERHEAD] = seconds(real->stall_ns) - stall_s;
+    b->part_s[SHARING] = seconds(real->ran_ns) - (jct_observed_s - wait_s - stall_s);
+    b->part_s[QUEUEING] = b->real_s - seconds(real->ran_ns) - seconds(real->stall_ns) - wait_s;
+}
+
+static void add(struct beside *sum, const struct beside *b, double times) {
+    sum->real_s += times * b->real_s;
+    sum->simulated_s += times * b->simulated_s;
+    for (int part = 0; part < PARTS; part++)
+        sum->part_s[part] += times * b->part_s[part];
+}
+
+static void tell_all_apart(struct real *r) {
+    struct beside sum = {0};
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
+        if (!are_finished(r, job))
+            continue;
+        tell_apart(r, job);
+        add(&sum, &r->beside[job], 1);
+        r->n_beside++;
+    }
+    if (r->n_beside > 0)
+        add(&r->mean, &sum, 1.0 / r->n_beside);
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static double error_percent(const struct beside *b) {
+    return b->real_s > 0 ? 100 * (b->simulated_s - b->real_s) / b->real_s : (double)NAN;
+}
+
+static void print_row(const struct real *r, const char *name, const struct beside *b) {
+    FILE *out = r->cli->io->out;
+    fprintf(out, "  %-20s", name);
+    gsim_put_cell(out, 11, 3, b->real_s);
+    gsim_put_cell(out, 11, 3, b->simulated_s);
+    gsim_put_cell(out, 8, 1, error_percent(b));
+    for (int part = 0; part < PARTS; part++)
+        if ((part == DURATIONS && r->shares) || (part == SHARING && !r->shares))
+            fprintf(out, " %10s", "-");
+        else
+            gsim_put_cell(out, 10, 3, b->part_s[part]);
+    fputc('\n', out);
+}
+
+static void print_table(const struct real *r) {
+    FILE *out = r->cli->io->out;
+    fprintf(out, "%s on %s: run %lld of %s, %s\n  %-20s %11s %11s %8s", r->run.policy,
+            r->setup->trace_path, (long long)r->run.id, r->run.started_at, r->run.device, "JCT, s",
+            "real", "simulated", "error %");
+    for (int part = 0; part < PARTS; part++)
+        fprintf(out, " %10s", part_names[part]);
+    fputc('\n', out);
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++)
+        if (are_finished(r, job))
+            print_row(r, gsim_trace_id(&r->setup->trace, job), &r->beside[job]);
+    print_row(r, "mean", &r->mean);
+    fprintf(out, "The last columns are the parts, in s, of real less simulated JCT.\n");
+    if (r->n_beside < r->setup->trace.n_jobs)
+        fprintf(out, "%u of %u jobs are left out: they did not finish in both.\n",
+                r->setup->trace.n_jobs - r->n_beside, r->setup->trace.n_jobs);
+}
+
+static void put_json(const struct real *r, const struct beside *b) {
+    FILE *out = r->cli->io->out;
+    fputs("\"real_s\":", out);
+    gsim_put_real(out, b->real_s, true);
+    fputs(",\"simulated_s\":", out);
+    gsim_put_real(out, b->simulated_s, true);
+    for (int part = 0; part < PARTS; part++) {
+        bool is_unknown = (part == DURATIONS && r->shares) || (part == SHARING && !r->shares);
+        fprintf(out, ",\"%s_s\":", part_names[part]);
+        gsim_put_real(out, is_unknown ? (double)NAN : b->part_s[part], true);
+    }
+}
+
+static void print_json(const struct real *r) {
+    FILE *out = r->cli->io->out;
+    const char *comma = "";
+    fprintf(out, "{\"policy\":");
+    gsim_put_json_text(out, r->run.policy);
+    fprintf(out, ",\"real_run\":%lld,\"device\":", (long long)r->run.id);
+    gsim_put_json_text(out, r->run.device);
+    fprintf(out, ",\"jobs\":%u,\"compared\":%u,\"mean\":{", r->setup->trace.n_jobs, r->n_beside);
+    put_json(r, &r->mean);
+    fputs("},\"by_job\":[", out);
+    for (uint32_t job = 0; job < r->setup->trace.n_jobs; job++) {
+        if (!are_finished(r, job))
+            continue;
+        fprintf(out, "%s{\"job\":", comma);
+        gsim_put_json_text(out, gsim_trace_id(&r->setup->trace, job));
+        fprintf(out, ",\"start_s\":");
+        gsim_put_real(out, seconds(r->jobs[job].begin_ns), true);
+        fprintf(out, ",\"observed_start_s\":");
+        gsim_put_real(out, seconds(r->observed.jobs.start_ns[job]), true);
+        const uint32_t *preemptions = r->observed.jobs.preemptions;
+        fprintf(out, ",\"stops\":%lld,\"observed_stops\":%u,", (long long)r->jobs[job].stops,
+                preemptions ? preemptions[job] : 0);
+        put_json(r, &r->beside[job]);
+        fputc('}', out);
+        comma = ",";
+    }
+    fputs("]}\n", out);
+}
+
+enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup) {
+    enum gsim_output_format format;
+    struct real r = {.cli = cli, .setup = setup};
+    enum gsim_status status = gsim_report_format(cli, &format);
+    if (status == GSIM_OK && format == GSIM_OUTPUT_CSV)
+        status = gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "--real writes a table or json");
+    if (status == GSIM_OK)
+        status = load(&r);
+    if (status == GSIM_OK)
+        status = simulate_both(&r);
+    if (status != GSIM_OK)
+        return status;
+    tell_all_apart(&r);
+    gsim_report_notes(cli, (const struct gsim_summary *[]){&r.asked.summary}, 1);
+    if (format == GSIM_OUTPUT_JSON)
+        print_json(&r);
+    else
+        print_table(&r);
+    return GSIM_OK;
+}

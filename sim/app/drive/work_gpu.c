@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/app/drive/work_gpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gsim/units.h"
+#include "sim/calibrate/cuda.h"
+#include "sim/base/embedded.h"
+
+enum { MOST_GPUS = 64, THREADS = 128, GUESS_STEPS = 100000, SCRATCH_BYTES = 4096 };
+
+/* No GPU does as many steps in a ms, by far: a driver that answers at once would run into the end of
+ * numbers. */
+#define MOST_STEPS INT64_C(1000000000)
+
+/* One GPU with the kernel, its context current while it is worked on. */
+struct gpu {
+    void *context, *module, *kernel;
+    gsim_cuda_mem scratch, memory;
+    unsigned blocks; /* one for each SM */
+};
+
+struct gsim_work_gpus {
+    struct gsim_cuda cuda;
+    struct gpu gpu[MOST_GPUS];
+    uint32_t n;
+};
+
+static bool complain(struct gsim_work_gpus *gpus, const char *what, int error) {
+    const char *name = "?";
+    if (gpus->cuda.error_name(error, &name) != 0)
+        name = "?";
+    fprintf(stderr, "gsim drive: %s: %s (%d)\n", what, name, error);
+    return false;
+}
+
+static const char *ptx(void) {
+    const struct gsim_embedded *file = gsim_embedded_find("sim/app/drive/work.ptx");
+    return file ? (const char *)file->bytes : "";
+}
+
+static bool open_gpu(struct gsim_work_gpus *gpus, uint32_t nth, int64_t mem_bytes) {
+    struct gsim_cuda *cuda = &gpus->cuda;
+    struct gpu *gpu = &gpus->gpu[nth];
+    int error = cuda->device_get(&cuda->device, (int)nth);
+    if (error == 0)
+        error = cuda->context_create(&gpu->context, 0, cuda->device);
+    if (error == 0)
+        error = cuda->module_load(&gpu->module, ptx());
+    if (error == 0)
+        error = cuda->module_function(&gpu->kernel, gpu->module, "burn");
+    if (error == 0)
+        error = cuda->mem_alloc(&gpu->scratch, SCRATCH_BYTES);
+    if (error == 0 && mem_bytes > SCRATCH_BYTES)
+        error = cuda->mem_alloc(&gpu->memory, (size_t)mem_bytes - SCRATCH_BYTES);
+    gpu->blocks = (unsigned)gsim_cuda_attribute(cuda, GSIM_CUDA_SMS);
+    return error == 0 || complain(gpus, "cannot use the GPU", error);
+}
+
+struct gsim_work_gpus *gsim_work_gpus_open(uint32_t n, int64_t mem_bytes) {
+    struct gsim_work_gpus *gpus = calloc(1, sizeof *gpus);
+    struct gsim_log *log = calloc(1, sizeof *log);
+    bool is_open = gpus && log && n <= MOST_GPUS && gsim_cuda_open(&gpus->cuda, log) == GSIM_OK;
+    if (log && log->n_errors > 0)
+        fprintf(stderr, "gsim drive: %s\n", log->errors[0].text);
+    free(log);
+    for (; is_open && gpus->n < n; gpus->n++)
+        is_open = open_gpu(gpus, gpus->n, mem_bytes);
+    if (is_open)
+        return gpus;
+    free(gpus); /* the driver ends with the process */
+    return NULL;
+}
+
+void gsim_work_gpus_close(struct gsim_work_gpus *gpus) {
+    for (uint32_t g = 0; gpus && g < gpus->n; g++)
+        (void)gpus->cuda.context_destroy(gpus->gpu[g].context);
+    if (gpus)
+        gsim_cuda_close(&gpus->cuda);
+    free(gpus);
+}
+
+static int launch(struct gsim_work_gpus *gpus, uint32_t nth, int64_t steps) {
+    struct gpu *gpu = &gpus->gpu[nth];
+    uint64_t n = (uint64_t)steps;
+    void *parameters[] = {&gpu->scratch, &n};
+    int error = gpus->n > 1 ? gpus->cuda.context_set(gpu->context) : 0;
+    return error ? error
+                 : gpus->cuda.launch(gpu->kernel, gpu->blocks, 1, 1, THREADS, 1, 1, 0, NULL,
+                                     parameters, NULL);
+}
+
+static int wait_for(struct gsim_work_gpus *gpus, uint32_t nth) {
+    int error = gpus->n > 1 ? gpus->cuda.context_set(gpus->gpu[nth].context) : 0;
+    return error ? error : gpus->cuda.synchronize();
+}
+
+bool gsim_work_gpus_burn(struct gsim_work_gpus *gpus, int64_t steps, int64_t most) {
+    int error = 0;
+    while (steps > 0 && error == 0) {
+        int64_t n = steps < most ? steps : most;
+        for (uint32_t g = 0; g < gpus->n && error == 0; g++)
+            error = launch(gpus, g, n);
+        steps -= n;
+    }
+    for (uint32_t g = 0; g < gpus->n && error == 0; g++)
+        error = wait_for(gpus, g);
+    return error == 0 || complain(gpus, "a kernel failed", error);
+}
+
+/* --- the speed of a GPU ----------------------------------------------------------------------- */
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * GSIM_NS_PER_S + now.tv_nsec;
+}
+
+/* The time of that many kernels. */
+static int64_t take_ns(struct gsim_work_gpus *gpus, int64_t kernels, int64_t steps, bool *is_fine) {
+    int64_t began_ns = now_ns();
+    *is_fine = *is_fine && gsim_work_gpus_burn(gpus, kernels * steps, steps);
+    int64_t ns = now_ns() - began_ns;
+    return ns > 0 ? ns : 1;
+}
+
+/* Kernels are made a ms long in two rounds, which warm the GPU as well; the third round counts. */
+static int64_t measure(struct gsim_work_gpus *gpus) {
+    int64_t steps = GUESS_STEPS;
+    bool is_fine = true;
+    for (int round = 0; round < 3 && is_fine; round++) {
+        int64_t kernels = round == 0 ? 20 : 250;
+        int64_t ns = take_ns(gpus, kernels, steps, &is_fine);
+        steps = gsim_muldiv_floor(kernels * steps, GSIM_NS_PER_MS, ns);
+        steps = steps < 1 ? 1 : steps < MOST_STEPS ? steps : MOST_STEPS;
+    }
+    return is_fine ? steps : 0;
+}
+
+static void be_measuring(uint32_t gpu, int out) {
+    char number[16];
+    (void)snprintf(number, sizeof number, "%u", gpu);
+    (void)setenv("CUDA_VISIBLE_DEVICES", number, 1);
+    (void)setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+    struct gsim_work_gpus *gpus = gsim_work_gpus_open(1, 0);
+    int64_t steps = gpus ? measure(gpus) : 0;
+    gsim_work_gpus_close(gpus);
+    _exit(write(out, &steps, sizeof steps) == (ssize_t)sizeof steps ? 0 : 1);
+}
+
+int64_t gsim_work_steps_per_ms(uint32_t gpu) {
+    int ends[2];
+    int64_t steps = 0;
+    if (pipe(ends) != 0)
+        return 0;
+    pid_t pid = fork();
+    if (pid == 0)
+        be_measuring(gpu, ends[1]);
+    (void)close(ends[1]);
+    if (pid > 0 && read(ends[0], &steps, sizeof steps) != (ssize_t)sizeof steps)
+        steps = 0;
+    (void)close(ends[0]);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return steps;
+}

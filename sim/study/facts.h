@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Facts of a trace on which schedulers depend. */
+#ifndef GSIM_STUDY_FACTS_H
+#define GSIM_STUDY_FACTS_H
+
+#include "gsim/trace.h"
+
+enum gsim_fact {
+#define GSIM_FACT(symbol, name, unit, help) GSIM_FACT_##symbol,
+#include "sim/study/facts.def"
+#undef GSIM_FACT
+    GSIM_FACT_COUNT
+};
+
+struct gsim_fact_def {
+    const char *name, *unit, *help;
+};
+extern const struct gsim_fact_def gsim_fact_defs[GSIM_FACT_COUNT];
+
+/* Fills value[GSIM_FACT_COUNT]; NaN where the trace does not say. false: no memory. */
+bool gsim_facts_of(const struct gsim_trace *trace, struct gsim_arena *arena, double *value);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Results as text: table, CSV, JSON, and the per-job CSV. */
+#ifndef GSIM_STUDY_OUTPUT_H
+#define GSIM_STUDY_OUTPUT_H
+
+#include <stdio.h>
+
+#include "gsim/result.h"
+#include "sim/study/stats.h"
+
+enum gsim_output_format { GSIM_OUTPUT_TABLE = 0, GSIM_OUTPUT_CSV, GSIM_OUTPUT_JSON };
+
+/* The shortest decimal that reads back as the same double; "null" for NaN. */
+int gsim_format_real(char *buffer, double value);
+/* "1.5 h", "250 s", "3.2 ms": three digits and a unit for human readers. */
+int gsim_format_humane(char *buffer, double seconds);
+/* "17.4 [14.2, 20.5] h", or the value alone if there are no limits. The buffer holds at least 64
+ * bytes. */
+int gsim_format_between(char *buffer, double seconds, double low, double high);
+
+/* These write a quoted string, a field, a number: NaN is null in JSON and an empty field in CSV. */
+void gsim_put_json_text(FILE *out, const char *text);
+void gsim_put_csv_text(FILE *out, const char *text);
+/* Writes ,"name":{"mean":...,"low":...,"high":...}. */
+void gsim_put_json_interval(FILE *out, const char *name, const struct gsim_interval *interval);
+/* A cell of a table, with a blank before it: "-" where the value is not known. */
+void gsim_put_cell(FILE *out, int width, int digits, double value);
+void gsim_put_real(FILE *out, double value, bool is_json);
+
+/* Writes a result's object without its closing brace and without a line end: more fields may
+ * follow. */
+void gsim_write_json_fields(FILE *out, const struct gsim_summary *summary);
+void gsim_write_csv_names(FILE *out);
+void gsim_write_csv_fields(FILE *out, const struct gsim_summary *summary);
+void gsim_write_summary_table(FILE *out, const struct gsim_summary *summary,
+                              const char *cluster_note, bool is_verbose);
+/* The number of items in a result's list "a, b, c". */
+int64_t gsim_count_listed(const char *list);
+/* Whether a result's durations are taken as those of its device, by its list `assumed`. */
+bool gsim_takes_durations(const char *assumed);
+/* The width of a column of policy names. */
+int gsim_name_width(const struct gsim_summary *const *summaries, int n);
+/* Writes one row for each result; ratios are of the mean JCT to that of the first. */
+void gsim_write_comparison(FILE *out, const struct gsim_summary *const *summaries, int n);
+/* Writes one row of request latencies for each result, if there are requests; ratios are of the
+ * p99. */
+void gsim_write_latencies(FILE *out, const struct gsim_summary *const *summaries, int n);
+
+/* A file that appears only when it is complete: gsim writes a file beside it, then renames that. */
+struct gsim_outfile {
+    FILE *file;
+    const char *path;
+    char *beside;
+};
+enum gsim_status gsim_outfile_open(struct gsim_outfile *out, const char *path,
+                                   struct gsim_arena *arena, struct gsim_log *log);
+/* Removes the unfinished file; an earlier file of that name stays. */
+void gsim_outfile_abandon(struct gsim_outfile *out);
+/* Removes what an outfile of that path leaves behind where its process ended before it. */
+void gsim_outfile_forget(const char *path, struct gsim_arena *arena);
+enum gsim_status gsim_outfile_close(struct gsim_outfile *out, struct gsim_log *log);
+
+#define GSIM_JOBS_CSV_BEGINS "job_id,submit_s,start_s,"
+/* Writes one row for each job, in trace order. The caller checks the stream for errors. */
+void gsim_write_jobs_csv(FILE *out, const struct gsim_result *result);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Student's t of values and of logarithms, and Holm's correction. */
+#include "sim/study/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* The standard error of the mean; n > 1. */
+static double standard_error(const double *values, size_t n, double mean) {
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return sqrt(squares / (double)(n - 1) / (double)n);
+}
+
+static double mean_of(const double *values, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return sum / (double)n;
+}
+
+struct gsim_interval gsim_t_interval(const double *values, size_t n) {
+    double mean = mean_of(values, n);
+    if (n < 2)
+        return (struct gsim_interval){mean, -(double)INFINITY, (double)INFINITY};
+    double half = gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * standard_error(values, n, mean);
+    return (struct gsim_interval){mean, mean - half, mean + half};
+}
+
+struct gsim_interval gsim_t_log_interval(const double *values, size_t n) {
+    double mean = mean_of(values, n);
+    if (n < 2)
+        return (struct gsim_interval){mean, 0, (double)INFINITY};
+    if (!(mean > 0)) /* a mean of 0 has no logarithm */
+        return gsim_t_interval(values, n);
+    double half =
+        gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * standard_error(values, n, mean) / mean;
+    return (struct gsim_interval){mean, mean * exp(-half), mean * exp(half)};
+}
+
+/* A small change moves log(x / y) of two means by dx / x - dy / y. So its variance is that of the
+ * differences, unit by unit, of the values relative to their means. */
+struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n) {
+    double x = mean_of(above, n), y = mean_of(below, n), squares = 0;
+    if (n < 2)
+        return (struct gsim_interval){x / y, 0, (double)INFINITY};
+    if (!(x > 0 && y > 0))
+        return (struct gsim_interval){x / y, (double)NAN, (double)NAN};
+    for (size_t i = 0; i < n; i++)
+        squares += (above[i] / x - below[i] / y) * (above[i] / x - below[i] / y);
+    double half =
+        gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sqrt(squares / (double)(n - 1) / (double)n);
+    return (struct gsim_interval){x / y, x / y * exp(-half), x / y * exp(half)};
+}
+
+double gsim_normal_half(double error) {
+    return gsl_cdf_ugaussian_Pinv(0.975) * error;
+}
+
+double gsim_t_p(const double *differences, size_t n) {
+    if (n < 2)
+        return (double)NAN;
+    double mean = mean_of(differences, n), error = standard_error(differences, n, mean);
+    if (!(error > 0)) /* all differences are equal */
+        return mean != 0 ? 0 : 1;
+    return 2 * gsl_cdf_tdist_Q(fabs(mean / error), (double)(n - 1));
+}
+
+/* --- Holm ------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+    double x = **(double *const *)a, y = **(double *const *)b;
+    return (x > y) - (x < y);
+}
+
+bool gsim_holm(double *p, size_t n) {
+    double **sorted = malloc((n ? n : 1) * sizeof *sorted);
+    size_t m = 0;
+    double least = 0;
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(p[i]))
+            sorted[m++] = &p[i];
+    qsort(sorted, m, sizeof *sorted, by_value);
+    for (size_t i = 0; i < m; i++) {
+        double adjusted = *sorted[i] * (double)(m - i);
+        least = fmax(least, fmin(adjusted, 1));
+        *sorted[i] = least;
+    }
+    free(sorted);
+    return true;
+}

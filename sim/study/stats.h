@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Statistics of comparisons. */
+#ifndef GSIM_STUDY_STATS_H
+#define GSIM_STUDY_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gsim_interval {
+    double mean, low, high;
+};
+
+/* The mean and its 95 % interval by Student's t. For n = 1 the interval is from -inf to inf. */
+struct gsim_interval gsim_t_interval(const double *values, size_t n);
+/* As gsim_t_interval, on the logarithm of the mean: means of times over few units are skewed, and
+ * both ends of the interval stay above 0. */
+struct gsim_interval gsim_t_log_interval(const double *values, size_t n);
+/* The ratio of two means over the same units, with the interval of its logarithm by Student's t. */
+struct gsim_interval gsim_t_ratio(const double *above, const double *below, size_t n);
+/* The half width of a 95 % interval of a normal distribution with this standard error. */
+double gsim_normal_half(double error);
+/* The two-sided p value of "the mean is zero"; NaN for n = 1. */
+double gsim_t_p(const double *differences, size_t n);
+/* Adjusts p values for their number by Holm's step-down procedure. A NaN stays and is not counted.
+ * false: no memory. */
+bool gsim_holm(double *p, size_t n);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The timeline of one run as a Chrome trace (the "JSON Array" of Google's "Trace Event Format"),
+ * which Perfetto opens: a process for each GPU with rows for the jobs on it, one for jobs, one for
+ * counters. Spans of a row never overlap. Times are microseconds from the trace's start. */
+#ifndef GSIM_STUDY_TIMELINE_H
+#define GSIM_STUDY_TIMELINE_H
+
+#include "gsim/observe.h"
+#include "gsim/result.h"
+#include "sim/study/output.h"
+
+struct gsim_timeline;
+
+/* The limit of events; further events are left out, since viewers get slow. */
+#define GSIM_TIMELINE_MOST 1000000
+
+#define GSIM_TIMELINE_BEGINS "{\"displayTimeUnit\":"
+
+struct gsim_timeline_options {
+    const char *path; /* compressed if it ends in .gz */
+    int64_t from_ns, to_ns; /* the window */
+    int64_t most; /* limit of events, GSIM_TIMELINE_MOST */
+};
+
+/* Reads the window "A:B", either end of which may be empty; NULL: the whole run. */
+enum gsim_status gsim_timeline_window(const char *text, struct gsim_timeline_options *options,
+                                      struct gsim_log *log);
+enum gsim_status gsim_timeline_open(const struct gsim_timeline_options *options,
+                                    struct gsim_arena *arena, struct gsim_timeline **out,
+                                    struct gsim_log *log);
+const struct gsim_observer *gsim_timeline_observer(struct gsim_timeline *timeline);
+/* Ends the timeline after the run: writes the names of rows, closes the file, and warns if events
+ * were left out. */
+enum gsim_status gsim_timeline_close(struct gsim_timeline *timeline, struct gsim_log *log);
+/* Removes the file of a run that failed. */
+void gsim_timeline_abandon(struct gsim_timeline *timeline);
+
+#endif

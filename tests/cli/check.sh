@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gsim check: what runs write passes, and each law finds the file that was changed so that it breaks it.
+# $1 is gsim.
+set -u
+gsim=$1
+. tests/support/check.sh
+
+run() { # name, options: everything that a run writes
+    name=$1
+    shift
+    "$gsim" --quiet --force --format json --db "$tmp/$name.db" --jobs-csv "$tmp/$name.csv" \
+        --timeline "$tmp/$name-timeline.json" "$@" >"$tmp/$name.json" 2>"$tmp/log"
+    say "$name runs" $?
+}
+run srtf --policy srtf --nodes 2 --gpus-per-node 8 --assume mem_gib=20GiB traces/samples/cluster.csv
+run pages --policy uvm --device rtx5080 --set hbm_bytes=6GiB tests/golden/pages.csv
+run gandiva --policy gandiva --nodes 2 --gpus-per-node 8 traces/samples/cluster.csv
+run fractions --policy fifo --gpus-per-node 4 traces/samples/fractions.csv
+for of in srtf pages gandiva fractions; do
+    expect "$of passes" 0 "^4 files, 1 run, [0-9]* events: nothing that cannot be" "$gsim" check \
+        "$tmp/$of.db" "$tmp/$of.json" "$tmp/$of.csv" "$tmp/$of-timeline.json"
+    for file in "$of.json" "$of.csv" "$of-timeline.json"; do
+        expect "$file alone" 0 "^1 file" "$gsim" check "$tmp/$file"
+    done
+done
+
+# --- a database with one change breaks one law
+changed() { # name, SQL, what is found
+    cp "$tmp/srtf.db" "$tmp/bad.db"
+    sqlite3 "$tmp/bad.db" "$2"
+    expect "$1" 1 "bad.db: run 1 (srtf): $3" "$gsim" check "$tmp/bad.db"
+}
+changed "a job before its submission" "UPDATE job SET start_ns = submit_ns - 1 WHERE job = 3" "job '.*' started before it was submitted"
+changed "a job that ends before it starts" "UPDATE job SET end_ns = start_ns - 1 WHERE job = 3" "job '.*' ended before it started"
+changed "a wait that is too short" "UPDATE job SET wait_ns = 0 WHERE job = (SELECT job FROM job WHERE start_ns > submit_ns LIMIT 1)" "job '.*' waited for less"
+changed "a job that took longer than it says" "UPDATE job SET stall_ns = stall_ns + 1 WHERE preemptions = 0 AND job = (SELECT max(job) FROM job WHERE preemptions = 0)" "job '.*' .* than its waiting, stalls and work\|waited and stalled for longer"
+changed "a lost job" "DELETE FROM job WHERE job = 3" "[a-z_]*=[0-9.]*, and its jobs have"
+changed "a sum" "UPDATE run SET preemptions = preemptions + 1" "preemptions=[0-9]*, and its jobs have"
+changed "a mean" "UPDATE run SET jct_mean_s = jct_mean_s * 0.999" "jct_mean_s=.*, and its jobs have"
+changed "a share above one" "UPDATE run SET gpu_down = 1.7" "gpu_down=1.7 is not in \[0,1\]"
+changed "a number that is not finite" "UPDATE run SET rho_max = 9e999" "rho_max is not finite"
+changed "quantiles out of order" "UPDATE run SET jct_p50_s = jct_p99_s + 1" "jct_p50_s=.* is above jct_p95_s"
+changed "a GPU held for longer than the run" "UPDATE gpu SET busy_ns = busy_ns * 100 WHERE gpu = 2" "GPU 2 was held for longer than the run"
+changed "GPU time that no job had" "UPDATE gpu SET busy_ns = busy_ns - 1000000000 WHERE gpu = 2" "gpu_busy=.*, and its GPUs have"
+
+# --- files of different runs, and timelines
+expect "another run's jobs" 1 "srtf.csv: .*in the file before it" "$gsim" check "$tmp/gandiva.db" "$tmp/srtf.csv"
+expect "another run's summary" 1 "srtf.json: .*in the file before it" "$gsim" check "$tmp/gandiva.db" "$tmp/srtf.json"
+grep -v '"pid":12,"tid":1,' "$tmp/srtf-timeline.json" >"$tmp/fewer.json"
+expect "a gang without one of its GPUs" 1 "job '.*' was running on [0-9]* GPUs at .* s and asks for" "$gsim" check "$tmp/srtf.db" "$tmp/fewer.json"
+sed 's/"pid":12,"tid":1,/"pid":11,"tid":99,/' "$tmp/fractions-timeline.json" >"$tmp/crowded.json"
+expect "two jobs on one GPU" 1 "jobs held more than all of GPU 1" "$gsim" check "$tmp/fractions.db" "$tmp/crowded.json"
+sed 's/"pid":12,"tid":1,/"pid":11,"tid":1,/' "$tmp/srtf-timeline.json" >"$tmp/overlaps.json"
+expect "spans of a row that overlap" 1 "GPU 1, row 1: the span of '.*' begins .* ns before the one before it ends" "$gsim" check "$tmp/overlaps.json"
+sed 's/"name":"resident: \([^"]*\)","ts":\([0-9.]*\),"args":{"bytes":0}/"name":"resident: \1","ts":\2,"args":{"bytes":1}/' "$tmp/pages-timeline.json" >"$tmp/stays.json"
+sed 's/"args":{"bytes":[1-9][0-9]*}/"args":{"bytes":6442450943}/' "$tmp/stays.json" >"$tmp/over.json"
+expect "more memory than a GPU has" 1 "GPU 0 holds [0-9]* bytes at .* s and has 6442450944" "$gsim" check "$tmp/pages.db" "$tmp/over.json"
+sed '3s/,$//' "$tmp/srtf-timeline.json" >"$tmp/comma.json"
+expect "JSON without a comma" 3 "comma.json:4" "$gsim" check "$tmp/comma.json"
+expect "a file of another kind" 3 "none of a database" "$gsim" check README.md
+expect "no file" 2 "which files? gsim check results.db" "$gsim" check
+expect "a file that is not there" 3 "nowhere.db" "$gsim" check nowhere.db

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A libnvidia-ml.so.1 without a GPU, for drive.sh: FAKE_GPUS of them, all of which are FAKE_GPU; process 4711
+ * uses the one of number FAKE_BUSY, and the one of number FAKE_OTHER is another product. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct process {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+static int number(const char *variable) {
+    const char *text = getenv(variable);
+    return text ? atoi(text) : -1;
+}
+
+int nvmlInit_v2(void) {
+    return 0;
+}
+int nvmlShutdown(void) {
+    return 0;
+}
+int nvmlDeviceGetCount_v2(unsigned *n) {
+    *n = (unsigned)number("FAKE_GPUS");
+    return 0;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned nth, void **device) {
+    *device = (void *)(uintptr_t)nth;
+    return 0;
+}
+int nvmlDeviceGetName(void *device, char *name, unsigned size) {
+    int is_other = (int)(uintptr_t)device == number("FAKE_OTHER");
+    (void)snprintf(name, size, "%s", is_other ? "Tesla T4" : "NVIDIA H100 80GB HBM3");
+    return 0;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct process *list) {
+    int is_busy = (int)(uintptr_t)device == number("FAKE_BUSY");
+    if (is_busy)
+        list[0].pid = 4711;
+    *n = is_busy ? 1 : 0;
+    return 0;
+}
