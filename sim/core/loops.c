@@ -8,7 +8,7 @@
 #include "sim/base/sort.h"
 #include "sim/core/core.h"
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 struct gsim_loops {
     uint32_t n_open; /* jobs that come after none: the first ones in the order of arrival */

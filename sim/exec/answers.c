@@ -49,8 +49,8 @@ static bool take_choice(const struct reading *r, const char *key, yajl_val value
 
 /* --- a verb ----------------------------------------------------------------------------------- */
 
-enum verb { PLACE, PREEMPT, MOVE, WATCH };
-static const char verbs[] = "place|preempt|move|watch";
+enum verb { PLACE, PREEMPT, MOVE, WATCH, COST };
+static const char verbs[] = "place|preempt|move|watch|cost";
 static const char rules[] = "consolidate|any|spread|fullest|affinity|random";
 static const enum gsim_rule rule_of[] = {GSIM_RULE_CONSOLIDATE, GSIM_RULE_ANY,
                                          GSIM_RULE_SPREAD,      GSIM_RULE_FULLEST,
@@ -160,12 +160,38 @@ static bool refuse(const struct reading *r, uint32_t job) {
     return true;
 }
 
+/* Notes what it costs to stop the job now, and to resume it on the units that it has. It changes
+ * nothing. */
+static bool quote(const struct reading *r, const struct order *order) {
+    struct gsim_exec *exec = r->ctx->state;
+    if (exec->n_quotes == exec->quotes_capacity) {
+        uint32_t capacity = exec->quotes_capacity ? 2 * exec->quotes_capacity : 16;
+        struct gsim_exec_quote *grown =
+            gsim_arena_grow_raw(r->ctx->arena, exec->quotes, capacity * sizeof *grown);
+        if (!grown) {
+            r->ctx->status = gsim_no_memory(r->ctx->log, "reading an answer");
+            return false;
+        }
+        exec->quotes = grown;
+        exec->quotes_capacity = capacity;
+    }
+    enum gsim_state state = (enum gsim_state)r->ctx->view->jobs.state[order->slot];
+    if (state != GSIM_RUNNING)
+        return bad(r, "job %u does not run, so there is no cost of stopping it", order->job);
+    exec->quotes[exec->n_quotes++] = (struct gsim_exec_quote){
+        order->job, gsim_ask(r->ctx, order->slot, (enum gsim_stop)order->stop,
+                             (enum gsim_keep)order->keep, NULL, 0)};
+    return true;
+}
+
 /* false: the answer cannot be followed on. A verb that breaks a rule ends the run by itself. */
 static bool follow(const struct reading *r, const struct order *order) {
     struct gsim_shape shape = shape_of(r, order);
     bool fits = true;
     if (order->gpus > (int64_t)r->ctx->view->cluster.n_gpus)
         return bad(r, "the cluster has no %lld GPUs", (long long)order->gpus);
+    if (order->verb == COST)
+        return quote(r, order);
     if (order->verb == PLACE)
         fits = gsim_plan_place(r->plan, order->slot, &shape);
     else if (order->verb == PREEMPT)

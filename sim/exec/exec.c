@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A scheduler that has jobs refused this often in one decision does not come to a plan. */
+/* A scheduler that has jobs refused, or asks for costs, this often in one decision does not come to
+ * a plan. */
 enum { MOST_ROUNDS = 1000 };
 
 const char *gsim_exec_command(const char *text) {
@@ -99,13 +100,15 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     const char *answer = ask(ctx, plan, gsim_exec_write_changes);
     exec->is_timer = false;
     for (int round = 0; answer; round++) {
-        exec->n_refused = 0;
-        if (gsim_exec_apply(ctx, plan, answer) != GSIM_OK || exec->n_refused == 0)
+        exec->n_refused = exec->n_quotes = 0;
+        if (gsim_exec_apply(ctx, plan, answer) != GSIM_OK || exec->n_refused + exec->n_quotes == 0)
             return;
         if (round == MOST_ROUNDS)
-            ctx->status = gsim_fail(ctx->log, GSIM_FAILED, NULL, 0,
-                                    "exec:%s: %d answers to one decision had jobs that do not fit",
-                                    exec->scheduler.command, MOST_ROUNDS);
+            ctx->status =
+                gsim_fail(ctx->log, GSIM_FAILED, NULL, 0,
+                          "exec:%s: %d answers to one decision had jobs that do not fit, or "
+                          "questions",
+                          exec->scheduler.command, MOST_ROUNDS);
         answer = round == MOST_ROUNDS ? NULL : ask(ctx, plan, write_refused);
     }
 }

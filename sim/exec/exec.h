@@ -21,6 +21,12 @@ const struct gsim_policy *gsim_exec_make(const char *text, struct gsim_arena *ar
 
 /* --- its parts -------------------------------------------------------------------------------- */
 
+/* The answer to a question about a job's costs. */
+struct gsim_exec_quote {
+    uint32_t job;
+    struct gsim_quote quote;
+};
+
 struct gsim_exec {
     struct gsim_scheduler scheduler;
     gsim_slot *slot_of; /* by position in the trace; GSIM_NO_SLOT: the job is not in the system */
@@ -29,6 +35,8 @@ struct gsim_exec {
     /* of the answer under way: jobs that did not fit */
     uint32_t *refused;
     uint32_t n_refused, refused_capacity;
+    struct gsim_exec_quote *quotes; /* what it asked */
+    uint32_t n_quotes, quotes_capacity;
 };
 
 /* questions.c: the lines that go out. */

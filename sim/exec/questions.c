@@ -124,6 +124,25 @@ void gsim_exec_write_changes(FILE *out, const struct gsim_ctx *ctx, const struct
     fputs("}\n", out);
 }
 
+static void put_quotes(FILE *out, const struct gsim_exec *exec) {
+    for (uint32_t i = 0; i < exec->n_quotes; i++) {
+        const struct gsim_quote *quote = &exec->quotes[i].quote;
+        fprintf(out, "%s{\"job\":%u,\"is_possible\":%s", i ? "," : ",\"costs\":[",
+                exec->quotes[i].job, quote->is_possible ? "true" : "false");
+        if (quote->is_possible)
+            fprintf(out,
+                    ",\"stop_ns\":%lld,\"save_ns\":%lld,\"resume_ns\":%lld,\"lost_ns\":%lld,"
+                    "\"bytes_out\":%lld,\"bytes_in\":%lld",
+                    (long long)quote->stop_ns, (long long)quote->save_ns,
+                    (long long)quote->resume_ns, (long long)quote->lost_ns,
+                    (long long)quote->bytes_out, (long long)quote->bytes_in);
+        if (!quote->is_possible && quote->missing)
+            fprintf(out, ",\"missing\":\"%s\"", quote->missing);
+        putc('}', out);
+    }
+    fputs(exec->n_quotes ? "]" : "", out);
+}
+
 void gsim_exec_write_refused(FILE *out, const struct gsim_ctx *ctx) {
     const struct gsim_exec *exec = ctx->state;
     fprintf(out, "{\"n\":%lld,\"now_ns\":%lld,\"refused\":[", (long long)exec->n_asked,
@@ -131,6 +150,7 @@ void gsim_exec_write_refused(FILE *out, const struct gsim_ctx *ctx) {
     for (uint32_t i = 0; i < exec->n_refused; i++)
         fprintf(out, "%s%u", i ? "," : "", exec->refused[i]);
     putc(']', out);
+    put_quotes(out, exec);
     put_idle(out, ctx->view);
     fputs("}\n", out);
 }

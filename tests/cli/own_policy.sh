@@ -307,6 +307,33 @@ sched "a node that is not there" 1 "there is no node 5" 'say(n=n, plan=[{"place"
 sched "nothing at all" 1 "leaves 8 jobs waiting for ever" 'say(n=n)'
 sched "an answer without its number" 1 "an answer has the 'n' of its line, 1 here" 'say()'
 sched "what does not fit, for ever" 1 "1000 answers to one decision had jobs that do not fit" 'say(n=n, plan=[{"place": 1 if state["now_ns"] >= 10**10 else 0}])'
+sched "the cost of stopping a job that does not run" 1 "job 0 does not run" 'say(n=n, plan=[{"cost": 0}])'
+# a scheduler that asks for costs, and preempts the job that is cheaper to stop
+cat >costs.py <<'P'
+import json, sys
+sys.stdin.readline()
+print('{"n": 0}', flush=True)
+for line in sys.stdin:
+    s = json.loads(line)
+    plan = []
+    if "costs" in s:
+        for c in s["costs"]:
+            assert c["is_possible"] and c["save_ns"] > 0 and c["resume_ns"] > 0, c
+            assert c["bytes_out"] == {0: 8, 1: 2}[c["job"]] << 30, c
+        cheap = min(s["costs"], key=lambda c: c["stop_ns"] + c["save_ns"])
+        assert cheap["job"] == 1, s
+        plan = [{"preempt": 1, "stop": "save", "keep": "host"}]
+        sys.stderr.write("asked\n")
+    elif s.get("timer"):
+        plan = [{"cost": r["job"], "stop": "save", "keep": "host"} for r in s["running"]]
+    elif "refused" not in s:
+        ready = [j["job"] for j in s["arrived"]] + [e["job"] for e in s["settled"] if e["state"] != "running"]
+        plan = [{"place": j} for j in ready]
+    print(json.dumps({"n": s["n"], "plan": plan, "wake_ns": 10**10 if s["now_ns"] < 10**10 else None}), flush=True)
+P
+printf 'job_id,submit_s,duration_s,gpus,mem_gib\nbig,0,100,1,8\nsmall,0,100,1,2\n' >sized.csv
+"$gsim" run --policy 'exec:python3 costs.py' --nodes 1 --gpus-per-node 2 --quiet sized.csv >out 2>&1 && grep -q asked out && grep -q 'preemptions  *1 ' out
+say "costs are told, and the cheaper job is stopped" $?
 # a scheduler that preempts, moves, wakes and asks for fewer GPUs, by a program of sh
 cat >turns.py <<'P'
 import json, sys
