@@ -129,6 +129,10 @@ static void read_clock(const struct gsim_ctx *ctx, struct gavel *gavel) {
     gavel->has_end = true;
 }
 
+static bool has_ended(const void *arg, uint32_t number) {
+    return ((const struct gavel *)arg)->job[number].has_ended;
+}
+
 /* Counts the time of the round, and lets the jobs go that ended in it. */
 static void end_round(struct gsim_ctx *ctx, struct gavel *gavel) {
     if (gavel->is_reference)
@@ -140,16 +144,17 @@ static void end_round(struct gsim_ctx *ctx, struct gavel *gavel) {
         gsim_rounds_credit(&gavel->rounds, entry, gavel->choice[c].type, ran_s(gavel, ctx, job));
         job->done += job->round_iterations;
     }
-    for (uint32_t c = 0; c < gavel->n_choices; c++)
-        gavel->arrived[gavel->n_arrived + c] =
-            gavel->rounds.entry[gavel->choice[c].entry].member[0];
+    uint32_t *ended = gavel->arrived + gavel->n_arrived, n_ended = 0;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->arrived[gavel->n_arrived + c];
-        if (!gavel->job[number].has_ended)
-            continue;
-        gavel->job[number].has_ended = false;
-        gavel_give_gpus(gavel, number);
-        gsim_rounds_remove(&gavel->rounds, number);
+        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
+        if (gavel->job[number].has_ended)
+            ended[n_ended++] = number;
+    }
+    if (n_ended > 0)
+        gsim_rounds_remove(&gavel->rounds, has_ended, gavel);
+    for (uint32_t i = 0; i < n_ended; i++) {
+        gavel->job[ended[i]].has_ended = false;
+        gavel_give_gpus(ctx, gavel, ended[i]);
         gavel->is_due = true;
     }
     gavel->n_choices = 0;
@@ -246,16 +251,18 @@ static void preempt(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *
 /* Assigns GPUs: a job that goes on where it is keeps its own. */
 static void assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     struct gavel_job *jobs = gavel->job;
+    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+        jobs[gavel->rounds.entry[i].member[0]].round_type = GAVEL_NO_TYPE;
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        jobs[gavel->rounds.entry[gavel->choice[c].entry].member[0]].round_type =
+            gavel->choice[c].type;
     for (uint32_t i = 0; i < gavel->rounds.n; i++) {
-        uint32_t number = gavel->rounds.entry[i].member[0], type = GAVEL_NO_TYPE;
-        for (uint32_t c = 0; c < gavel->n_choices; c++)
-            if (gavel->choice[c].entry == i)
-                type = gavel->choice[c].type;
+        uint32_t number = gavel->rounds.entry[i].member[0], type = jobs[number].round_type;
         if (jobs[number].is_placed && jobs[number].type == type)
             continue;
         if (jobs[number].is_placed && ctx->view->jobs.state[jobs[number].slot] == GSIM_RUNNING)
             preempt(ctx, plan, gavel, &jobs[number]);
-        gavel_give_gpus(gavel, number);
+        gavel_give_gpus(ctx, gavel, number);
     }
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
@@ -281,6 +288,7 @@ static void begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gav
     gavel->began_ns = ctx->view->now_ns;
     gavel->ends_ns = gavel->began_ns + gavel->round_ns;
     gavel->is_in_round = gavel->n_choices > 0;
+    gavel->has_unplaced = true;
     if (gavel->is_in_round && !gavel->is_reference)
         gsim_plan_wake(plan, gavel->ends_ns);
 }
@@ -289,11 +297,16 @@ static void begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gav
 
 /* Places the round's jobs that wait. */
 static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    if (!gavel->has_unplaced)
+        return;
+    gavel->has_unplaced = false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
         bool is_over = gavel->is_reference && job->is_at_end;
-        if (!job->is_active || job->is_placed || is_over ||
-            !gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
+        if (!job->is_active || job->is_placed || is_over)
+            continue;
+        gavel->has_unplaced = true;
+        if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
             !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
             continue;
         job->is_placed = true;
