@@ -7,7 +7,10 @@ set -u
 # What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
 measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
 generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/shake traces/spec traces/values'
-numeric='policies/lib/lp policies/lib/shares policies/lib/assignment'
+# Measured speeds as a table has them: the number that policies ask for, beside the exact one that
+# jobs are charged by.
+speeds='include/gsim/job.h models/jobs/speed.c sim/api/rates'
+numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds policies/gavel/gavel policies/gavel/shares policies/gavel/optimum policies/gavel/allox'
 without_comments() {
     awk '{
         line = $0
@@ -33,12 +36,12 @@ without_comments() {
 check() {
     (cd "$1" && find include sim/base sim/api sim/core policies traces models -name '*.[ch]' -o -name '*.def' | sort | while read -r f; do
         fine=0
-        for room in $measures $generators $numeric; do
+        for room in $measures $generators $speeds $numeric; do
             case $f in "$room" | "$room".[ch] | "$room"_*) fine=1 ;; esac
         done
         [ $fine = 1 ] || ! without_comments "$f" | grep -qwE 'double|float' || echo "$f has floating point"
         for room in $numeric; do
-            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nwE 'float|long double|fma|sqrt|pow|exp|log' | sed "s|^|$f has more than + - * /: |" ;; esac
+            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nE '(^|[^a-z_])(float|long double)([^a-z_]|$)|(^|[^a-z_])(fma|sqrt|pow|exp|log|fabs)[fl]? *\(' | sed "s|^|$f has more than + - * /: |" ;; esac
         done
     done)
 }
