@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # deb.sh FOLDER: Debian packages of what is built, in the folder: gsim (the program), libgsim-dev (headers
 # and libraries) and python3-gsim. Equal sources give equal bytes: times are those of the last commit.
-# Needs dpkg-dev. Variables: PYTHON, the interpreter that the module was built for.
+# Needs dpkg-dev. Variables: PYTHON, the interpreter that the module was built for;
+# DEBEMAIL and DEBFULLNAME, the maintainer.
 set -eu
 out=$1
 python=${PYTHON:-python3}
@@ -10,6 +11,9 @@ version=$(sed -n 's/^#define GSIM_VERSION "\(.*\)"/\1/p' sim/app/cli/cli.h)
 architecture=$(dpkg --print-architecture)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
+# The person or team that builds the packages, as for Debian's own tools; else the last commit's author.
+maintainer=$(git log -1 --format='%an <%ae>' 2>/dev/null) || maintainer="unknown <root@localhost>"
+[ -z "${DEBEMAIL:-}" ] || maintainer="${DEBFULLNAME:-$DEBEMAIL} <$DEBEMAIL>"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 umask 022
@@ -60,7 +64,7 @@ EOF
 Package: $1
 Version: $version
 Architecture: $architecture
-Maintainer: the authors of gsim <gsim@localhost>
+Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$tmp/$1/usr" | cut -f1)
 Section: $2
 Priority: optional

@@ -18,14 +18,15 @@ export LC_ALL
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort -u >"$tmp/files"
-# Of sim/app only the files that make a run from its options, and of sim/study what fills a column of a
+# Of sim/app only the files that make a run from its options, and of sim/study those that fill rows of a
 # run: commands, figures and databases change no result.
 awk '/^(include\/gsim|sim\/base|sim\/api|sim\/core|traces|models\/[a-z]*)\/[^\/]*\.(c|h|def)$/ {
         room = $0
         sub(/\/[^\/]*$/, "", room)
         print "all", room, $0
     }
-    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched)|exec\/(answers|exec|questions|scheduler))\.[ch]$/ { print "all", "sim/app", $0 }
+    /^sim\/app\/(setup\/(apps|cluster|cluster_file|devices|foreign|one_run|resampling|set|setup|trace|window)|apart\/(port|watched))\.[ch]$/ { print "all", "sim/app", $0 }
+    /^sim\/exec\/[a-z_]*\.[ch]$/ { print "all", "sim/exec", $0 }
     /^sim\/study\/(samples|occupancy)\.[ch]$/ { print "all", "sim/study", $0 }' \
     "$tmp/files" >"$tmp/parts"
 # Names hold no spaces: they are paths in this tree.
@@ -38,13 +39,14 @@ awk '
         sub(/ = .*/, "", head)
         sub(/\(.*/, "", head)
         sub(/\[.*/, "", head)
-        if (match(head, /gsim_[a-z0-9_]+$/)) defined_in[substr(head, RSTART)] = FILENAME
+        if (match(head, /[a-z][a-z0-9_]+$/)) defined_in[substr(head, RSTART)] = FILENAME
     }
     /^#include "policies\// { split($0, part, "\""); uses[FILENAME, part[2]] = 1 }
     {
-        for (text = $0; match(text, /gsim_[a-z0-9_]+/); text = substr(text, RSTART + RLENGTH)) {
-            word = substr(text, RSTART, RLENGTH)
-            if (FILENAME ~ /\.c$/ && !((FILENAME, word) in mentions)) {
+        k = FILENAME ~ /\.c$/ ? split($0, part, /[^a-z0-9_]+/) : 0
+        for (i = 1; i <= k; i++) {
+            word = part[i]
+            if (word ~ /_/ && !((FILENAME, word) in mentions)) {
                 mentions[FILENAME, word] = 1
                 words[FILENAME] = words[FILENAME] " " word
             }

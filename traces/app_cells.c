@@ -25,6 +25,8 @@ const char *const gsim_app_columns[N_COLUMNS] = {
     [REGISTERS] = "registers",
     [STREAM] = "stream",
     [HOST] = "host_us",
+    [DRAM_BYTES] = "dram_bytes",
+    [JOULES] = "joules",
 };
 
 enum gsim_status gsim_app_refuse(struct gsim_app_reader *r, enum gsim_app_column column,

@@ -28,6 +28,8 @@ enum gsim_app_column {
     REGISTERS,
     STREAM,
     HOST,
+    DRAM_BYTES,
+    JOULES,
     N_COLUMNS
 };
 

@@ -14,12 +14,13 @@ static const int64_t most_count = 1000000000, most_ops = INT64_C(1) << 60;
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-static enum gsim_status take_bytes(struct gsim_app_reader *r, int64_t *out) {
-    if (!r->cell[BYTES])
+static enum gsim_status take_bytes(struct gsim_app_reader *r, enum gsim_app_column column,
+                                   int64_t *out) {
+    if (!r->cell[column])
         return GSIM_OK;
-    if (gsim_parse_bytes(r->cell[BYTES], out) == GSIM_PARSE_OK && *out >= 0 && *out <= most_ops)
+    if (gsim_parse_bytes(r->cell[column], out) == GSIM_PARSE_OK && *out >= 0 && *out <= most_ops)
         return GSIM_OK;
-    return gsim_app_refuse(r, BYTES, "a number of bytes, such as 25e6 or 24MiB");
+    return gsim_app_refuse(r, column, "a number of bytes, such as 25e6 or 24MiB");
 }
 
 static enum gsim_status take_share(struct gsim_app_reader *r, enum gsim_app_column column,
@@ -122,7 +123,9 @@ static enum gsim_status take_work(struct gsim_app_reader *r, struct gsim_app_ker
     int precision = GSIM_PRECISION_FP32;
     enum gsim_status status = gsim_app_take_number(r, FLOPS, 1, 0, most_ops, &kernel->flops);
     if (status == GSIM_OK)
-        status = take_bytes(r, &kernel->bytes);
+        status = take_bytes(r, BYTES, &kernel->bytes);
+    if (status == GSIM_OK)
+        status = take_bytes(r, DRAM_BYTES, &kernel->dram_bytes);
     if (status == GSIM_OK)
         status = take_choice(r, PRECISION, "fp32|tf32|fp16|int8", &precision);
     if (status == GSIM_OK)
@@ -175,6 +178,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
                                        .count = 1,
                                        .flops = -1,
                                        .bytes = -1,
+                                       .dram_bytes = -1,
                                        .time_ns = -1,
                                        .efficiency_ppm = (uint32_t)GSIM_PPM,
                                        .sm_ppm = (uint32_t)GSIM_PPM,
@@ -193,7 +197,7 @@ static enum gsim_status take_kernel(struct gsim_app_reader *r, enum gsim_app_uni
 static enum gsim_status take_buffer(struct gsim_app_reader *r) {
     struct gsim_app_buffer *buffer = &r->buffers[r->app->n_buffers];
     *buffer = (struct gsim_app_buffer){r->cell[NAME], -1};
-    enum gsim_status status = take_bytes(r, &buffer->bytes);
+    enum gsim_status status = take_bytes(r, BYTES, &buffer->bytes);
     for (uint32_t b = 0; b < r->app->n_buffers; b++)
         if (strcmp(r->buffers[b].name, buffer->name) == 0)
             return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "buffer '%s' stands twice",
@@ -229,11 +233,22 @@ static enum gsim_status take_sync(struct gsim_app_reader *r) {
     return status;
 }
 
+static enum gsim_status take_energy(struct gsim_app_reader *r) {
+    enum { MICRO = 1000000 };
+    int choice = 0;
+    enum gsim_status status = take_choice(r, NAME, "iteration", &choice);
+    if (status == GSIM_OK && !r->cell[JOULES])
+        return gsim_app_refuse(r, JOULES, "the energy of an iteration");
+    if (status == GSIM_OK)
+        status = gsim_app_take_number(r, JOULES, MICRO, 1, most_count * MICRO, &r->app->energy_uj);
+    return status;
+}
+
 static enum gsim_status take_row(struct gsim_app_reader *r) {
     int choice = 0, kind = -1;
     enum gsim_status status = take_choice(
-        r, KIND, "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after",
-        &kind);
+        r, KIND,
+        "title|buffer|kernel|host|sync|idempotent|copy|set|launch|wait|record|after|energy", &kind);
     if (status == GSIM_OK && (kind < 0 || !r->cell[NAME]))
         return gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->line, "a row has a kind and a name");
     if (r->app->n_kernels == GSIM_APP_ROWS_MOST || r->app->n_buffers == GSIM_APP_ROWS_MOST)
@@ -268,6 +283,8 @@ static enum gsim_status take_row(struct gsim_app_reader *r) {
         return gsim_app_take_call(r, GSIM_CALL_RECORD);
     case 11:
         return gsim_app_take_call(r, GSIM_CALL_AFTER);
+    case 12:
+        return take_energy(r);
     default:
         return status;
     }

@@ -12,10 +12,13 @@
  *                   "weights kv:0%-25%@rw"; r, w or rw), sm_fraction (of the SMs that it can
  *                   fill, default 1), sms (needed at once), blocks, and of one block threads,
  *                   shared_kib, and registers_kib or registers (of a thread)
+ *                 and dram_bytes: what a launch that takes time_us moved to and from the memory,
+ *                   as counters of the device say; in programs
  *     copy, set   as kernel, for the GPU's other engines; in programs
  *     host        name launch or gap, time_us: launching an iteration; between two iterations
  *     sync        name kernel, iteration (default) or none: where the host waits; count: it waits
  *                 after that many iterations (default 1)
+ *     energy      name iteration, joules: what an iteration draws at the device's highest clock
  *     idempotent  name yes or no (default): whether a kernel may be killed and run again
  *
  * and, where the file has a program, the host's calls in order, each with host_us, the host's time

@@ -12,10 +12,10 @@
  *     [KIND/...]  the quantity for one kind of jobs, in place of the common section;
  *                 [KIND/arrival] is the column, for kinds with [KIND/requests]
  *
- * Jobs may come in batches: [batch] is the number of jobs, [batch_gap_s] the time between two of
- * them, and what repeats in a batch is said by `repeat`. In a closed loop (process = closed) each
- * user has one job at a time, with [think_s] between them; after [session] jobs the user is away
- * for [break_s] in place of the think time.
+ * Jobs may come in batches: [batch_jobs] is the number of jobs, [batch_gap_s] the time between two
+ * of them, and what repeats in a batch is said by `repeat`. In a closed loop (process = closed)
+ * each user has one job at a time, with [think_s] between them; after [session] jobs the user is
+ * away for [break_s] in place of the think time.
  *
  * A distribution is `distribution = NAME` and its parameters, or `choice = A, B, ...` with optional
  * `weights = `. Further keys: min, max (clamp), round (to a multiple), times = duration (a factor

@@ -37,7 +37,7 @@ static enum gsim_status check_pairs(const struct gsim_spec_reader *r) {
     else if (!q[GSIM_OF_SESSION] != !q[GSIM_OF_BREAK])
         fault = "[session] and [break_s] need each other";
     else if (q[GSIM_OF_BATCH_GAP] && !q[GSIM_OF_BATCH])
-        fault = "[batch_gap_s] is the time between jobs of a [batch], which is not there";
+        fault = "[batch_gap_s] is the time between jobs of a [batch_jobs], which is not there";
     else if (is_closed && (q[GSIM_OF_BATCH] || r->spec->profile))
         fault = "process = closed: jobs come when others have ended, so there are no batches, "
                 "hours or weekdays";

@@ -10,8 +10,8 @@
 
 /* The name of a section. */
 static const char *name_of(int target) {
-    static const char *const names[] = {"duration", "gpus",  "arrival",    "session",
-                                        "break_s",  "batch", "batch_gap_s"};
+    static const char *const names[] = {"duration", "gpus",       "arrival",    "session",
+                                        "break_s",  "batch_jobs", "batch_gap_s"};
     return target < GSIM_COL_COUNT ? gsim_columns[target].name : names[target - GSIM_COL_COUNT];
 }
 

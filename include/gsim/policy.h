@@ -120,6 +120,9 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 /* Ends a running or waiting job before its work is done (a reference simulator ends some jobs
  * early). Its memory is freed at once, its progress is lost. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);
+/* Declines a job: it ends as by gsim_plan_end, but has no end in the result, which counts it among
+ * the jobs that did not finish. */
+bool gsim_plan_decline(struct gsim_plan *plan, gsim_slot job);
 /* Treats a job that runs, or is on its way to its units, as ended: a question, to be rolled back
  * before the decide ends. */
 bool gsim_plan_suppose_over(struct gsim_plan *plan, gsim_slot job);

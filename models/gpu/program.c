@@ -3,6 +3,7 @@
 
 #include "gsim/units.h"
 #include "models/gpu/roofline.h"
+#include "models/gpu/space.h"
 
 struct maker {
     const struct gsim_app *app;
@@ -79,6 +80,24 @@ static enum gsim_status check_threads(const struct maker *m, struct gsim_log *lo
     return GSIM_OK;
 }
 
+/* By the bandwidth that the kernel draws alone, where its bytes are known. A launch with a time of
+ * its own moves as many bytes a second as others of its kernel. */
+static uint32_t memory_ppm(const struct maker *m, uint32_t kind, bool *is_known) {
+    const struct gsim_app_kernel *kernel = &m->app->kernels[kind];
+    int64_t bytes = kernel->dram_bytes >= 0 ? kernel->dram_bytes : kernel->bytes;
+    int64_t sms = m->profile->value[GSIM_KEY_SMS];
+    *is_known = bytes >= 0 && m->kernel_ns[kind] > 0;
+    if (!*is_known)
+        return (uint32_t)m->profile->value[GSIM_KEY_JOB_MEMORY_PPM];
+    int64_t fill = kernel->blocks > 0 && kernel->blocks < sms ? kernel->blocks : sms;
+    struct gsim_space device = gsim_space_of_device(m->profile);
+    int64_t most = gsim_space_is_staged(m->profile, kernel->shared_bytes)
+                       ? gsim_space_staged_bandwidth(&device, fill * GSIM_SM)
+                       : gsim_space_bandwidth(&device, fill * GSIM_SM);
+    int64_t drawn = gsim_muldiv_floor(bytes, GSIM_NS_PER_S, m->kernel_ns[kind]);
+    return (uint32_t)(drawn >= most ? GSIM_PPM : gsim_muldiv_floor(drawn, GSIM_PPM, most));
+}
+
 /* A queued kernel begins some time after the one before it in its stream. Kernels of different
  * streams do not wait for each other's ends: queued ones overlapped by 4 us in the measured program
  * that has several (models/apps/h200-lstm-train.csv). */
@@ -86,10 +105,12 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
     struct gsim_program *out = m->out;
     const struct gsim_app_kernel *kernel = &m->app->kernels[call->kernel];
     int64_t ns = gsim_app_launch_ns(m->app, call, m->profile, m->kernel_ns[call->kernel]);
+    bool is_known;
     m->kernels[out->n_kernels] =
         (struct gsim_program_kernel){.ns = ns,
                                      .register_bytes = kernel->register_bytes,
                                      .shared_bytes = kernel->shared_bytes,
+                                     .memory_ppm = memory_ppm(m, call->kernel, &is_known),
                                      .blocks = kernel->blocks,
                                      .threads = (uint32_t)kernel->threads,
                                      .kind = call->kernel,
@@ -97,6 +118,7 @@ static void launch(struct maker *m, const struct gsim_app_call *call, int64_t ho
                                      .unit = (uint8_t)kernel->unit,
                                      .first_touch = m->first_touch[call->kernel],
                                      .n_touches = kernel->n_touches};
+    m->kernels[out->n_kernels].is_traffic_known = is_known;
     if (out->n_kernels > 0 && m->kernels[out->n_kernels - 1].stream == call->stream)
         out->gpu_ns += m->profile->value[GSIM_KEY_LAUNCH_BETWEEN_NS];
     out->gpu_ns += ns > 0 ? ns : 1;

@@ -31,11 +31,13 @@ struct gsim_program_touch {
 struct gsim_program_kernel {
     int64_t ns; /* alone on the device, from its begin to its end */
     int64_t register_bytes, shared_bytes; /* of one block */
+    uint32_t memory_ppm; /* part of its time alone that is bound by memory */
     int64_t blocks; /* 0: not given */
     uint32_t threads; /* of one block; 0: not given */
     uint32_t kind; /* number in app->kernels: launches of one kernel have one number */
     uint16_t stream;
     uint8_t unit; /* enum gsim_app_unit */
+    bool is_traffic_known; /* whether memory_ppm comes from bytes, and not from job.memory_ppm */
     uint32_t first_touch, n_touches; /* in program->touches, in order */
 };
 

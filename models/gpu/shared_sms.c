@@ -82,15 +82,18 @@ static bool needs_sms(const struct gsim_context *context, int64_t kernel) {
     return !context->program || context->program->kernels[kernel].unit == GSIM_APP_SMS;
 }
 
-static uint32_t memory_ppm(const struct gsim_space *space, const struct gsim_program *program,
-                           const struct gsim_program_kernel *kernel) {
-    int64_t bytes = program->app->kernels[kernel->kind].bytes;
-    int64_t sms = space->profile->value[GSIM_KEY_SMS];
-    if (bytes < 0 || kernel->ns <= 0)
-        return (uint32_t)space->profile->value[GSIM_KEY_JOB_MEMORY_PPM];
-    int64_t fill = kernel->blocks > 0 && kernel->blocks < sms ? kernel->blocks : sms;
-    return gsim_space_memory_ppm(space->profile, (uint32_t)gsim_muldiv_floor(fill, GSIM_PPM, sms),
-                                 gsim_muldiv_floor(bytes, GSIM_NS_PER_S, kernel->ns));
+/* The power that a program draws, by the energy of an iteration. */
+static void set_power(const struct gsim_profile *profile, const struct gsim_context *context,
+                      struct gsim_sm_kernel *out) {
+    const struct gsim_program *program = context->program;
+    if (program->app->energy_uj == 0)
+        return;
+    int64_t ns = program->gpu_ns;
+    if (context->pace_ns > context->gpu_ns)
+        ns = gsim_muldiv_floor(ns, context->pace_ns, context->gpu_ns);
+    out->clock_ppm = gsim_sm_array_clock_alone(profile, program->app->energy_uj, ns);
+    int64_t power_uw = gsim_muldiv_floor(program->app->energy_uj, GSIM_NS_PER_S, ns);
+    out->power_uw = gsim_muldiv_floor(power_uw, GSIM_PPM, out->clock_ppm);
 }
 
 /* What the kernel needs of SMs; one of which only the time is known fills its part of them. */
@@ -106,7 +109,8 @@ static struct gsim_sm_kernel shape_of(const struct gsim_space *space,
     if (!program)
         return out;
     const struct gsim_program_kernel *kernel = &program->kernels[number];
-    out.memory_ppm = memory_ppm(space, program, kernel);
+    out.memory_ppm = kernel->memory_ppm;
+    set_power(space->profile, &member->context, &out);
     if (kernel->blocks == 0 || kernel->threads == 0)
         return out;
     out.is_whole = false;
@@ -170,6 +174,8 @@ static void collect(const struct gsim_rotation *rotation, const struct gsim_spac
         return;
     }
     note_arrival(ring, span.kernel, lanes->now_ns);
+    lanes->has_unknown_traffic |=
+        context->program && !context->program->kernels[span.kernel].is_traffic_known;
     struct gsim_sm_kernel kernel = shape_of(space, member, span.kernel);
     kernel.all = span.end - begin;
     kernel.left = span.end - context->done;

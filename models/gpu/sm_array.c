@@ -226,20 +226,93 @@ static uint64_t rate_of(const struct gsim_sm_kernel *kernel, const struct stretc
     return rate < GSIM_RATE_ONE ? (uint64_t)rate : GSIM_RATE_ONE;
 }
 
+static int64_t bandwidth(const struct gsim_space *space, const struct gsim_sm_kernel *kernel,
+                         int64_t sms) {
+    return gsim_space_is_staged(space->profile, kernel->shared_bytes)
+               ? gsim_space_staged_bandwidth(space, sms)
+               : gsim_space_bandwidth(space, sms);
+}
+
 static struct stretch undisturbed(const struct gsim_space *space,
                                   const struct gsim_sm_kernel *kernel) {
     struct alone alone = of_alone(space, kernel);
     struct gsim_space device = gsim_space_of_device(space->profile);
     int64_t had = worth(&alone, alone.in_flight), has = worth(&alone, kernel->held->pace);
-    struct stretch out = {.draws_bytes_per_s = gsim_space_bandwidth(space, has)};
+    struct stretch out = {.draws_bytes_per_s = bandwidth(space, kernel, has)};
     out.compute_q32 = over_q32(had, has);
-    out.memory_q32 = over_q32(gsim_space_bandwidth(&device, had), out.draws_bytes_per_s);
+    out.memory_q32 = over_q32(bandwidth(&device, kernel, had), out.draws_bytes_per_s);
     if (out.memory_q32 < GSIM_RATE_ONE)
         out.memory_q32 = GSIM_RATE_ONE;
     gsim_u128 bound = (gsim_u128)kernel->memory_ppm * out.memory_q32;
     out.bound_ppm = (int64_t)(bound * (uint64_t)GSIM_PPM / time_of(kernel, &out));
     return out;
 }
+
+/* --- power ------------------------------------------------------------------------------------ */
+
+static int64_t room_w(const struct gsim_profile *profile) {
+    return profile->value[GSIM_KEY_POWER_LIMIT_W] - profile->value[GSIM_KEY_POWER_IDLE_W];
+}
+
+/* The largest clock, in ppm, of which this power is at most the square of a share in ppm. */
+static uint32_t root_ppm(uint64_t share_ppm, int power) {
+    gsim_u128 most = (gsim_u128)share_ppm * share_ppm;
+    for (int i = 2; i < power; i++)
+        most *= (uint64_t)GSIM_PPM;
+    uint32_t low = 1, high = (uint32_t)GSIM_PPM;
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        gsim_u128 is = 1;
+        for (int i = 0; i < power; i++)
+            is *= middle;
+        if (is <= most)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+uint32_t gsim_sm_array_clock(const struct gsim_profile *profile, gsim_u128 power_uw) {
+    enum { UW = 1000000 };
+    gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * UW;
+    if (room_w(profile) <= 0 || power_uw <= room)
+        return (uint32_t)GSIM_PPM;
+    return root_ppm((uint64_t)(room * (uint64_t)GSIM_PPM / power_uw), 5);
+}
+
+uint32_t gsim_sm_array_clock_alone(const struct gsim_profile *profile, int64_t energy_uj,
+                                   int64_t time_ns) {
+    enum { UJ_OF_W_NS = 1000 }; /* a watt for 1000 ns */
+    gsim_u128 least = (gsim_u128)(uint64_t)energy_uj * UJ_OF_W_NS;
+    gsim_u128 room = (gsim_u128)(uint64_t)room_w(profile) * (uint64_t)time_ns;
+    if (room_w(profile) <= 0 || room >= least)
+        return (uint32_t)GSIM_PPM;
+    return root_ppm((uint64_t)(room * (uint64_t)GSIM_PPM / least), 3);
+}
+
+/* One clock for all: what draws more than the limit lowers it for kernels beside it, too. */
+static void share_power(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
+                        struct stretch *here) {
+    gsim_u128 power_uw = 0;
+    bool is_lowered = false;
+    for (uint32_t i = 0; i < n; i++) {
+        power_uw += (gsim_u128)(uint64_t)kernels[i].power_uw * kernels[i].rate_q32 >> 32;
+        is_lowered |= kernels[i].power_uw > 0 && kernels[i].clock_ppm < GSIM_PPM;
+    }
+    uint32_t clock = gsim_sm_array_clock(space->profile, power_uw);
+    if (clock == GSIM_PPM && !is_lowered)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kernels[i].rate_q32 == 0)
+            continue;
+        uint64_t alone = kernels[i].power_uw > 0 ? kernels[i].clock_ppm : (uint64_t)GSIM_PPM;
+        here[i].compute_q32 = here[i].compute_q32 * alone / clock;
+        kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
+    }
+}
+
+/* --- bandwidth -------------------------------------------------------------------------------- */
 
 /* How much longer a part that is bound by memory takes beside another kernel, in ppm: while the
  * other is bound by memory too, and both would draw more than there is. */
@@ -256,8 +329,19 @@ static int64_t longer_ppm(const struct gsim_space *space, const struct stretch *
 }
 
 /* Kernels are bound by memory at times that have nothing to do with each other. */
-static void find_rates(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n,
-                       struct stretch *stretch) {
+static struct stretch beside(const struct gsim_space *space, const struct gsim_sm_kernel *kernels,
+                             uint32_t n, const struct stretch *stretch, uint32_t i) {
+    struct stretch here = stretch[i];
+    int64_t factor_ppm = GSIM_PPM;
+    for (uint32_t j = 0; j < n; j++)
+        if (j != i && kernels[j].held->pace > 0)
+            factor_ppm += longer_ppm(space, &stretch[i], &stretch[j]);
+    here.memory_q32 = here.memory_q32 * (uint64_t)factor_ppm / (uint64_t)GSIM_PPM;
+    return here;
+}
+
+static void find_rates(const struct gsim_space *space, struct gsim_sm_kernel *kernels, uint32_t n) {
+    struct stretch stretch[GSIM_ARRAY_KERNELS_MAX], here[GSIM_ARRAY_KERNELS_MAX];
     for (uint32_t i = 0; i < n; i++)
         if (kernels[i].held->pace > 0)
             stretch[i] = undisturbed(space, &kernels[i]);
@@ -265,14 +349,10 @@ static void find_rates(const struct gsim_space *space, struct gsim_sm_kernel *ke
         kernels[i].rate_q32 = 0;
         if (kernels[i].held->pace == 0)
             continue;
-        struct stretch here = stretch[i];
-        int64_t factor_ppm = GSIM_PPM;
-        for (uint32_t j = 0; j < n; j++)
-            if (j != i && kernels[j].held->pace > 0)
-                factor_ppm += longer_ppm(space, &stretch[i], &stretch[j]);
-        here.memory_q32 = here.memory_q32 * (uint64_t)factor_ppm / (uint64_t)GSIM_PPM;
-        kernels[i].rate_q32 = rate_of(&kernels[i], &here);
+        here[i] = beside(space, kernels, n, stretch, i);
+        kernels[i].rate_q32 = rate_of(&kernels[i], &here[i]);
     }
+    share_power(space, kernels, n, here);
 }
 
 /* --- all kernels ------------------------------------------------------------------------------ */
@@ -304,7 +384,6 @@ static void find_room(const struct gsim_space *space, const struct gsim_sm_kerne
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n) {
     struct room sms[GSIM_ARRAY_SMS_MAX];
-    struct stretch stretch[GSIM_ARRAY_KERNELS_MAX];
     bool is_blocked = false;
     assert(space->sms <= GSIM_ARRAY_SMS_MAX && n <= GSIM_ARRAY_KERNELS_MAX);
     find_room(space, kernels, n, sms);
@@ -317,5 +396,5 @@ void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *
         if (!serve(space, kernel, sms) && !kernel->has_queue)
             is_blocked = true;
     }
-    find_rates(space, kernels, n, stretch);
+    find_rates(space, kernels, n);
 }

@@ -33,6 +33,10 @@ struct gsim_sm_kernel {
     /* a kernel of which only the time is known: it lets none run beside its blocks */
     bool is_whole;
     uint32_t memory_ppm; /* part of its time alone that is bound by memory */
+    /* The clock that its time alone holds for, of the highest one, and the power that it draws
+     * beyond idle at the highest clock at its rate alone; 0: not known. */
+    uint32_t clock_ppm;
+    int64_t power_uw;
     gsim_work all, left; /* its work, and the rest of it; above 0 */
     int64_t arrived_ns; /* when it could begin; kernels of one instant go by their order here */
     uint16_t first_sm, n_sms; /* the SMs that it may use */
@@ -48,6 +52,13 @@ struct gsim_sm_kernel {
 void gsim_sm_array_solve(const struct gsim_space *space, struct gsim_sm_kernel *kernels,
                          uint16_t *scratch, uint32_t n);
 void gsim_sm_held_clear(struct gsim_sm_held *held);
+/* The clock at which work that draws `power_uw` at the highest one is within the power limit; its
+ * energy goes with the clock to the power of 3/2, its rate with the clock. */
+uint32_t gsim_sm_array_clock(const struct gsim_profile *profile, gsim_u128 power_uw);
+/* The clock of a program alone, of which an iteration takes this time at that clock and this energy
+ * at the highest one. */
+uint32_t gsim_sm_array_clock_alone(const struct gsim_profile *profile, int64_t energy_uj,
+                                   int64_t time_ns);
 /* The SMs that a cap leaves of `sms`, in the steps in which a device counts them. */
 int64_t gsim_sm_array_width(const struct gsim_profile *profile, int64_t sms, uint32_t cap_ppm);
 

@@ -28,9 +28,9 @@ static int64_t max_i64(int64_t a, int64_t b) {
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
-static int64_t on_curve(const struct gsim_profile *profile, int64_t sms) {
-    const struct gsim_curve_point *points = profile->curve[GSIM_KEY_HBM_BY_SMS];
-    int64_t n = profile->value[GSIM_KEY_HBM_BY_SMS];
+static int64_t on(const struct gsim_profile *profile, enum gsim_key curve, int64_t sms) {
+    const struct gsim_curve_point *points = profile->curve[curve];
+    int64_t n = profile->value[curve];
     struct gsim_curve_point low = {0, 0};
     for (int64_t i = 0; i < n; i++) {
         if (sms <= points[i].x * GSIM_SM) {
@@ -44,8 +44,28 @@ static int64_t on_curve(const struct gsim_profile *profile, int64_t sms) {
     return low.y;
 }
 
+static int64_t on_curve(const struct gsim_profile *profile, int64_t sms) {
+    return on(profile, GSIM_KEY_HBM_BY_SMS, sms);
+}
+
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms) {
     return min_i64(on_curve(space->profile, sms), space->peak_bytes_per_s);
+}
+
+int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms) {
+    const struct gsim_profile *profile = space->profile;
+    if (profile->value[GSIM_KEY_HBM_STAGED_BY_SMS] == 0)
+        return gsim_space_bandwidth(space, sms);
+    int64_t drawn = on(profile, GSIM_KEY_HBM_STAGED_BY_SMS, sms);
+    if (space->peak_bytes_per_s >= profile->value[GSIM_KEY_HBM_BYTES_PER_S])
+        return drawn;
+    int64_t all = on(profile, GSIM_KEY_HBM_STAGED_BY_SMS, INT64_MAX / GSIM_SM);
+    return min_i64(drawn, gsim_muldiv_floor(all, space->peak_bytes_per_s,
+                                            profile->value[GSIM_KEY_HBM_BYTES_PER_S]));
+}
+
+bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_bytes) {
+    return shared_bytes > 0 && 2 * shared_bytes >= profile->value[GSIM_KEY_SM_SHARED_BYTES];
 }
 
 static int64_t of_device(const struct gsim_profile *profile, uint32_t ppm) {

@@ -64,6 +64,10 @@ struct gsim_space gsim_space_of_instance(const struct gsim_profile *profile,
 /* Bandwidth that these SMs (in millionths) draw together, by the device's curve: straight lines
  * between its points and from nothing to the first, level past the last. */
 int64_t gsim_space_bandwidth(const struct gsim_space *space, int64_t sms);
+/* The like of kernels that stage what they read in shared memory, with more bytes under way. */
+int64_t gsim_space_staged_bandwidth(const struct gsim_space *space, int64_t sms);
+/* Whether a block with this shared memory takes half of an SM's or more: it stages. */
+bool gsim_space_is_staged(const struct gsim_profile *profile, int64_t shared_bytes);
 /* How much of a kernel's time is bound by memory, by the bandwidth that it draws alone: its share
  * of the bandwidth that the SMs that it fills can draw. */
 uint32_t gsim_space_memory_ppm(const struct gsim_profile *profile, uint32_t fill_ppm,

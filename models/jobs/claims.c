@@ -23,8 +23,8 @@ static const enum gsim_key roof_keys[] = {GSIM_KEY_HBM_BYTES_PER_S,  GSIM_KEY_HB
 
 /* Keys from which kernels that share SMs block by block were computed. */
 static const enum gsim_key block_keys[] = {GSIM_KEY_SM_BLOCKS, GSIM_KEY_SM_BLOCK_SHARED_BYTES,
-                                           GSIM_KEY_MPS_SMS, GSIM_KEY_JOB_MEMORY_PPM,
-                                           GSIM_KEY_JOB_SPREAD_PPM};
+                                           GSIM_KEY_MPS_SMS, GSIM_KEY_JOB_SPREAD_PPM,
+                                           GSIM_KEY_HBM_STAGED_BY_SMS};
 
 static const enum gsim_key host_keys[] = {GSIM_KEY_HOST_IN, GSIM_KEY_HOST_OUT, GSIM_KEY_HOST_BOTH,
                                           GSIM_KEY_HOST_NUMA_GPUS};
@@ -73,6 +73,14 @@ static bool has_kept(const struct gsim_model *model, enum gsim_keep keep) {
 static bool has_shared_blocks(const struct gsim_model *model) {
     for (uint32_t i = 0; i < model->shared.n_active; i++)
         if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_shared_blocks)
+            return true;
+    return false;
+}
+
+/* Whether the bytes of some of these kernels were not known. */
+static bool has_unknown_traffic(const struct gsim_model *model) {
+    for (uint32_t i = 0; i < model->shared.n_active; i++)
+        if (gsim_arbiter_stats(model->shared.of_gpu[model->shared.active[i]]).has_unknown_traffic)
             return true;
     return false;
 }
@@ -278,6 +286,7 @@ static void mark_used(const struct gsim_model *model, const struct gsim_profile 
         mark_all(roof_keys, sizeof roof_keys / sizeof *roof_keys, is_used);
     if (has_shared_blocks(model))
         mark_all(block_keys, sizeof block_keys / sizeof *block_keys, is_used);
+    is_used[GSIM_KEY_JOB_MEMORY_PPM] |= has_unknown_traffic(model);
     is_used[GSIM_KEY_CONTEXT_BYTES] |= counts_contexts(model);
     if (model->link_shares.was_host_limited || model->transfers.pcie.was_host_limited)
         mark_all(host_keys, sizeof host_keys / sizeof *host_keys, is_used);

@@ -81,218 +81,6 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
     own(ctx)->job[ctx->view->jobs.index[slot]].is_at_end = true;
 }
 
-/* --- the end of a round ----------------------------------------------------------------------- */
-
-/* The time that a choice has run in the round that is over. */
-static double ran_s(const struct gavel *gavel, const struct gsim_ctx *ctx,
-                    const struct gavel_job *job) {
-    if (gavel->is_reference)
-        return job->finish_s - gavel->start_s;
-    return (double)(ctx->view->now_ns - gavel->began_ns) / (double)GSIM_NS_PER_S;
-}
-
-static double finish_of(const struct gavel *gavel, const struct gsim_round_choice *choice) {
-    const struct gsim_round_entry *entry = &gavel->rounds.entry[choice->entry];
-    double finish_s = gavel->job[entry->member[0]].finish_s;
-    if (entry->member[1] != GSIM_NO_MEMBER && gavel->job[entry->member[1]].finish_s > finish_s)
-        finish_s = gavel->job[entry->member[1]].finish_s;
-    return finish_s;
-}
-
-/* Orders the round's choices as the reference ends them: the latest first, then by number. */
-static void sort_by_finish(const struct gavel *gavel) {
-    struct gsim_round_choice *choice = gavel->choice;
-    for (uint32_t i = 1; i < gavel->n_choices; i++) {
-        struct gsim_round_choice moved = choice[i];
-        double finish_s = finish_of(gavel, &moved);
-        uint32_t number = gavel->rounds.entry[moved.entry].member[0], at = i;
-        for (; at > 0; at--) {
-            double other_s = finish_of(gavel, &choice[at - 1]);
-            if (other_s > finish_s ||
-                (other_s >= finish_s &&
-                 gavel->rounds.entry[choice[at - 1].entry].member[0] < number))
-                break;
-            choice[at] = choice[at - 1];
-        }
-        choice[at] = moved;
-    }
-}
-
-static void read_clock(const struct gsim_ctx *ctx, struct gavel *gavel) {
-    gavel->now_s = (double)ctx->view->now_ns / (double)GSIM_NS_PER_S;
-    if (!gavel->is_reference || !gavel->is_in_round)
-        return;
-    if (gavel->has_end)
-        gavel->start_s = gavel->end_s;
-    gavel->now_s = finish_of(gavel, &gavel->choice[0]);
-    gavel->end_s = gavel->now_s;
-    gavel->has_end = true;
-}
-
-static bool has_ended(const void *arg, uint32_t number) {
-    return ((const struct gavel *)arg)->job[number].has_ended;
-}
-
-/* Counts the time of the round, and lets the jobs go that ended in it. */
-static void end_round(struct gsim_ctx *ctx, struct gavel *gavel) {
-    if (gavel->is_reference)
-        sort_by_finish(gavel);
-    read_clock(ctx, gavel);
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        struct gsim_round_entry *entry = &gavel->rounds.entry[gavel->choice[c].entry];
-        struct gavel_job *job = &gavel->job[entry->member[0]];
-        gsim_rounds_credit(&gavel->rounds, entry, gavel->choice[c].type, ran_s(gavel, ctx, job));
-        job->done += job->round_iterations;
-    }
-    uint32_t *ended = gavel->arrived + gavel->n_arrived, n_ended = 0;
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
-        if (gavel->job[number].has_ended)
-            ended[n_ended++] = number;
-    }
-    if (n_ended > 0)
-        gsim_rounds_remove(&gavel->rounds, has_ended, gavel);
-    for (uint32_t i = 0; i < n_ended; i++) {
-        gavel->job[ended[i]].has_ended = false;
-        gavel_give_gpus(ctx, gavel, ended[i]);
-        gavel->is_due = true;
-    }
-    gavel->n_choices = 0;
-    gavel->is_in_round = false;
-}
-
-/* --- the next round --------------------------------------------------------------------------- */
-
-static bool add_arrivals(struct gsim_ctx *ctx, struct gavel *gavel) {
-    for (uint32_t i = 0; i < gavel->n_arrived; i++) {
-        uint32_t number = gavel->arrived[i];
-        const struct gavel_job *job = &gavel->job[number];
-        struct gsim_round_entry *entry =
-            gsim_rounds_add(&gavel->rounds, number, GSIM_NO_MEMBER, job->gpus);
-        if (!entry) {
-            ctx->status = gsim_no_memory(ctx->log, "scheduling");
-            return false;
-        }
-        memcpy(entry->per_s[0], job->per_s, sizeof job->per_s);
-        gavel->is_due = true;
-    }
-    gavel->n_arrived = 0;
-    return true;
-}
-
-static bool share_out(struct gsim_ctx *ctx, struct gavel *gavel) {
-    double since_s = gavel->now_s - gavel->reset_s;
-    bool is_soon = gavel->reset_s > 0 && since_s < (double)gavel->least_ns / (double)GSIM_NS_PER_S;
-    if (!gavel->is_due || is_soon || gavel->rounds.n == 0)
-        return true;
-    gsim_rounds_settle(&gavel->rounds, since_s);
-    gavel->reset_s = gavel->now_s;
-    gavel->is_due = false;
-    return gavel_share_out(ctx, gavel);
-}
-
-static bool choose(struct gsim_ctx *ctx, struct gavel *gavel) {
-    uint32_t walk[GSIM_ROUND_TYPES];
-    for (uint32_t type = 0; type < gavel->n_types; type++)
-        walk[type] = type;
-    if (!gavel->sees_speed)
-        gsim_python_shuffle(&gavel->random, walk, gavel->n_types);
-    gsim_rounds_rank(&gavel->rounds);
-    if (gavel->rounds.n > gavel->choices_capacity) {
-        uint32_t more = 2 * gavel->rounds.n;
-        struct gsim_round_choice *grown =
-            gsim_arena_grow(ctx->arena, gavel->choice, 0, more * sizeof *grown);
-        gavel->choice = grown;
-        gavel->choices_capacity = grown ? more : 0;
-    }
-    gavel->n_choices = !gavel->choice && gavel->rounds.n
-                           ? UINT32_MAX
-                           : gsim_rounds_choose(&gavel->rounds, walk, gavel->n_gpus,
-                                                gavel->objective == GAVEL_FIFO, gavel->choice);
-    if (gavel->n_choices != UINT32_MAX)
-        return true;
-    ctx->status = gsim_no_memory(ctx->log, "scheduling");
-    gavel->n_choices = 0;
-    return false;
-}
-
-/* The iterations of a round: those that fit into it, and are left. */
-static void plan_iterations(struct gavel *gavel, struct gavel_job *job, uint32_t type) {
-    double round_s = (double)gavel->round_ns / (double)GSIM_NS_PER_S;
-    int64_t fitting = (int64_t)(job->per_s[type] * round_s), left = job->iterations - job->done;
-    job->round_iterations = fitting < left ? fitting : left;
-    job->finish_s = gavel->now_s + (double)job->round_iterations / job->per_s[type];
-}
-
-/* Whether a choice has shares. */
-static bool has_shares(const struct gavel *gavel) {
-    bool has = false;
-    for (uint32_t c = 0; c < gavel->n_choices; c++)
-        has |= gavel->rounds.entry[gavel->choice[c].entry].has_share;
-    return has;
-}
-
-/* Only entries with shares run in the reference; the others hold their GPUs. */
-static void drop_idle(struct gavel *gavel) {
-    uint32_t kept = 0;
-    for (uint32_t c = 0; c < gavel->n_choices; c++)
-        if (gavel->rounds.entry[gavel->choice[c].entry].has_share)
-            gavel->choice[kept++] = gavel->choice[c];
-    gavel->n_choices = kept;
-}
-
-static void preempt(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel,
-                    struct gavel_job *job) {
-    (void)ctx;
-    if (gsim_plan_preempt(plan, job->slot, gavel->way.stop, gavel->way.keep))
-        job->is_placed = false;
-}
-
-/* Assigns GPUs: a job that goes on where it is keeps its own. */
-static void assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
-    struct gavel_job *jobs = gavel->job;
-    for (uint32_t i = 0; i < gavel->rounds.n; i++)
-        jobs[gavel->rounds.entry[i].member[0]].round_type = GAVEL_NO_TYPE;
-    for (uint32_t c = 0; c < gavel->n_choices; c++)
-        jobs[gavel->rounds.entry[gavel->choice[c].entry].member[0]].round_type =
-            gavel->choice[c].type;
-    for (uint32_t i = 0; i < gavel->rounds.n; i++) {
-        uint32_t number = gavel->rounds.entry[i].member[0], type = jobs[number].round_type;
-        if (jobs[number].is_placed && jobs[number].type == type)
-            continue;
-        if (jobs[number].is_placed && ctx->view->jobs.state[jobs[number].slot] == GSIM_RUNNING)
-            preempt(ctx, plan, gavel, &jobs[number]);
-        gavel_give_gpus(ctx, gavel, number);
-    }
-    for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
-        if (gavel->is_reference)
-            plan_iterations(gavel, &jobs[number], gavel->choice[c].type);
-        if (!jobs[number].is_placed)
-            gavel_take_gpus(ctx, gavel, number, gavel->choice[c].type);
-    }
-}
-
-static void begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
-    if (!add_arrivals(ctx, gavel) || !share_out(ctx, gavel) || !choose(ctx, gavel))
-        return;
-    bool is_last = gavel->n_ever == ctx->view->trace->n_jobs;
-    if (gavel->is_reference && is_last && gavel->rounds.n > 0 && !has_shares(gavel)) {
-        gavel->reset_s = 0; /* nothing is to come, and nothing would run */
-        if (!share_out(ctx, gavel) || !choose(ctx, gavel))
-            return;
-    }
-    if (gavel->is_reference)
-        drop_idle(gavel);
-    assign(ctx, plan, gavel);
-    gavel->began_ns = ctx->view->now_ns;
-    gavel->ends_ns = gavel->began_ns + gavel->round_ns;
-    gavel->is_in_round = gavel->n_choices > 0;
-    gavel->has_unplaced = true;
-    if (gavel->is_in_round && !gavel->is_reference)
-        gsim_plan_wake(plan, gavel->ends_ns);
-}
-
 /* --- decide ----------------------------------------------------------------------------------- */
 
 /* Places the round's jobs that wait. */
@@ -302,7 +90,7 @@ static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *ga
     gavel->has_unplaced = false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
-        bool is_over = gavel->is_reference && job->is_at_end;
+        bool is_over = gavel->is_reference && (job->is_at_end || job->fails);
         if (!job->is_active || job->is_placed || is_over)
             continue;
         gavel->has_unplaced = true;
@@ -317,13 +105,13 @@ static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *ga
 }
 
 /* In the reference, jobs stop when they have made the round's iterations. */
-static bool stop_reached(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+static bool stop_reached(struct gsim_plan *plan, struct gavel *gavel) {
     bool has_stopped = false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
         if (!job->is_active || !job->is_at_end || !job->is_placed)
             continue;
-        preempt(ctx, plan, gavel, job);
+        gavel_preempt(plan, gavel, job);
         has_stopped = true;
     }
     return has_stopped;
@@ -331,10 +119,13 @@ static bool stop_reached(struct gsim_ctx *ctx, struct gsim_plan *plan, struct ga
 
 /* Whether the round's jobs have all stopped or ended. */
 static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
+    if (ctx->view->now_ns < gavel->held_until_ns)
+        return false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         const struct gavel_job *job =
             &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
-        bool is_stopped = gavel->is_reference && job->is_at_end && !job->is_placed &&
+        bool has_stopped = job->is_at_end || job->fails;
+        bool is_stopped = gavel->is_reference && has_stopped && !job->is_placed &&
                           gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]);
         if (job->is_active && !is_stopped)
             return false;
@@ -344,7 +135,7 @@ static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gavel *gavel = own(ctx);
-    if (gavel->is_reference && stop_reached(ctx, plan, gavel))
+    if (gavel->is_reference && stop_reached(plan, gavel))
         return;
     bool is_over = has_run_out(ctx, gavel);
     if (!gavel->is_reference)
@@ -354,12 +145,12 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         return;
     }
     if (gavel->is_in_round)
-        end_round(ctx, gavel);
+        gavel_end_round(ctx, plan, gavel);
     else
-        read_clock(ctx, gavel);
+        gavel_read_clock(ctx, gavel);
     for (uint32_t i = 0; i < gavel->rounds.n; i++)
         gavel->job[gavel->rounds.entry[i].member[0]].is_at_end = false;
-    begin_round(ctx, plan, gavel);
+    gavel_begin_round(ctx, plan, gavel);
     place(ctx, plan, gavel);
 }
 

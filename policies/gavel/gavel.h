@@ -28,6 +28,7 @@ struct gavel_job {
     bool is_active, has_ended; /* has_ended: in the round under way, which has yet to count it */
     bool is_placed; /* it has GPUs, or is on its way to them */
     bool is_at_end; /* it has made the round's iterations */
+    bool fails; /* the reference's program fails in the round: it has too few iterations */
     uint32_t gpus;
     uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
     uint32_t round_type; /* of the choice of the round; GAVEL_NO_TYPE: it does not run */
@@ -76,10 +77,21 @@ struct gavel {
     struct gavel_optimum *optimum;
     int64_t round_ns, least_ns;
     int64_t began_ns, ends_ns; /* of the round under way */
+    int64_t
+        held_until_ns; /* by jobs that fail: their GPUs are held for as long as they would run */
     /* The reference's clock: now, the bounds of the last round, the last shares. */
     double now_s, start_s, end_s, reset_s;
     bool has_end;
 };
+
+/* loop.c */
+/* Reads the clock: the run's own or, in the reference, the program's. */
+void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel);
+/* Counts the time of the round, and lets the jobs go that ended in it. */
+void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
+/* Adds arrivals, computes shares where they are due, and gives the GPUs of the next round. */
+void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
+void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job);
 
 /* shares.c: gives the entries their shares. */
 enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, const char *path);

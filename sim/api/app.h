@@ -48,6 +48,7 @@ struct gsim_app_kernel {
     int64_t count; /* launches per iteration */
     /* Per launch; -1: not given. */
     int64_t flops, bytes;
+    int64_t dram_bytes; /* moved in time_ns, by counters of its device */
     int64_t time_ns; /* measured on one device, and valid for that device only */
     const char *device; /* the device of the time; NULL without a time */
     enum gsim_precision precision;
@@ -93,6 +94,7 @@ struct gsim_app {
     enum gsim_sync sync;
     int64_t sync_every; /* iterations after which a host waits that waits for iterations */
     bool is_idempotent;
+    int64_t energy_uj; /* of an iteration at the highest clock, without idle; 0: not given */
     /* The program: what the host does in an iteration, in order. NULL: not given; the kernels are
      * then launched evenly over host_ns, and wait for nothing. */
     const struct gsim_app_call *calls;

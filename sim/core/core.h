@@ -31,6 +31,7 @@ struct gsim_core_job {
     bool is_hosted;
     bool is_host_short; /* waits, and was refused a GPU because its host had no room */
     bool is_ending; /* the job is done as soon as it is off its units */
+    bool is_declined; /* it then has no end in the result */
     bool has_left; /* the model has completed the job */
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* time on its GPUs, including waits for pages there */
@@ -124,6 +125,7 @@ struct gsim_metrics {
     int64_t *stall_ns, *bytes_in, *bytes_out, *faults; /* NULL: all zero so far */
     uint32_t *preemptions, *migrations;
     uint32_t n_completed;
+    uint32_t n_declined; /* ended by a policy that declined them: they have no end in the result */
     gsim_i128 ended_wait_ns; /* summed over jobs that ended */
     int64_t n_events;
     gsim_i128 busy_ppm_ns; /* in a pool: GPU time held, times the share */

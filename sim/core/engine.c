@@ -576,6 +576,11 @@ static void show_progress(struct gsim_core *core) {
         options->progress(options->progress_arg, core->metrics.n_completed, core->trace->n_jobs);
 }
 
+/* Whether each job has ended, or was declined. */
+static inline bool has_seen_all(const struct gsim_core *core) {
+    return core->metrics.n_completed + core->metrics.n_declined == core->trace->n_jobs;
+}
+
 /* Whether the run ends before its n-th instant, which would be at next_ns; *status is then its
  * outcome. */
 GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t n,
@@ -590,7 +595,7 @@ GSIM_APART static bool is_over(struct gsim_core *core, int64_t next_ns, uint32_t
         return true;
     }
     *status = GSIM_OK;
-    if (next_ns == GSIM_NEVER || core->metrics.n_completed == core->trace->n_jobs)
+    if (next_ns == GSIM_NEVER || has_seen_all(core))
         return true;
     show_progress(core);
     was_interrupted = is_interrupted(core);
@@ -617,8 +622,8 @@ GSIM_APART static enum gsim_status run_loop(struct gsim_core *core) {
     gsim_core_look_ahead(core);
     int64_t next = next_instant(core);
     for (uint32_t n = 1; core->status == GSIM_OK; n++) {
-        bool may_be_over = next > last_ns || core->metrics.n_completed == core->trace->n_jobs ||
-                           n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
+        bool may_be_over =
+            next > last_ns || has_seen_all(core) || n % HEARTBEAT_EVERY == 0 || is_watched || *stop;
         if (gsim_rarely(may_be_over) && is_over(core, next, n, &status))
             return status;
         gsim_metrics_pass(core, next);

@@ -81,7 +81,7 @@ int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed) {
             peak = one > peak ? one : peak;
             /* all host memory was given back */
             assert(core->cluster.node_host_used[node] == 0 ||
-                   core->metrics.n_completed < core->trace->n_jobs);
+                   core->metrics.n_completed + core->metrics.n_declined < core->trace->n_jobs);
             *is_assumed |= one > 0 && !spec->groups[g].host_bytes && !spec->groups[g].is_host_moot;
         }
     return peak;

@@ -151,9 +151,15 @@ static inline void note_end(struct gsim_core *core, bool may_be_last) {
 
 void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_costs) {
     const struct gsim_core_job *own = &core->jobs.core[slot];
+    gsim_fairness_leave(core, slot);
+    if (gsim_rarely(own->is_declined)) {
+        core->metrics.n_declined++;
+        record(core, slot, gsim_attained_ns(&core->view, slot), false);
+        record_costs(core, slot);
+        return;
+    }
     core->metrics.n_completed++;
     core->metrics.n_killed += own->is_ending;
-    gsim_fairness_leave(core, slot);
     /* no other job holds GPUs and could end later */
     note_end(core, core->crowd.n <= core->wanting.n);
     record(core, slot,

@@ -471,7 +471,7 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
 }
 
 /* A waiting job holds no units; a running job gives its units up as if preempted. */
-bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+static bool end_job(struct gsim_plan *plan, gsim_slot job, bool is_declined) {
     *plan->core->at_hand = job;
     bool waits = is_slot(plan, job) && plan->core->jobs.state[job] != GSIM_RUNNING;
     const char *why =
@@ -481,11 +481,20 @@ bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
     struct gsim_op *op = append(plan, GSIM_OP_END, job);
     if (!op)
         return false;
+    op->value = is_declined;
     plan->touched[job] = plan->n;
     if (!waits)
         release_for(plan->core, job, GSIM_KEEP_DISCARD);
     gsim_plan_refresh_view(plan->core);
     return true;
+}
+
+bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job) {
+    return end_job(plan, job, false);
+}
+
+bool gsim_plan_decline(struct gsim_plan *plan, gsim_slot job) {
+    return end_job(plan, job, true);
 }
 
 /* Only units from before this plan can be supposed free: those it placed are undone with it. */
@@ -616,6 +625,7 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_keep)op->keep);
         break;
     case GSIM_OP_END:
+        core->jobs.core[op->slot].is_declined = op->value != 0;
         gsim_job_end(core, op->slot);
         break;
     case GSIM_OP_SUPPOSE: /* refused before anything is applied */

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "gsim_job.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,26 +27,18 @@ static void say(const char *word, long long number) {
         (void)send(talk_fd(), line, (size_t)n, MSG_NOSIGNAL);
 }
 
-/* Reads a line, and waits for it if that is asked for. 0: there is none, or `drive` is gone. */
-static int hear(char line[LINE_BYTES], int waits) {
+/* Reads a line that has come. 0: there is none. */
+static int hear(char line[LINE_BYTES]) {
     struct pollfd from = {.fd = talk_fd(), .events = POLLIN};
     size_t n = 0;
-    if (from.fd < 0)
+    char byte;
+    if (from.fd < 0 || poll(&from, 1, 0) <= 0)
         return 0;
-    for (;;) {
-        char byte;
-        int ready = poll(&from, 1, waits || n > 0 ? -1 : 0);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0 || recv(from.fd, &byte, 1, 0) != 1)
-            return 0;
-        if (byte == '\n')
-            break;
+    while (recv(from.fd, &byte, 1, 0) == 1 && byte != '\n')
         if (n + 1 < LINE_BYTES)
             line[n++] = byte;
-    }
     line[n] = '\0';
-    return 1;
+    return n > 0;
 }
 
 int gsim_worker_begin(long long iterations) {
@@ -69,19 +60,11 @@ static int is_due(void) {
 
 int gsim_worker_iteration(long long done) {
     char line[LINE_BYTES];
-    int is_stopped = 0;
     if (is_due())
         say("iteration", done);
-    while (hear(line, is_stopped)) {
+    while (hear(line))
         if (strcmp(line, "save") == 0)
             return 1;
-        if (strcmp(line, "stop") == 0 && !is_stopped) {
-            is_stopped = 1;
-            say("stopped", done);
-        } else if (strcmp(line, "go") == 0) {
-            is_stopped = 0;
-        }
-    }
     return 0;
 }
 

@@ -121,13 +121,18 @@ check "they are no constant to vary" 0 "$("$gsim" compare --policies fifo,sjf --
 check "and compare says them once" 1 "$("$gsim" compare --policies fifo,sjf --device t4 "$tmp/thrash.csv" 2>&1 | grep -c 'durations are taken as measured')"
 
 # --- kernels that share SMs block by block name the constants that move them
-printf 'job_id,submit_s,iterations,app\na,0,300,h200-bert-infer\nb,0,900,h200-llama-decode\n' >"$tmp/kernels.csv"
+printf 'job_id,submit_s,iterations,app\na,0,300,%s\nb,0,900,h200-llama-decode\n' "$tmp/bare.csv" >"$tmp/kernels.csv"
+# a program without counters of what its kernels move
+printf 'kind,name,time_us,device,blocks,threads,host_us\nkernel,wide,400,h200,1000,256,\nlaunch,wide,,,,,5\nhost,gap,5,,,,\n' >"$tmp/bare.csv"
 jct_of() { "$gsim" --policy mps --device h200 --format json --quiet "$@" "$tmp/kernels.csv" 2>/dev/null | grep -o '"jct_mean_s":[0-9.]*'; }
 "$gsim" --policy mps --device h200 --format json --quiet "$tmp/kernels.csv" >"$tmp/named.json" 2>/dev/null
 for key in job.memory_ppm job.spread_ppm; do
     [ "$(jct_of)" != "$(jct_of --set $key=900000)" ] && grep -q "\"assumed\":\"[^\"]*$key=" "$tmp/named.json"
     say "$key moves kernels side by side, and is named" $?
 done
+printf 'job_id,submit_s,iterations,app\na,0,300,h200-bert-infer\nb,0,900,h200-llama-decode\n' >"$tmp/counted.csv"
+check "where counters say what kernels move, no part is supposed" 0 \
+    "$("$gsim" --policy mps --device h200 --format json --quiet "$tmp/counted.csv" 2>/dev/null | grep -c 'job.memory_ppm=')"
 grep -q 'block by block: held against real jobs' "$tmp/named.json"
 say "and how far they are off is told" $?
 

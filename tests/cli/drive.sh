@@ -5,6 +5,7 @@
 set -u
 case $1 in /*) gsim=$1 ;; *) gsim=$PWD/$1 ;; esac
 . tests/support/check.sh
+export PYTHONDONTWRITEBYTECODE=1
 cd "$tmp" || exit 1 # and $OLDPWD is the tree
 
 ask() { sqlite3 -separator ' ' "$tmp/r.db" "$1" 2>/dev/null; }
@@ -85,13 +86,69 @@ for policy in "gang-rr --set slice=4s --set preempt=pause" "srtf --set preempt=p
     check "no work is lost, and none is done twice" 3 \
         "$(ask 'select count(*) from real_job where ran_ns > service_ns - 2e9 and ran_ns < service_ns + 240e9')"
 done
-run --speed-up 20 --gpus 0 --policy srtf --set preempt=restart "$tmp/s.csv"
-"$gsim" compare --quiet --real r.db --set preempt=restart --device ideal --format json s.csv >beside.json 2>log
+# Durations lie far apart, so that no delay of the machine makes another job the shortest.
+printf 'job_id,submit_s,duration_s,gpus\na,0,20,1\nb,2,60,1\nc,4,3,1\n' >"$tmp/apart.csv"
+run --speed-up 30 --gpus 0 --policy srtf --set preempt=restart "$tmp/apart.csv"
+"$gsim" compare --quiet --real r.db --set preempt=restart --device ideal --format json apart.csv >beside.json 2>log
 check "srtf: jobs start and stop as in a simulation with their times" "a,c,b 0" "$(beside "select group_concat(x) ||
     ' ' || sum(d) from (select v->>'job' as x, v->>'stops' <> v->>'observed_stops' as d from job order by v->>'start_s')")"
 run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
 check "after all that nothing is left" 0 "$(gone 5)"
+
+# --- programs that cooperate, in C and in Python: each iteration is done once, by two processes
+cat >job.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+#include "gsim_job.h"
+int main(void) {
+    int i = 0;
+    FILE *state = gsim_worker_begin(40) ? fopen(gsim_worker_state(), "r") : NULL;
+    if (state && fscanf(state, "%d", &i) == 1)
+        fclose(state);
+    while (i < 40) {
+        usleep(20000);
+        printf("%d\n", ++i);
+        if (!gsim_worker_iteration(i))
+            continue;
+        state = fopen(gsim_worker_state(), "w");
+        fprintf(state, "%d", i);
+        fclose(state);
+        gsim_worker_saved();
+        return 0;
+    }
+    gsim_worker_end();
+    return 0;
+}
+END
+cat >job.py <<'END'
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import gsim_job
+i = int(open(gsim_job.state()).read()) if gsim_job.begin(40) else 0
+while i < 40:
+    time.sleep(0.02)
+    i += 1
+    print(i)
+    if gsim_job.iteration(i):
+        with open(gsim_job.state(), "w") as state:
+            state.write(str(i))
+        gsim_job.saved()
+        sys.exit(0)
+gsim_job.end()
+END
+here=$OLDPWD
+${CC:-cc} -I "$here/sim/job" -o job job.c "$here/sim/job/gsim_job.c" >log 2>&1
+say "a program with the library" $?
+for command in "$tmp/job" "python3 $tmp/job.py $here/sim/job"; do
+    printf 'job_id,submit_s,duration_s,gpus,command\nlong,0,40,1,%s\nshort,0.3,1,1,sleep 0.1\n' "$command" >"$tmp/w.csv"
+    run --cooperative --gpus 0 --policy srtf --set preempt=restart "$tmp/w.csv"
+    say "${command##*/} under srtf" $?
+    check "it was stopped, and went on" "2 1 0 40" "$(ask "select starts, stops, exit_code, iterations from real_job where job_id = 'long'")"
+    check "each of its iterations was done once" "$(seq 40)" "$(cat logs/0-long.log)"
+    $command >alone 2>&1
+    check "alone it runs all the same" "$(seq 40)" "$(cat alone)"
+done
 
 # --- what cannot be done is refused before a job starts
 expect "a policy that copies memory to the host" 1 "gsim drive pauses jobs" drive --policy suspend --set quantum=4s --gpus 0 "$tmp/s.csv"
@@ -113,7 +170,6 @@ if ! ldconfig -p 2>/dev/null | grep -q libnvidia-ml; then
 fi
 
 # --- GPUs, by drivers that are none; numbers of this process, since a lock is the machine's
-here=$OLDPWD
 mkdir "$tmp/lib"
 ${CC:-cc} -shared -fPIC -o "$tmp/lib/libcuda.so.1" "$here/tests/cli/fake_cuda.c" &&
     ${CC:-cc} -shared -fPIC -o "$tmp/lib/libnvidia-ml.so.1" "$here/tests/cli/fake_nvml.c" || exit 1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # gsim table: means, intervals and tests against those of gsim compare and of SQL. $1 is gsim.
 set -u
-gsim=$1
+gsim=$(realpath "$1")
 . tests/support/check.sh
 
 cat >"$tmp/spec.ini" <<'G'
@@ -95,3 +95,18 @@ expect "a group of no column" 2 'class, user, vc, model, gpus, size' "$gsim" tab
 expect "a format that is none" 2 'table, csv, latex' "$gsim" table "$tmp/r.db" --format json
 expect "no database" 2 'which database' "$gsim" table
 expect "runs without jobs cannot be broken down" 3 'keep summary' sh -c "'$gsim' sweep '$tmp/grid.ini' --keep summary -o '$tmp/k.db' --quiet >/dev/null && '$gsim' table '$tmp/k.db' --by user"
+
+# --- a paper's evaluation by three commands, as in docs/sweeps.md, with fewer policies and replications
+sed -n '/^    trace = jobs.ini/,/^    reps = 5/p' docs/sweeps.md | sed 's/^    //' >"$tmp/documented.ini"
+check "the documented grid has 240 runs" 240 "$(cd "$tmp" && cp "$OLDPWD/traces/samples/bursty.ini" jobs.ini && "$gsim" sweep documented.ini --list 2>/dev/null | grep -c 'gsim run')"
+sed 's/^policy = .*/policy = fifo, srtf/; s/^load = .*/load = 0.5, 0.9/; s/^reps = .*/reps = 2/' "$tmp/documented.ini" >"$tmp/small.ini"
+(cd "$tmp" && "$gsim" sweep small.ini -o evaluation.db --quiet --keep summary) >"$tmp/log" 2>&1 &&
+    "$gsim" table "$tmp/evaluation.db" --x load --where 'gpus = 32' --format latex -o "$tmp/jct.tex" >>"$tmp/log" 2>&1
+say "sweep and table" $?
+check "a row for each policy, a value and an interval for each load" "2 4 4" \
+    "$(grep -cE '^(fifo|srtf) &' "$tmp/jct.tex") $(grep -E '^(fifo|srtf) &' "$tmp/jct.tex" | grep -o ' & ' | grep -c .) $(grep -E '^(fifo|srtf) &' "$tmp/jct.tex" | grep -o 'scriptsize' | grep -c .)"
+if command -v gnuplot >/dev/null 2>&1; then
+    "$gsim" plot "$tmp/evaluation.db" --figure oversubscription --x load --value jct_mean_s --where 'gpus = 32' -o "$tmp/jct.svg" >"$tmp/log" 2>&1 &&
+        grep -q '>srtf<' "$tmp/jct.svg" && grep -q '>load<' "$tmp/jct.svg"
+    say "and the figure, a line for each policy against the load" $?
+fi

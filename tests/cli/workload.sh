@@ -55,6 +55,24 @@ expect "traces and specs side by side" 0 'cluster.csv .*bursty.ini' "$gsim" desc
 expect "no trace" 2 'which trace' "$gsim" describe
 expect "a form that is none" 2 'table, csv, json' "$gsim" describe --format latex traces/samples/cluster.csv
 
+# --- the picture
+if command -v gnuplot >/dev/null 2>&1; then
+    for ending in pdf svg png; do
+        "$gsim" describe "$tmp/month.csv" traces/samples/bursty.ini -o "$tmp/p.$ending" >"$tmp/log" 2>&1 &&
+            [ "$(wc -c <"$tmp/p.$ending")" -gt 4000 ]
+        say "a picture of traces as $ending" $?
+    done
+    grep -q 'bursty.ini' "$tmp/p.svg" && grep -q 'Made by gsim' "$tmp/p.svg"
+    say "which names the traces, and its maker" $?
+    echo mine >"$tmp/p.svg"
+    expect "a file of something else stays" 2 'force' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.svg"
+    head -2 "$tmp/month.csv" >"$tmp/one.csv"
+    expect "a trace of one job is not drawn" 3 "1 jobs are too few" "$gsim" describe "$tmp/one.csv" -o "$tmp/p1.svg"
+else
+    echo "# skipped: gnuplot is not installed"
+fi
+expect "a picture of no form" 2 'does not end in' "$gsim" describe "$tmp/month.csv" -o "$tmp/p.gif"
+
 # --- resampling
 but_time() { jobs "$1" | awk -F, '{print $1, $3 + 0, $4, $5}' | sort; }
 jobs() { grep -v '^#' "$1" | tail -n +2; }
@@ -152,7 +170,7 @@ process = poisson
 rate = 0.01
 hours = 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0
 weekdays = 2, 2, 2, 2, 2, 1, 1
-[batch]
+[batch_jobs]
 choice = 1, 5
 [batch_gap_s]
 quantiles = 1, 2
@@ -200,10 +218,10 @@ bad() { # name, pattern, sed script
     sed "$3" "$tmp/batches.ini" >"$tmp/bad.ini"
     expect "$1" 3 "$2" "$gsim" generate "$tmp/bad.ini"
 }
-bad "gaps of no batches" "which is not there" '/^\[batch\]/,+1d'
+bad "gaps of no batches" "which is not there" '/^\[batch_jobs\]/,+1d'
 bad "23 hours" "one weight for each" 's/^hours = 1, /hours = /'
 bad "quantiles that fall" "none below the last" 's/^quantiles = 1, 2/quantiles = 2, 1/'
-bad "sessions without users" "parts of a closed loop" 's/^\[batch\]/[session]/'
+bad "sessions without users" "parts of a closed loop" 's/^\[batch_jobs\]/[session]/'
 
 # --- Philly: bursts, cycles and likeness of neighbours within 25 %, the mean wait under EASY within a factor of 2
 philly=../shared/traces/philly_via_pollux/philly.csv

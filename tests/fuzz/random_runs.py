@@ -23,7 +23,7 @@ import tempfile
 import time
 
 REFUSALS = (2, 3)
-# Where nodes fail more often than a job comes back from storage, no job gets anything done.
+# The words of a run in which no job gets anything done, as the case had to expect.
 HOPELESS = "none has got anything done"
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 
@@ -194,13 +194,17 @@ class Case:
         if "device=ideal" not in self.files["cluster.ini"]:
             mtbf_s = max(mtbf_s, 300)  # the way back from storage takes a minute
         self.fails = some(rng, 0.25)
-        self.is_hopeless = self.fails and mtbf_s < 200
+        # what is discarded at each slice, or paged over a slow root, is not done within a slice
+        self.is_hopeless = (self.fails and mtbf_s < 200) or (
+            self.pages and ("preempt=discard" in self.sets or "1 GB/s" in self.files["cluster.ini"]))
         if self.fails:
             words += ["--mtbf", f"{mtbf_s:.3f}s",
                       "--mttr", f"{self.scale * rng.choice([0.01, 0.1, 2]):.3f}s"]
             words += ["--checkpoint", f"{self.scale * rng.choice([0.01, 0.5]):.3f}s"] if some(rng, 0.6) else []
         words += ["--slice-budget", rng.choice(["10", "1000", "100000"])] if some(rng, 0.2) else []
-        words += ["--until", f"{self.scale * rng.choice([1, 5]):.3f}s"] if some(rng, 0.07) else []
+        # where nodes fail more often than jobs get through, a run goes on for a million failures of each
+        until = [1, 5] if some(rng, 0.07) else [2000] if self.fails else []
+        words += ["--until", f"{self.scale * rng.choice(until):.3f}s"] if until else []
         words += ["--warmup", "10%"] if some(rng, 0.05) else []
         self.words = words + ["--quiet", "--format", "json", "--jobs-csv", "jobs.csv", "--db", "run.db",
                               "--samples", str(rng.choice([1, 8, 64])), "--timeline", "timeline.json", "trace.csv"]

@@ -10,7 +10,7 @@ generators='traces/build traces/csv.c traces/distribution traces/estimate traces
 # Measured speeds as a table has them: the number that policies ask for, beside the exact one that
 # jobs are charged by.
 speeds='include/gsim/job.h models/jobs/speed.c sim/api/rates'
-numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds policies/gavel/gavel policies/gavel/shares policies/gavel/optimum policies/gavel/allox'
+numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds policies/gavel/gavel policies/gavel/shares policies/gavel/optimum policies/gavel/allox policies/gavel/loop'
 without_comments() {
     awk '{
         line = $0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Includes go down only: include/gsim (the installed headers), L0 sim/base, L1 sim/api, L2 sim/core,
-# L3 policies traces models, L4 sim/study, L5 sim/app. Some headers of libraries may be included in one folder
+# L3 policies traces models, L4 sim/study sim/exec sim/calibrate, L5 sim/app. Some headers of libraries may be included in one folder
 # only. `check ROOT` prints each breach.
 set -u
 check() {
@@ -11,7 +11,9 @@ check() {
         sim/base/*) may='gsim/arena.h gsim/params.h gsim/status.h gsim/units.h sim/base/' ;;
         sim/api/*) may='gsim/ sim/base/ sim/api/' ;;
         sim/core/*) may='gsim/ sim/base/ sim/api/ sim/core/' ;;
-        sim/study/*) may='gsim/ sim/base/ sim/api/ sim/core/stats.h traces/cells.h sim/study/' ;;
+        sim/study/*) may='gsim/ sim/base/ sim/api/ sim/core/stats.h traces/ sim/study/' ;;
+        sim/exec/*) may='gsim/ sim/base/ sim/api/ sim/core/core.h traces/cells.h sim/study/ sim/exec/' ;;
+        sim/calibrate/*) may='gsim/ sim/base/ sim/api/ models/hardware/ sim/calibrate/' ;;
         policies/lib/*) may='gsim/ sim/base/ sim/api/ policies/lib/' ;;
         policies/*/*) may="gsim/ sim/base/ sim/api/ policies/lib/ ${f%/*}/" ;;
         policies/registry.* | policies/load.c) may='gsim/ sim/base/ policies/' ;;
@@ -34,7 +36,7 @@ check() {
         done
         sed -n 's/^ *# *include *<\([^>]*\)>.*/\1/p' "$f" | while read -r included; do
             case $included in
-            sqlite3.h) case $f in sim/app/results/db* | sim/app/nsight/*) ;; *) echo "$f includes sqlite3.h" ;; esac ;;
+            sqlite3.h) case $f in sim/app/results/db* | sim/study/nsight.*) ;; *) echo "$f includes sqlite3.h" ;; esac ;;
             csv.h) [ "$f" = traces/csv.c ] || echo "$f includes csv.h" ;;
             ini.h) [ "$f" = sim/base/ini.c ] || echo "$f includes ini.h" ;;
             gsl/*)

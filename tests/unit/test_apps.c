@@ -90,6 +90,24 @@ static void what_a_file_says(void **state) {
     assert_int_equal(k->touches[1].to_ppm, PPM / 2);
 }
 
+/* Counters say what a kernel moves, from which no time follows: of another device it has none. */
+static void counters_give_no_time(void **state) {
+    struct fixture *f = *state;
+    struct gsim_app app;
+    struct gsim_app_cost cost;
+    struct gsim_profile h200 = load_device(f, "h200"), a10 = load_device(f, "a10");
+    assert_int_equal(read_app(f,
+                              "kind,name,time_us,device,dram_bytes,joules\n"
+                              "energy,iteration,,,,0.25\nkernel,k,5,h200,8e6,\n",
+                              &app),
+                     GSIM_OK);
+    assert_int_equal(app.energy_uj, 250000);
+    assert_int_equal(app.kernels[0].dram_bytes, 8000000);
+    assert_int_equal(gsim_app_cost(&app, &h200, &cost, &f->log), GSIM_OK);
+    assert_int_equal(cost.gpu_ns, 5000);
+    assert_int_equal(gsim_app_cost(&app, &a10, &cost, &f->log), GSIM_BAD_INPUT);
+}
+
 static void what_is_wrong_is_named_by_its_line(void **state) {
     struct fixture *f = *state;
     refuse_app(f, "", " the file is empty");
@@ -114,6 +132,12 @@ static void what_is_wrong_is_named_by_its_line(void **state) {
                "2: efficiency: '0%' is not a share");
     refuse_app(f, "kind,name,bytes,precision\nkernel,k,5,fp8\n",
                "2: precision: 'fp8' is not one of fp32|tf32|fp16|int8");
+    refuse_app(f, "kind,name,joules\nenergy,kernel,3\n",
+               "2: name: 'kernel' is not one of iteration");
+    refuse_app(f, "kind,name,joules\nenergy,iteration,\n", "2: joules: '' is not the energy of an");
+    refuse_app(f, "kind,name,joules\nenergy,iteration,0\n", "2: joules: '0' is not a number above");
+    refuse_app(f, "kind,name,flops,dram_bytes\nkernel,k,1,x\n",
+               "2: dram_bytes: 'x' is not a number");
     refuse_app(f, HEAD "kernel,k,1,1\n", "2: 4 fields; the header has 6 columns");
 }
 
@@ -296,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_profile_runs_on_every_device),
         TEST(what_a_file_says),
+        TEST(counters_give_no_time),
         TEST(what_is_wrong_is_named_by_its_line),
         TEST(a_kernel_takes_what_the_lower_roof_allows),
         TEST(a_measured_time_is_true_of_its_device_only),

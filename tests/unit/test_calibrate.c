@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sim/app/calibrate/calibrate.h"
+#include "sim/calibrate/calibrate.h"
 
 static struct gsim_measurement *opened(struct gsim_arena *arena, struct gsim_log *log) {
     struct gsim_measurement *m = gsim_arena_alloc(arena, sizeof *m);

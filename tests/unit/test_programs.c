@@ -8,7 +8,7 @@
 
 #include "models/gpu/program_alone.h"
 #include "models/gpu/roofline.h"
-#include "sim/app/nsight/nsight.h"
+#include "sim/study/nsight.h"
 #include "traces/timeline.h"
 
 #define US GSIM_NS_PER_US

@@ -142,6 +142,67 @@ static void test_bandwidth_is_shared_as_by_rates(void **state) {
                         GSIM_RATE_ONE / 2 / 20000 + 1);
 }
 
+/* 700 W, 140 of them idle. Work of 700 W within 560: the clock whose 5/2 power is 0.8, 0.9146 of the
+ * highest. Alone, an iteration of 8.5 J that takes 10.2 ms draws within 560 W at the clock whose
+ * 3/2 power is 560 x 0.0102 / 8.5 = 0.672, 0.7672 of the highest. */
+static void test_power_lowers_the_clock(void **state) {
+    (void)state;
+    struct gsim_profile limited = device;
+    limited.value[GSIM_KEY_POWER_LIMIT_W] = 700;
+    limited.value[GSIM_KEY_POWER_IDLE_W] = 140;
+    assert_int_equal(gsim_sm_array_clock(&limited, 560000000), GSIM_PPM);
+    assert_int_equal(gsim_sm_array_clock(&limited, 700000000), 914610);
+    assert_int_equal(gsim_sm_array_clock_alone(&limited, 8500000, 10200000) / 100, 7672);
+    assert_int_equal(gsim_sm_array_clock_alone(&limited, 5712000, 10200000), GSIM_PPM);
+    assert_int_equal(gsim_sm_array_clock(&device, 700000000), GSIM_PPM);
+}
+
+/* Two kernels on two SMs each. The first draws 800 W at the highest clock, where the limit leaves
+ * 200, and alone on all SMs runs at the clock 0.5743 (0.25 to the power of 2/5): on half of them it
+ * draws 400 W, so that the clock is 0.7578, and it runs 0.7578 / 0.5743 times faster than half as
+ * fast. The other, which draws nothing, is slower by the clock. */
+static void test_a_lower_clock_slows_all_kernels(void **state) {
+    (void)state;
+    struct gsim_profile limited = device;
+    limited.value[GSIM_KEY_POWER_LIMIT_W] = 201;
+    limited.value[GSIM_KEY_POWER_IDLE_W] = 1;
+    struct gsim_space space = gsim_space_of_device(&limited);
+    struct gsim_sm_held held[2] = {{.n = 0}};
+    struct gsim_sm_kernel kernels[] = {kernel(40, 8192, &held[0]), kernel(40, 8192, &held[1])};
+    uint16_t order[2];
+    for (uint16_t i = 0; i < 2; i++) {
+        kernels[i].first_sm = (uint16_t)(2 * i);
+        kernels[i].n_sms = 2;
+        kernels[i].has_queue = true;
+    }
+    kernels[0].power_uw = 800000000;
+    kernels[0].clock_ppm = 574349;
+    gsim_sm_array_solve(&space, kernels, order, 2);
+    assert_in_range(kernels[0].rate_q32 * 10000 / GSIM_RATE_ONE, 6596, 6598);
+    assert_in_range(kernels[1].rate_q32 * 10000 / GSIM_RATE_ONE, 3788, 3790);
+}
+
+/* On half of the SMs a kernel draws 700 of 1000; one of which a block takes half of an SM's shared
+ * memory or more draws 1100 of 1200. */
+static void test_staged_kernels_draw_more(void **state) {
+    (void)state;
+    static const struct gsim_curve_point staged[] = {{2, 1100}, {4, 1200}};
+    struct gsim_profile profile = device;
+    profile.curve[GSIM_KEY_HBM_STAGED_BY_SMS] = staged;
+    profile.value[GSIM_KEY_HBM_STAGED_BY_SMS] = 2;
+    struct gsim_space space = gsim_space_of_device(&profile);
+    for (int64_t shared = 2048; shared <= 4096; shared += 2048) {
+        struct gsim_sm_held held = {.n = 0};
+        struct gsim_sm_kernel one = kernel(40, shared, &held);
+        uint16_t order[1];
+        one.n_sms = 2;
+        one.memory_ppm = GSIM_PPM;
+        gsim_sm_array_solve(&space, &one, order, 1);
+        assert_in_range(one.rate_q32 * 10000 / GSIM_RATE_ONE, shared == 4096 ? 9166 : 6999,
+                        shared == 4096 ? 9167 : 7000);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kernel_waits_for_the_blocks_before_it),
@@ -150,6 +211,9 @@ int main(void) {
         cmocka_unit_test(test_a_cap_is_rounded_down_to_pairs_of_sms),
         cmocka_unit_test(test_alone_under_a_cap_both_models_agree),
         cmocka_unit_test(test_bandwidth_is_shared_as_by_rates),
+        cmocka_unit_test(test_power_lowers_the_clock),
+        cmocka_unit_test(test_a_lower_clock_slows_all_kernels),
+        cmocka_unit_test(test_staged_kernels_draw_more),
     };
     return cmocka_run_group_tests_name("kernels on SMs", tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/hardware/profile.h"
-#include "sim/app/calibrate/calibrate.h"
+#include "sim/calibrate/calibrate.h"
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
 #include "sim/study/output.h"

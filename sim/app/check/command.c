@@ -12,7 +12,7 @@
 #include "sim/study/small.h"
 #include "sim/app/cli/invocation.h"
 #include "sim/study/output.h"
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 #include "sim/app/setup/setup.h"
 
 /* HANG_S: without --policy-timeout. PATIENCE_S: of cutting a trace down. */

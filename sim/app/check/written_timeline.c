@@ -61,6 +61,7 @@ struct timeline {
     uint32_t n_gpus;
     struct edge *edges;
     size_t n_edges, capacity;
+    bool is_cut; /* it was full: the last instant may be there in part */
     bool has_odd_ids; /* ids that are no UTF-8 are written in another way */
 };
 
@@ -310,6 +311,7 @@ static enum gsim_status take_value(void *arg, enum gsim_json_kind kind, const ch
                                    const char *text, size_t length, int64_t line) {
     struct timeline *t = arg;
     struct event *e = &t->event;
+    t->is_cut |= strcmp(key, "events_left_out") == 0;
     if (t->place[t->depth] == GSIM_CHROME_ARGS && strcmp(key, "job") == 0)
         memcpy(e->job, text, length + 1);
     if (t->place[t->depth] == GSIM_CHROME_ARGS && strcmp(key, "bytes") == 0)
@@ -351,7 +353,7 @@ static enum gsim_status hold_exclusive(struct timeline *t) {
 
 static enum gsim_status hold_end(struct timeline *t) {
     enum gsim_status status = GSIM_OK;
-    for (uint32_t gpu = 0; gpu < t->n_gpus && status == GSIM_OK; gpu++)
+    for (uint32_t gpu = 0; gpu < t->n_gpus && status == GSIM_OK && !t->is_cut; gpu++)
         status = hold_memory(t, &t->gpus[gpu]);
     bool is_exclusive = t->w->has_policy && !t->w->is_shared && t->n_edges > 0;
     return status == GSIM_OK && is_exclusive ? hold_exclusive(t) : status;

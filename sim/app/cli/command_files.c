@@ -12,7 +12,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/app/setup/devices.h"
 #include "sim/study/output.h"
-#include "sim/app/nsight/nsight.h"
+#include "sim/study/nsight.h"
 #include "sim/app/setup/setup.h"
 #include "traces/profiler.h"
 #include "traces/timeline.h"

@@ -230,8 +230,9 @@ static void print_spec_language(FILE *out) {
     fputs("  [duration] in seconds, [gpus], and [COLUMN] for any optional column of a native "
           "trace, in "
           "its\n  unit ('gsim list formats native'); [KIND/duration] and so on for one kind of "
-          "jobs\n  [batch] jobs of a batch, [batch_gap_s] seconds between two of them; [session] "
-          "jobs of a user's\n  session in a closed loop, [break_s] seconds between two sessions\n",
+          "jobs\n  [batch_jobs] jobs of a batch, [batch_gap_s] seconds between two of them; "
+          "[session] jobs of a\n  user's session in a closed loop, [break_s] seconds between two "
+          "sessions\n",
           out);
     print_keys(out, GSIM_SPEC_ANY);
     fputs("  distributions and their parameters\n", out);

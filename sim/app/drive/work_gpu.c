@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "gsim/units.h"
-#include "sim/app/calibrate/cuda.h"
+#include "sim/calibrate/cuda.h"
 #include "sim/base/embedded.h"
 
 enum { MOST_GPUS = 64, THREADS = 128, GUESS_STEPS = 100000, SCRATCH_BYTES = 4096 };

@@ -59,14 +59,16 @@ static bool fill(struct gsim_figure *figure, const char *name, struct gsim_arena
     return true;
 }
 
-/* Files are sorted by name; common.sql is no figure. */
+/* Files are sorted by name. A figure of a database has a query beside its script; common.sql is
+ * shared by all. */
 bool gsim_figure_at(int at, struct gsim_arena *arena, struct gsim_figure *out) {
     for (const struct gsim_embedded *file = gsim_embedded_files; file->name; file++) {
         size_t n = strlen(file->name), skip = strlen(folder);
         if (strncmp(file->name, folder, skip) != 0 || strcmp(file->name + n - 3, ".gp") != 0)
             continue;
         char *name = gsim_arena_strndup(arena, file->name + skip, n - skip - 3);
-        if (!name || strcmp(name, "common") == 0)
+        const char *query = name ? gsim_arena_printf(arena, "%s.sql", name) : NULL;
+        if (!query || !gsim_figure_file(query, arena) || strcmp(name, "common") == 0)
             continue;
         if (at-- == 0)
             return fill(out, name, arena);
@@ -329,9 +331,9 @@ static void put_file_name(FILE *out, const char *name) {
 
 /* Sets the terminal for text of 8 points on a page. Pixels: 96 an inch on a screen (SVG), 300 in a
  * picture. No terminal interprets texts ("enhanced"). */
-static void put_terminal(const struct writing *w, FILE *out) {
-    double width = w->request->is_double ? double_in : single_in, height = w->height_in;
-    switch (w->request->format) {
+void gsim_figure_terminal(const struct gsim_figure_request *request, double height, FILE *out) {
+    double width = request->is_double ? double_in : single_in;
+    switch (request->format) {
     case GSIM_FIGURE_SVG:
         fprintf(out, "set terminal svg noenhanced size %.0f,%.0f font 'Helvetica,10.5'\n",
                 96 * width, 96 * height);
@@ -352,7 +354,7 @@ static void put_terminal(const struct writing *w, FILE *out) {
                 width, height);
     }
     fputs("set output ", out);
-    put_file_name(out, w->request->output);
+    put_file_name(out, request->output);
     fputc('\n', out);
 }
 
@@ -373,7 +375,7 @@ static void put_script(const struct writing *w, FILE *out, const char *data,
             "# %s: %s\n# Made by gsim " GSIM_VERSION "; draw it again with: gnuplot FILE.gp\n"
             "set encoding utf8\n",
             w->figure->name, w->figure->summary);
-    put_terminal(w, out);
+    gsim_figure_terminal(w->request, w->height_in, out);
     fprintf(out, "width = %.2f\n", w->request->is_double ? double_in : single_in);
     fprintf(out, "\n%s\n%s\n", gsim_figure_file("common.gp", arena), data);
     if (w->longest)

@@ -71,6 +71,8 @@ enum gsim_status gsim_figure_write(const struct gsim_figure *figure, struct gsim
                                    const struct gsim_figure_request *request,
                                    struct gsim_arena *arena, FILE *out, int *n_pages,
                                    struct gsim_log *log);
+/* Begins a script: the terminal, and the output. */
+void gsim_figure_terminal(const struct gsim_figure_request *request, double height, FILE *out);
 /* Copies a text for a figure: bytes that form no character are dropped, the middle of a text longer
  * than `most` characters is left out, and for TeX special characters are spelt out. Writes at most
  * GSIM_FIGURE_TEXT bytes. */

@@ -104,8 +104,8 @@ static enum gsim_status wait_for(pid_t pid, const volatile sig_atomic_t *stop, i
     return GSIM_OK;
 }
 
-static enum gsim_status run(const struct gsim_folder *folder, const char *output,
-                            const volatile sig_atomic_t *stop, struct gsim_log *log) {
+enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *output,
+                                  const volatile sig_atomic_t *stop, struct gsim_log *log) {
     pid_t pid;
     int state = 0, error = start(folder, &pid);
     if (error == ENOENT)
@@ -141,5 +141,5 @@ enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim
     bool is_bad = ferror(script) != 0;
     if ((fclose(script) != 0 || is_bad) && status == GSIM_OK)
         status = gsim_fail(log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
-    return status == GSIM_OK ? run(folder, request->output, stop, log) : status;
+    return status == GSIM_OK ? gsim_gnuplot_run(folder, request->output, stop, log) : status;
 }

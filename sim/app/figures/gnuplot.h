@@ -19,4 +19,8 @@ enum gsim_status gsim_gnuplot_draw(struct gsim_folder *folder, const struct gsim
                                    const volatile sig_atomic_t *stop, int *n_pages,
                                    struct gsim_log *log);
 
+/* Runs the script that stands in the folder, and draws `output` there. */
+enum gsim_status gsim_gnuplot_run(const struct gsim_folder *folder, const char *output,
+                                  const volatile sig_atomic_t *stop, struct gsim_log *log);
+
 #endif

@@ -4,7 +4,7 @@
  * so that a database holds their contents. */
 #include <string.h>
 
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 #include "sim/app/setup/apps.h"
 #include "sim/app/identity/config.h"
 #include "sim/base/embedded.h"

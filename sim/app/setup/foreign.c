@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "policies/registry.h"
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 
 struct entry {
     struct entry *next;

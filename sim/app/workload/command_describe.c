@@ -6,6 +6,7 @@
 #include "sim/app/cli/cli.h"
 #include "sim/study/output.h"
 #include "sim/app/setup/setup.h"
+#include "sim/app/workload/picture.h"
 #include "sim/study/facts.h"
 #include "sim/base/text.h"
 #include "traces/generate.h"
@@ -93,14 +94,21 @@ enum gsim_status gsim_command_describe(struct gsim_cli *cli) {
     if (cli->n_operands < 1 || cli->n_operands > MOST_TRACES)
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0, "which trace? gsim describe %s, %d at most",
                          "trace.csv [other.csv ...]", MOST_TRACES);
-    for (int t = 0; t < cli->n_operands; t++) {
-        struct gsim_trace trace;
-        enum gsim_status status = read_trace(cli, cli->operand[t], &trace);
-        if (status != GSIM_OK)
-            return status;
-        if (!gsim_facts_of(&trace, cli->arena, &value[t * GSIM_FACT_COUNT]))
-            return gsim_no_memory(cli->log, "describing a trace");
+    struct gsim_trace *traces =
+        gsim_arena_array(cli->arena, (size_t)cli->n_operands, sizeof *traces);
+    const char *names[MOST_TRACES];
+    enum gsim_status status = traces ? GSIM_OK : gsim_no_memory(cli->log, "describing a trace");
+    for (int t = 0; t < cli->n_operands && status == GSIM_OK; t++) {
+        names[t] = short_name(cli->operand[t]);
+        status = read_trace(cli, cli->operand[t], &traces[t]);
+        if (status == GSIM_OK &&
+            !gsim_facts_of(&traces[t], cli->arena, &value[t * GSIM_FACT_COUNT]))
+            status = gsim_no_memory(cli->log, "describing a trace");
     }
+    if (status == GSIM_OK && cli->value[GSIM_OPT_OUTPUT])
+        status = gsim_picture_draw(cli, traces, names, cli->n_operands);
+    if (status != GSIM_OK)
+        return status;
     (format == FORMAT_JSON  ? write_json
      : format == FORMAT_CSV ? write_csv
                             : write_table)(cli, value, cli->io->out);

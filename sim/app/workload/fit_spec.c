@@ -302,7 +302,7 @@ static bool put_batches(struct fitting *f) {
                 clock_of(f, f->job[i].submit_s) - clock_of(f, f->job[f->job[i].before].submit_s);
     if (!size || !gap || !gsim_sort_f64(size, n))
         return false;
-    fputs("\n# jobs of one user within a minute of each other\n[batch]\n", f->out);
+    fputs("\n# jobs of one user within a minute of each other\n[batch_jobs]\n", f->out);
     for (int pass = 0; pass < 2; pass++) {
         struct list list = begin_list(f->out, pass ? "weights" : "choice");
         for (size_t i = 0, j; i < n; i = j) {

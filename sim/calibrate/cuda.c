@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/calibrate/cuda.h"
+#include "sim/calibrate/cuda.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/app/calibrate/calibrate.h"
+#include "sim/calibrate/calibrate.h"
 #include "sim/base/sort.h"
 
 enum { PROCESSES = 2, MOST_TURNS = 20000, FEWEST_TURNS = 50 };

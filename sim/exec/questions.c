@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/output.h"
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 #include "sim/core/core.h"
 #include "traces/cells.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* pipe2 */
-#include "sim/app/exec/scheduler.h"
+#include "sim/exec/scheduler.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* A timeline from the database that Nsight Systems exports (nsys export --type sqlite): the host's
  * calls from CUPTI_ACTIVITY_KIND_RUNTIME, their work from _KERNEL, _MEMCPY and _MEMSET, the streams
  * of waits from _SYNCHRONIZATION, and NVTX ranges as iterations. */
-#ifndef GSIM_APP_NSIGHT_H
-#define GSIM_APP_NSIGHT_H
+#ifndef GSIM_STUDY_NSIGHT_H
+#define GSIM_STUDY_NSIGHT_H
 
 #include "traces/timeline.h"
 

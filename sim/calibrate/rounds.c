@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/app/calibrate/calibrate.h"
+#include "sim/calibrate/calibrate.h"
 #include "sim/base/sort.h"
 
 /* Rounds go on until they agree as well as large copies do on a quiet host (3 %). A key with rounds

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A scheduler that is another program: lines go to its standard input, and each is answered by a
  * line on its standard output. */
-#ifndef GSIM_APP_SCHEDULER_H
-#define GSIM_APP_SCHEDULER_H
+#ifndef GSIM_EXEC_SCHEDULER_H
+#define GSIM_EXEC_SCHEDULER_H
 
 #include <stdint.h>
 #include <sys/types.h>

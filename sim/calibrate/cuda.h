@@ -2,8 +2,8 @@
 /* The part of NVIDIA's driver API that measuring uses, taken from the driver's own library at run
  * time: gsim is built without CUDA, and every other command runs without a driver. A call returns 0
  * for success. */
-#ifndef GSIM_APP_CUDA_H
-#define GSIM_APP_CUDA_H
+#ifndef GSIM_CALIBRATE_CUDA_H
+#define GSIM_CALIBRATE_CUDA_H
 
 #include <stddef.h>
 #include <stdint.h>

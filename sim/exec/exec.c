@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/app/calibrate/calibrate.h"
+#include "sim/calibrate/calibrate.h"
 #include "sim/base/embedded.h"
 #include "sim/base/sort.h"
 
@@ -303,7 +303,7 @@ static void ask_device(struct gsim_measurement *m) {
 }
 
 static const char *ptx(void) {
-    const struct gsim_embedded *file = gsim_embedded_find("sim/app/calibrate/calibrate.ptx");
+    const struct gsim_embedded *file = gsim_embedded_find("sim/calibrate/calibrate.ptx");
     return file ? (const char *)file->bytes : NULL; /* a NUL follows the last byte */
 }
 

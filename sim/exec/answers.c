@@ -7,7 +7,7 @@
 #include <string.h>
 #include <yajl/yajl_tree.h>
 
-#include "sim/app/exec/exec.h"
+#include "sim/exec/exec.h"
 #include "sim/base/text.h"
 
 struct reading {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A policy that is a program in any language: --policy 'exec:python3 sched.py'. The protocol stands
  * in docs/own-policy.md. */
-#ifndef GSIM_APP_EXEC_H
-#define GSIM_APP_EXEC_H
+#ifndef GSIM_EXEC_EXEC_H
+#define GSIM_EXEC_EXEC_H
 
 #include <stdio.h>
 
-#include "sim/app/exec/scheduler.h"
+#include "sim/exec/scheduler.h"
 #include "gsim/policy.h"
 
 #define GSIM_EXEC_PREFIX "exec:"

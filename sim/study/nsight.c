@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/app/nsight/nsight.h"
+#include "sim/study/nsight.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

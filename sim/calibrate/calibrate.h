@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A GPU as its driver describes it, and the measurements that can be made on it while no other
  * program uses it. */
-#ifndef GSIM_APP_CALIBRATE_H
-#define GSIM_APP_CALIBRATE_H
+#ifndef GSIM_CALIBRATE_CALIBRATE_H
+#define GSIM_CALIBRATE_CALIBRATE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "models/hardware/profile.h"
-#include "sim/app/calibrate/cuda.h"
+#include "sim/calibrate/cuda.h"
 
 /* A measurement of a shared machine's GPU is disturbed: by the host, by other programs on the GPU,
  * by the place of pinned memory. So every part is measured in rounds, each with buffers of its own,

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes what plots/describe.gp draws: for each view a block of points for each trace. */
+#include "sim/app/workload/picture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gsim/units.h"
+#include "sim/app/figures/figure.h"
+#include "sim/app/figures/gnuplot.h"
+#include "sim/app/figures/made.h"
+#include "sim/base/sort.h"
+#include "sim/base/text.h"
+
+enum { POINTS = 200, LAGS = 100, HOURS = 24, DAYS = 7, NAME = 40, LEAST_JOBS = 3 };
+static const double height_in = 3.6, DAY_S = 86400, HOUR_S = 3600;
+
+/* A trace in the order of arrival. */
+struct jobs {
+    size_t n;
+    double *since_s; /* the first submission */
+    double *duration_s, *width;
+};
+
+static bool take(const struct gsim_trace *trace, struct gsim_arena *arena, struct jobs *out) {
+    out->n = trace->n_jobs;
+    out->since_s = gsim_arena_array(arena, out->n, sizeof(double));
+    out->duration_s = gsim_arena_array(arena, out->n, sizeof(double));
+    out->width = gsim_arena_array(arena, out->n, sizeof(double));
+    if (!out->since_s || !out->duration_s || !out->width)
+        return false;
+    int64_t first_ns = trace->submit_ns[gsim_trace_arrival(trace, 0)];
+    for (uint32_t i = 0; i < out->n; i++) {
+        uint32_t job = gsim_trace_arrival(trace, i);
+        out->since_s[i] = (double)(trace->submit_ns[job] - first_ns) / 1e9;
+        out->duration_s[i] = (double)trace->service_ns[job] / 1e9;
+        out->width[i] =
+            gsim_trace_gpus(trace, job) * ((double)gsim_trace_share(trace, job) / GSIM_PPM);
+    }
+    return true;
+}
+
+typedef bool put_view(const struct jobs *jobs, struct gsim_arena *arena, FILE *out);
+
+/* Points of a distribution function. Values below the least that is shown lie on its edge. */
+static bool put_distribution(const double *from, size_t n, double least, struct gsim_arena *arena,
+                             FILE *out) {
+    double *value = gsim_arena_array(arena, n, sizeof *value);
+    if (!value)
+        return false;
+    memcpy(value, from, n * sizeof *value);
+    if (!gsim_sort_f64(value, n))
+        return false;
+    for (int p = 0; p <= POINTS; p++) {
+        double x = value[(size_t)((double)(n - 1) * p / POINTS)];
+        fprintf(out, "%.9g\t%.9g\n", fmax(x, least), 100.0 * p / POINTS);
+    }
+    return true;
+}
+
+static bool put_durations(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+    return put_distribution(jobs->duration_s, jobs->n, 1, arena, out);
+}
+
+static bool put_widths(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+    double *value = gsim_arena_array(arena, jobs->n, sizeof *value);
+    if (!value)
+        return false;
+    memcpy(value, jobs->width, jobs->n * sizeof *value);
+    if (!gsim_sort_f64(value, jobs->n))
+        return false;
+    for (size_t i = 0; i < jobs->n; i++)
+        if (i + 1 == jobs->n || value[i + 1] > value[i])
+            fprintf(out, "%.9g\t%.9g\n", value[i], 100.0 * (double)(i + 1) / (double)jobs->n);
+    return true;
+}
+
+static bool put_days(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+    size_t n_days = (size_t)(jobs->since_s[jobs->n - 1] / DAY_S) + 1, day = 0;
+    (void)arena;
+    for (size_t i = 0; day < n_days; day++) {
+        size_t first = i;
+        while (i < jobs->n && jobs->since_s[i] < (double)(day + 1) * DAY_S)
+            i++;
+        fprintf(out, "%zu\t%zu\n", day, i - first);
+    }
+    return true;
+}
+
+/* Jobs in each part of a cycle over their mean, as many times as the trace has that part. */
+static void put_cycle(const struct jobs *jobs, double part_s, size_t n_parts, FILE *out) {
+    double count[HOURS] = {0}, there[HOURS] = {0}, sum = 0;
+    size_t n = (size_t)(jobs->since_s[jobs->n - 1] / part_s) + 1;
+    for (size_t i = 0; i < n; i++)
+        there[i % n_parts]++;
+    for (size_t i = 0; i < jobs->n; i++)
+        count[(size_t)(jobs->since_s[i] / part_s) % n_parts]++;
+    for (size_t k = 0; k < n_parts; k++)
+        sum += there[k] > 0 ? count[k] / there[k] : 0;
+    for (size_t k = 0; k <= n_parts; k++) {
+        size_t part = k < n_parts ? k : n_parts - 1;
+        double rate = there[part] > 0 ? count[part] / there[part] : 0;
+        fprintf(out, "%zu\t%.9g\n", k, rate * (double)n_parts / sum);
+    }
+}
+
+static bool put_hours(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+    (void)arena;
+    put_cycle(jobs, HOUR_S, HOURS, out);
+    return true;
+}
+
+static bool put_weekdays(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+    (void)arena;
+    put_cycle(jobs, DAY_S, DAYS, out);
+    return true;
+}
+
+/* The autocorrelation of log durations. */
+static bool put_likeness(const struct jobs *jobs, struct gsim_arena *arena, FILE *out) {
+    double *x = gsim_arena_array(arena, jobs->n, sizeof *x), mean = 0, variance = 0;
+    for (size_t i = 0; x && i < jobs->n; i++)
+        mean += (x[i] = log(1 + jobs->duration_s[i])) / (double)jobs->n;
+    for (size_t i = 0; x && i < jobs->n; i++)
+        variance += (x[i] - mean) * (x[i] - mean);
+    for (size_t lag = 1; x && lag <= LAGS && lag < jobs->n; lag++) {
+        double sum = 0;
+        for (size_t i = 0; i + lag < jobs->n; i++)
+            sum += (x[i] - mean) * (x[i + lag] - mean);
+        fprintf(out, "%zu\t%.9g\n", lag, variance > 0 ? sum / variance : (double)NAN);
+    }
+    return x;
+}
+
+/* --- the script ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    put_view *put;
+} views[] = {{"durations", put_durations}, {"widths", put_widths},     {"days", put_days},
+             {"hours", put_hours},         {"weekdays", put_weekdays}, {"likeness", put_likeness}};
+
+static bool put_views(const struct jobs *jobs, const char *const *names, int n,
+                      enum gsim_figure_format format, struct gsim_arena *arena, FILE *out) {
+    char name[GSIM_FIGURE_TEXT];
+    bool is_fine = true;
+    for (size_t v = 0; v < sizeof views / sizeof *views; v++) {
+        fprintf(out, "$%s << EOD\n", views[v].name);
+        for (int t = 0; t < n && is_fine; t++) {
+            gsim_figure_text(name, names[t], NAME, format);
+            fprintf(out, "%s\"%s\"\n", t ? "\n\n" : "", name);
+            is_fine = views[v].put(&jobs[t], arena, out);
+        }
+        fputs("EOD\n", out);
+    }
+    return is_fine;
+}
+
+static enum gsim_status write_script(struct gsim_cli *cli, const struct gsim_folder *folder,
+                                     const struct gsim_figure_request *request,
+                                     const struct jobs *jobs, const char *const *names, int n) {
+    const char *path = gsim_folder_path(folder, "script.gp");
+    FILE *out = path ? fopen(path, "wb") : NULL;
+    if (!out)
+        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+    fputs("set encoding utf8\n", out);
+    gsim_figure_terminal(request, height_in, out);
+    fprintf(out, "%s\nn = %d\n", gsim_figure_file("common.gp", cli->arena), n);
+    bool is_fine = put_views(jobs, names, n, request->format, cli->arena, out);
+    fputs(gsim_figure_file("describe.gp", cli->arena), out);
+    bool is_bad = ferror(out) != 0;
+    if (fclose(out) != 0 || is_bad)
+        return gsim_fail(cli->log, GSIM_FAILED, path, 0, "cannot write it: %s", strerror(errno));
+    return is_fine ? GSIM_OK : gsim_no_memory(cli->log, "drawing");
+}
+
+static enum gsim_status draw(struct gsim_cli *cli, const struct gsim_folder *folder,
+                             const struct gsim_figure_request *request, const struct jobs *jobs,
+                             const char *const *names, int n) {
+    enum gsim_status status = write_script(cli, folder, request, jobs, names, n);
+    if (status == GSIM_OK)
+        status = gsim_gnuplot_run(folder, request->output, cli->io->stop, cli->log);
+    const char *from = status == GSIM_OK ? gsim_folder_path(folder, request->output) : NULL;
+    const char *to = cli->value[GSIM_OPT_OUTPUT];
+    if (status == GSIM_OK)
+        status = from ? gsim_made_mark(from, request->format, cli->log)
+                      : gsim_no_memory(cli->log, "drawing");
+    if (status == GSIM_OK && rename(from, to) != 0)
+        status = gsim_fail(cli->log, GSIM_FAILED, to, 0, "cannot write it: %s", strerror(errno));
+    return status;
+}
+
+enum gsim_status gsim_picture_draw(struct gsim_cli *cli, const struct gsim_trace *traces,
+                                   const char *const *names, int n) {
+    const char *path = cli->value[GSIM_OPT_OUTPUT], *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    int format = dot && dot > name ? gsim_text_choice(dot + 1, "pdf|svg|png") : -1;
+    struct jobs *jobs = gsim_arena_array(cli->arena, (size_t)n, sizeof *jobs);
+    if (format < 0)
+        return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
+                         "-o: '%s' does not end in .pdf, .svg or .png", path);
+    struct gsim_figure_request request = {
+        .format = (enum gsim_figure_format)format, .is_double = true, .output = name};
+    enum gsim_status status = gsim_made_check(cli, path);
+    struct gsim_folder folder;
+    if (status == GSIM_OK)
+        status = gsim_folder_open(&folder, path, cli->arena, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    for (int t = 0; t < n && status == GSIM_OK; t++)
+        if (traces[t].n_jobs < LEAST_JOBS)
+            status = gsim_fail(cli->log, GSIM_BAD_INPUT, names[t], 0,
+                               "%u jobs are too few for a picture", traces[t].n_jobs);
+        else if (!jobs || !take(&traces[t], cli->arena, &jobs[t]))
+            status = gsim_no_memory(cli->log, "drawing");
+    if (status == GSIM_OK)
+        status = draw(cli, &folder, &request, jobs, names, n);
+    gsim_folder_close(&folder);
+    return status;
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""For Python programs that run under `gsim drive`: one file without dependencies, to be copied beside the
+program. Without `gsim drive` every call does nothing and the program runs as it always did.
+
+    import gsim_job
+    i = load(gsim_job.state()) if gsim_job.begin(n) else 0
+    while i < n:
+        train_one_iteration()
+        i += 1
+        if gsim_job.iteration(i):
+            save(gsim_job.state(), i)
+            gsim_job.saved()
+            sys.exit(0)
+    gsim_job.end()
+"""
+import os
+import socket
+import time
+
+_SAY_EVERY_S = 0.01  # iterations may be microseconds long
+_talk = socket.socket(fileno=os.dup(int(os.environ["GSIM_JOB_FD"]))) if os.environ.get("GSIM_JOB_FD") else None
+_heard = b""
+_said_s = 0.0
+
+
+def _say(word, number=0):
+    if _talk:
+        try:
+            _talk.sendall(b"%s %d\n" % (word.encode(), number))
+        except OSError:
+            pass  # `drive` is gone, and its guard ends the job
+
+
+def _hear():
+    """The lines that have come."""
+    global _heard
+    try:
+        while _talk and (more := _talk.recv(4096, socket.MSG_DONTWAIT)):
+            _heard += more
+    except OSError:
+        pass
+    *lines, _heard = _heard.split(b"\n")
+    return lines
+
+
+def begin(iterations=0):
+    """The job is ready to compute; it has this many iterations in all (0: it does not know). Returns whether
+    an earlier process of the job saved its state, with which this one goes on."""
+    _say("begin", iterations)
+    return "GSIM_JOB_RESUME" in os.environ
+
+
+def iteration(done):
+    """That many iterations of all are done. Returns whether the job is to save its state and leave."""
+    global _said_s
+    if time.monotonic() - _said_s >= _SAY_EVERY_S:
+        _said_s = time.monotonic()
+        _say("iteration", done)
+    return b"save" in _hear()
+
+
+def saved():
+    """The state is saved as a whole; the program ends now."""
+    _say("saved")
+
+
+def end():
+    """All iterations are done; what follows does not need the GPU."""
+    _say("end")
+
+
+def state():
+    """The name that the job's state is to be saved under: a file or a folder. None without `drive`."""
+    return os.environ.get("GSIM_JOB_STATE")
