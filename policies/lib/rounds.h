@@ -2,8 +2,8 @@
 /* Rounds that give each job, over time, the share of each device type that it was promised
  * (Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads",
  * OSDI 2020, section 5). An entry, a job or a pair of jobs, has a priority on each type: its share
- * over the part of the time of that type that it has had. In each round the entries with the highest
- * priorities run.
+ * over the part of the time of that type that it has had. In each round the entries with the
+ * highest priorities run.
  *
  * The order of operations is that of the authors' simulator, because ties are decided by the last
  * bit. The numbers are doubles of + - x / only, and stay in the policy. */
@@ -60,9 +60,9 @@ void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *ent
  * to them. */
 void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s);
 void gsim_rounds_rank(struct gsim_rounds *rounds);
-/* Chooses the entries of a round: type after type, by priority, then what is owed, then share; what
- * does not fit is passed over. needs_priority: entries without one do not run. Returns their number,
- * or UINT32_MAX if there is no memory left. choice has room for all entries. */
+/* Chooses the entries of a round: type after type, by priority, then by the time owed, then share;
+ * entries that do not fit are passed over. needs_priority: entries without one do not run. Returns
+ * their number, or UINT32_MAX if there is no memory left. choice has room for all entries. */
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, bool needs_priority,
                             struct gsim_round_choice *choice);

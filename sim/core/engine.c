@@ -732,6 +732,8 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
 
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where) {
+    if (where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0)
+        return (struct gsim_rate){0};
     return ctx->core->ops->rate(ctx->core->model, job, where);
 }
 

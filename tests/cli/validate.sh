@@ -10,7 +10,7 @@ ok() { # name, status
     if [ "$2" -eq 0 ]; then echo "ok $1"; else echo "not ok $1"; sed 's/^/# /' "$tmp/out" | tail -20; fi
 }
 
-TMPDIR=$tmp "$gsim" validate h200 reference preemption >"$tmp/out" 2>&1
+TMPDIR=$tmp "$gsim" validate h200 reference preemption elastic >"$tmp/out" 2>&1
 ok "measured rows and public simulators are within their bounds" $?
 grep -q 'fitted$' "$tmp/out"
 ok "fitted rows are marked" $?
@@ -19,7 +19,7 @@ ok "the summary counts rows with a bound, without the fitted" $?
 for left in "$tmp"/.gsim-*; do [ ! -e "$left" ]; ok "nothing is left behind" $?; done
 
 "$gsim" validate nosuch >"$tmp/out" 2>&1
-[ $? -eq 2 ] && grep -q 'there are h200' "$tmp/out"
+[ $? -eq 2 ] && grep -q 'there are elastic, h200' "$tmp/out"
 ok "an unknown suite is a usage error that names those there are" $?
 "$gsim" validate preemption reference --format csv >"$tmp/rows.csv" 2>"$tmp/out"
 [ $? -eq 0 ] && [ "$(grep -c within "$tmp/rows.csv")" -gt 80 ] && head -1 "$tmp/rows.csv" | grep -q '^suite,table,scenario,'

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Measured speeds (--rates): what they make of a trace, what is refused, and Gavel's program beside it.
+# $1 is gsim.
+set -u
+gsim=$1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+expect() { # name, code, pattern, command
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$tmp/out" 2>&1
+    got=$?
+    if [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"; then
+        echo "ok $name"
+    else
+        echo "not ok $name (exit $got, expected $code and '$pattern')"
+        sed 's/^/# /' "$tmp/out" | head -5
+    fi
+}
+ends() { # name, the ends in seconds, arguments
+    name=$1 wanted=$2
+    shift 2
+    rm -f "$tmp/jobs.csv"
+    "$gsim" run --policy fifo --quiet --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1
+    got=$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv")
+    if [ "$got" = "$wanted" ]; then echo "ok $name"; else
+        echo "not ok $name: '$got' instead of '$wanted'"
+        sed 's/^/# /' "$tmp/out" | head -5
+    fi
+}
+table() { # file, rows
+    file=$1
+    shift
+    { echo "device,model,gpus,iterations_per_s"; printf '%s\n' "$@"; } >"$tmp/$file"
+}
+trace() { # rows
+    { echo "job_id,submit_s,gpus,model,iterations"; printf '%s\n' "$@"; } >"$tmp/trace.csv"
+}
+
+# --- what a table says ----------------------------------------------------------------------------
+table rates.csv ideal,m,1,3 ideal,m,4,6 ideal,n,2,0.1
+trace a,0,1,m,7 b,0,4,m,9 c,0,2,m,8 d,0,1,n,1
+ends "iterations over speed, in proportion between rows, and below the narrowest" \
+    "2.333333334 1.500000000 2.000000000 20.000000000" \
+    --device ideal --gpus-per-node 8 --rates "$tmp/rates.csv" "$tmp/trace.csv"
+expect "a run that has a row for each job assumes nothing" 0 '"assumed": *"",' \
+    "$gsim" run --policy fifo --device ideal --format json --rates "$tmp/rates.csv" "$tmp/trace.csv"
+
+cat >"$tmp/cluster.ini" <<'END'
+[node fast]
+gpus = 1
+device = ideal
+rates_as = fast
+[node slow]
+gpus = 1
+device = ideal
+rates_as = slow
+END
+table two.csv fast,m,1,0.5 slow,m,1,0.125
+trace a,0,1,m,500000 b,0,1,m,500000
+ends "another device is slower as its row says" "1000000.000000000 4000000.000000000" \
+    --cluster "$tmp/cluster.ini" --rates "$tmp/two.csv" "$tmp/trace.csv"
+
+{ echo "job_id,submit_s,gpus,model,iterations"; echo "a,0,1,m,7"; } >"$tmp/trace.csv"
+{ echo "device,model,gpus,nodes,iterations_per_s"; echo "ideal,m,1,,7"; echo "ideal,m,2,1,14"; echo "ideal,m,2,2,7"; } >"$tmp/nodes.csv"
+trace a,0,2,m,14
+ends "a gang that is spread over nodes has the row of its nodes" "2.000000000" \
+    --device ideal --nodes 2 --gpus-per-node 1 --rates "$tmp/nodes.csv" "$tmp/trace.csv"
+
+printf 'job_id,submit_s,gpus,model,iterations,duration_s\na,0,1,m,6,\nb,0,1,other,,5\n' >"$tmp/trace.csv"
+ends "a job without a row runs by its own columns" "2.000000000 5.000000000" \
+    --device ideal --gpus-per-node 2 --rates "$tmp/rates.csv" "$tmp/trace.csv"
+expect "and the result says so" 0 "rates=own columns (1 of 2 jobs have no row" \
+    "$gsim" run --policy fifo --device ideal --gpus-per-node 2 --rates "$tmp/rates.csv" "$tmp/trace.csv"
+
+# --- what is refused ------------------------------------------------------------------------------
+run() { # arguments
+    "$gsim" run --policy fifo --device ideal --gpus-per-node 8 "$@" "$tmp/trace.csv"
+}
+trace a,0,1,m,7
+table bad.csv ideal,m,1,-3
+expect "a speed below 0" 3 "bad.csv:2: column 'iterations_per_s': '-3' is not a number" run --rates "$tmp/bad.csv"
+table bad.csv ideal,m,one,3
+expect "a gang that is no number" 3 "bad.csv:2: column 'gpus': 'one' is not a number of GPUs" run --rates "$tmp/bad.csv"
+table bad.csv ideal,m,1,3 ideal,m,1,4
+expect "a row that stands twice" 3 "model 'm' stands twice for 1 GPUs of ideal" run --rates "$tmp/bad.csv"
+table bad.csv ideal,m,1,0
+expect "a speed of 0 everywhere" 3 "model 'm' cannot run on 1 GPUs of any device" run --rates "$tmp/bad.csv"
+table bad.csv v100,m,1,3
+expect "a table without the cluster's device" 3 "no row is of 'ideal', which nodes of the cluster have; the table has 'v100'" \
+    run --rates "$tmp/bad.csv"
+printf 'device,gpus,iterations_per_s\nideal,1,3\n' >"$tmp/bad.csv"
+expect "a table without models" 3 "no column 'model'" run --rates "$tmp/bad.csv"
+printf 'device,model,gpus,speed\nideal,m,1,3\n' >"$tmp/bad.csv"
+expect "a column that it does not have" 3 "has no column 'speed'" run --rates "$tmp/bad.csv"
+trace a,0,8,m,7
+expect "a gang that is wider than any row" 3 "asks for 8 GPUs; the widest row of model 'm' in .*rates.csv has 4" \
+    run --rates "$tmp/rates.csv"
+table zero.csv fast,m,1,0.7 slow,m,1,0
+trace a,0,1,m,7 b,0,1,m,7
+expect "a policy that places a job where it cannot run" 1 "cannot run on so many GPUs of that device" \
+    "$gsim" run --policy fifo --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
+
+# --- a policy in rounds ---------------------------------------------------------------------------
+trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
+expect "gavel gives jobs their shares in rounds" 0 "3 completed" \
+    "$gsim" run --policy gavel --cluster "$tmp/cluster.ini" --rates "$tmp/two.csv" "$tmp/trace.csv"
+expect "shares of another run are refused" 3 "it is of another trace, cluster or policy" \
+    sh -c 'echo 5,0,fast,1 >"$1/s.csv" && "$2" run --policy gavel --set objective=shares --set "shares=$1/s.csv" \
+        --cluster "$1/cluster.ini" --rates "$1/two.csv" "$1/trace.csv"' - "$tmp" "$gsim"
+expect "a reference needs the table" 3 "needs a row in --rates, and a number of iterations" \
+    "$gsim" run --policy gavel --set reference=gavel --assume gpu_ms=10ms --cluster "$tmp/cluster.ini" "$tmp/trace.csv"
+
+# --- the program itself, where its results are at hand --------------------------------------------
+shared=$(dirname "$0")/../../../shared/validation/elastic
+if [ ! -d "$shared" ]; then
+    echo "# skipped: Gavel's runs job by job: no ../shared/validation/elastic"
+    exit 0
+fi
+one_row() { # trace, cluster, policy, name of its jobs and shares
+    shares=$shared/visible/allocations/gavel.$4.$3.csv.gz
+    set -- "$1" "$2" "$3" "$4" "$(if [ -e "$shares" ]; then echo "shares=$shares"; else echo "kind=rule"; fi)"
+    GSIM=$gsim JOBS_CSV=$tmp/own.csv sh "$(dirname "$0")/../../experiments/elastic/reference.sh" \
+        "$shared" gavel "gavel/$1" "$2" "$3" "$5" >"$tmp/out" 2>&1
+    gzip -dc "$shared/visible/jobs/gavel.$4.$3.csv.gz" | grep -v '^#' | awk -F, '
+        NR == FNR { if (FNR > 1) end[$1] = $3; next }
+        FNR > 1 && (d = $4 - end[$1]) * d > 1e-6 && !($4 == "" && end[$1] == "") { n++ }
+        END { exit n > 0 || FNR < 50 }' - "$tmp/own.csv" &&
+        echo "ok every job of $4 under $3 ends within 1 ms" || echo "not ok the jobs of $4 under $3"
+}
+one_row max_min_fairness.trace 8:16:24 isolated mmf81624
+one_row multi400.trace 24:24:24 fifo_perf multi400
+one_row single300.trace 8:8:8 allox single300
+one_row multi400.trace 24:24:24 max_min_fairness_perf multi400
