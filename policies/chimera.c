@@ -43,6 +43,7 @@ static enum gsim_status open_chimera(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "preempt",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "cheapest",
@@ -68,7 +69,7 @@ const struct gsim_policy gsim_policy_chimera = {
     .paper = "Park, Park and Mahlke, Chimera, ASPLOS 2015",
     .deviations = "thread blocks are equally long and SMs evenly out of step; costs are known, not "
                   "estimated from earlier blocks; an urgent job gets all SMs; jobs wait in one "
-                  "strict queue; its head holds up all jobs behind it",
+                  "queue, of which the head holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

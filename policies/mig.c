@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policies/lib/queue.h"
+#include "policies/lib/sharing.h"
 #include "policies/lib/settings.h"
 
 enum { LAYOUT_TEXT = GSIM_INSTANCES_MAX * 32 };
@@ -24,6 +25,7 @@ struct mig_gpu {
 
 struct mig {
     struct gsim_queue queue;
+    bool passes_over;
     enum gsim_rule rule;
     struct mig_gpu *gpu;
     struct gsim_partition *kinds; /* instances that the GPU supports, by type of GPU */
@@ -126,8 +128,11 @@ static void plan_layout(const struct gsim_ctx *ctx, uint32_t gpu, char *layout) 
     const struct gsim_partition *kinds = kinds_of(ctx, gpu);
     bool fits = true;
     layout[0] = '\0';
-    gsim_slot slot = ((const struct mig *)ctx->state)->queue.first;
+    const struct mig *mig = ctx->state;
+    gsim_slot slot = mig->queue.first;
     for (; fits && slot != GSIM_NO_SLOT; slot = gsim_queue_after(ctx, slot)) {
+        if (mig->passes_over && view->jobs.gpus[slot] > 1)
+            continue;
         uint32_t kind = smallest(view, kinds, view->jobs.index[slot]);
         fits = view->jobs.gpus[slot] == 1 && kind < kinds->n &&
                add(ctx, gpu, layout, kinds->instance[kind].name);
@@ -245,6 +250,7 @@ static enum gsim_status open_mig(struct gsim_ctx *ctx) {
     struct mig *mig = ctx->state;
     const char *layout = gsim_param_full(ctx->params, "layout")->text;
     gsim_queue_init(&mig->queue);
+    mig->passes_over = gsim_sharing_passes_over(ctx);
     mig->rule = gsim_settings_rule(ctx);
     mig->layout = strcmp(layout, "auto") == 0 ? NULL : layout;
     mig->gpu = gsim_arena_array(ctx->arena, ctx->view->cluster.n_gpus, sizeof *mig->gpu);
@@ -268,17 +274,20 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
         if (!cut(ctx, plan, gpu, mig->layout))
             return;
     mig->is_cut = true;
-    for (gsim_slot slot; (slot = mig->queue.first) != GSIM_NO_SLOT;) {
+    for (gsim_slot slot = mig->queue.first, after; slot != GSIM_NO_SLOT; slot = after) {
+        after = gsim_queue_after(ctx, slot);
         bool is_placed = needs_whole(ctx, slot) ? place_whole(ctx, plan, slot)
                                                 : place_in_instance(ctx, plan, slot);
-        if (!is_placed)
+        if (is_placed)
+            gsim_queue_remove(&mig->queue, ctx, slot);
+        else if (!mig->passes_over)
             return;
-        gsim_queue_remove(&mig->queue, ctx, slot);
     }
 }
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "layout",
      .type = GSIM_PARAM_TEXT,
      .fallback = "auto",
@@ -291,7 +300,8 @@ const struct gsim_policy gsim_policy_mig = {
     .summary = "GPUs cut into isolated instances, by a layout or for the jobs that wait",
     .paper = "NVIDIA Multi-Instance GPU user guide",
     .deviations = "one job an instance; an idle GPU is cut as a whole, where the driver can "
-                  "exchange single instances; jobs wait in one strict queue",
+                  "exchange single instances; jobs wait in one queue, of which the head holds up "
+                  "all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct mig),

@@ -144,6 +144,7 @@ static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "cap",
      .type = GSIM_PARAM_PPM,
      .fallback = "100%",
@@ -167,9 +168,10 @@ const struct gsim_policy gsim_policy_mps = {
     .name = "mps",
     .summary = "processes run at the same time: SMs by caps, bandwidth by contention",
     .paper = "NVIDIA Multi-Process Service; contention as measured on an H200",
-    .deviations = "gangs of several GPUs have them to themselves; a job's kernels are all alike, "
-                  "of its average demand; what the server costs on the host is not modelled; jobs "
-                  "wait in one strict queue; its head holds up all jobs behind it",
+    .deviations =
+        "gangs of several GPUs have them to themselves; a job's kernels are all alike, "
+        "of its average demand; what the server costs on the host is not modelled; jobs wait in "
+        "one queue, of which the head holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -48,6 +48,7 @@ static enum gsim_status open_msched(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "slice",
      .type = GSIM_PARAM_CHOICE_TIME,
      .fallback = "period",
@@ -113,7 +114,7 @@ const struct gsim_policy gsim_policy_msched = {
         "the length of a turn is not published: see msched.period; a turn ends with an iteration "
         "and its memory is that of an iteration, where the paper suspends within one and moves "
         "what the turn will use; gangs of several GPUs have them to themselves; jobs wait in one "
-        "strict queue; its head holds up all jobs behind it",
+        "queue, of which the head holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

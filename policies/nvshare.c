@@ -42,6 +42,7 @@ static enum gsim_status open_nvshare(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "quantum",
      .type = GSIM_PARAM_TIME,
      .fallback = "30s",
@@ -69,8 +70,8 @@ const struct gsim_policy gsim_policy_nvshare = {
              "Constraints, ICSE 2024 (companion)",
     .deviations =
         "the lock goes round in a ring, not first come first served; memory is touched in "
-        "order, evenly over an iteration; jobs wait in one strict queue; its head holds "
-        "up all jobs behind it",
+        "order, evenly over an iteration; jobs wait in one queue, of which the head holds up all "
+        "jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

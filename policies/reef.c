@@ -60,6 +60,7 @@ static enum gsim_status open_reef(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "in_flight",
      .type = GSIM_PARAM_INT,
      .fallback = "2",
@@ -82,8 +83,8 @@ const struct gsim_policy gsim_policy_reef = {
         "best-effort jobs take turns by the driver's quantum instead of running at once in streams "
         "of their own; which kernel was killed is known, so that no finished one runs again; a "
         "padded kernel costs the real-time one no occupancy, whatever registers they use, and what "
-        "it did as padding is kept when it gets the GPU to itself; jobs wait in one strict queue; "
-        "its head holds up all jobs behind it",
+        "it did as padding is kept when it gets the GPU to itself; jobs wait in one queue, of "
+        "which the head holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

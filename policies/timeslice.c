@@ -13,15 +13,18 @@ static enum gsim_status open_timeslice(struct gsim_ctx *ctx) {
     return gsim_sharing_set_memory(ctx->state, ctx);
 }
 
-static const struct gsim_param_def params[] = {
-    GSIM_PLACEMENT_PARAM, GSIM_QUANTUM_PARAMS, GSIM_MEMORY_PARAM_AS("resident"), {0}};
+static const struct gsim_param_def params[] = {GSIM_PLACEMENT_PARAM,
+                                               GSIM_QUEUE_PARAM,
+                                               GSIM_QUANTUM_PARAMS,
+                                               GSIM_MEMORY_PARAM_AS("resident"),
+                                               {0}};
 
 const struct gsim_policy gsim_policy_timeslice = {
     .name = "timeslice",
     .summary = "the driver's default: contexts on a GPU take turns, all memory resident",
     .paper = "NVIDIA's time-sliced scheduling of contexts, as measured on an H200",
-    .deviations = "gangs of several GPUs have them to themselves; jobs wait in one strict queue; "
-                  "its head holds up all jobs behind it",
+    .deviations = "gangs of several GPUs have them to themselves; jobs wait in one queue, of which "
+                  "the head holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

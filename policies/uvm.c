@@ -14,7 +14,7 @@ static enum gsim_status open_uvm(struct gsim_ctx *ctx) {
 }
 
 static const struct gsim_param_def params[] = {
-    GSIM_PLACEMENT_PARAM, GSIM_QUANTUM_PARAMS, GSIM_MEMORY_PARAM_AS("uvm"), {0}};
+    GSIM_PLACEMENT_PARAM, GSIM_QUEUE_PARAM, GSIM_QUANTUM_PARAMS, GSIM_MEMORY_PARAM_AS("uvm"), {0}};
 
 const struct gsim_policy gsim_policy_uvm = {
     .name = "uvm",
@@ -22,8 +22,8 @@ const struct gsim_policy gsim_policy_uvm = {
     .summary = "time slices over Unified Memory: a context that misses pages waits for them",
     .paper = "nvidia-uvm of NVIDIA's open-gpu-kernel-modules",
     .deviations = "memory is touched in order, evenly over an iteration; gangs of "
-                  "several GPUs have them to themselves; jobs wait in one strict queue; its head "
-                  "holds up all jobs behind it",
+                  "several GPUs have them to themselves; jobs wait in one queue, of which the head "
+                  "holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .oversubscribes = true,
     .params = params,

@@ -44,6 +44,7 @@ static enum gsim_status open_vgpu(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "scheduler",
      .type = GSIM_PARAM_CHOICE,
      .fallback = "best-effort",
@@ -70,9 +71,10 @@ const struct gsim_policy gsim_policy_vgpu = {
     .name = "vgpu",
     .summary = "vGPUs take turns: best effort, equal share or fixed share",
     .paper = "NVIDIA Virtual GPU software user guide",
-    .deviations = "turns end on time, so there is no overshoot to be averaged; a switch is part of "
-                  "the turn that it leads to; gangs of several GPUs have them to themselves; jobs "
-                  "wait in one strict queue; its head holds up all jobs behind it",
+    .deviations =
+        "turns end on time, so there is no overshoot to be averaged; a switch is part of "
+        "the turn that it leads to; gangs of several GPUs have them to themselves; jobs wait in "
+        "one queue, of which the head holds up all jobs behind it unless queue=backfill",
     .shares_gpus = true,
     .params = params,
     .state_size = sizeof(struct gsim_sharing),

@@ -19,6 +19,7 @@ static enum gsim_status open_xsched(struct gsim_ctx *ctx) {
 
 static const struct gsim_param_def params[] = {
     GSIM_PLACEMENT_PARAM,
+    GSIM_QUEUE_PARAM,
     {.name = "level",
      .type = GSIM_PARAM_INT,
      .fallback = "2",
@@ -39,7 +40,8 @@ const struct gsim_policy gsim_policy_xsched = {
     .paper = "Shen et al., XSched: Preemptive scheduling for diverse XPUs, OSDI 2025",
     .deviations =
         "jobs of equal priority take turns by the driver's quantum; the cost of its queues on the "
-        "host is not modelled; jobs wait in one strict queue; its head holds up all jobs behind it",
+        "host is not modelled; jobs wait in one queue, of which the head holds up all jobs behind "
+        "it unless queue=backfill",
     .shares_gpus = true,
     .has_contexts = true,
     .params = params,

@@ -375,7 +375,7 @@ enum gsim_status gsim_app_read(struct gsim_input *input, struct gsim_arena *aren
         return gsim_no_memory(log, "reading an application profile");
     out->kernels = r->kernels;
     out->buffers = r->buffers;
-    struct gsim_csv_user user = {r, on_header, on_field, on_row};
+    struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read(input, &user, arena, log);
     if (status == GSIM_OK)
         status = finish(r);

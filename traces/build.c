@@ -3,7 +3,6 @@
  * longer a new block is, the more of it is in large pages. */
 #include "traces/build.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@ enum { FIRST_CAPACITY = 1024, GROWTH = 4 };
 void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
                      struct gsim_log *log) {
     *builder = (struct gsim_builder){.arena = arena, .log = log, .path = path};
+    builder->fates.arena = arena;
     builder->is_numbered = true;
     builder->last_number = -1;
     gsim_build_clear_row(builder);
@@ -38,7 +38,7 @@ void gsim_build_clear_row(struct gsim_builder *builder) {
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static uint64_t hash(const char *text, size_t length) {
+uint64_t gsim_build_hash(const char *text, size_t length) {
     uint64_t h = UINT64_C(0xCBF29CE484222325);
     for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001B3);
@@ -54,7 +54,7 @@ static bool grow_names(struct gsim_builder *b, enum gsim_column column) {
         return false;
     b->names[column].name = name;
     for (uint32_t i = 0; i < b->names[column].n; i++) {
-        uint32_t at = (uint32_t)hash(name[i], strlen(name[i])) & (buckets - 1);
+        uint32_t at = (uint32_t)gsim_build_hash(name[i], strlen(name[i])) & (buckets - 1);
         while (table[at])
             at = (at + 1) & (buckets - 1);
         table[at] = i + 1;
@@ -71,7 +71,7 @@ int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column,
     if (names->n * 2 >= builder->names_buckets[column] && !grow_names(builder, column))
         return -1;
     uint32_t mask = builder->names_buckets[column] - 1;
-    uint32_t at = (uint32_t)hash(text, length) & mask;
+    uint32_t at = (uint32_t)gsim_build_hash(text, length) & mask;
     for (; builder->names_table[column][at]; at = (at + 1) & mask) {
         uint32_t i = builder->names_table[column][at] - 1;
         if (strncmp(names->name[i], text, length) == 0 && !names->name[i][length])
@@ -162,10 +162,8 @@ static void name_row(struct gsim_builder *b) {
     row->id[row->id_length] = '\0';
 }
 
-static bool add_id(struct gsim_builder *b) {
-    struct gsim_row *row = &b->row;
-    name_row(b);
-    if (b->id_used + row->id_length + 1 > b->id_capacity) {
+bool gsim_build_room_for_id(struct gsim_builder *b, size_t length) {
+    if (b->id_used + length + 1 > b->id_capacity) {
         size_t capacity = b->id_capacity * GROWTH + FIRST_CAPACITY + GSIM_MAX_FIELD_BYTES;
         char *text = gsim_arena_grow_raw(b->arena, b->id_text, capacity);
         if (!text)
@@ -173,6 +171,14 @@ static bool add_id(struct gsim_builder *b) {
         b->id_text = text;
         b->id_capacity = capacity;
     }
+    return true;
+}
+
+static bool add_id(struct gsim_builder *b) {
+    struct gsim_row *row = &b->row;
+    name_row(b);
+    if (!gsim_build_room_for_id(b, row->id_length))
+        return false;
     memcpy(b->id_text + b->id_used, row->id, row->id_length);
     b->id_text[b->id_used + row->id_length] = '\0';
     b->id_at[b->n] = (uint32_t)b->id_used;
@@ -252,26 +258,26 @@ bool gsim_build_times(struct gsim_builder *builder, int64_t line) {
     return false;
 }
 
-static void count_reason(struct gsim_builder *builder, const char *why, bool is_kept,
-                         int64_t line) {
-    uint32_t i = 0;
-    while (i < builder->n_reasons && strcmp(builder->drops[i].why, why) != 0)
-        i++;
-    if (i == builder->n_reasons) {
-        assert(i < GSIM_MAX_DROP_REASONS);
-        builder->drops[builder->n_reasons++] =
-            (struct gsim_drops){.why = why, .first_line = line, .is_kept = is_kept};
-    }
-    builder->drops[i].n++;
-}
-
 void gsim_build_drop(struct gsim_builder *builder, int64_t line) {
-    count_reason(builder, builder->row.drop, false, line);
+    builder->row.id[builder->row.id_length] = '\0';
+    gsim_fates_add(&builder->fates, GSIM_FATE_LEFT_OUT, line, builder->row.id, builder->row.drop,
+                   NULL);
 }
 
-void gsim_build_lose(struct gsim_builder *builder, int64_t line) {
+void gsim_build_refuse(struct gsim_builder *builder, int64_t line, const char *why) {
+    builder->row.id[builder->row.id_length] = '\0';
+    if (builder->is_lenient)
+        gsim_fates_add(&builder->fates, GSIM_FATE_BAD, line, builder->row.id, why, NULL);
+    else
+        (void)gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line, "%s", why);
+}
+
+void gsim_build_keep(struct gsim_builder *builder, int64_t line) {
     if (builder->row.loss)
-        count_reason(builder, builder->row.loss, true, line);
+        gsim_fates_add(&builder->fates, GSIM_FATE_LESS, line, builder->row.id, builder->row.loss,
+                       NULL);
+    else
+        gsim_fates_add_job(&builder->fates, line, builder->row.id);
 }
 
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
@@ -300,38 +306,8 @@ enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line) {
 
 /* --- the whole trace -------------------------------------------------------------------------- */
 
-static int64_t line_of(const struct gsim_builder *b, uint32_t i) {
+int64_t gsim_build_line(const struct gsim_builder *b, uint32_t i) {
     return b->line ? b->line[i] : b->first_line + i;
-}
-
-/* Open addressing over (hash, index); the table is freed before the trace is handed over. */
-static enum gsim_status find_duplicates(struct gsim_builder *b) {
-    size_t buckets = 64;
-    while (buckets < (size_t)b->n + b->n / 2)
-        buckets *= 2;
-    uint64_t *table = gsim_arena_grow(b->arena, NULL, 0, buckets * sizeof *table);
-    if (!table)
-        return gsim_no_memory(b->log, "looking for duplicate ids");
-    enum gsim_status status = GSIM_OK;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const char *id = b->id_text + b->id_at[i];
-        uint64_t h = hash(id, strlen(id));
-        size_t at = h & (buckets - 1);
-        for (; table[at]; at = (at + 1) & (buckets - 1)) {
-            uint32_t other = (uint32_t)table[at] - 1;
-            if (table[at] >> 32 != h >> 32 || strcmp(b->id_text + b->id_at[other], id) != 0)
-                continue;
-            status = gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line_of(b, i),
-                               "column 'job_id': '%.64s' stands on line %lld already; ids must "
-                               "be unique",
-                               id, (long long)line_of(b, other));
-            break;
-        }
-        if (!table[at])
-            table[at] = (h >> 32 << 32) | (i + 1);
-    }
-    gsim_arena_drop(b->arena, table);
-    return status;
 }
 
 static enum gsim_status set_order(struct gsim_builder *b, struct gsim_trace *out) {
@@ -340,18 +316,6 @@ static enum gsim_status set_order(struct gsim_builder *b, struct gsim_trace *out
         return gsim_no_memory(b->log, "sorting a trace");
     out->order = order;
     return GSIM_OK;
-}
-
-static uint32_t say_what_was_dropped(struct gsim_builder *b) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->n_reasons; i++) {
-        const struct gsim_drops *d = &b->drops[i];
-        gsim_warn(b->log, b->path, 0, "%s%u row%s (the first is line %lld): %s",
-                  d->is_kept ? "" : "left out ", d->n, d->n == 1 ? "" : "s",
-                  (long long)d->first_line, d->why);
-        n += d->is_kept ? 0 : d->n;
-    }
-    return n;
 }
 
 /* Time that the row does not explain counts as host time, in which other jobs may use the GPU. */
@@ -364,28 +328,38 @@ static void say_what_is_gap(struct gsim_builder *b) {
                   b->n_gappy, b->n);
 }
 
+/* Times on the calendar become times since the first submission. */
 static void start_at_the_first(struct gsim_builder *b) {
+    static const enum gsim_column times[] = {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_END_NS};
     int64_t first = b->submit_ns[0];
     for (uint32_t i = 1; i < b->n; i++)
         first = b->submit_ns[i] < first ? b->submit_ns[i] : first;
     for (uint32_t i = 0; i < b->n; i++)
         b->submit_ns[i] -= first;
+    for (size_t t = 0; t < sizeof times / sizeof *times; t++)
+        for (uint32_t i = 0; b->column[times[t]] && i < b->n; i++)
+            if (b->column[times[t]][i] >= 0)
+                b->column[times[t]][i] -= first;
+}
+
+static enum gsim_status refuse_empty(struct gsim_builder *b) {
+    bool is_all_out = gsim_fates_say(&b->fates, b->path, b->log) > 0;
+    return gsim_fail(b->log, GSIM_BAD_INPUT, b->path, 0,
+                     is_all_out
+                         ? "no job is left"
+                         : "the trace has a header but no jobs; each line below it is a job");
 }
 
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
                                    struct gsim_trace *out) {
-    uint32_t n_dropped = say_what_was_dropped(builder);
-    say_what_is_gap(builder);
     if (builder->n == 0)
-        return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, 0,
-                         n_dropped
-                             ? "no job is left"
-                             : "the trace has a header but no jobs; each line below it is a job");
+        return refuse_empty(builder);
+    uint32_t n_dropped = gsim_fates_say(&builder->fates, builder->path, builder->log);
+    say_what_is_gap(builder);
+    if (builder->fates.is_failed)
+        return gsim_no_memory(builder->log, "reading a trace");
     if (builder->is_absolute)
         start_at_the_first(builder);
-    enum gsim_status status = builder->is_numbered ? GSIM_OK : find_duplicates(builder);
-    if (status != GSIM_OK)
-        return status;
     *out = (struct gsim_trace){.path = builder->path,
                                .format = format,
                                .n_jobs = builder->n,

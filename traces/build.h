@@ -4,11 +4,12 @@
 #define GSIM_TRACES_BUILD_H
 
 #include "gsim/trace.h"
+#include "traces/fates.h"
 
 /* A priority may be -1, so an empty cell has this value until the row is added; then it is 0. */
 #define GSIM_EMPTY_PRIORITY INT64_MIN
 
-enum { GSIM_ROW_EXTRAS = 4, GSIM_MAX_DROP_REASONS = 14 };
+enum { GSIM_ROW_EXTRAS = 4 };
 
 /* The row under way. Cells not set are -1 (the priority: GSIM_EMPTY_PRIORITY). */
 struct gsim_row {
@@ -26,14 +27,6 @@ struct gsim_row {
     const char *drop; /* why the row is left out, a literal; NULL: it is not */
     const char *loss; /* what the row says and a trace cannot, a literal; NULL: nothing */
     const char *wrong; /* the fault of the row as a whole, a literal; NULL: none */
-};
-
-/* Rows that were left out for one reason, or lost one thing. */
-struct gsim_drops {
-    const char *why;
-    uint32_t n;
-    int64_t first_line;
-    bool is_kept; /* the rows are there, without what they lost */
 };
 
 struct gsim_builder {
@@ -60,8 +53,10 @@ struct gsim_builder {
     uint32_t n_gappy; /* rows with a duration much longer than their iterations */
     char gpu_type[32]; /* of the first row that names one */
     bool is_absolute; /* submissions are on a calendar: the first one becomes 0 */
-    struct gsim_drops drops[GSIM_MAX_DROP_REASONS];
-    uint32_t n_reasons;
+    uint32_t measured_job; /* 1 + the job that has its memory from its steps; 0: none */
+    bool has_runs; /* rows with one id are runs of one job, which was requeued; else an error */
+    struct gsim_fates fates;
+    bool is_lenient; /* rows that cannot be read are left out and counted, not errors */
     struct gsim_names names[GSIM_COL_COUNT];
     uint32_t names_capacity[GSIM_COL_COUNT];
     uint32_t *names_table[GSIM_COL_COUNT]; /* open addressing: index + 1 */
@@ -75,6 +70,11 @@ static inline bool gsim_row_is_empty(const struct gsim_row *row, enum gsim_colum
 void gsim_build_init(struct gsim_builder *builder, const char *path, struct gsim_arena *arena,
                      struct gsim_log *log);
 void gsim_build_clear_row(struct gsim_builder *builder);
+uint64_t gsim_build_hash(const char *text, size_t length);
+/* The line of a job in the file. */
+int64_t gsim_build_line(const struct gsim_builder *builder, uint32_t job);
+/* Makes room for an id behind the others; false: no memory. */
+bool gsim_build_room_for_id(struct gsim_builder *builder, size_t length);
 /* Position of a text among the names of a column; -1: no memory. */
 int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column, const char *text,
                           size_t length);
@@ -83,11 +83,14 @@ int64_t gsim_build_intern(struct gsim_builder *builder, enum gsim_column column,
 bool gsim_build_times(struct gsim_builder *builder, int64_t line);
 /* Counts builder->row as left out because of row.drop. */
 void gsim_build_drop(struct gsim_builder *builder, int64_t line);
-/* Counts it as one that lost something, if row.loss says so. */
-void gsim_build_lose(struct gsim_builder *builder, int64_t line);
+/* Counts it as a job, as one that lost something if row.loss says so. */
+void gsim_build_keep(struct gsim_builder *builder, int64_t line);
+/* The row cannot be read: it is left out and counted where the builder is lenient, else an error is
+ * recorded. */
+void gsim_build_refuse(struct gsim_builder *builder, int64_t line, const char *why);
 /* Adds builder->row as the next job. */
 enum gsim_status gsim_build_add(struct gsim_builder *builder, int64_t line);
-/* Checks the trace as a whole (no jobs, duplicate ids), warns about rows that were left out and the
+/* Checks the trace as a whole (ids are unique), warns about rows that were left out and the
  * reasons, and hands the columns over. */
 enum gsim_status gsim_build_finish(struct gsim_builder *builder, const char *format,
                                    struct gsim_trace *out);

@@ -173,7 +173,7 @@ enum gsim_status gsim_by_model_read(struct gsim_builder *builder, const char *pa
     t->b = builder;
     t->path = path;
     t->sum = GSIM_TEXT_SUM;
-    struct gsim_csv_user user = {t, on_header, on_field, on_row};
+    struct gsim_csv_user user = {t, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, builder->arena, builder->log);
     for (uint32_t i = 0; i < t->n_fields && status == GSIM_OK; i++)
         if (t->target[i] >= 0)

@@ -163,6 +163,17 @@ void gsim_cell_format(const struct gsim_trace *trace, enum gsim_column column, i
         gsim_cell_decimal(buffer, value, scales[kind]);
 }
 
+/* Counts the row as one that cannot be read. */
+static void leave_out(struct gsim_builder *builder, int64_t line, const char *column,
+                      const char *shown, const char *form) {
+    char why[320];
+    (void)snprintf(why, sizeof why, "the column '%.64s' has no %s%.160s", column,
+                   strncmp(form, "a ", 2) == 0 ? "" : "value that is ",
+                   strncmp(form, "a ", 2) == 0 ? form + 2 : form);
+    builder->row.id[builder->row.id_length] = '\0';
+    gsim_fates_add(&builder->fates, GSIM_FATE_BAD, line, builder->row.id, why, shown);
+}
+
 enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, const char *column,
                                   const char *text, const char *form) {
     char shown[48];
@@ -172,6 +183,10 @@ enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, co
         shown[n] = is_control ? '?' : text[n];
     }
     shown[n] = '\0';
+    if (builder->is_lenient) {
+        leave_out(builder, line, column, shown, form);
+        return GSIM_OK;
+    }
     return gsim_fail(builder->log, GSIM_BAD_INPUT, builder->path, line,
                      "column '%s': '%s%s' is not %s", column, shown, text[n] ? "..." : "", form);
 }

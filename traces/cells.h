@@ -46,7 +46,8 @@ enum gsim_parse gsim_cell_seconds(const char *text, size_t length, int64_t *out)
 /* Writes value / scale as an exact decimal without trailing zeros; scale is a power of ten or of
  * two. */
 int gsim_cell_decimal(char *buffer, int64_t value, int64_t scale);
-/* Records "line: column 'x': 'text' is not form", with the text shortened and printable. */
+/* Records "line: column 'x': 'text' is not form", with the text shortened and printable; of a
+ * lenient builder counts the row as one that cannot be read. */
 enum gsim_status gsim_cell_refuse(struct gsim_builder *builder, int64_t line, const char *column,
                                   const char *text, const char *form);
 

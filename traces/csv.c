@@ -93,6 +93,8 @@ static void end_row(struct reader *r) {
         stop(r, r->user->row(r->user->arg, r->row_line));
         return;
     }
+    if (r->user->misfit && r->user->misfit(r->user->arg, r->row_line, r->column, r->n_columns))
+        return;
     (void)gsim_fail(r->log, GSIM_BAD_INPUT, r->path, r->row_line,
                     "%u fields; the header has %u columns", r->column, r->n_columns);
 }

@@ -13,9 +13,12 @@ struct gsim_csv_user {
     /* The header's fields; a status other than GSIM_OK ends the reading. */
     enum gsim_status (*header)(void *arg, const char *const *names, uint32_t n, int64_t line);
     void (*field)(void *arg, uint32_t column, const char *text, size_t length);
-    /* Called after the fields of a row. The reader reports a row with another number of fields
-     * than the header, and does not hand it over. */
+    /* Called after the fields of a row. A row with another number of fields than the header is
+     * a misfit, and not handed over. */
     enum gsim_status (*row)(void *arg, int64_t line);
+    /* Called for a row with n fields where the header has n_columns, in place of an error; the
+     * first of its fields may have been handed over. NULL, or false: an error. */
+    bool (*misfit)(void *arg, int64_t line, uint32_t n, uint32_t n_columns);
 };
 
 enum gsim_status gsim_csv_read(struct gsim_input *input, const struct gsim_csv_user *user,

@@ -10,6 +10,7 @@
 #include "traces/cells.h"
 #include "traces/csv.h"
 #include "traces/hostlist.h"
+#include "traces/prometheus.h"
 #include "sim/base/units.h"
 
 enum target { NOTHING, JOB, NODE, TIME, MEMORY };
@@ -35,6 +36,8 @@ struct gsim_gpu_mem {
     bool is_by_job;
     int64_t name, time_s, bytes; /* of the row under way */
     bool is_bad, is_empty; /* empty: the row has no measurement */
+    uint32_t n_like_header, n_columns; /* fields of the row that repeat the header's */
+    struct gsim_fates fates;
     uint32_t bad_column;
     char bad_text[64];
     struct sample *sample;
@@ -62,14 +65,18 @@ static const struct {
     {"memory.used [MiB]|mem_mib|fb_used|DCGM_FI_DEV_FB_USED", MEMORY, GSIM_MIB},
     /* PAI's column says GB, but its example, 2.3994140625, is a whole number of MiB: 2457 */
     {"mem_gib|max_gpu_wrk_mem", MEMORY, GSIM_GIB},
-    {"memory.used [B]|mem_bytes|max_gpu_memory_used", MEMORY, 1},
+    {"memory.used [B]|mem_bytes|max_gpu_memory_used|nvidia_gpu_memory_used_bytes", MEMORY, 1},
+    {"nvidia_smi_memory_used_bytes", MEMORY, 1},
 };
 
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
     struct gsim_gpu_mem *g = arg;
     bool has[MEMORY + 1] = {false};
+    g->n_columns = n;
     for (uint32_t i = 0; i < n; i++) {
-        g->column[i] = names[i];
+        g->column[i] = gsim_arena_strdup(g->b->arena, names[i]);
+        if (!g->column[i])
+            return gsim_no_memory(g->b->log, "reading measured memory");
         for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
             if (gsim_text_choice(names[i], known[k].names) < 0)
                 continue;
@@ -115,11 +122,17 @@ static bool parse_memory(const struct gsim_gpu_mem *g, const char *text, size_t 
     return gsim_parse_decimal(text, length, g->unit, bytes) == GSIM_PARSE_OK && *bytes >= 0;
 }
 
+/* nvidia-smi writes [N/A], [Not Supported], [Unknown Error] or [GPU is lost] for no value. */
+static bool is_no_value(const char *text, size_t length) {
+    return length == 0 || (text[0] == '[' && text[length - 1] == ']') ||
+           gsim_text_choice(text, "N/A|NaN|nan|null") >= 0;
+}
+
 static bool parse_field(struct gsim_gpu_mem *g, enum target target, const char *text,
                         size_t length) {
-    g->is_empty |= target == MEMORY && length == 0;
+    g->is_empty |= target == MEMORY && is_no_value(text, length);
     if (target == MEMORY)
-        return length == 0 || parse_memory(g, text, length, &g->bytes);
+        return is_no_value(text, length) || parse_memory(g, text, length, &g->bytes);
     if (target == TIME)
         return g->is_by_job || parse_time(text, length, &g->time_s);
     if (target == (g->is_by_job ? JOB : NODE)) {
@@ -132,6 +145,7 @@ static bool parse_field(struct gsim_gpu_mem *g, enum target target, const char *
 static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
     struct gsim_gpu_mem *g = arg;
     g->sum = gsim_text_sum(g->sum, text, length);
+    g->n_like_header += strcmp(text, g->column[column]) == 0;
     if (g->is_bad || parse_field(g, g->target[column], text, length))
         return;
     g->is_bad = true;
@@ -154,18 +168,47 @@ static bool make_room(struct gsim_arena *arena, void *array_ptr, uint32_t n, uin
     return true;
 }
 
+static void leave_out(struct gsim_gpu_mem *g, int64_t line) {
+    char why[96];
+    (void)snprintf(why, sizeof why, "the column '%.48s' has no measurement",
+                   g->column[g->bad_column]);
+    gsim_fates_add(&g->fates, GSIM_FATE_BAD, line, "", why, g->bad_text);
+}
+
+static bool on_misfit(void *arg, int64_t line, uint32_t n, uint32_t n_columns) {
+    struct gsim_gpu_mem *g = arg;
+    if (!g->b->is_lenient)
+        return false;
+    g->is_bad = g->is_empty = false;
+    g->n_like_header = 0;
+    gsim_fates_add(&g->fates, GSIM_FATE_BAD, line, "",
+                   n < n_columns ? "they have fewer fields than the header"
+                                 : "they have more fields than the header",
+                   NULL);
+    return true;
+}
+
 static enum gsim_status on_row(void *arg, int64_t line) {
     struct gsim_gpu_mem *g = arg;
     bool is_empty = g->is_empty;
-    g->is_empty = false;
-    if (g->is_bad) {
-        g->is_bad = false;
+    bool is_header = g->n_like_header == g->n_columns; /* files that were joined by cat */
+    bool is_bad = g->is_bad && !is_header;
+    g->is_empty = g->is_bad = false;
+    g->n_like_header = 0;
+    if (is_header || is_empty) {
+        gsim_fates_add(&g->fates, GSIM_FATE_LEFT_OUT, line, "",
+                       is_header ? "they repeat the header" : "they have no value", NULL);
+        return GSIM_OK;
+    }
+    if (is_bad && g->b->is_lenient) {
+        leave_out(g, line);
+        return GSIM_OK;
+    }
+    if (is_bad) {
         return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->path, line,
                          "column '%s': '%s' is no measurement of that kind",
                          g->column[g->bad_column], g->bad_text);
     }
-    if (is_empty)
-        return GSIM_OK;
     if (!make_room(g->b->arena, &g->sample, g->n_samples, &g->samples_capacity, sizeof *g->sample))
         return gsim_no_memory(g->b->log, "reading measured memory");
     int64_t key = g->is_by_job ? g->name : g->name << TIME_BITS | g->time_s;
@@ -186,6 +229,20 @@ static enum gsim_status index_jobs(struct gsim_gpu_mem *g) {
     return GSIM_OK;
 }
 
+static enum gsim_status read_rows(const char *path, const struct gsim_csv_user *user,
+                                  struct gsim_builder *builder) {
+    struct gsim_input *input = NULL;
+    bool is_json = false;
+    enum gsim_status status = gsim_input_open(path, builder->arena, &input, builder->log);
+    if (status == GSIM_OK)
+        status = gsim_prometheus_is(input, &is_json, builder->log);
+    if (status == GSIM_OK)
+        status = is_json ? gsim_prometheus_read(input, user, builder->arena, builder->log)
+                         : gsim_csv_read(input, user, builder->arena, builder->log);
+    gsim_input_close(input);
+    return status;
+}
+
 enum gsim_status gsim_gpu_mem_read(struct gsim_builder *builder, const char *path,
                                    struct gsim_gpu_mem **out) {
     struct gsim_gpu_mem *g = gsim_arena_alloc(builder->arena, sizeof *g);
@@ -198,9 +255,11 @@ enum gsim_status gsim_gpu_mem_read(struct gsim_builder *builder, const char *pat
     g->names = names;
     g->path = path;
     g->sum = GSIM_TEXT_SUM;
-    struct gsim_csv_user user = {g, on_header, on_field, on_row};
-    enum gsim_status status = gsim_csv_read_file(path, &user, builder->arena, builder->log);
+    g->fates.arena = builder->arena;
+    struct gsim_csv_user user = {g, on_header, on_field, on_row, on_misfit};
+    enum gsim_status status = read_rows(path, &user, builder);
     builder->has_column[GSIM_COL_MEM_BYTES] = true;
+    (void)gsim_fates_say(&g->fates, path, builder->log);
     return status == GSIM_OK ? index_jobs(g) : status;
 }
 
@@ -229,6 +288,8 @@ static enum gsim_status note_stay(struct gsim_gpu_mem *g, int64_t line) {
         return GSIM_OK;
     if (gsim_hostlist_each(row->nodes, add_stay, g))
         return GSIM_OK;
+    if (g->b->is_lenient)
+        return GSIM_OK; /* no sample is joined */
     return gsim_fail(g->b->log, GSIM_BAD_INPUT, g->b->path, line,
                      "job '%.64s': '%.64s' is no list of nodes such as gpu[01-03,7],login1",
                      row->id, row->nodes);

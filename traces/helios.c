@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Helios: cluster_log.csv of SenseTime's clusters, a row per Slurm job. `duration` is end - start,
- * whole seconds; start, end, queue, node_num and the state at the end are not used: failed and
- * cancelled jobs held their GPUs as well. */
+ * whole seconds; queue, node_num and the state at the end are not used: failed and cancelled jobs
+ * held their GPUs as well. */
 #include <string.h>
 
 #include "traces/mapped.h"
@@ -10,6 +10,8 @@
 static const struct gsim_mapping mappings[] = {
     {"job_id", true, "an id", gsim_take_id, -1},
     {"submit_time", true, GSIM_FORM_DATE, gsim_take_submit_date, -1},
+    {"start_time", false, GSIM_FORM_DATE, gsim_take_start_date, GSIM_COL_LOGGED_START_NS},
+    {"end_time", false, GSIM_FORM_DATE, gsim_take_end_date, GSIM_COL_LOGGED_END_NS},
     {"duration", true, GSIM_FORM_SECONDS, gsim_take_duration, -1},
     {"gpu_num", true, GSIM_FORM_GPUS_OR_NONE, gsim_take_gpus_or_none, -1},
     {"cpu_num", false, "a number of CPUs", NULL, GSIM_COL_CPUS_MILLI},

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/base/text.h"
+
 enum { MAX_LINE = 64 * 1024 };
 
 struct lines {
@@ -17,6 +19,8 @@ struct lines {
     bool has_header;
     uint32_t n_columns;
     uint32_t n; /* fields of the line */
+    /* the one column with texts that may have separators in them, plus 1; 0: none, or several */
+    uint32_t free_text;
     char *field[GSIM_MAX_FIELD_COLUMNS];
     size_t field_length[GSIM_MAX_FIELD_COLUMNS];
 };
@@ -62,6 +66,29 @@ static enum gsim_status cut_up(struct lines *l, char *text, char separator) {
     return GSIM_OK;
 }
 
+static void find_free_text(struct lines *l) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < l->n && l->form->free_texts; i++)
+        if (gsim_text_choice(l->field[i], l->form->free_texts) >= 0) {
+            l->free_text = i + 1;
+            n++;
+        }
+    l->free_text = n == 1 ? l->free_text : 0;
+}
+
+/* A line with more fields than columns has separators in a text: where one column alone may have
+ * them, they are its own. The text is not put together again, since no format reads it. */
+static void merge_free_text(struct lines *l) {
+    if (l->free_text == 0 || l->n <= l->n_columns)
+        return;
+    uint32_t more = l->n - l->n_columns;
+    for (uint32_t i = l->free_text; i < l->n_columns; i++) {
+        l->field[i] = l->field[i + more];
+        l->field_length[i] = l->field_length[i + more];
+    }
+    l->n = l->n_columns;
+}
+
 static enum gsim_status take_header(struct lines *l, char *text, char separator) {
     const char *names[GSIM_MAX_FIELD_COLUMNS];
     enum gsim_status status = cut_up(l, text, separator);
@@ -69,6 +96,7 @@ static enum gsim_status take_header(struct lines *l, char *text, char separator)
         names[i] = l->field[i];
     l->has_header = true;
     l->n_columns = l->n;
+    find_free_text(l);
     return status == GSIM_OK ? l->user->header(l->user->arg, names, l->n, l->line) : status;
 }
 
@@ -76,6 +104,10 @@ static enum gsim_status take_row(struct lines *l) {
     enum gsim_status status = cut_up(l, l->text, l->form->separator);
     if (status != GSIM_OK)
         return status;
+    merge_free_text(l);
+    if (l->n != l->n_columns && l->user->misfit &&
+        l->user->misfit(l->user->arg, l->line, l->n, l->n_columns))
+        return GSIM_OK;
     if (l->n != l->n_columns) {
         (void)gsim_fail(l->log, GSIM_BAD_INPUT, l->path, l->line, "%u fields; %s %u", l->n,
                         l->form->names ? "a line of this format has" : "the header has",

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/text.h"
 #include "traces/calendar.h"
 #include "traces/cells.h"
 #include "traces/csv.h"
@@ -15,6 +16,8 @@ struct mapped {
     const struct gsim_mapped_form *form;
     const struct gsim_trace_options *options;
     const struct gsim_mapping *of_field[GSIM_MAX_FIELD_COLUMNS];
+    const char *name[GSIM_MAX_FIELD_COLUMNS]; /* of the header */
+    uint32_t n_names, n_like_header; /* fields of the row under way that repeat the header's */
     const struct gsim_mapping *bad; /* of the row under way */
     char bad_text[64];
     struct gsim_rows rows;
@@ -29,7 +32,11 @@ static const struct gsim_mapping *find(const struct mapped *m, const char *name)
 
 static enum gsim_status on_header(void *arg, const char *const *names, uint32_t n, int64_t line) {
     struct mapped *m = arg;
+    m->n_names = n;
     for (uint32_t i = 0; i < n; i++) {
+        m->name[i] = gsim_arena_strdup(m->b->arena, names[i]);
+        if (!m->name[i])
+            return gsim_no_memory(m->b->log, "reading a trace");
         m->of_field[i] = find(m, names[i]);
         if (m->of_field[i] && m->of_field[i]->column >= 0)
             m->b->has_column[m->of_field[i]->column] = true;
@@ -68,6 +75,7 @@ static bool take(struct gsim_builder *b, const struct gsim_mapping *mapping, con
 static void on_field(void *arg, uint32_t column, const char *text, size_t length) {
     struct mapped *m = arg;
     const struct gsim_mapping *mapping = m->of_field[column];
+    m->n_like_header += strcmp(text, m->name[column]) == 0;
     if (!mapping || take(m->b, mapping, text, length) || m->bad)
         return;
     m->bad = mapping;
@@ -78,16 +86,38 @@ static enum gsim_status on_row(void *arg, int64_t line) {
     struct mapped *m = arg;
     enum gsim_status status = GSIM_OK;
     struct gsim_row *row = &m->b->row;
-    if (m->bad) {
+    if (m->n_like_header == m->n_names && m->b->is_lenient) {
+        row->drop = "they repeat the header";
+        gsim_build_drop(m->b, line);
+        gsim_build_clear_row(m->b);
+    } else if (m->bad) {
         (void)gsim_cell_refuse(m->b, line, m->bad->name, m->bad_text, m->bad->form);
         gsim_build_clear_row(m->b);
     } else {
         if (!row->drop && m->form->finish_row)
             m->form->finish_row(m->b);
+        else if (row->drop && m->form->look_at_dropped)
+            m->form->look_at_dropped(m->b);
         status = gsim_rows_add(&m->rows, line);
     }
     m->bad = NULL;
+    m->n_like_header = 0;
     return status;
+}
+
+/* A row that was cut short, or that has the separator in a text. */
+static bool on_misfit(void *arg, int64_t line, uint32_t n, uint32_t n_columns) {
+    struct mapped *m = arg;
+    char why[96];
+    if (!m->b->is_lenient)
+        return false;
+    (void)snprintf(why, sizeof why, "they have %s fields than the %u of the header",
+                   n < n_columns ? "fewer" : "more", n_columns);
+    gsim_build_refuse(m->b, line, why);
+    gsim_build_clear_row(m->b);
+    m->bad = NULL;
+    m->n_like_header = 0;
+    return true;
 }
 
 enum gsim_status gsim_mapped_read(struct gsim_input *input, const struct gsim_mapped_form *form,
@@ -100,8 +130,9 @@ enum gsim_status gsim_mapped_read(struct gsim_input *input, const struct gsim_ma
         return gsim_no_memory(log, "reading a trace");
     gsim_build_init(b, gsim_input_path(input), arena, log);
     b->is_absolute = form->is_absolute;
+    b->has_runs = form->has_runs;
     *m = (struct mapped){.b = b, .form = form, .options = options};
-    struct gsim_csv_user user = {m, on_header, on_field, on_row};
+    struct gsim_csv_user user = {m, on_header, on_field, on_row, on_misfit};
     enum gsim_status status = form->lines ? gsim_lines_read(input, form->lines, &user, arena, log)
                                           : gsim_csv_read(input, &user, arena, log);
     return status == GSIM_OK ? gsim_rows_finish(&m->rows, form->name, out) : status;
@@ -147,4 +178,17 @@ bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_
         return false;
     builder->row.submit_ns = seconds * GSIM_NS_PER_S;
     return true;
+}
+
+static bool take_moment(const char *text, size_t length, int64_t *seconds) {
+    return length == 0 || gsim_text_choice(text, "None|null") >= 0 ||
+           gsim_calendar_parse(text, length, seconds);
+}
+
+bool gsim_take_start_date(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_moment(text, length, &builder->row.ran_from_s);
+}
+
+bool gsim_take_end_date(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_moment(text, length, &builder->row.ran_to_s);
 }

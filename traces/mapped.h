@@ -21,10 +21,14 @@ struct gsim_mapped_form {
     const struct gsim_mapping *mappings; /* end with a NULL name */
     /* Completes a row before it is added; may set row.drop or row.wrong. May be NULL. */
     void (*finish_row)(struct gsim_builder *builder);
+    /* Looks at a row that is left out, such as a part of the job before it; may set another reason.
+     * May be NULL. */
+    void (*look_at_dropped)(struct gsim_builder *builder);
     const struct gsim_lines_form *lines; /* NULL: CSV with a header */
     /* how its traces describe a job's length, if not by a time; NULL: by a time */
     const char *no_times;
     bool is_absolute; /* submissions are on a calendar */
+    bool has_runs; /* rows with one id are runs of a requeued job */
 };
 
 enum gsim_status gsim_mapped_read(struct gsim_input *input, const struct gsim_mapped_form *form,
@@ -39,7 +43,9 @@ bool gsim_take_duration(struct gsim_builder *builder, const char *text, size_t l
 bool gsim_take_gpus(struct gsim_builder *builder, const char *text, size_t length);
 /* Accepts 0 as well, for which the row is left out. */
 bool gsim_take_gpus_or_none(struct gsim_builder *builder, const char *text, size_t length);
-/* 2017-10-09 07:01:55, for a form with is_absolute */
+/* 2017-10-09 07:01:55, for a form with is_absolute; a start or an end may be empty */
+bool gsim_take_start_date(struct gsim_builder *builder, const char *text, size_t length);
+bool gsim_take_end_date(struct gsim_builder *builder, const char *text, size_t length);
 bool gsim_take_submit_date(struct gsim_builder *builder, const char *text, size_t length);
 /* A cell of a column, as a native trace has it; an empty cell stays empty. */
 bool gsim_take_cell(struct gsim_builder *builder, enum gsim_column column, const char *text,

@@ -164,6 +164,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
         status = take_name(n, names, count, i, line);
     if (status == GSIM_OK)
         status = gsim_rows_begin(&n->rows, n->b, n->options);
+    n->b->is_lenient = false; /* a file of gsim's own with errors was damaged */
     return status == GSIM_OK ? check_header(n, line) : status;
 }
 
@@ -273,7 +274,7 @@ static enum gsim_status read_native(struct gsim_input *input,
     gsim_build_init(b, gsim_input_path(input), arena, log);
     n->b = b;
     n->options = options;
-    struct gsim_csv_user user = {n, on_header, on_field, on_row};
+    struct gsim_csv_user user = {n, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_rows_listen(&n->rows, input, arena, log);
     if (status == GSIM_OK)
         status = gsim_csv_read(input, &user, arena, log);

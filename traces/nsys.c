@@ -69,7 +69,7 @@ static enum gsim_status read_nsys(struct gsim_input *input, struct gsim_kernels 
         return gsim_no_memory(log, "reading a profile");
     p->kernels = out;
     p->log = log;
-    struct gsim_csv_user user = {p, on_header, on_field, on_row};
+    struct gsim_csv_user user = {p, on_header, on_field, on_row, NULL};
     return gsim_csv_read(input, &user, arena, log);
 }
 

@@ -259,7 +259,7 @@ static enum gsim_status on_header(void *arg, const char *const *names, uint32_t 
 /* Reads a table with the published header in front, or without. */
 static enum gsim_status read_table(struct pai *p, struct gsim_input *input, const char *columns) {
     const char *line;
-    struct gsim_csv_user user = {p, on_header, on_field, on_row};
+    struct gsim_csv_user user = {p, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_input_peek_line(input, &line, p->b->log);
     if (status != GSIM_OK)
         return status;
@@ -319,6 +319,8 @@ static enum gsim_status add_jobs(struct pai *p, struct gsim_rows *rows) {
         row->drop = why_left_out(job);
         row->submit_ns = job->submit_ns;
         row->service_ns = job->last_ns - job->first_ns;
+        row->cell[GSIM_COL_LOGGED_START_NS] = job->first_ns;
+        row->cell[GSIM_COL_LOGGED_END_NS] = job->last_ns;
         row->gpus = (uint32_t)job->gpus;
         if (job->part_ppm != GSIM_PPM)
             row->cell[GSIM_COL_SHARE_PPM] = job->part_ppm;
@@ -347,6 +349,7 @@ enum gsim_status gsim_pai_tables_read(struct gsim_input *input,
     b->is_absolute = true;
     b->has_column[GSIM_COL_USER] = b->has_column[GSIM_COL_CPUS_MILLI] = true;
     b->has_column[GSIM_COL_SHARE_PPM] = b->has_column[GSIM_COL_GPU_TYPE] = true;
+    b->has_column[GSIM_COL_LOGGED_START_NS] = b->has_column[GSIM_COL_LOGGED_END_NS] = true;
     p->b = b;
     p->names = b + 1;
     int64_t errors_before = log->n_errors;

@@ -113,8 +113,12 @@ static enum gsim_status on_open(void *arg, enum gsim_json_kind kind, const char 
 
 static void end_attempt(struct philly_log *p) {
     const struct attempt *a = &p->attempt;
+    struct gsim_row *row = &p->b->row;
     p->n_attempts++;
-    p->b->row.gpus = a->gpus;
+    row->gpus = a->gpus;
+    if (a->start_s >= 0 && (row->ran_from_s < 0 || a->start_s < row->ran_from_s))
+        row->ran_from_s = a->start_s;
+    row->ran_to_s = a->end_s > row->ran_to_s ? a->end_s : row->ran_to_s;
     if (a->start_s < 0 || a->end_s < 0)
         p->is_open_ended = true;
     else if (a->end_s < a->start_s)
@@ -161,8 +165,10 @@ static void take_time(struct philly_log *p, const char *key, const char *text, s
                       int64_t line, int64_t *seconds) {
     if (length == 0 || strcmp(text, "None") == 0 || gsim_calendar_parse(text, length, seconds))
         return;
+    bool is_counted = p->is_bad && p->b->is_lenient;
     p->is_bad = true;
-    (void)gsim_cell_refuse(p->b, line, key, text, "a timestamp such as 2017-10-09 07:01:55");
+    if (!is_counted)
+        (void)gsim_cell_refuse(p->b, line, key, text, "a timestamp such as 2017-10-09 07:01:55");
 }
 
 static enum gsim_status take_name(struct philly_log *p, enum gsim_column column, const char *text,
@@ -228,6 +234,7 @@ enum gsim_status gsim_philly_log_read(struct gsim_input *input,
     gsim_build_init(b, gsim_input_path(input), arena, log);
     b->is_absolute = true;
     b->has_column[GSIM_COL_VC] = b->has_column[GSIM_COL_USER] = true;
+    b->has_column[GSIM_COL_LOGGED_START_NS] = b->has_column[GSIM_COL_LOGGED_END_NS] = true;
     p->b = b;
     struct gsim_json_user user = {.arg = p, .open = on_open, .close = on_close, .value = on_value};
     int64_t errors_before = log->n_errors;

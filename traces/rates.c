@@ -81,13 +81,23 @@ static bool take_number(const char *text, uint32_t *out) {
     return is_ok;
 }
 
+/* The number as 53 bits and a power of two, which is what a text of it says to most programs. */
+static struct gsim_tempo tempo_of(double per_s) {
+    enum { FRACTION_BITS = 52, EXPONENT_BIAS = 1023 };
+    uint64_t bits, hidden = UINT64_C(1) << FRACTION_BITS;
+    memcpy(&bits, &per_s, sizeof bits);
+    int exponent = (int)(bits >> FRACTION_BITS);
+    return exponent == 0 ? (struct gsim_tempo){0}
+                         : gsim_tempo_of((bits & (hidden - 1)) | hidden,
+                                         exponent - EXPONENT_BIAS - FRACTION_BITS);
+}
+
 static bool take_rate(const char *text, struct gsim_rate_row *row) {
     char *end;
-    row->per_s = strtod(text, &end);
-    bool is_ok = *text && !*end && row->per_s <= 1e9 &&
-                 (row->per_s >= 1e-9 || !(row->per_s < 0 || row->per_s > 0));
+    double per_s = strtod(text, &end);
+    bool is_ok = *text && !*end && per_s <= 1e9 && (per_s >= 1e-9 || !(per_s < 0 || per_s > 0));
     if (is_ok)
-        row->tempo = gsim_tempo_of(row->per_s);
+        row->tempo = tempo_of(per_s);
     return is_ok;
 }
 
@@ -218,7 +228,7 @@ enum gsim_status gsim_rates_read(const char *path, struct gsim_arena *arena,
         return gsim_no_memory(log, "reading a table of speeds");
     rates->path = path;
     *r = (struct reading){.arena = arena, .log = log, .path = path, .rates = rates};
-    struct gsim_csv_user user = {r, on_header, on_field, on_row};
+    struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK)
         status = compile(r);

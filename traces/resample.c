@@ -7,6 +7,7 @@
 #include "gsim/units.h"
 #include "sim/base/rng.h"
 #include "sim/base/sort.h"
+#include "traces/logged.h"
 
 enum { MOST_BLOCKS = 100000 };
 
@@ -227,6 +228,7 @@ static bool take_all(const struct resampling *r, struct gsim_trace *out) {
     for (int c = 0; c < GSIM_COL_COUNT && is_fine; c++)
         if (r->from->column[c])
             is_fine = (out->column[c] = take_column(r, r->from->column[c])) != NULL;
+    gsim_trace_forget_log(out);
     return is_fine && (!r->from->column[GSIM_COL_DEADLINE_NS] || move_deadlines(r, out));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/rows.h"
+#include "traces/repeats.h"
 
 #include <string.h>
 
@@ -28,6 +29,8 @@ enum gsim_status gsim_rows_listen(struct gsim_rows *rows, struct gsim_input *inp
 enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *builder,
                                  const struct gsim_trace_options *options) {
     rows->b = builder;
+    builder->is_lenient = options && options->is_lenient;
+    builder->fates.list = options ? options->left_out : NULL;
     enum gsim_status status = GSIM_OK;
     if (options && options->gpu_mem)
         status = gsim_gpu_mem_read(builder, options->gpu_mem, &rows->gpu_mem);
@@ -39,10 +42,38 @@ enum gsim_status gsim_rows_begin(struct gsim_rows *rows, struct gsim_builder *bu
                              : status;
 }
 
+/* Keeps start, end and nodes of the run, which is what a schedule can be held against. */
+static enum gsim_status keep_log(struct gsim_builder *b) {
+    struct gsim_row *row = &b->row;
+    int64_t from_ns = row->cell[GSIM_COL_LOGGED_START_NS];
+    int64_t to_ns = row->cell[GSIM_COL_LOGGED_END_NS];
+    if (from_ns < 0 && row->ran_from_s >= 0) {
+        from_ns = row->ran_from_s * GSIM_NS_PER_S;
+        to_ns = row->ran_to_s < 0 ? -1 : row->ran_to_s * GSIM_NS_PER_S;
+    }
+    row->cell[GSIM_COL_LOGGED_START_NS] = row->cell[GSIM_COL_LOGGED_END_NS] = -1;
+    if (from_ns < 0)
+        return GSIM_OK;
+    if (from_ns < row->submit_ns || (to_ns >= 0 && to_ns < from_ns)) {
+        row->loss =
+            "they began before they were submitted, or ended before they began: their start "
+            "and end in the log are not kept";
+        return GSIM_OK;
+    }
+    row->cell[GSIM_COL_LOGGED_START_NS] = from_ns;
+    row->cell[GSIM_COL_LOGGED_END_NS] = to_ns;
+    if (*row->nodes)
+        row->cell[GSIM_COL_LOGGED_NODES] =
+            gsim_build_intern(b, GSIM_COL_LOGGED_NODES, row->nodes, strlen(row->nodes));
+    return *row->nodes && row->cell[GSIM_COL_LOGGED_NODES] < 0
+               ? gsim_no_memory(b->log, "reading a trace")
+               : GSIM_OK;
+}
+
 static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     struct gsim_builder *b = rows->b;
     if (b->row.wrong) {
-        (void)gsim_fail(b->log, GSIM_BAD_INPUT, b->path, line, "%s", b->row.wrong);
+        gsim_build_refuse(b, line, b->row.wrong);
         return GSIM_OK;
     }
     if (b->row.drop) {
@@ -55,9 +86,11 @@ static enum gsim_status add(struct gsim_rows *rows, int64_t line) {
     gsim_assume_fill(b, rows->assumed, rows->n_assumed);
     if (status == GSIM_OK)
         status = gsim_rates_fill(rows->rates, b, line);
+    if (status == GSIM_OK && b->is_absolute && b->has_column[GSIM_COL_LOGGED_START_NS])
+        status = keep_log(b);
     if (status != GSIM_OK || !gsim_build_times(b, line))
         return status;
-    gsim_build_lose(b, line);
+    gsim_build_keep(b, line);
     return gsim_build_add(b, line);
 }
 
@@ -70,6 +103,8 @@ enum gsim_status gsim_rows_add(struct gsim_rows *rows, int64_t line) {
 enum gsim_status gsim_rows_finish(struct gsim_rows *rows, const char *format,
                                   struct gsim_trace *out) {
     enum gsim_status status = gsim_gpu_mem_finish(rows->gpu_mem, rows->b);
+    if (status == GSIM_OK && !rows->b->is_numbered)
+        status = gsim_repeats_find(rows->b);
     if (status == GSIM_OK) /* archives name jobs that they do not have */
         status = gsim_after_link(rows->b, strcmp(format, "native") != 0);
     if (status == GSIM_OK)

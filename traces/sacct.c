@@ -2,7 +2,8 @@
 /* Slurm's accounting, as `sacct --parsable2` writes it: fields separated by '|', a header. GPUs are
  * those allocated (AllocTRES: gres/gpu=4); a job's time is ElapsedRaw or Elapsed, the virtual
  * cluster its account. Jobs that failed, timed out or were cancelled while they ran are kept: they
- * held their GPUs. These rows have no GPU memory (gsim import sacct --help names sources of it). */
+ * held their GPUs. Start, End and NodeList are kept as what the log's scheduler did. GPU memory is
+ * in steps, where Slurm tracks gres/gpumem ('gsim import --help' names other sources of it). */
 #include <string.h>
 
 #include "sim/base/text.h"
@@ -12,7 +13,9 @@
 #include "traces/mapped.h"
 #include "traces/format.h"
 
-enum { GPUS }; /* row.extra */
+enum { GPUS, STEP_MEM, TASKS, ELIGIBLE_S }; /* row.extra */
+
+static const char is_step[] = "they are steps; their job has a row of its own (sacct -X)";
 
 static bool is_nothing(const char *text) {
     return gsim_text_choice(text, "|Unknown|None|None assigned|N/A|INVALID") >= 0;
@@ -20,7 +23,7 @@ static bool is_nothing(const char *text) {
 
 static bool take_job(struct gsim_builder *builder, const char *text, size_t length) {
     if (strchr(text, '.'))
-        builder->row.drop = "they are steps; their job has a row of its own (sacct -X)";
+        builder->row.drop = is_step;
     return gsim_take_id(builder, text, length);
 }
 
@@ -54,6 +57,33 @@ static bool take_start(struct gsim_builder *builder, const char *text, size_t le
 
 static bool take_end(struct gsim_builder *builder, const char *text, size_t length) {
     return take_moment(text, length, &builder->row.ran_to_s);
+}
+
+static bool take_eligible(struct gsim_builder *builder, const char *text, size_t length) {
+    return take_moment(text, length, &builder->row.extra[ELIGIBLE_S]);
+}
+
+static bool take_tasks(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t *tasks = &builder->row.extra[TASKS];
+    return length == 0 || (gsim_parse_int(text, tasks) == GSIM_PARSE_OK && *tasks >= 0);
+}
+
+/* cpu=00:01:00,gres/gpumem=40777023488,gres/gpuutil=93: the most memory that a task of the step had
+ * on all its GPUs, in bytes or with a letter for 1024. */
+static bool take_usage(struct gsim_builder *builder, const char *text, size_t length) {
+    static const char name[] = "gres/gpumem=";
+    static const char letters[] = "KMGT";
+    const char *at = strstr(text, name), *letter;
+    (void)length;
+    if (!at)
+        return true;
+    at += sizeof name - 1;
+    size_t digits = strspn(at, "0123456789.");
+    int64_t unit = 1;
+    if (at[digits] && (letter = strchr(letters, at[digits])))
+        unit = INT64_C(1) << 10 * (letter - letters + 1);
+    return gsim_parse_decimal(at, digits, unit, &builder->row.extra[STEP_MEM]) == GSIM_PARSE_OK &&
+           builder->row.extra[STEP_MEM] >= 0;
 }
 
 static bool take_nodes(struct gsim_builder *builder, const char *text, size_t length) {
@@ -122,8 +152,6 @@ static bool take_state(struct gsim_builder *builder, const char *text, size_t le
         builder->row.drop = "they had not ended yet";
     else if (gsim_text_choice(word, "PENDING|REVOKED") >= 0)
         builder->row.drop = "they had not started";
-    else if (gsim_text_choice(word, "REQUEUED") >= 0)
-        builder->row.drop = "they were put back into the queue; their last run has its own row";
     return length > 0;
 }
 
@@ -133,17 +161,19 @@ static bool is_mig(const char *type) {
     return digits > 0 && type[digits] == 'g' && type[digits + 1] == '.';
 }
 
-/* A log of one type says nothing by naming it; of several, a trace has no column that keeps a job
- * to its own. */
+/* A log of one type says nothing by naming it; of several, a job that had a type may have asked for
+ * any. */
 static void note_type(struct gsim_builder *builder, const char *type) {
     size_t length = strcspn(type, "=,");
     if (length >= sizeof builder->gpu_type)
         length = sizeof builder->gpu_type - 1;
     if (!*builder->gpu_type)
         memcpy(builder->gpu_type, type, length);
-    else if (strncmp(builder->gpu_type, type, length) != 0 || builder->gpu_type[length])
+    else if (!builder->has_column[GSIM_COL_GPU_TYPE] &&
+             (strncmp(builder->gpu_type, type, length) != 0 || builder->gpu_type[length]))
         builder->row.loss = "they had GPUs of another type than the jobs before them "
-                            "(gres/gpu:TYPE); here every job may run on every GPU";
+                            "(gres/gpu:TYPE); without the column ReqTRES, which has the type that "
+                            "a job asked for, every job may run on every GPU";
 }
 
 /* cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=64G: the plain count has the typed ones in it. */
@@ -170,6 +200,72 @@ static bool take_tres(struct gsim_builder *builder, const char *text, size_t len
     return builder->row.extra[GPUS] <= GSIM_MAX_GANG;
 }
 
+/* GPUs of a task of the step; 0: not known. */
+static int64_t gpus_of_task(const struct gsim_builder *b, uint32_t job) {
+    const struct gsim_row *row = &b->row;
+    int64_t gpus = row->extra[GPUS] > 0 ? row->extra[GPUS] : b->gpus[job];
+    if (gpus == 1 || row->extra[TASKS] <= 0)
+        return gpus == 1;
+    return (gpus + row->extra[TASKS] - 1) / row->extra[TASKS];
+}
+
+/* A step follows its job, and says how much GPU memory the job had. */
+static void look_at_step(struct gsim_builder *builder) {
+    struct gsim_row *row = &builder->row;
+    size_t length = strcspn(row->id, ".");
+    uint32_t job = builder->n - 1;
+    if (row->drop != is_step || row->extra[STEP_MEM] <= 0 || builder->n == 0)
+        return;
+    const char *id = builder->id_text + builder->id_at[job];
+    if (strlen(id) != length || strncmp(id, row->id, length) != 0)
+        return; /* its job was left out */
+    int64_t gpus = gpus_of_task(builder, job);
+    if (gpus == 0) {
+        row->drop =
+            "they are steps with GPU memory (gres/gpumem) of several GPUs, which the column "
+            "NTasks would divide";
+        return;
+    }
+    row->drop = "they are steps, which gave their job its GPU memory (gres/gpumem)";
+    int64_t bytes = (row->extra[STEP_MEM] + gpus - 1) / gpus;
+    int64_t *mem = &builder->column[GSIM_COL_MEM_BYTES][job];
+    *mem = builder->measured_job == builder->n && *mem > bytes ? *mem : bytes;
+    builder->measured_job = builder->n;
+    builder->is_used[GSIM_COL_MEM_BYTES] = true;
+}
+
+/* A job that was held, or waited for another or for its hour, could not be scheduled before. */
+static void arrive_when_eligible(struct gsim_row *row) {
+    int64_t eligible_s = row->extra[ELIGIBLE_S];
+    if (eligible_s < 0 || eligible_s > GSIM_TIME_MAX / 2 / GSIM_NS_PER_S ||
+        eligible_s * GSIM_NS_PER_S <= row->submit_ns ||
+        (row->ran_from_s >= 0 && eligible_s > row->ran_from_s))
+        return;
+    row->submit_ns = eligible_s * GSIM_NS_PER_S;
+    row->loss =
+        "they became eligible after they were submitted (a dependency, --begin, a hold or a "
+        "limit of their array): they arrive when they became eligible";
+}
+
+/* cpu=8,gres/gpu:a100=2: the type that the job asked for, which binds it; a job that asked for any
+ * GPU has none. Types of several kinds in one job bind it to none here. */
+static bool take_request(struct gsim_builder *builder, const char *text, size_t length) {
+    static const char name[] = "gres/gpu:";
+    const char *at = strstr(text, name);
+    (void)length;
+    if (!at)
+        return true;
+    at += sizeof name - 1;
+    size_t n = strcspn(at, "=,");
+    if (strstr(at, name)) {
+        builder->row.loss = "they asked for GPUs of several types at once; here they may run on "
+                            "GPUs of any type";
+        return true;
+    }
+    return is_mig(at) || gsim_cell_parse(builder, GSIM_COL_GPU_TYPE, at, n,
+                                         &builder->row.cell[GSIM_COL_GPU_TYPE]);
+}
+
 static void finish_job(struct gsim_builder *builder) {
     struct gsim_row *row = &builder->row;
     if (row->id_length == 0)
@@ -182,6 +278,7 @@ static void finish_job(struct gsim_builder *builder) {
         row->drop = "they had no GPU (no gres/gpu in AllocTRES)";
     else
         row->gpus = (uint32_t)row->extra[GPUS];
+    arrive_when_eligible(row);
 }
 
 static const char time_form[] = "a time such as 2024-05-31T12:00:00, or seconds since 1970";
@@ -190,11 +287,17 @@ static const struct gsim_mapping mappings[] = {
     {"JobIDRaw", false, "an id", take_job, -1},
     {"JobID", false, "an id", take_shown_job, -1},
     {"Submit", true, time_form, take_submit, -1},
-    {"Start", false, time_form, take_start, -1},
-    {"End", false, time_form, take_end, -1},
-    {"NodeList", false, "a list of nodes", take_nodes, -1},
+    {"Eligible", false, time_form, take_eligible, -1},
+    {"Start", false, time_form, take_start, GSIM_COL_LOGGED_START_NS},
+    {"End", false, time_form, take_end, GSIM_COL_LOGGED_END_NS},
+    {"NodeList", false, "a list of nodes", take_nodes, GSIM_COL_LOGGED_NODES},
+    {"NTasks", false, "a number of tasks", take_tasks, -1},
+    {"TRESUsageInMax", false, "a list such as cpu=00:01:00,gres/gpumem=40777023488", take_usage,
+     GSIM_COL_MEM_BYTES},
     {"State", true, "a state", take_state, -1},
     {"AllocTRES", true, "a list such as cpu=8,gres/gpu=4", take_tres, -1},
+    {"ReqTRES", false, "a list such as cpu=8,gres/gpu:a100=4", take_request, GSIM_COL_GPU_TYPE},
+    {"Partition", false, "a name", NULL, GSIM_COL_PARTITION},
     {"ElapsedRaw", false, GSIM_FORM_SECONDS, take_elapsed_raw, -1},
     {"Elapsed", false, elapsed_form, take_elapsed, -1},
     {"TimelimitRaw", false, "a time in minutes", take_limit_raw, GSIM_COL_LIMIT_NS},
@@ -205,7 +308,9 @@ static const struct gsim_mapping mappings[] = {
     {0},
 };
 
-static const struct gsim_lines_form lines = {.separator = '|'};
+static const struct gsim_lines_form lines = {
+    .separator = '|',
+    .free_texts = "JobName|Comment|AdminComment|SystemComment|SubmitLine|WorkDir|Reason"};
 
 static enum gsim_status read_sacct(struct gsim_input *input,
                                    const struct gsim_trace_options *options,
@@ -215,7 +320,9 @@ static enum gsim_status read_sacct(struct gsim_input *input,
                                                  .mappings = mappings,
                                                  .finish_row = finish_job,
                                                  .lines = &lines,
-                                                 .is_absolute = true};
+                                                 .look_at_dropped = look_at_step,
+                                                 .is_absolute = true,
+                                                 .has_runs = true};
     return gsim_mapped_read(input, &form, options, arena, out, log);
 }
 
@@ -229,27 +336,25 @@ const struct gsim_trace_format gsim_format_sacct = {
     .source = "slurm.schedmd.com/sacct.html",
     .notes =
         "on a node of the cluster, run\n"
-        "  sacct --allusers --allocations --parsable2 --starttime 2024-01-01 --endtime now \\\n"
-        "    --format JobIDRaw,JobID,User,Account,State,Submit,Start,End,ElapsedRaw,TimelimitRaw,"
-        "AllocTRES,AllocCPUS,NodeList >jobs.txt\n"
+        "  sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --endtime now \\\n"
+        "    --format JobIDRaw,JobID,User,Account,State,Submit,Eligible,Start,End,ElapsedRaw,"
+        "TimelimitRaw,ReqTRES,AllocTRES,AllocCPUS,Partition,NTasks,TRESUsageInMax,NodeList "
+        ">jobs.txt\n"
         "  gsim import sacct jobs.txt -o trace.csv\n"
-        "these rows have no GPU memory; what policies need of it comes from --assume "
-        "mem_gib=20GiB, or from measurements,\n"
+        "Steps follow their job; where Slurm tracks GPU memory (AccountingStorageTRES has "
+        "gres/gpumem), their TRESUsageInMax has the most that a task had on its GPUs, and becomes "
+        "mem_gib. --allocations leaves the steps out, which is a tenth of the file.\n"
+        "A job that was requeued has a row for each run (--duplicates): the second is ID#2.\n"
+        "Without gpumem, GPU memory comes from --assume mem_gib=20GiB, or from measurements,\n"
         "  gsim import sacct jobs.txt --gpu-mem usage.csv -o trace.csv\n"
         "where usage.csv has job_id (or hostname and timestamp) and the memory of one GPU: on "
         "each node, for example,\n"
         "  nvidia-smi --query-gpu=timestamp,index,memory.used --format=csv --loop=60\n"
-        "with a column hostname put before it, or DCGM's DCGM_FI_DEV_FB_USED. Where Slurm tracks "
-        "it\n"
-        "(AccountingStorageTRES has gres/gpumem), its steps have the most that a task had on all "
-        "its GPUs:\n"
-        "  sacct --allusers --parsable2 --noheader --starttime 2024-01-01 --endtime now \\\n"
-        "    --format JobIDRaw,TRESUsageInMax | awk -F'|' 'BEGIN { print \"job_id,mem_mib\" }\n"
-        "    match($2, \"gres/gpumem=[1-9][0-9.]*[KMGT]?\") { v = substr($2, RSTART + 12, RLENGTH "
-        "- 12)\n"
-        "    sub(\"[.].*\", \"\", $1); u = index(\"KMGT\", substr(v, length(v)))\n"
-        "    printf \"%s,%.0f\\n\", $1, v * 1024 ^ (u - 2) }' >usage.csv\n"
-        "divided by their number where a task has several.\n",
+        "with a column hostname put before it, DCGM's DCGM_FI_DEV_FB_USED, or the answer of "
+        "Prometheus,\n"
+        "  curl 'http://prometheus:9090/api/v1/query_range?query=DCGM_FI_DEV_FB_USED"
+        "&start=...&end=...&step=60' >usage.json\n"
+        "whose times are seconds since 1970: run sacct with SLURM_TIME_FORMAT=%s then.\n",
     .sniff = sniff_sacct,
     .read = read_sacct,
 };

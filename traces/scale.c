@@ -3,6 +3,7 @@
 #include "traces/scale.h"
 
 #include "gsim/units.h"
+#include "traces/logged.h"
 
 /* Where a scaled trace may end: 146 years, half of what the clock holds. */
 static const int64_t latest_ns = INT64_MAX / 2;
@@ -76,6 +77,7 @@ enum gsim_status gsim_trace_scale(const struct gsim_trace *from, int64_t numerat
                                   : think_ns[job];
     }
     *out = *from;
+    gsim_trace_forget_log(out);
     out->submit_ns = submit_ns;
     out->assumed = assumed;
     if (moved_ns)

@@ -5,6 +5,7 @@
 
 #include "sim/base/rng.h"
 #include "gsim/units.h"
+#include "traces/logged.h"
 
 struct shaking {
     const struct gsim_trace *from;
@@ -81,6 +82,7 @@ enum gsim_status gsim_trace_shake(const struct gsim_trace *from, int64_t amount_
         *out = *from;
         out->submit_ns = s.submit_ns;
         out->service_ns = s.service_ns;
+        gsim_trace_forget_log(out);
         for (int c = 0; c < N_WORK_COLUMNS; c++)
             if (s.column[c])
                 out->column[work_columns[c]] = s.column[c];

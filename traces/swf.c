@@ -11,7 +11,7 @@
 #include "traces/mapped.h"
 #include "traces/format.h"
 
-enum { PROCESSORS, REQUESTED, STATUS }; /* row.extra */
+enum { PROCESSORS, REQUESTED, STATUS, WAIT_NS }; /* row.extra */
 
 static bool take_number(struct gsim_builder *builder, int extra, const char *text, int64_t most) {
     int64_t *value = &builder->row.extra[extra];
@@ -39,6 +39,13 @@ static bool is_unknown(const char *text) {
 
 static bool take_run(struct gsim_builder *builder, const char *text, size_t length) {
     return is_unknown(text) || gsim_take_duration(builder, text, length);
+}
+
+/* The start follows from it. */
+static bool take_wait(struct gsim_builder *builder, const char *text, size_t length) {
+    int64_t *wait_ns = &builder->row.extra[WAIT_NS];
+    return is_unknown(text) || (gsim_cell_seconds(text, length, wait_ns) == GSIM_PARSE_OK &&
+                                *wait_ns >= 0 && *wait_ns <= GSIM_TIME_MAX / 2);
 }
 
 static bool take_limit(struct gsim_builder *builder, const char *text, size_t length) {
@@ -82,12 +89,17 @@ static void finish_job(struct gsim_builder *builder) {
         row->drop = "their number of processors is not known (-1)";
     else
         row->gpus = (uint32_t)processors;
+    if (row->extra[WAIT_NS] >= 0 && row->service_ns >= 0) {
+        row->cell[GSIM_COL_LOGGED_START_NS] = row->submit_ns + row->extra[WAIT_NS];
+        row->cell[GSIM_COL_LOGGED_END_NS] = row->cell[GSIM_COL_LOGGED_START_NS] + row->service_ns;
+    }
 }
 
 static const char whole[] = "a whole number, or -1";
 static const struct gsim_mapping mappings[] = {
     {"job", true, "an id", gsim_take_id, -1},
-    {"submit", true, GSIM_FORM_SECONDS, gsim_take_submit, -1},
+    {"submit", true, GSIM_FORM_SECONDS, gsim_take_submit, GSIM_COL_LOGGED_END_NS},
+    {"wait", true, "a time in seconds, or -1", take_wait, GSIM_COL_LOGGED_START_NS},
     {"run_time", true, "a time in seconds, or -1", take_run, -1},
     {"processors", true, whole, take_processors, -1},
     {"requested_processors", true, whole, take_requested, -1},

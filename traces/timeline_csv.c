@@ -158,7 +158,7 @@ enum gsim_status gsim_timeline_read_csv(struct gsim_timeline *timeline, struct g
     if (!r)
         return gsim_no_memory(timeline->log, "reading a timeline");
     r->timeline = timeline;
-    struct gsim_csv_user user = {r, on_header, on_field, on_row};
+    struct gsim_csv_user user = {r, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read(input, &user, timeline->arena, timeline->log);
     if (status == GSIM_OK && timeline->kind && timeline->n == 0)
         return gsim_fail(timeline->log, GSIM_BAD_INPUT, timeline->path, 0,

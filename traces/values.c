@@ -81,7 +81,7 @@ static enum gsim_status on_row(void *arg, int64_t line) {
 enum gsim_status gsim_values_read(const char *path, const char *column, struct gsim_arena *arena,
                                   const double **out, uint32_t *n, struct gsim_log *log) {
     struct values values = {.column = column, .path = path, .arena = arena, .log = log};
-    struct gsim_csv_user user = {&values, on_header, on_field, on_row};
+    struct gsim_csv_user user = {&values, on_header, on_field, on_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, arena, log);
     if (status == GSIM_OK && values.n == 0)
         status = gsim_fail(log, GSIM_BAD_INPUT, path, 0, "no values");

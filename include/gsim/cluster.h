@@ -39,6 +39,8 @@ struct gsim_node_group {
     struct gsim_host_wiring host;
     /* counted from the group's first; 0: the group is below one switch */
     uint32_t nodes_per_switch;
+    const char *partitions; /* "gpu,long": those that the nodes are in; NULL: none */
+    const char *gpu_type; /* the name that jobs ask for; NULL: device_name, also up to its '-' */
 };
 
 /* The cluster of a run; immutable. */

@@ -150,9 +150,10 @@ struct gsim_rate {
     /* Service per time, as it would be charged; 0: by the table it cannot run so, and is not to be
      * placed there. */
     uint64_t pace_q32;
-    /* Iterations per second by the table of speeds (--rates), for programs that weigh them; 0: the
-     * table has no row, and the job runs by its own columns. */
-    double iterations_per_s;
+    /* Iterations per second by the table of speeds (--rates): digits * 2^exponent; 0: the table
+     * has no row, and the job runs by its own columns. */
+    uint64_t digits;
+    int32_t exponent;
 };
 
 /* The cost of sharing to a job so far. */

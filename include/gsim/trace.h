@@ -120,6 +120,10 @@ struct gsim_trace_options {
     const char *by_model; /* a table of models (traces/by_model.h); NULL: none */
     const char *table; /* a second file of the trace, for formats of two files (pai); NULL: none */
     const char *gpu_mem; /* measured memory (traces/gpu_mem.h); NULL: none */
+    /* Rows that cannot be read are left out, and counted with the reason; false: they are errors.
+     * The native format has no such rows. */
+    bool is_lenient;
+    FILE *left_out; /* a CSV row for what became of each row of the file; NULL: none is written */
     const char *rates; /* a table of measured speeds (traces/rates.h); NULL: none */
     /* The content of the trace where it is in memory: the path is then its name in messages, and no
      * file is read. NULL: the path is a file. */

@@ -193,16 +193,15 @@ static struct gsim_rated rated_at(const struct gsim_model *model, uint32_t kind,
     return slowest;
 }
 
-/* The speed at a site, and the table's number for it, which is 0 where the job runs by its own
- * columns. */
+/* The speed at a site, and that of the table, which is 0 where the job runs by its own columns. */
 static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_job *about, const struct site *site,
-                                  double *per_s) {
+                                  struct gsim_tempo *tempo) {
     uint32_t kind = model->jobs[slot].kind;
     struct gsim_rated rated = {.is_there = false};
     if (kind != GSIM_NO_KIND)
         rated = rated_at(model, kind, about, site);
-    *per_s = rated.per_s;
+    *tempo = rated.tempo;
     if (!rated.is_there) {
         model->is_unrated |= kind != GSIM_NO_KIND;
         return (struct gsim_speed){.rate_q32 = some_pace_q32(model, about, site)};
@@ -218,9 +217,9 @@ static struct gsim_speed speed_at(struct gsim_model *model, gsim_slot slot,
 GSIM_APART static struct gsim_speed some_speed(struct gsim_model *model, gsim_slot slot,
                                                const struct gsim_job *about) {
     uint16_t types[MOST_TYPES];
-    double per_s;
+    struct gsim_tempo tempo;
     struct site site = site_of(model, about, types);
-    return speed_at(model, slot, about, &site, &per_s);
+    return speed_at(model, slot, about, &site, &tempo);
 }
 
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot) {
@@ -246,9 +245,10 @@ struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                         .n_units = where->gpus,
                         .nodes = where->nodes,
                         .spans_nodes = where->nodes > 1};
-    struct gsim_rate rate;
+    struct gsim_tempo tempo;
     about.share_ppm = gsim_trace_share(model->setup.trace, about.index);
     about.keeps_rate = false;
-    rate.pace_q32 = speed_at(model, slot, &about, &site, &rate.iterations_per_s).rate_q32;
-    return rate;
+    uint64_t pace_q32 = speed_at(model, slot, &about, &site, &tempo).rate_q32;
+    return (struct gsim_rate){
+        .pace_q32 = pace_q32, .digits = tempo.digits, .exponent = tempo.exponent};
 }

@@ -33,8 +33,8 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
     for (uint32_t type = 0; type < gavel->n_types; type++) {
         struct gsim_rate rate = gsim_ask_rate(
             ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
-        job->per_s[type] = rate.iterations_per_s;
-        has_table |= rate.iterations_per_s > 0 || rate.pace_q32 == 0;
+        job->per_s[type] = gsim_rounds_per_s(rate);
+        has_table |= rate.digits > 0 || rate.pace_q32 == 0;
     }
     for (uint32_t type = 0; !has_table && type < gavel->n_types; type++) {
         struct gsim_rate rate = gsim_ask_rate(

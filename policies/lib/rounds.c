@@ -7,6 +7,15 @@
 /* The priority of an entry with a share that has had no time yet. */
 static const double untried = 1e9;
 
+double gsim_rounds_per_s(struct gsim_rate rate) {
+    double value = (double)rate.digits;
+    for (int32_t i = rate.exponent; i < 0; i++)
+        value /= 2;
+    for (int32_t i = rate.exponent; i > 0; i--)
+        value *= 2;
+    return value;
+}
+
 void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
                       double round_s) {
     *rounds = (struct gsim_rounds){.arena = arena, .n_types = n_types, .head_start = round_s / 2};

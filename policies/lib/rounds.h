@@ -42,6 +42,8 @@ struct gsim_round_choice {
     uint32_t type;
 };
 
+/* The iterations per second that an answer of gsim_ask_rate says, to 53 bits. */
+double gsim_rounds_per_s(struct gsim_rate rate);
 void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint32_t n_types,
                       double round_s);
 /* Adds an entry without a share; the caller fills in per_s. NULL: no memory. */

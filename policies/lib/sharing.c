@@ -2,6 +2,8 @@
 /* The choice of a GPU for a job to share, and the return of a shared GPU to be had whole. */
 #include "policies/lib/sharing.h"
 
+#include <string.h>
+
 #include "policies/lib/common.h"
 #include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
@@ -25,11 +27,19 @@ int64_t gsim_sharing_quantum(const struct gsim_ctx *ctx) {
     }
 }
 
+bool gsim_sharing_passes_over(const struct gsim_ctx *ctx) {
+    for (const struct gsim_param_def *def = ctx->policy->params; def && def->type; def++)
+        if (strcmp(def->name, "queue") == 0)
+            return gsim_param(ctx->params, "queue") > 0;
+    return false;
+}
+
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                        const struct gsim_lane *lane) {
     gsim_queue_init(&sharing->queue);
     sharing->lane = *lane;
     sharing->rule = gsim_settings_rule(ctx);
+    sharing->passes_over = gsim_sharing_passes_over(ctx);
 }
 
 enum gsim_status gsim_sharing_set_memory(struct gsim_sharing *sharing, struct gsim_ctx *ctx) {
@@ -165,12 +175,14 @@ bool gsim_sharing_share(const struct gsim_sharing *sharing, struct gsim_ctx *ctx
 void gsim_sharing_on_decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gsim_sharing *sharing = ctx->state;
     gsim_sharing_give_back(sharing, ctx, plan);
-    for (gsim_slot slot; (slot = sharing->queue.first) != GSIM_NO_SLOT;) {
+    for (gsim_slot slot = sharing->queue.first, after; slot != GSIM_NO_SLOT; slot = after) {
+        after = gsim_queue_after(ctx, slot);
         bool is_placed = ctx->view->jobs.gpus[slot] == 1
                              ? gsim_sharing_share(sharing, ctx, plan, slot)
                              : gsim_settings_place(ctx, plan, slot, sharing->rule);
-        if (!is_placed)
+        if (is_placed)
+            gsim_queue_remove(&sharing->queue, ctx, slot);
+        else if (!sharing->passes_over)
             return;
-        gsim_queue_remove(&sharing->queue, ctx, slot);
     }
 }

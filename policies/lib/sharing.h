@@ -6,10 +6,11 @@
 #include "policies/lib/common.h"
 #include "policies/lib/queue.h"
 
-/* Jobs of one GPU share GPUs that are all arranged alike; gangs have whole GPUs to themselves.
- * Strictly in order of arrival: each job goes to the GPU with the fewest jobs that has room. */
+/* Jobs of one GPU share GPUs that are all arranged alike; gangs have whole GPUs to themselves. In
+ * order of arrival, each job goes to the GPU with the fewest jobs that has room. */
 struct gsim_sharing {
     struct gsim_queue queue;
+    bool passes_over; /* a job that finds no room does not hold up the jobs behind it */
     struct gsim_lane lane; /* of the shared GPUs */
     struct gsim_arrangement how; /* their arrangement, without lanes and entries */
     enum gsim_rule rule;
@@ -34,6 +35,18 @@ struct gsim_sharing_job {
     struct gsim_queue_link link;
     uint32_t gpu; /* the GPU that it shares, + 1; 0: none */
 };
+
+/* A parameter of policies with the hooks below; gsim_sharing_init reads it where there is one. */
+#define GSIM_QUEUE_PARAM                                                                           \
+    {                                                                                              \
+        .name = "queue", .type = GSIM_PARAM_CHOICE, .fallback = "fifo",                            \
+        .choices = "fifo|backfill",                                                                \
+        .help =                                                                                    \
+            "whether a job that finds no room holds up the jobs behind it, or is passed over, "    \
+            "as fifo and backfill do"                                                              \
+    }
+/* Whether the policy has it, and its value is backfill. */
+bool gsim_sharing_passes_over(const struct gsim_ctx *ctx);
 
 void gsim_sharing_init(struct gsim_sharing *sharing, const struct gsim_ctx *ctx,
                        const struct gsim_lane *lane);

@@ -16,15 +16,8 @@ static struct gsim_tempo normal(gsim_u128 value, int exponent) {
     return (struct gsim_tempo){(uint64_t)value, exponent};
 }
 
-struct gsim_tempo gsim_tempo_of(double per_s) {
-    enum { FRACTION_BITS = 52, EXPONENT_BIAS = 1023 };
-    uint64_t bits;
-    memcpy(&bits, &per_s, sizeof bits);
-    uint64_t hidden = UINT64_C(1) << FRACTION_BITS;
-    int exponent = (int)(bits >> FRACTION_BITS);
-    if (exponent == 0)
-        return (struct gsim_tempo){0};
-    return normal((bits & (hidden - 1)) | hidden, exponent - EXPONENT_BIAS - FRACTION_BITS);
+struct gsim_tempo gsim_tempo_of(uint64_t value, int exponent) {
+    return normal(value, exponent);
 }
 
 /* value * 2^by, saturated. */
@@ -47,15 +40,6 @@ int64_t gsim_tempo_time_ns(struct gsim_tempo tempo, int64_t n) {
     gsim_u128 q64 = gsim_tempo_ratio_q64(work, tempo);
     gsim_u128 ns = (q64 >> 64) + ((uint64_t)q64 != 0);
     return ns > (gsim_u128)GSIM_TIME_MAX ? -1 : (int64_t)ns;
-}
-
-double gsim_tempo_per_s(struct gsim_tempo tempo) {
-    double value = (double)tempo.digits;
-    for (int i = tempo.exponent; i < 0; i++)
-        value /= 2;
-    for (int i = tempo.exponent; i > 0; i--)
-        value *= 2;
-    return value;
 }
 
 /* a + (b - a) * part / whole. */
@@ -115,7 +99,7 @@ static const struct gsim_rate_row *rows_for(const struct gsim_rate_row *rows, ui
 }
 
 static struct gsim_rated rated(struct gsim_tempo tempo) {
-    return (struct gsim_rated){tempo, gsim_tempo_per_s(tempo), true};
+    return (struct gsim_rated){tempo, true};
 }
 
 /* The speed by rows of one number of nodes, n of them, narrowest first. */
@@ -124,8 +108,7 @@ static struct gsim_rated at_width(const struct gsim_rate_row *rows, uint32_t n, 
     while (i < n && rows[i].gpus < gpus)
         i++;
     if (i == n || rows[i].gpus == gpus) {
-        const struct gsim_rate_row *row = &rows[i - (i == n)];
-        return (struct gsim_rated){row->tempo, row->per_s, true};
+        return rated(rows[i - (i == n)].tempo);
     }
     const struct gsim_rate_row *above = &rows[i], *below = i > 0 ? above - 1 : NULL;
     if (above->tempo.digits == 0 || (below && below->tempo.digits == 0))

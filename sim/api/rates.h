@@ -28,7 +28,6 @@ struct gsim_rate_row {
     uint32_t gpus;
     uint32_t nodes; /* 0: on any number of nodes */
     struct gsim_tempo tempo; /* iterations per second */
-    double per_s; /* the row's own number, for programs of policies */
 };
 
 struct gsim_rates {
@@ -44,13 +43,12 @@ struct gsim_rates {
 
 enum { GSIM_NO_KIND = UINT32_MAX };
 
-/* Exactly this number, which is 0 or a normal number above it. */
-struct gsim_tempo gsim_tempo_of(double per_s);
+/* value * 2^exponent. */
+struct gsim_tempo gsim_tempo_of(uint64_t value, int exponent);
 /* a / b as Q64.64, rounded down. Saturates. */
 gsim_u128 gsim_tempo_ratio_q64(struct gsim_tempo a, struct gsim_tempo b);
 /* The time of n iterations in ns, rounded up; -1: past the end of the clock. */
 int64_t gsim_tempo_time_ns(struct gsim_tempo tempo, int64_t n);
-double gsim_tempo_per_s(struct gsim_tempo tempo);
 
 /* The name by which a table knows a device: that of its file, without folder and ending. NULL: no
  * memory. */
@@ -61,11 +59,9 @@ uint32_t gsim_rates_device(const struct gsim_rates *rates, const char *device);
 /* The kind of a job; GSIM_NO_KIND: the trace has no table, or the table has no row for its model. */
 uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job);
 
-/* A speed, and the number that stands for it in the table. */
 struct gsim_rated {
-    struct gsim_tempo tempo;
-    double per_s;
-    bool is_there; /* the table has rows of the model on the device; a speed of 0: it cannot run */
+    struct gsim_tempo tempo; /* 0: it cannot run so */
+    bool is_there; /* the table has rows of the model on the device */
 };
 
 /* The speed on that many GPUs of that many nodes; without a row for the nodes, the rows of the most

@@ -479,6 +479,8 @@ bool gsim_cluster_fits(const struct gsim_cluster *cluster, const struct gsim_req
         uint32_t gpu = units[u].gpu;
         if (cluster->n_gpus_down > 0 && cluster->node_is_down[cluster->node_of_gpu[gpu]])
             return false;
+        if (!gsim_cluster_may_use(request, cluster->node_of_gpu[gpu]))
+            return false;
         if (!has_unit(cluster, request, &units[u]) || !host_has_room(cluster, request, units, u))
             return false;
         if (cluster->gpu_is_arranged[gpu] &&

@@ -17,9 +17,16 @@
 #include "sim/base/hints.h"
 #include "gsim/status.h"
 
+/* Nodes that a job may run on: whole groups of the cluster's description. */
+struct gsim_node_set {
+    const bool *has_node;
+    uint32_t n_gpus;
+};
+
 /* The request of a job that is placed. */
 struct gsim_request {
     struct gsim_shape shape;
+    const struct gsim_node_set *nodes; /* NULL: every node */
     int64_t mem_bytes; /* per GPU; -1: unknown, and memory is not counted */
     /* The units as bits of their node's idle_gpus, if a plain search found all of them on one node
      * of up to 64 GPUs; 0: look at the units. */
@@ -153,6 +160,9 @@ void gsim_cluster_set_arranged(struct gsim_cluster *cluster, uint32_t gpu, bool 
 struct gsim_instances *gsim_cluster_instances(struct gsim_cluster *cluster, uint32_t gpu);
 /* Puts the GPU's instances into effect, or makes the GPU whole when there are none. */
 void gsim_cluster_set_cut(struct gsim_cluster *cluster, uint32_t gpu);
+static inline bool gsim_cluster_may_use(const struct gsim_request *request, uint32_t node) {
+    return !request->nodes || request->nodes->has_node[node];
+}
 static inline bool gsim_cluster_is_idle(const struct gsim_cluster *cluster, uint32_t gpu) {
     uint32_t node = cluster->node_of_gpu[gpu], nth = gpu - cluster->node_first_gpu[node];
     return cluster->idle_gpus[(size_t)node * cluster->node_words + nth / 64] >> (nth % 64) & 1;
@@ -168,11 +178,11 @@ static inline bool gsim_cluster_is_cut(const struct gsim_cluster *cluster, uint3
 
 /* --- what nearly every job needs -------------------------------------------------------------- */
 
-/* Whether a request is for whole GPUs only: no memory, CPUs or arranged GPUs to count. */
+/* Whether a request is for whole GPUs only: no memory, CPUs, arranged GPUs or sets of nodes. */
 static inline bool gsim_cluster_is_plain(const struct gsim_cluster *c,
                                          const struct gsim_request *request) {
     return request->mem_bytes <= 0 && request->shape.cpus_milli == 0 &&
-           request->shape.share_ppm == GSIM_PPM && c->n_arranged == 0;
+           request->shape.share_ppm == GSIM_PPM && c->n_arranged == 0 && !request->nodes;
 }
 
 /* Adds `by` wholly free GPUs to a node. */

@@ -338,12 +338,28 @@ static uint64_t random_of(const struct gsim_run_options *options) {
     return (uint64_t)options->seed ^ (replication > 0 ? gsim_mix_next(&replication) : 0);
 }
 
+/* A policy that shares GPUs names them itself, and knows of no sets of nodes. */
+static enum gsim_status check_sharing(const struct gsim_core *core) {
+    if (!core->node_sets.table || !core->policy->shares_gpus)
+        return GSIM_OK;
+    return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
+                     "policy '%s' shares GPUs, of any partition and type; this trace's jobs and "
+                     "this cluster's nodes have partitions or types: leave the columns out, or "
+                     "run a policy that gives jobs GPUs of their own",
+                     core->policy->name);
+}
+
 static enum gsim_status open_run(struct gsim_core *core) {
     enum gsim_status status =
         gsim_cluster_open(&core->cluster, core->options->cluster, core->arena, core->log);
     core->cluster.random = random_of(core->options);
     if (status == GSIM_OK)
         status = check_trace(core);
+    if (status == GSIM_OK)
+        status = gsim_node_sets_open(&core->node_sets, &core->cluster, core->options->cluster,
+                                     core->trace, core->arena, core->log);
+    if (status == GSIM_OK)
+        status = check_sharing(core);
     if (status == GSIM_OK)
         status = gsim_loops_open(core);
     core->n_open = core->loops ? gsim_loops_count_open(core) : core->trace->n_jobs;

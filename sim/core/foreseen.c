@@ -50,10 +50,19 @@ static bool hide_iterations(struct gsim_core *core) {
     return iterations;
 }
 
+/* What the log's own scheduler did tells when jobs end. */
+static void hide_log(struct gsim_core *core) {
+    static const enum gsim_column hidden[] = {GSIM_COL_LOGGED_START_NS, GSIM_COL_LOGGED_END_NS,
+                                              GSIM_COL_LOGGED_NODES};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        core->seen.column[hidden[i]] = NULL;
+}
+
 enum gsim_status gsim_foreseen_open(struct gsim_core *core) {
     const int64_t *estimate_ns = core->trace->column[GSIM_COL_ESTIMATE_NS];
     core->seen = *core->trace;
     core->seen.service_ns = NULL;
+    hide_log(core);
     if (!estimate_ns)
         return GSIM_OK;
     enum gsim_status status = check(core, estimate_ns);

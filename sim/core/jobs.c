@@ -87,6 +87,8 @@ static inline void begin(struct gsim_core *core, gsim_slot slot, uint32_t job) {
     memset(own, 0, offsetof(struct gsim_core_job, last_ns));
     own->last_ns = core->view.now_ns;
     own->request.mem_bytes = gsim_trace_get(core->trace, GSIM_COL_MEM_BYTES, job);
+    if (gsim_rarely(core->node_sets.table != NULL))
+        own->request.nodes = gsim_node_sets_of(&core->node_sets, core->trace, job);
     if (gsim_rarely(core->context_bytes > 0))
         own->request.mem_bytes = gsim_jobs_with_context(core, own->request.mem_bytes);
 }

@@ -72,6 +72,8 @@ GSIM_APART static uint32_t usable(const struct search *s, uint32_t node) {
     uint32_t n = c->node_idle[node];
     if (s->is_plain)
         return n;
+    if (!gsim_cluster_may_use(s->request, node))
+        return 0;
     if (s->request->mem_bytes > 0) {
         int64_t host_bytes = gsim_cluster_host_free(c, node);
         n = 0;
@@ -114,13 +116,13 @@ static inline bool take_node(struct search *s, uint32_t need) {
     return true;
 }
 
-/* The number of nodes of a kind with enough memory for the request on each GPU. */
+/* The number of nodes of a kind that the request may use, with enough memory on each GPU. */
 GSIM_APART static uint32_t nodes_for(const struct search *s, const struct gsim_node_kind *kind) {
     const struct gsim_cluster *c = s->cluster;
     uint32_t gpu = c->node_first_gpu[kind->first_node];
     bool has_room = s->request->mem_bytes <= c->gpu_hbm_bytes[gpu] ||
                     c->gpu_memory[gpu] != GSIM_MEMORY_RESIDENT;
-    return has_room ? kind->count : 0;
+    return has_room && gsim_cluster_may_use(s->request, kind->first_node) ? kind->count : 0;
 }
 
 /* Takes whole nodes, the widest first, and a part of another node for the remainder. */
@@ -161,7 +163,7 @@ GSIM_APART static bool find_below_switch(struct search *s) {
         s->first_node = c->switch_first_node[i];
         s->end_node = c->switch_first_node[i + 1];
         for (uint32_t node = s->first_node; node < s->end_node; node++)
-            idle += c->node_idle[node];
+            idle += usable(s, node);
         if (idle < need || idle >= least)
             continue;
         if (find_consolidated(s, true)) {
@@ -276,6 +278,7 @@ GSIM_APART static bool find_share(struct search *s) {
          gpu != GSIM_NO_ID; gpu = gsim_index_next(&c->partial, gpu)) {
         uint32_t node = c->node_of_gpu[gpu];
         if (node < s->first_node || node >= s->end_node ||
+            !gsim_cluster_may_use(s->request, node) ||
             !gsim_cluster_has_memory(c, s->request, gpu) || c->node_cpus_free[node] < cpus)
             continue;
         s->units[s->n++] = (struct gsim_unit){gpu, 0};

@@ -313,6 +313,9 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     for (uint32_t u = 0; !why && u < n_units; u++)
         if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
             why = "the cluster has no such unit";
+        else if (!gsim_cluster_may_use(&plan->core->jobs.core[job].request,
+                                       plan->core->cluster.node_of_gpu[units[u].gpu]))
+            why = "on a GPU outside its partition or of another type";
     if (why || n_units == 0)
         return gsim_plan_broke(plan, job, "placing", why ? why : "on no unit at all");
     struct gsim_core *core = plan->core;

@@ -50,6 +50,28 @@ expect "backfilling one GPU is first come, first served" 0 "tie in mean JCT" "$g
 expect "too few jobs for intervals" 0 "no intervals: 4 jobs are too few" "$gsim" compare --policies fifo,sjf tests/golden/three.csv
 unsaid "none are shown" "95 %"
 
+# --- as logged ----------------------------------------------------------------------------------------
+# One GPU that the log's scheduler gave to whoever came first: waits 0, 90 and 180 s, mean 90 s. sjf lets c
+# (10 s) pass b (100 s): its waits are 0, 100 and 80 s, so that u's mean wait (a, b) is off by 5 s for two jobs
+# and v's (c) by 100 s for one.
+printf 'job_id,submit_s,duration_s,gpus,user,logged_start_s,logged_end_s\na,0,100,1,u,0,100\nb,10,100,1,u,100,200\nc,20,10,1,v,200,210\n' >"$tmp/logged.csv"
+one="--device ideal --nodes 1 --gpus-per-node 1 --no-what-if"
+# shellcheck disable=SC2086
+{
+    expect "the row as logged" 0 "^as logged  *1.5 min$" "$gsim" compare --policies fifo,sjf $one "$tmp/logged.csv"
+    said "a policy that did what the log did" "^fifo  *1.5 min  *+0.0 %  *0 s  *0 s  *100.0 %"
+    said "one that did not" "^sjf  *1 min  *-33.3 %  *36.7 s  *36.7 s  *66.7 %"
+    said "the verdict names the nearest" "fifo is nearest to the log: users' mean waits are off by 0 s"
+    expect "by user" 0 "^u  *2  *45 s  *45 s  *50 s$" "$gsim" compare --policies fifo,sjf $one --by user "$tmp/logged.csv"
+    expect "as data" 0 '"as_logged":{"jobs":3,"wait_mean_s":90,"policy_wait_mean_s":60,"off_by_user_s":36.6666.*"is_near":true}' "$gsim" compare --policies fifo,sjf $one --format json "$tmp/logged.csv"
+    sed 's/200,210$/2000,2010/' "$tmp/logged.csv" >"$tmp/held.csv"
+    expect "no policy comes near a log that held a job back" 0 "no policy comes near the log: under fifo" "$gsim" compare --policies fifo,sjf $one "$tmp/held.csv"
+    expect "a single policy is held against the log too" 0 "no policy comes near the log" "$gsim" compare --policies fifo $one "$tmp/held.csv"
+    expect "a shaken trace is of other jobs, the first row is not" 0 "^as logged  *1.5 min$" "$gsim" compare --policies fifo,sjf $one --shake 5% --reps 2 "$tmp/logged.csv"
+    expect "a scaled one has no log" 0 "JCT mean" "$gsim" compare --policies fifo,sjf $one --time-scale 0.5 "$tmp/logged.csv"
+    unsaid "and no such row" "as logged"
+}
+
 # twelve jobs of one second on one GPU: four at once, the others alone
 awk 'BEGIN { print "job_id,submit_s,duration_s"; for (i = 0; i < 12; i++) print "j" i "," (i < 4 ? 0 : 10 * i) ",1" }' >"$tmp/warm.csv"
 # JCTs 1, 2, 3, 4 and eight times 1: mean 18/12 = 1.5; without the first four 1, without three (4 + 8)/9,

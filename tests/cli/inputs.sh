@@ -101,7 +101,7 @@ column iterationns iterations
 column cpu cpus
 column users user
 column prio priority
-for own in node hostname color start_s x_gpu partition id; do
+for own in node hostname color start_s x_gpu id; do
     printf 'job_id,submit_s,duration_s,%s\na,0,10,2\n' "$own" >"$tmp/column.csv"
     expect "a column $own of one's own" 0 "JCT" "$gsim" --policy fifo "$tmp/column.csv"
     [ $own = x_gpu ] || expect "is said to be passed over: $own" 0 "unknown column '$own' is ignored" "$gsim" --policy fifo "$tmp/column.csv"
@@ -162,9 +162,13 @@ expect "a key of another section" 3 "\[arrival\] has no key 'jobs'" sh -c "sed '
 expect "sweep --help has the keys of a grid" 0 "gpus-per-node" "$gsim" sweep --help
 expect "and ranges" 0 "1\.\.10" "$gsim" sweep --help
 
-# The command of 'gsim import --help' that takes GPU memory from Slurm's steps, on a line of sacct's.
-"$gsim" import --help | sed -n "/awk -F'|'/,/usage.csv/p" | sed "s/.*| awk/awk/; s/>usage.csv.*//" >"$tmp/steps.sh"
-printf '12||\n12.batch|cpu=00:56:24,fs/disk=350130624578,gres/gpumem=38888M,gres/gpuutil=100,mem=10372780K\n12.extern|gres/gpumem=0\n5.0|gres/gpumem=2G\n6.0|gres/gpumem=1073741824\n' >"$tmp/steps.txt"
-expect "GPU memory of Slurm's steps" 0 "^job_id,mem_mib 12,38888 5,2048 6,1024 $" sh -c "sh '$tmp/steps.sh' <'$tmp/steps.txt' | tee '$tmp/usage.csv' | tr '\n' ' '"
-printf 'JobIDRaw|State|Submit|ElapsedRaw|AllocTRES\n12|COMPLETED|2024-03-01T00:00:00|60|gres/gpu=1\n5|COMPLETED|2024-03-01T00:00:01|60|gres/gpu=1\n' >"$tmp/slurm.txt"
-expect "as --gpu-mem has it" 0 "^5,1,60,1,2$" "$gsim" import sacct --quiet --gpu-mem "$tmp/usage.csv" "$tmp/slurm.txt"
+# --- logs with rows that cannot be read -------------------------------------------------------------
+printf 'JobIDRaw|JobName|State|Submit|Start|End|ElapsedRaw|AllocTRES|TRESUsageInMax\n12|a|b|COMPLETED|0|5|65|60|gres/gpu=1|\n12.batch|batch|COMPLETED|0|5|65|60|gres/gpu=1|cpu=00:56:24,gres/gpumem=2048M,gres/gpuutil=100,mem=10372780K\n13|c|COMPLETED|then|5|65|60|gres/gpu=1|\n' >"$tmp/slurm.txt"
+expect "GPU memory of Slurm's steps, start and end" 0 "^12,0,60,1,2,5,65$" "$gsim" import sacct --quiet "$tmp/slurm.txt"
+expect "a row that cannot be read is counted" 0 "left out 1 row (the first is line 4): the column 'Submit' has no time" "$gsim" import sacct "$tmp/slurm.txt"
+expect "an error with --strict" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" import sacct --strict "$tmp/slurm.txt"
+expect "and in a run" 3 "slurm.txt:4: column 'Submit': 'then' is not a time" "$gsim" --policy fifo "$tmp/slurm.txt"
+expect "what became of each row" 0 "^4,13,not readable,.*Submit.*,then$" sh -c "'$gsim' import sacct '$tmp/slurm.txt' --quiet --left-out '$tmp/left.csv' -o '$tmp/kept.csv' && cat '$tmp/left.csv'"
+expect "a file of something else stays" 2 "slurm.txt: it is there already; --force" "$gsim" import sacct "$tmp/slurm.txt" --left-out "$tmp/slurm.txt"
+printf 'NSYSREP' >"$tmp/run.nsys-rep"
+expect "a report of Nsight Systems" 3 "nsys export --type sqlite" "$gsim" import timeline "$tmp/run.nsys-rep" --device h200

@@ -69,12 +69,17 @@ done
 [ "$(sqlite3 "$tmp/o.db" "SELECT count(*) = 2 AND max(abs(latency_mean_s - (SELECT avg(latency_ns) / 1e9 FROM request r
     WHERE r.run_id = run.run_id))) < 1e-9 FROM run WHERE latency_mean_s > 0")" = 1 ]
 ok "their requests are in the database" $?
+# two jobs after each other, of which the log began the second 900 s later
+printf 'job_id,submit_s,duration_s,gpus,logged_start_s\na,0,3600,2,0\nb,10,3600,2,4500\nc,20,60,1,8100\n' >"$tmp/logged.csv"
+"$gsim" compare --quiet --policies fifo,sjf --gpus-per-node 2 --nodes 1 --no-what-if --db "$tmp/l.db" "$tmp/logged.csv" >"$tmp/out" 2>&1
+ok "a trace with the log's starts" $?
 for figure in $("$gsim" list figures | cut -d' ' -f1); do
     db=$tmp/a.db where=1
     case $figure in
     gantt) where="policy = 'srtf'" ;;
     heatmap | oversubscription) db=$tmp/g.db ;;
     latency_cdf) db=$tmp/o.db ;;
+    as_logged) db=$tmp/l.db ;;
     esac
     for ending in svg pdf png tex; do
         rm -f "$tmp/$figure.$ending"

@@ -6,11 +6,10 @@
 set -u
 # What is counted and drawn after the fact, or before the run; what a policy asks for an optimum.
 measures='include/gsim/result.h sim/base/pick sim/base/rng sim/base/sort sim/base/units.h sim/core/core.h sim/core/distributions sim/core/fairness sim/core/jobs.c sim/core/latency sim/core/metrics sim/core/stats'
-generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/shake traces/spec traces/values'
-# Measured speeds as a table has them: the number that policies ask for, beside the exact one that
-# jobs are charged by.
-speeds='include/gsim/job.h models/jobs/speed.c sim/api/rates'
-numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds policies/gavel/gavel policies/gavel/shares policies/gavel/optimum policies/gavel/allox policies/gavel/loop'
+generators='traces/build traces/csv.c traces/distribution traces/estimate traces/fit traces/generate traces/overlap traces/rates traces/shake traces/spec traces/values'
+numeric='policies/lib/lp policies/lib/shares policies/lib/assignment policies/lib/rounds'
+# Policies that weigh what these give: their calls have names that the check of operations knows.
+weighing='policies/gavel/gavel policies/gavel/loop policies/gavel/shares policies/gavel/allox policies/gavel/optimum'
 without_comments() {
     awk '{
         line = $0
@@ -36,7 +35,7 @@ without_comments() {
 check() {
     (cd "$1" && find include sim/base sim/api sim/core policies traces models -name '*.[ch]' -o -name '*.def' | sort | while read -r f; do
         fine=0
-        for room in $measures $generators $speeds $numeric; do
+        for room in $measures $generators $numeric $weighing; do
             case $f in "$room" | "$room".[ch] | "$room"_*) fine=1 ;; esac
         done
         [ $fine = 1 ] || ! without_comments "$f" | grep -qwE 'double|float' || echo "$f has floating point"

@@ -114,7 +114,7 @@ enum gsim_status gsim_written_read_csv(struct gsim_written *w, const char *path)
     w->path = path;
     csv->w = w;
     csv->was_known = w->has_jobs;
-    struct gsim_csv_user user = {csv, take_header, take_field, take_row};
+    struct gsim_csv_user user = {csv, take_header, take_field, take_row, NULL};
     enum gsim_status status = gsim_csv_read_file(path, &user, w->arena, w->log);
     if (status == GSIM_OK && csv->n < w->n_jobs)
         return gsim_written_broken(w, "it has %u jobs, and the file before it %u", csv->n,

@@ -14,6 +14,7 @@
 #include "sim/study/output.h"
 #include "sim/study/nsight.h"
 #include "sim/app/setup/setup.h"
+#include "traces/fates.h"
 #include "traces/profiler.h"
 #include "traces/timeline.h"
 #include "traces/read.h"
@@ -180,9 +181,9 @@ static enum gsim_status check_gpu(struct gsim_cli *cli, const char *gpu,
 /* Reads the profile of the device on which a program was measured, which is required. */
 static enum gsim_status take_device(struct gsim_cli *cli, const char *format,
                                     struct gsim_profile *out) {
-    static const enum gsim_option of_traces[] = {GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL,
-                                                 GSIM_OPT_GPU_MEM};
-    if (refuse_options(cli, of_traces, 3, "traces") != GSIM_OK)
+    static const enum gsim_option of_traces[] = {
+        GSIM_OPT_ASSUME, GSIM_OPT_BY_MODEL, GSIM_OPT_GPU_MEM, GSIM_OPT_STRICT, GSIM_OPT_LEFT_OUT};
+    if (refuse_options(cli, of_traces, 5, "traces") != GSIM_OK)
         return GSIM_USAGE;
     if (cli->n_operands != 2 || !cli->value[GSIM_OPT_DEVICE])
         return gsim_fail(cli->log, GSIM_USAGE, NULL, 0,
@@ -190,6 +191,20 @@ static enum gsim_status take_device(struct gsim_cli *cli, const char *format,
                          "-o app.csv",
                          format);
     return gsim_profile_load(cli->value[GSIM_OPT_DEVICE], cli->arena, out, cli->log);
+}
+
+/* Refuses Nsight Systems' own file, which its tools make a database of. */
+static enum gsim_status refuse_report(struct gsim_cli *cli) {
+    static const char ending[] = ".nsys-rep";
+    const char *path = cli->operand[1];
+    size_t n = strlen(path), length = sizeof ending - 1;
+    if (n < length || strcmp(path + n - length, ending) != 0)
+        return GSIM_OK;
+    return gsim_fail(cli->log, GSIM_BAD_INPUT, path, 0,
+                     "a report of Nsight Systems; gsim reads its database: nsys export --type "
+                     "sqlite --output run.sqlite %s && gsim import timeline run.sqlite --device %s "
+                     "-o app.csv",
+                     path, cli->value[GSIM_OPT_DEVICE]);
 }
 
 /* Imports a program, launch by launch. */
@@ -207,6 +222,8 @@ static enum gsim_status import_timeline(struct gsim_cli *cli) {
     if (status == GSIM_OK)
         status = gsim_timeline_init(&timeline, cli->operand[1], cli->value[GSIM_OPT_KIND],
                                     cli->arena, cli->log);
+    if (status == GSIM_OK)
+        status = refuse_report(cli);
     if (status == GSIM_OK)
         status = gsim_nsight_is_database(cli->operand[1]) ? gsim_nsight_read(&timeline)
                                                           : gsim_timeline_read(&timeline);
@@ -249,6 +266,24 @@ static enum gsim_status import_profile(struct gsim_cli *cli, const struct gsim_p
     return status != GSIM_OK ? status : closed;
 }
 
+/* Reads a trace, and writes what became of its rows beside it. */
+static enum gsim_status read_log(struct gsim_cli *cli, struct gsim_trace_options *options,
+                                 struct gsim_trace *trace) {
+    const char *path = cli->value[GSIM_OPT_LEFT_OUT];
+    struct gsim_outfile fates = {0};
+    enum gsim_status status = path ? gsim_check_own(cli, path, GSIM_FATES_HEADER) : GSIM_OK;
+    if (status == GSIM_OK && path)
+        status = gsim_outfile_open(&fates, path, cli->arena, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    options->is_lenient = !gsim_option_is_on(cli, GSIM_OPT_STRICT);
+    options->left_out = fates.file;
+    status =
+        gsim_trace_read(cli->operand[1], cli->operand[0], options, cli->arena, trace, cli->log);
+    enum gsim_status closed = path ? gsim_outfile_close(&fates, cli->log) : GSIM_OK;
+    return status != GSIM_OK ? status : closed;
+}
+
 enum gsim_status gsim_command_import(struct gsim_cli *cli) {
     struct gsim_trace trace;
     struct gsim_outfile out;
@@ -268,8 +303,7 @@ enum gsim_status gsim_command_import(struct gsim_cli *cli) {
                                                    GSIM_OPT_KIND, GSIM_OPT_SYNC_EVERY};
     if (refuse_options(cli, of_profiles, 4, "profiles (nsys, kineto, timeline)") != GSIM_OK)
         return GSIM_USAGE;
-    enum gsim_status status =
-        gsim_trace_read(cli->operand[1], cli->operand[0], &options, cli->arena, &trace, cli->log);
+    enum gsim_status status = read_log(cli, &options, &trace);
     if (status == GSIM_OK)
         status = gsim_open_output(cli, &out);
     if (status != GSIM_OK)

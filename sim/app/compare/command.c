@@ -124,6 +124,8 @@ static enum gsim_status write_all(const struct gsim_compare *c, enum gsim_output
     bool is_interrupted = false;
     enum gsim_status status =
         s ? gsim_compare_statistics(c, s) : gsim_no_memory(c->cli->log, "comparing");
+    if (status == GSIM_OK)
+        status = gsim_compare_logged(c, &s->logged);
     if (status == GSIM_OK && format == GSIM_OUTPUT_TABLE) {
         gsim_compare_write_tables(c, s);
         (void)fflush(out);

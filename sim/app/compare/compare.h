@@ -40,6 +40,36 @@ static inline const struct gsim_summary *gsim_compare_summary(const struct gsim_
     return &gsim_compare_at(c, contender, replication)->result.summary;
 }
 
+/* --- logged.c --------------------------------------------------------------------------------- */
+
+/* How far the waits of a policy are from those of the log. */
+struct gsim_from_log {
+    double wait_mean_s;
+    double users_off_s; /* mean over jobs: how far their user's mean wait is off */
+    double off_s; /* mean over jobs: how far their own wait is off */
+    double within_minute; /* share of jobs */
+    bool is_near;
+};
+
+struct gsim_logged_user;
+struct gsim_logged {
+    uint32_t n; /* jobs that began in the log and in all runs; 0: the trace has no log */
+    double wait_mean_s; /* as logged */
+    enum gsim_column owner; /* USER or VC; GSIM_COL_COUNT: the trace names neither */
+    struct gsim_logged_user *user; /* the most jobs first */
+    uint32_t n_users;
+    struct gsim_from_log policy[GSIM_MAX_COMPARED];
+};
+
+/* Of the trace as it is: changed traces have no log. */
+enum gsim_status gsim_compare_logged(const struct gsim_compare *c, struct gsim_logged *out);
+/* The row "as logged", and one for each policy; --by user adds the waits of users. */
+void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_logged *l,
+                               int width);
+void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int contender);
+/* A sentence for the verdict, of a trace with a log; NULL: no memory. */
+const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l);
+
 /* --- real.c: a run of gsim drive beside its simulation (--real) ------------------------------- */
 
 enum gsim_status gsim_compare_real(struct gsim_cli *cli, struct gsim_setup *setup);
@@ -84,6 +114,7 @@ struct gsim_comparison {
     const char *none_why; /* the reason why there are no intervals; NULL: there are */
     struct gsim_compared policy[GSIM_MAX_COMPARED];
     struct gsim_ranking ranking[GSIM_MEASURE_COUNT];
+    struct gsim_logged logged;
 };
 
 enum gsim_status gsim_compare_statistics(const struct gsim_compare *c, struct gsim_comparison *out);

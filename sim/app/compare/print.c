@@ -96,6 +96,7 @@ void gsim_compare_write_tables(const struct gsim_compare *c, const struct gsim_c
                 (long long)summaries[0]->warmup_jobs, (long long)summaries[0]->cooldown_jobs);
     gsim_write_comparison(out, summaries, c->setup->n_contenders);
     gsim_write_latencies(out, summaries, c->setup->n_contenders);
+    gsim_compare_write_logged(c, &s->logged, gsim_name_width(summaries, c->setup->n_contenders));
     if (c->setup->n_contenders > 1 || !s->none_why)
         write_intervals(c, s, gsim_name_width(summaries, c->setup->n_contenders), out);
 }
@@ -131,6 +132,7 @@ static void put_json_comparison(FILE *out, const struct gsim_compare_task *task,
     gsim_put_real(out, about->p, true);
     if (s->units == GSIM_UNITS_CHANGED)
         fprintf(out, ",\"below\":%d", about->n_below);
+    gsim_compare_put_json_logged(out, &s->logged, task->contender);
     put_json_verdict(out, verdict);
     fputc('}', out);
 }

@@ -250,8 +250,11 @@ enum gsim_status gsim_compare_verdict(const struct gsim_compare *c, const struct
         winner[m] = is_won_here ? s->ranking[m].best : -1;
         is_won |= is_won_here;
     }
-    if (v->n == 0)
-        return GSIM_OK; /* a single policy has no rank */
+    bool is_ranked = v->n > 0; /* a single policy has no rank */
+    if (s->logged.n > 0)
+        add(v, gsim_compare_say_logged(c, &s->logged));
+    if (!is_ranked)
+        return v->is_out_of_memory ? gsim_no_memory(c->cli->log, "comparing") : GSIM_OK;
     if (is_won)
         say_unsure(v);
     say_outside(v);

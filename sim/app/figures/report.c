@@ -98,8 +98,9 @@ static void note_idle(const struct gsim_cli *cli, const struct gsim_summary *con
             fprintf(cli->io->err,
                     "gsim: %s: %.0f %% of the GPU time stood idle while jobs waited that asked for "
                     "no more: the order of its queue, its placement or memory holds them up "
-                    "(idle_wanted), and its times show that as well as sharing\n",
-                    summaries[i]->policy, 100 * summaries[i]->idle_wanted);
+                    "(idle_wanted), and its times show that as well as sharing (a queue= of the "
+                    "policy, 'gsim list policies %s', lets jobs pass)\n",
+                    summaries[i]->policy, 100 * summaries[i]->idle_wanted, summaries[i]->policy);
 }
 
 /* Says where jobs waited for room on a host: fewer jobs then share GPUs than the policy would

@@ -75,6 +75,10 @@ static void add_cluster(struct hashing *h, const struct gsim_cluster_spec *clust
             add(h, "rates as %s", group->in_rates);
         if (group->nodes_per_switch)
             add(h, "switch %u", group->nodes_per_switch);
+        if (group->partitions)
+            add(h, "partitions %s", group->partitions);
+        if (group->gpu_type)
+            add(h, "gpu_type %s", group->gpu_type);
         add(h, "root %u carries %lld network %lld", group->gpus_per_root,
             (long long)group->root_bytes_per_s, (long long)group->network_bytes_per_s);
     }

@@ -117,6 +117,10 @@ static void add_group(struct listing *l, const struct gsim_cluster_spec *cluster
                    {"network_bytes_per_s", group->network_bytes_per_s}};
     add(l, owner, "device", cluster->profiles[group->device]->name,
         is_default ? "default" : "given");
+    if (group->partitions)
+        add(l, owner, "partitions", group->partitions, "given");
+    if (group->gpu_type)
+        add(l, owner, "gpu_type", group->gpu_type, "given");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         add_number(l, owner, numbers[i].key, numbers[i].value, !is_default && numbers[i].value);
 }

@@ -15,6 +15,8 @@
  *                        ; host_both_...; default: the device's host.in_bytes_per_s and so on
  *     rates_as = v100    ; its GPUs' name in --rates, default: the device's
  *     switch_nodes = 2   ; nodes below one switch, default: all of the section
+ *     partitions = gpu,long ; those that the nodes are in (column partition), default: none
+ *     gpu_type = a100    ; what jobs call these GPUs (column gpu_type), default: the device
  *
  * Nodes are numbered in the order of the sections. */
 #include "sim/app/setup/cluster_file.h"
@@ -77,6 +79,23 @@ static enum gsim_status take_rate(struct reading *r, const struct gsim_ini_entry
                      entry->value);
 }
 
+/* Names between commas, without blanks. */
+static enum gsim_status take_name(struct reading *r, const struct gsim_ini_entry *entry,
+                                  const char **out) {
+    char *names = gsim_arena_strdup(r->cli->arena, entry->value);
+    size_t n = 0;
+    if (!names)
+        return gsim_no_memory(r->cli->log, "reading a cluster");
+    for (const char *p = entry->value; *p; p++)
+        if (*p != ' ' && *p != '\t')
+            names[n++] = *p;
+    names[n] = '\0';
+    *out = names;
+    return n > 0 ? GSIM_OK
+                 : gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line, "%s: no name",
+                             entry->key);
+}
+
 static const char *const host_keys[GSIM_HOST_WAYS] = {"host_in_bytes_per_s", "host_out_bytes_per_s",
                                                       "host_both_bytes_per_s"};
 
@@ -102,6 +121,21 @@ static enum gsim_status take_link(struct reading *r, const struct gsim_ini_entry
     return status;
 }
 
+static enum gsim_status refuse_key(const struct reading *r, const struct gsim_ini_entry *entry,
+                                   const char *const *names, int n) {
+    int close = gsim_text_suggest(entry->key, names, n);
+    return gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
+                     "a node has no key '%s'; %s%s", entry->key,
+                     close >= 0
+                         ? "did you mean "
+                         : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
+                           "pcie_root_bytes_per_s, network_bytes_per_s, "
+                           "host_in_bytes_per_s, host_out_bytes_per_s, "
+                           "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as, partitions, "
+                           "gpu_type",
+                     close >= 0 ? names[close] : "");
+}
+
 static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entry *entry) {
     static const char *const names[] = {"count",
                                         "gpus",
@@ -110,6 +144,8 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "host_mem",
                                         "switch_nodes",
                                         "rates_as",
+                                        "partitions",
+                                        "gpu_type",
                                         "pcie_root_gpus",
                                         "pcie_root_bytes_per_s",
                                         "network_bytes_per_s",
@@ -117,7 +153,7 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "host_out_bytes_per_s",
                                         "host_both_bytes_per_s",
                                         "numa_gpus"};
-    enum { N_PLAIN = 7, N_NAMES = sizeof names / sizeof *names };
+    enum { N_PLAIN = 9, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
     int64_t number = 0;
     enum gsim_status status = GSIM_OK;
@@ -137,22 +173,15 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
         status = take_bytes(r, entry, &group->host_bytes);
     } else if (strcmp(entry->key, "rates_as") == 0) {
         group->in_rates = entry->value;
+    } else if (strcmp(entry->key, "partitions") == 0 || strcmp(entry->key, "gpu_type") == 0) {
+        status = take_name(r, entry, *entry->key == 'p' ? &group->partitions : &group->gpu_type);
     } else if (strcmp(entry->key, "device") == 0) {
         r->device[r->n - 1] = entry->value;
     } else {
         for (int i = N_PLAIN; i < N_NAMES; i++)
             if (strcmp(entry->key, names[i]) == 0)
                 return take_link(r, entry);
-        int close = gsim_text_suggest(entry->key, names, N_NAMES);
-        status =
-            gsim_fail(r->cli->log, GSIM_BAD_INPUT, r->path, entry->line,
-                      "a node has no key '%s'; %s%s", entry->key,
-                      close >= 0 ? "did you mean "
-                                 : "it has count, gpus, device, cpus, host_mem, pcie_root_gpus, "
-                                   "pcie_root_bytes_per_s, network_bytes_per_s, "
-                                   "host_in_bytes_per_s, host_out_bytes_per_s, "
-                                   "host_both_bytes_per_s, numa_gpus, switch_nodes, rates_as",
-                      close >= 0 ? names[close] : "");
+        status = refuse_key(r, entry, names, N_NAMES);
     }
     return status;
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the log's own scheduler did, beside what the policies do. A wait is the time from a job's
+ * submission to its first start, for the log and for policies alike. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/compare/compare.h"
+
+/* A policy is near the log when the mean waits of users are off by no more than this part of the
+ * log's mean wait, or by no more than a minute: the period of Slurm's backfill scheduler is 30 s,
+ * so that its starts are late by about that. */
+static const double NEAR = 0.2, NEAR_S = 60;
+enum { MOST_USERS = 12 };
+
+/* The jobs of one user; or all jobs, where the trace names no users. */
+struct gsim_logged_user {
+    int64_t name; /* -1: none */
+    uint32_t n;
+    double logged_s, policy_s[GSIM_MAX_COMPARED]; /* sums of waits, then means */
+};
+
+static const struct gsim_result *result_of(const struct gsim_compare *c, int contender) {
+    return &gsim_compare_at(c, contender, 0)->result;
+}
+
+/* Whether the job began in the log and in all runs. */
+static bool is_known(const struct gsim_compare *c, uint32_t job) {
+    bool is_there = gsim_trace_get(&c->traces[0], GSIM_COL_LOGGED_START_NS, job) >= 0;
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        is_there = is_there && result_of(c, i)->jobs.start_ns[job] >= 0;
+    return is_there;
+}
+
+static double wait_s(const struct gsim_trace *trace, uint32_t job, int64_t start_ns) {
+    return (double)(start_ns - trace->submit_ns[job]) / 1e9;
+}
+
+static void add_job(const struct gsim_compare *c, struct gsim_logged *l, uint32_t job) {
+    const struct gsim_trace *trace = &c->traces[0];
+    int64_t logged_ns = trace->column[GSIM_COL_LOGGED_START_NS][job];
+    int64_t name = l->owner < GSIM_COL_COUNT ? gsim_trace_get(trace, l->owner, job) : -1;
+    struct gsim_logged_user *user = &l->user[name + 1];
+    double logged_s = wait_s(trace, job, logged_ns);
+    l->n++;
+    l->wait_mean_s += logged_s;
+    user->name = name;
+    user->n++;
+    user->logged_s += logged_s;
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        double s = wait_s(trace, job, result_of(c, i)->jobs.start_ns[job]);
+        l->policy[i].wait_mean_s += s;
+        l->policy[i].off_s += fabs(s - logged_s);
+        l->policy[i].within_minute += fabs(s - logged_s) <= NEAR_S;
+        user->policy_s[i] += s;
+    }
+}
+
+static void take_means(const struct gsim_compare *c, struct gsim_logged *l) {
+    double n = l->n;
+    l->wait_mean_s /= n;
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        struct gsim_from_log *p = &l->policy[i];
+        p->wait_mean_s /= n;
+        p->off_s /= n;
+        p->within_minute /= n;
+        for (uint32_t u = 0; u < l->n_users; u++)
+            p->users_off_s += fabs(l->user[u].policy_s[i] - l->user[u].logged_s) / n;
+        p->is_near = p->users_off_s <= NEAR * l->wait_mean_s || p->users_off_s <= NEAR_S;
+    }
+}
+
+static int by_jobs(const void *a, const void *b) {
+    const struct gsim_logged_user *x = a, *y = b;
+    if (x->n != y->n)
+        return x->n < y->n ? 1 : -1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+enum gsim_status gsim_compare_logged(const struct gsim_compare *c, struct gsim_logged *out) {
+    const struct gsim_trace *trace = &c->traces[0];
+    *out = (struct gsim_logged){.owner = GSIM_COL_COUNT};
+    if (!trace->column[GSIM_COL_LOGGED_START_NS])
+        return GSIM_OK;
+    if (trace->column[GSIM_COL_USER] || trace->column[GSIM_COL_VC])
+        out->owner = trace->column[GSIM_COL_USER] ? GSIM_COL_USER : GSIM_COL_VC;
+    out->n_users = 1 + (out->owner < GSIM_COL_COUNT ? trace->names[out->owner].n : 0);
+    out->user = gsim_arena_array(c->cli->arena, out->n_users, sizeof *out->user);
+    if (!out->user)
+        return gsim_no_memory(c->cli->log, "comparing with the log");
+    for (uint32_t job = 0; job < trace->n_jobs; job++)
+        if (is_known(c, job))
+            add_job(c, out, job);
+    if (out->n > 0)
+        take_means(c, out);
+    qsort(out->user, out->n_users, sizeof *out->user, by_jobs);
+    return GSIM_OK;
+}
+
+/* --- as text ---------------------------------------------------------------------------------- */
+
+static void put_part(FILE *out, int width, double value) {
+    char text[32] = "-";
+    if (isfinite(value))
+        (void)snprintf(text, sizeof text, "%+.1f %%", 100 * value);
+    fprintf(out, " %*s", width, text);
+}
+
+static void format_time(char *text, double seconds) {
+    if (seconds == 0)
+        (void)sprintf(text, "0 s");
+    else
+        (void)gsim_format_humane(text, seconds);
+}
+
+static void put_time(FILE *out, int width, double seconds) {
+    char text[40];
+    format_time(text, seconds);
+    fprintf(out, " %*s", width, text);
+}
+
+static void write_users(const struct gsim_compare *c, const struct gsim_logged *l, int width) {
+    FILE *out = c->cli->io->out;
+    uint32_t n = 0;
+    while (n < l->n_users && l->user[n].n > 0)
+        n++;
+    fprintf(out, "\n%-*s %8s %10s", width, "mean wait", "jobs", "as logged");
+    for (int i = 0; i < c->setup->n_contenders; i++)
+        fprintf(out, " %14.14s", c->setup->contender[i].policy->name);
+    fputc('\n', out);
+    for (uint32_t u = 0; u < n && u < MOST_USERS; u++) {
+        const struct gsim_logged_user *user = &l->user[u];
+        const char *name =
+            user->name < 0 ? "(none)" : c->traces[0].names[l->owner].name[user->name];
+        fprintf(out, "%-*.*s %8u", width, width, name, user->n);
+        put_time(out, 10, user->logged_s / user->n);
+        for (int i = 0; i < c->setup->n_contenders; i++)
+            put_time(out, 14, user->policy_s[i] / user->n);
+        fputc('\n', out);
+    }
+    if (n > MOST_USERS)
+        fprintf(out, "... and %u more\n", n - MOST_USERS);
+}
+
+void gsim_compare_write_logged(const struct gsim_compare *c, const struct gsim_logged *l,
+                               int width) {
+    FILE *out = c->cli->io->out;
+    const char *by = c->cli->value[GSIM_OPT_BY];
+    if (l->n == 0)
+        return;
+    width = width < 9 ? 9 : width;
+    fprintf(out,
+            "\nas logged: %u of %u jobs; waits until the first start, and how far they are from "
+            "the log's:\n%-*s %10s %10s %12s %12s %10s\n",
+            l->n, c->traces[0].n_jobs, width, "policy", "wait mean", "off", "off by user",
+            "off by job", "in 1 min");
+    fprintf(out, "%-*s", width, "as logged");
+    put_time(out, 10, l->wait_mean_s);
+    fputc('\n', out);
+    for (int i = 0; i < c->setup->n_contenders; i++) {
+        const struct gsim_from_log *p = &l->policy[i];
+        fprintf(out, "%-*s", width, c->setup->contender[i].policy->name);
+        put_time(out, 10, p->wait_mean_s);
+        put_part(out, 10, p->wait_mean_s / l->wait_mean_s - 1);
+        put_time(out, 12, p->users_off_s);
+        put_time(out, 12, p->off_s);
+        fprintf(out, " %8.1f %%\n", 100 * p->within_minute);
+    }
+    if (by && l->owner < GSIM_COL_COUNT &&
+        strcmp(by, l->owner == GSIM_COL_USER ? "user" : "vc") == 0)
+        write_users(c, l, width);
+}
+
+/* --- as JSON and in the verdict --------------------------------------------------------------- */
+
+void gsim_compare_put_json_logged(FILE *out, const struct gsim_logged *l, int contender) {
+    const struct gsim_from_log *p = &l->policy[contender];
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {{"wait_mean_s", l->wait_mean_s},
+                  {"policy_wait_mean_s", p->wait_mean_s},
+                  {"off_by_user_s", p->users_off_s},
+                  {"off_by_job_s", p->off_s},
+                  {"within_minute", p->within_minute}};
+    if (l->n == 0)
+        return;
+    fprintf(out, ",\"as_logged\":{\"jobs\":%u", l->n);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        fprintf(out, ",\"%s\":", fields[i].name);
+        gsim_put_real(out, fields[i].value, true);
+    }
+    fprintf(out, ",\"is_near\":%s}", p->is_near ? "true" : "false");
+}
+
+const char *gsim_compare_say_logged(const struct gsim_compare *c, const struct gsim_logged *l) {
+    char off[40], wait[40];
+    int best = 0;
+    for (int i = 1; i < c->setup->n_contenders; i++)
+        if (l->policy[i].users_off_s < l->policy[best].users_off_s)
+            best = i;
+    format_time(off, l->policy[best].users_off_s);
+    format_time(wait, l->wait_mean_s);
+    const char *name = c->setup->contender[best].policy->name;
+    if (l->policy[best].is_near)
+        return gsim_arena_printf(c->cli->arena,
+                                 "%s is nearest to the log: users' mean waits are off by %s on "
+                                 "average, of %s",
+                                 name, off, wait);
+    return gsim_arena_printf(
+        c->cli->arena,
+        "no policy comes near the log: under %s, the nearest, users' mean waits are off by %s on "
+        "average, of %s, so what held jobs back there, or let them pass, is missing from these "
+        "runs (another policy, partitions, limits of users or accounts, reservations, nodes that "
+        "were down or not counted, jobs without a GPU); what a change would have done is not known "
+        "before that",
+        name, off, wait);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nodes of a group are alike, so that a set is made of whole groups. */
+#include "sim/core/node_sets.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { MOST_PAIRS = 1 << 20 };
+
+/* Whether a list such as "gpu,long" or "G1|G2" has the name. */
+static bool has_name(const char *list, const char *name, size_t length) {
+    static const char separators[] = ",|";
+    for (const char *at = list; *at; at += strspn(at, separators)) {
+        size_t n = strcspn(at, separators);
+        if (n == length && strncasecmp(at, name, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+/* Whether two lists share a name. */
+static bool meet(const char *a, const char *b) {
+    static const char separators[] = ",|";
+    for (const char *at = a; *at; at += strspn(at, separators)) {
+        size_t n = strcspn(at, separators);
+        if (n > 0 && has_name(b, at, n))
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+/* A node's type is as its cluster file says, else its device: "a100" is an a100-40 and an
+ * a100-80. */
+static bool is_of_type(const struct gsim_node_group *group, const char *types) {
+    const char *device = group->device_name;
+    if (group->gpu_type)
+        return meet(types, group->gpu_type);
+    if (!device)
+        return false;
+    return meet(types, device) || has_name(types, device, strcspn(device, "-"));
+}
+
+static const char *type_name(const struct gsim_node_group *group) {
+    const char *name = group->gpu_type ? group->gpu_type : group->device_name;
+    return name ? name : "";
+}
+
+/* The columns that the cluster can tell apart. */
+static void find_columns(struct gsim_node_sets *sets, const struct gsim_cluster_spec *spec,
+                         const struct gsim_trace *trace) {
+    for (uint32_t g = 0; g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        sets->has_partitions |= group->partitions != NULL;
+        sets->has_types |= group->gpu_type != NULL;
+        sets->has_types |= strcasecmp(type_name(group), type_name(&spec->groups[0])) != 0;
+    }
+    sets->has_partitions = sets->has_partitions && trace->column[GSIM_COL_PARTITION];
+    sets->has_types = sets->has_types && trace->column[GSIM_COL_GPU_TYPE];
+}
+
+/* A name of a single kind tells no job from another. */
+static void say_what_is_not_used(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
+                                 struct gsim_log *log) {
+    if (!sets->has_partitions && trace->column[GSIM_COL_PARTITION] &&
+        trace->names[GSIM_COL_PARTITION].n > 1)
+        gsim_warn(log, trace->path, 0,
+                  "the trace names %u partitions, the cluster none (--cluster FILE.ini, key "
+                  "partitions of a node): every job may run on every node",
+                  trace->names[GSIM_COL_PARTITION].n);
+    if (!sets->has_types && trace->column[GSIM_COL_GPU_TYPE] &&
+        trace->names[GSIM_COL_GPU_TYPE].n > 1)
+        gsim_warn(
+            log, trace->path, 0,
+            "the trace names %u types of GPU, the cluster has one (--cluster FILE.ini): every "
+            "job may run on every GPU",
+            trace->names[GSIM_COL_GPU_TYPE].n);
+}
+
+static bool is_in(const struct gsim_node_group *group, const char *partitions, const char *types) {
+    return (!partitions || (group->partitions && meet(partitions, group->partitions))) &&
+           (!types || is_of_type(group, types));
+}
+
+static struct gsim_node_set *make_set(const struct gsim_cluster *c,
+                                      const struct gsim_cluster_spec *spec, const char *partitions,
+                                      const char *types, struct gsim_arena *arena) {
+    struct gsim_node_set *set = gsim_arena_alloc(arena, sizeof *set);
+    bool *has_node = gsim_arena_array(arena, c->n_nodes, sizeof *has_node);
+    uint32_t node = 0;
+    if (!set || !has_node)
+        return NULL;
+    *set = (struct gsim_node_set){.has_node = has_node};
+    for (uint32_t g = 0; g < spec->n_groups; g++) {
+        const struct gsim_node_group *group = &spec->groups[g];
+        bool is_there = is_in(group, partitions, types);
+        set->n_gpus += is_there ? group->count * group->gpus_per_node : 0;
+        for (uint32_t i = 0; i < group->count; i++)
+            has_node[node++] = is_there;
+    }
+    return set;
+}
+
+static size_t pair_of(const struct gsim_node_sets *sets, const struct gsim_trace *trace,
+                      uint32_t job) {
+    int64_t partition = sets->has_partitions ? gsim_trace_get(trace, GSIM_COL_PARTITION, job) : -1;
+    int64_t type = sets->has_types ? gsim_trace_get(trace, GSIM_COL_GPU_TYPE, job) : -1;
+    return (size_t)(partition + 1) * sets->n_types + (size_t)(type + 1);
+}
+
+static const char *name_of(const struct gsim_trace *trace, enum gsim_column column, bool is_used,
+                           uint32_t job) {
+    int64_t name = is_used ? gsim_trace_get(trace, column, job) : -1;
+    return name >= 0 ? trace->names[column].name[name] : NULL;
+}
+
+static enum gsim_status refuse(const struct gsim_trace *trace, uint32_t job, const char *partition,
+                               const char *type, uint32_t n_gpus, struct gsim_log *log) {
+    return gsim_fail(log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, job),
+                     "job '%.64s' asks for %u GPUs%s%.64s%s%.64s; the cluster has %u such GPUs",
+                     gsim_trace_id(trace, job), gsim_trace_gpus(trace, job),
+                     partition ? " of partition " : "", partition ? partition : "",
+                     type ? " of type " : "", type ? type : "", n_gpus);
+}
+
+enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
+                                     const struct gsim_cluster *cluster,
+                                     const struct gsim_cluster_spec *spec,
+                                     const struct gsim_trace *trace, struct gsim_arena *arena,
+                                     struct gsim_log *log) {
+    *sets = (struct gsim_node_sets){.n_types = trace->names[GSIM_COL_GPU_TYPE].n + 1};
+    if (spec->is_pool)
+        return GSIM_OK;
+    find_columns(sets, spec, trace);
+    say_what_is_not_used(sets, trace, log);
+    if (!sets->has_partitions && !sets->has_types)
+        return GSIM_OK;
+    size_t n = ((size_t)trace->names[GSIM_COL_PARTITION].n + 1) * sets->n_types;
+    if (n > MOST_PAIRS)
+        return gsim_fail(log, GSIM_BAD_INPUT, trace->path, 0,
+                         "%zu pairs of a partition and a type of GPU; at most %d are told apart", n,
+                         MOST_PAIRS);
+    sets->table = gsim_arena_array(arena, n, sizeof *sets->table);
+    if (!sets->table)
+        return gsim_no_memory(log, "reading partitions");
+    for (uint32_t job = 0; job < trace->n_jobs; job++) {
+        size_t pair = pair_of(sets, trace, job);
+        const char *partition = name_of(trace, GSIM_COL_PARTITION, sets->has_partitions, job);
+        const char *type = name_of(trace, GSIM_COL_GPU_TYPE, sets->has_types, job);
+        if (pair > 0 && !sets->table[pair])
+            sets->table[pair] = make_set(cluster, spec, partition, type, arena);
+        if (pair > 0 && !sets->table[pair])
+            return gsim_no_memory(log, "reading partitions");
+        if (pair > 0 && sets->table[pair]->n_gpus < gsim_trace_gpus(trace, job))
+            (void)refuse(trace, job, partition, type, sets->table[pair]->n_gpus, log);
+    }
+    return log->n_errors > 0 ? GSIM_BAD_INPUT : GSIM_OK;
+}
+
+const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,
+                                              const struct gsim_trace *trace, uint32_t job) {
+    return sets->table ? sets->table[pair_of(sets, trace, job)] : NULL;
+}

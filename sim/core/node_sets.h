@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The nodes on which a job may run, by its partition and its type of GPU. */
+#ifndef GSIM_CORE_NODE_SETS_H
+#define GSIM_CORE_NODE_SETS_H
+
+#include "sim/core/cluster.h"
+#include "gsim/trace.h"
+
+/* Sets by pair of partition and type; a pair is a place in the table. */
+struct gsim_node_sets {
+    const struct gsim_node_set **table; /* NULL: every job may run on every node */
+    uint32_t n_types; /* entries of a row: the names of types, and none */
+    bool has_partitions, has_types; /* the columns that are used */
+};
+
+/* Builds the sets that the trace's jobs need, and refuses a job that its nodes are too few for. */
+enum gsim_status gsim_node_sets_open(struct gsim_node_sets *sets,
+                                     const struct gsim_cluster *cluster,
+                                     const struct gsim_cluster_spec *spec,
+                                     const struct gsim_trace *trace, struct gsim_arena *arena,
+                                     struct gsim_log *log);
+/* NULL: every node. */
+const struct gsim_node_set *gsim_node_sets_of(const struct gsim_node_sets *sets,
+                                              const struct gsim_trace *trace, uint32_t job);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Open addressing over (hash, index of the last row with the id). The table is freed before the
+ * trace is handed over. */
+#include "traces/repeats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct repeats {
+    struct gsim_builder *b;
+    uint64_t *table;
+    size_t buckets;
+    uint32_t *run; /* by row: how many rows before it have its id; NULL: no row was found yet */
+    bool *is_copy; /* by row: it says nothing that a row before it does not */
+    uint32_t n_copies;
+};
+
+static const char *id_of(const struct gsim_builder *b, uint32_t i) {
+    return b->id_text + b->id_at[i];
+}
+
+static enum gsim_status refuse(const struct gsim_builder *b, uint32_t i, uint32_t other) {
+    return gsim_fail(b->log, GSIM_BAD_INPUT, b->path, gsim_build_line(b, i),
+                     "column 'job_id': '%.64s' stands on line %lld already; ids must be unique",
+                     id_of(b, i), (long long)gsim_build_line(b, other));
+}
+
+static int64_t cell(const struct gsim_builder *b, enum gsim_column column, uint32_t i) {
+    return b->column[column] ? b->column[column][i] : -1;
+}
+
+static bool is_copy(const struct gsim_builder *b, uint32_t i, uint32_t other) {
+    return b->submit_ns[i] == b->submit_ns[other] && b->service_ns[i] == b->service_ns[other] &&
+           b->gpus[i] == b->gpus[other] &&
+           cell(b, GSIM_COL_LOGGED_START_NS, i) == cell(b, GSIM_COL_LOGGED_START_NS, other);
+}
+
+/* Names a run after its job, and lets it arrive when the run before it ended. */
+static bool split_off(struct repeats *r, uint32_t i, uint32_t other) {
+    struct gsim_builder *b = r->b;
+    char id[GSIM_MAX_FIELD_BYTES + 16];
+    const char *first = id_of(b, other);
+    int base = (int)(r->run[other] ? strrchr(first, '#') - first : (long)strlen(first));
+    r->run[i] = r->run[other] + 1;
+    int length = snprintf(id, sizeof id, "%.*s#%u", base, first, r->run[i] + 1);
+    if (!gsim_build_room_for_id(b, (size_t)length))
+        return false;
+    memcpy(b->id_text + b->id_used, id, (size_t)length + 1);
+    b->id_at[i] = (uint32_t)b->id_used;
+    b->id_used += (size_t)length + 1;
+    int64_t end_ns = cell(b, GSIM_COL_LOGGED_END_NS, other);
+    if (end_ns > b->submit_ns[i] && end_ns <= cell(b, GSIM_COL_LOGGED_START_NS, i))
+        b->submit_ns[i] = end_ns;
+    gsim_fates_add(&b->fates, GSIM_FATE_LESS, gsim_build_line(b, i), id,
+                   "they are further runs of jobs before them (requeued; ID#2 is the second run), "
+                   "each a job of its own that is submitted when the run before it ended",
+                   NULL);
+    return true;
+}
+
+static enum gsim_status meet(struct repeats *r, uint32_t i, uint32_t other, uint64_t *entry) {
+    struct gsim_builder *b = r->b;
+    if (!b->has_runs) {
+        (void)refuse(b, i, other);
+        return GSIM_OK; /* the remaining rows are checked as well */
+    }
+    if (!r->run) {
+        r->run = gsim_arena_array(b->arena, b->n, sizeof *r->run);
+        r->is_copy = gsim_arena_array(b->arena, b->n, sizeof *r->is_copy);
+        if (!r->run || !r->is_copy)
+            return gsim_no_memory(b->log, "looking for duplicate ids");
+    }
+    if (is_copy(b, i, other)) {
+        r->is_copy[i] = true;
+        r->n_copies++;
+        gsim_fates_add(&b->fates, GSIM_FATE_LEFT_OUT, gsim_build_line(b, i), id_of(b, i),
+                       "they repeat a row before them", NULL);
+        return GSIM_OK;
+    }
+    *entry = (*entry >> 32 << 32) | (i + 1);
+    return split_off(r, i, other) ? GSIM_OK : gsim_no_memory(b->log, "looking for duplicate ids");
+}
+
+static enum gsim_status look_at(struct repeats *r, uint32_t i) {
+    const struct gsim_builder *b = r->b;
+    const char *id = id_of(b, i);
+    uint64_t h = gsim_build_hash(id, strlen(id));
+    size_t at = h & (r->buckets - 1);
+    for (; r->table[at]; at = (at + 1) & (r->buckets - 1)) {
+        uint32_t other = (uint32_t)r->table[at] - 1;
+        const char *theirs = id_of(b, other);
+        size_t length =
+            r->run && r->run[other] ? (size_t)(strrchr(theirs, '#') - theirs) : strlen(theirs);
+        if (r->table[at] >> 32 == h >> 32 && strncmp(theirs, id, length) == 0 && !id[length])
+            return meet(r, i, other, &r->table[at]);
+    }
+    r->table[at] = (h >> 32 << 32) | (i + 1);
+    return GSIM_OK;
+}
+
+/* --- leaving copies out ----------------------------------------------------------------------- */
+
+static bool name_lines(struct gsim_builder *b) {
+    if (b->line)
+        return true;
+    b->line = gsim_arena_grow_raw(b->arena, NULL, b->capacity * sizeof *b->line);
+    for (uint32_t i = 0; b->line && i < b->n; i++)
+        b->line[i] = (uint32_t)(b->first_line + i);
+    b->is_irregular = b->line;
+    return b->line;
+}
+
+static void take_out(struct repeats *r) {
+    struct gsim_builder *b = r->b;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (r->is_copy[i])
+            continue;
+        b->submit_ns[n] = b->submit_ns[i];
+        b->service_ns[n] = b->service_ns[i];
+        b->gpus[n] = b->gpus[i];
+        b->id_at[n] = b->id_at[i];
+        b->line[n] = b->line[i];
+        for (uint8_t k = 0; k < b->n_kept; k++)
+            b->column[b->kept[k]][n] = b->column[b->kept[k]][i];
+        n++;
+    }
+    b->n = n;
+}
+
+static void check_order(struct gsim_builder *b) {
+    b->is_unsorted = false;
+    for (uint32_t i = 1; i < b->n; i++)
+        b->is_unsorted |= b->submit_ns[i] < b->submit_ns[i - 1];
+}
+
+enum gsim_status gsim_repeats_find(struct gsim_builder *builder) {
+    struct repeats r = {.b = builder, .buckets = 64};
+    int64_t errors_before = builder->log->n_errors;
+    while (r.buckets < (size_t)builder->n + builder->n / 2)
+        r.buckets *= 2;
+    r.table = gsim_arena_grow(builder->arena, NULL, 0, r.buckets * sizeof *r.table);
+    enum gsim_status status =
+        r.table ? GSIM_OK : gsim_no_memory(builder->log, "looking for duplicate ids");
+    for (uint32_t i = 0; i < builder->n && status == GSIM_OK; i++)
+        status = look_at(&r, i);
+    gsim_arena_drop(builder->arena, r.table);
+    if (status == GSIM_OK && r.n_copies > 0) {
+        if (!name_lines(builder))
+            return gsim_no_memory(builder->log, "looking for duplicate ids");
+        take_out(&r);
+    }
+    if (status == GSIM_OK && r.run)
+        check_order(builder);
+    return status == GSIM_OK && builder->log->n_errors > errors_before ? GSIM_BAD_INPUT : status;
+}
