@@ -86,11 +86,16 @@ static void on_watch(struct gsim_ctx *ctx, gsim_slot slot, enum gsim_watch_kind 
 
 /* Places the round's jobs that wait. */
 static void place(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
+    if (!gavel->has_unplaced)
+        return;
+    gavel->has_unplaced = false;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         struct gavel_job *job = &gavel->job[gavel->rounds.entry[gavel->choice[c].entry].member[0]];
         bool is_over = gavel->is_reference && (job->is_at_end || job->fails);
-        if (!job->is_active || job->is_placed || is_over ||
-            !gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
+        if (!job->is_active || job->is_placed || is_over)
+            continue;
+        gavel->has_unplaced = true;
+        if (!gsim_state_waits((enum gsim_state)ctx->view->jobs.state[job->slot]) ||
             !gsim_plan_place_on(plan, job->slot, job->units, job->gpus))
             continue;
         job->is_placed = true;

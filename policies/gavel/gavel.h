@@ -31,6 +31,7 @@ struct gavel_job {
     bool fails; /* the reference's program fails in the round: it has too few iterations */
     uint32_t gpus;
     uint32_t type; /* of the GPUs that the round gives it; GAVEL_NO_TYPE: none */
+    uint32_t round_type; /* of the choice of the round; GAVEL_NO_TYPE: it does not run */
     struct gsim_unit *units; /* these GPUs, `gpus` of them */
     double per_s[GSIM_ROUND_TYPES]; /* by device type; 0: it does not run there */
     int64_t iterations, done; /* all, and made so far */
@@ -62,10 +63,12 @@ struct gavel {
     uint32_t *arrived; /* jobs that came since the last round, in the order of the trace */
     uint32_t n_arrived, n_ever;
     uint32_t *owner; /* by GPU: the job that the round gives it to; GSIM_NO_MEMBER: none */
+    uint32_t *n_free; /* GPUs of each node that the round gives to no job */
     uint32_t by_name[GSIM_ROUND_TYPES]; /* device types in the order of their names */
     uint32_t n_types, n_gpus[GSIM_ROUND_TYPES]; /* GPUs of each type */
     enum gavel_objective objective;
     bool is_reference, is_due, is_in_round;
+    bool has_unplaced; /* jobs of the round may wait for their GPUs */
     bool sees_speed; /* false: the reference shuffles the device types */
     bool knows_speed; /* whether the objective looks at speeds */
     struct gsim_preemption way;
@@ -112,6 +115,6 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);
 /* Gives the job GPUs of the type, on as few nodes as possible. The rounds never give more than
  * there are. */
 void gavel_take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number, uint32_t type);
-void gavel_give_gpus(struct gavel *gavel, uint32_t number);
+void gavel_give_gpus(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number);
 
 #endif

@@ -74,6 +74,10 @@ static bool is_given_up(const struct gavel_job *job) {
     return job->n_failures >= MOST_FAILURES;
 }
 
+static bool has_ended(const void *arg, uint32_t number) {
+    return ((const struct gavel *)arg)->job[number].has_ended;
+}
+
 /* Counts the time of the round, and lets the jobs go that ended in it. */
 void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     if (gavel->is_reference)
@@ -82,18 +86,23 @@ void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel 
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
         count(ctx, gavel, &gavel->job[number], &gavel->choice[c]);
-        gavel->arrived[gavel->n_arrived + c] = number;
     }
+    uint32_t *gone = gavel->arrived + gavel->n_arrived, n_gone = 0;
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
-        uint32_t number = gavel->arrived[gavel->n_arrived + c];
+        uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
         struct gavel_job *job = &gavel->job[number];
-        if (is_given_up(job) && gsim_plan_decline(plan, job->slot))
+        if (is_given_up(job) && gsim_plan_decline(plan, job->slot)) {
             job->is_active = false;
-        else if (!job->has_ended)
-            continue;
-        job->has_ended = false;
-        gavel_give_gpus(gavel, number);
-        gsim_rounds_remove(&gavel->rounds, number);
+            job->has_ended = true;
+        }
+        if (job->has_ended)
+            gone[n_gone++] = number;
+    }
+    if (n_gone > 0)
+        gsim_rounds_remove(&gavel->rounds, has_ended, gavel);
+    for (uint32_t i = 0; i < n_gone; i++) {
+        gavel->job[gone[i]].has_ended = false;
+        gavel_give_gpus(ctx, gavel, gone[i]);
         gavel->is_due = true;
     }
     gavel->n_choices = 0;
@@ -190,16 +199,18 @@ void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gav
 /* Assigns GPUs: a job that goes on where it is keeps its own. */
 static void assign(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel) {
     struct gavel_job *jobs = gavel->job;
+    for (uint32_t i = 0; i < gavel->rounds.n; i++)
+        jobs[gavel->rounds.entry[i].member[0]].round_type = GAVEL_NO_TYPE;
+    for (uint32_t c = 0; c < gavel->n_choices; c++)
+        jobs[gavel->rounds.entry[gavel->choice[c].entry].member[0]].round_type =
+            gavel->choice[c].type;
     for (uint32_t i = 0; i < gavel->rounds.n; i++) {
-        uint32_t number = gavel->rounds.entry[i].member[0], type = GAVEL_NO_TYPE;
-        for (uint32_t c = 0; c < gavel->n_choices; c++)
-            if (gavel->choice[c].entry == i)
-                type = gavel->choice[c].type;
+        uint32_t number = gavel->rounds.entry[i].member[0], type = jobs[number].round_type;
         if (jobs[number].is_placed && jobs[number].type == type)
             continue;
         if (jobs[number].is_placed && ctx->view->jobs.state[jobs[number].slot] == GSIM_RUNNING)
             gavel_preempt(plan, gavel, &jobs[number]);
-        gavel_give_gpus(gavel, number);
+        gavel_give_gpus(ctx, gavel, number);
     }
     for (uint32_t c = 0; c < gavel->n_choices; c++) {
         uint32_t number = gavel->rounds.entry[gavel->choice[c].entry].member[0];
@@ -237,6 +248,7 @@ void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gave
     gavel->began_ns = ctx->view->now_ns;
     gavel->ends_ns = gavel->began_ns + gavel->round_ns;
     gavel->is_in_round = gavel->n_choices > 0;
+    gavel->has_unplaced = true;
     hold(gavel);
     if (gavel->is_in_round && !gavel->is_reference)
         gsim_plan_wake(plan, gavel->ends_ns);

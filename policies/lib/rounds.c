@@ -2,6 +2,7 @@
 #include "policies/lib/rounds.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The priority of an entry with a share that has had no time yet. */
 static const double untried = 1e9;
@@ -31,9 +32,23 @@ static bool grow(struct gsim_rounds *rounds) {
     return true;
 }
 
+/* Makes room for marks of all members up to this one. */
+static bool know_member(struct gsim_rounds *rounds, uint32_t member) {
+    if (member == GSIM_NO_MEMBER || member < rounds->n_members)
+        return true;
+    uint32_t more = member < 32 ? 64 : 2 * member;
+    bool *is_taken = gsim_arena_grow(rounds->arena, rounds->is_taken, rounds->n_members, more);
+    if (!is_taken)
+        return false;
+    rounds->is_taken = is_taken;
+    rounds->n_members = more;
+    return true;
+}
+
 struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t first,
                                          uint32_t second, uint32_t gpus) {
-    if (rounds->n == rounds->capacity && !grow(rounds))
+    if (!know_member(rounds, first) || !know_member(rounds, second) ||
+        (rounds->n == rounds->capacity && !grow(rounds)))
         return NULL;
     struct gsim_round_entry *entry = &rounds->entry[rounds->n++];
     *entry = (struct gsim_round_entry){.member = {first, second}, .gpus = gpus};
@@ -42,11 +57,13 @@ struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t fi
     return entry;
 }
 
-void gsim_rounds_remove(struct gsim_rounds *rounds, uint32_t member) {
+void gsim_rounds_remove(struct gsim_rounds *rounds,
+                        bool (*is_gone)(const void *arg, uint32_t member), const void *arg) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < rounds->n; i++) {
         const struct gsim_round_entry *entry = &rounds->entry[i];
-        if (entry->member[0] == member || entry->member[1] == member)
+        if (is_gone(arg, entry->member[0]) ||
+            (entry->member[1] != GSIM_NO_MEMBER && is_gone(arg, entry->member[1])))
             continue;
         if (kept != i)
             rounds->entry[kept] = *entry;
@@ -127,16 +144,15 @@ static void sort(const struct gsim_rounds *rounds, uint32_t type, struct ranked 
 }
 
 /* Whether a job of the entry runs already. */
-static bool is_taken(const struct gsim_rounds *rounds, const struct gsim_round_choice *choice,
-                     uint32_t n, const struct gsim_round_entry *entry) {
-    for (uint32_t c = 0; c < n; c++)
-        for (int m = 0; m < 2; m++) {
-            uint32_t member = rounds->entry[choice[c].entry].member[m];
-            if (member != GSIM_NO_MEMBER &&
-                (member == entry->member[0] || member == entry->member[1]))
-                return true;
-        }
-    return false;
+static bool is_taken(const struct gsim_rounds *rounds, const struct gsim_round_entry *entry) {
+    return rounds->is_taken[entry->member[0]] ||
+           (entry->member[1] != GSIM_NO_MEMBER && rounds->is_taken[entry->member[1]]);
+}
+
+static void take(struct gsim_rounds *rounds, const struct gsim_round_entry *entry) {
+    rounds->is_taken[entry->member[0]] = true;
+    if (entry->member[1] != GSIM_NO_MEMBER)
+        rounds->is_taken[entry->member[1]] = true;
 }
 
 static bool runs_on(const struct gsim_round_entry *entry, uint32_t type, bool needs_priority) {
@@ -153,16 +169,19 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
     struct ranked *ranked = malloc((rounds->n + 1) * sizeof *ranked);
     if (!ranked)
         return UINT32_MAX;
+    if (rounds->n_members > 0)
+        memset(rounds->is_taken, 0, rounds->n_members);
     for (uint32_t t = 0; t < rounds->n_types; t++) {
         uint32_t type = types[t], left = n_gpus[type];
         sort(rounds, type, ranked);
         for (uint32_t i = 0; i < rounds->n && left > 0; i++) {
             const struct gsim_round_entry *entry = &rounds->entry[ranked[i].entry];
             if (entry->gpus > left || !runs_on(entry, type, needs_priority) ||
-                is_taken(rounds, choice, n, entry))
+                is_taken(rounds, entry))
                 continue;
             choice[n++] = (struct gsim_round_choice){ranked[i].entry, type};
             left -= entry->gpus;
+            take(rounds, entry);
         }
     }
     free(ranked);

@@ -32,6 +32,8 @@ struct gsim_rounds {
     double time[GSIM_ROUND_TYPES]; /* of all entries since the last shares */
     struct gsim_round_entry *entry; /* in the order in which they came */
     uint32_t n, capacity;
+    bool *is_taken; /* by member, in the round that is chosen */
+    uint32_t n_members;
 };
 
 /* An entry that runs in the round. */
@@ -47,8 +49,9 @@ void gsim_rounds_open(struct gsim_rounds *rounds, struct gsim_arena *arena, uint
 /* Adds an entry without a share; the caller fills in per_s. NULL: no memory. */
 struct gsim_round_entry *gsim_rounds_add(struct gsim_rounds *rounds, uint32_t first,
                                          uint32_t second, uint32_t gpus);
-/* Removes the entries of a job. */
-void gsim_rounds_remove(struct gsim_rounds *rounds, uint32_t member);
+/* Removes the entries of jobs that are gone. */
+void gsim_rounds_remove(struct gsim_rounds *rounds,
+                        bool (*is_gone)(const void *arg, uint32_t member), const void *arg);
 /* The entry of a job, or of a pair; NULL: none. */
 struct gsim_round_entry *gsim_rounds_find(struct gsim_rounds *rounds, uint32_t first,
                                           uint32_t second);
@@ -59,9 +62,9 @@ void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *ent
  * to them. */
 void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s);
 void gsim_rounds_rank(struct gsim_rounds *rounds);
-/* Chooses the entries of a round: type after type, by priority, then deficit, then share; what does
- * not fit is passed over. needs_priority: entries without one do not run. Returns their number, or
- * UINT32_MAX if there is no memory left. choice has room for all entries. */
+/* Chooses the entries of a round: type after type, by priority, then by the time owed, then share;
+ * entries that do not fit are passed over. needs_priority: entries without one do not run. Returns
+ * their number, or UINT32_MAX if there is no memory left. choice has room for all entries. */
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, bool needs_priority,
                             struct gsim_round_choice *choice);

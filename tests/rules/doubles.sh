@@ -40,7 +40,7 @@ check() {
         done
         [ $fine = 1 ] || ! without_comments "$f" | grep -qwE 'double|float' || echo "$f has floating point"
         for room in $numeric; do
-            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nwE 'float|long double|fma|sqrt|pow|exp|log' | sed "s|^|$f has more than + - * /: |" ;; esac
+            case $f in "$room".[ch] | "$room"_*) without_comments "$f" | grep -nE '(^|[^a-z_])(float|long double)([^a-z_]|$)|(^|[^a-z_])(fma|sqrt|pow|exp|log|fabs)[fl]? *\(' | sed "s|^|$f has more than + - * /: |" ;; esac
         done
     done)
 }
