@@ -137,7 +137,7 @@ struct gsim_quote {
     const char *missing; /* the trace column that the model would need, or NULL */
 };
 
-/* Where a job might run: on so many GPUs of one device type (the number that view.cluster.type
+/* Where a job might run: on GPUs of one device type (the number that view.cluster.type
  * has), on so many nodes. */
 struct gsim_where {
     uint16_t type;

@@ -171,7 +171,7 @@ const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
                                const struct gsim_where *where);
-/* The attained service of a job that has made so many of its iterations; -1: the trace does not
+/* The attained service of a job that has made that number of its iterations; -1: the trace does not
  * give their number. */
 int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations);
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);

@@ -72,7 +72,7 @@ struct site {
     const struct gsim_profile *profile; /* of the first GPU */
     const uint16_t *types; /* the types of its GPUs, in any order, at least one */
     uint32_t n_types;
-    uint32_t n_units; /* 0: a pool, whose GPUs are those that the job asks for */
+    uint32_t n_units; /* 0: a pool, and the job has the GPUs that it asks for */
     uint32_t nodes;
     bool spans_nodes, spans_switches;
 };

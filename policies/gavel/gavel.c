@@ -13,12 +13,16 @@
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
  *
  * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
- * iterations that fit into round=, each job stops after its own, a job without shares holds its GPUs
- * and does not run, device types are walked in the order of the cluster (for isolated: shuffled by
+ * iterations that fit into round=, each job stops after its own, a job without shares holds its
+ * GPUs and does not run, device types are walked in the order of the cluster (for isolated: shuffled by
  * the generator of Python), and an idle gap counts as time that jobs have had. */
 #include <string.h>
 
 #include "policies/gavel/gavel.h"
+#include "policies/gavel/gpus.h"
+#include "policies/gavel/loop.h"
+#include "policies/gavel/optimum.h"
+#include "policies/gavel/shares.h"
 #include "sim/base/units.h"
 
 static struct gavel *own(const struct gsim_ctx *ctx) {

@@ -2,8 +2,8 @@
 /* Rounds that give each job, over time, the share of each device type that it was promised
  * (Narayanan et al., "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning Workloads",
  * OSDI 2020, section 5). An entry, a job or a pair of jobs, has a priority on each type: its share
- * over the part of the time of that type that it has had. In each round the entries with the highest
- * priorities run.
+ * over the part of the time of that type that it has had. In each round the entries with the
+ * highest priorities run.
  *
  * The order of operations is that of the authors' simulator, because ties are decided by the last
  * bit. The numbers are doubles of + - x / only, and stay in the policy. */
