@@ -138,7 +138,7 @@ struct gsim_quote {
 };
 
 /* Where a job might run: on GPUs of one device type (the number that view.cluster.type
- * has), on so many nodes. */
+ * has), and of a number of nodes. */
 struct gsim_where {
     uint16_t type;
     uint32_t gpus;

@@ -66,7 +66,7 @@ struct gsim_trace {
      * GSIM_COL_APP). NULL: no application has one; an entry NULL: this application has none. */
     const struct gsim_program *const *programs;
 
-    /* The speeds by which the work of jobs of its models is counted and charged (opaque here); NULL:
+    /* The speeds by which jobs of its models are counted and charged (opaque here); NULL:
      * the trace was read without a table. */
     const struct gsim_rates *rates;
 

@@ -7,14 +7,15 @@
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
  * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, and the shares
- * of a file, for results of other solvers. A job's speeds are those of --rates; without a row, those of its device.
+ * of a file, for results of other solvers. A job's speeds are those of --rates; without a row, those
+ * of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its
  * GPUs runs on. Jobs that came since the last shares were computed run where GPUs are left over.
  *
  * reference=gavel copies the simulator's loop: a round is as long as its slowest job takes for the
  * iterations that fit into round=, each job stops after its own, a job without shares holds its
- * GPUs and does not run, device types are walked in the order of the cluster (for isolated: shuffled by
+ * GPUs and does not run, device types are walked in the order of the cluster (isolated: shuffled by
  * the generator of Python), and an idle gap counts as time that jobs have had. */
 #include <string.h>
 

@@ -59,9 +59,9 @@ void gsim_rounds_credit(struct gsim_rounds *rounds, struct gsim_round_entry *ent
  * to them. */
 void gsim_rounds_settle(struct gsim_rounds *rounds, double since_s);
 void gsim_rounds_rank(struct gsim_rounds *rounds);
-/* Chooses the entries of a round: type after type, by priority, then what is owed, then share; what
- * does not fit is passed over. needs_priority: entries without one do not run. Returns their number,
- * or UINT32_MAX if there is no memory left. choice has room for all entries. */
+/* Chooses the entries of a round: type after type, by priority, then debt, then share; an entry
+ * that does not fit is passed over. needs_priority: entries without one do not run. Returns their
+ * number, or UINT32_MAX if there is no memory left. choice has room for all entries. */
 uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, bool needs_priority,
                             struct gsim_round_choice *choice);
