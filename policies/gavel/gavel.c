@@ -7,7 +7,7 @@
  * that are furthest behind their shares run (policies/lib/rounds.h). Shares are computed when jobs
  * came or ended, but no sooner than min_between after the last time. The objectives: those of
  * policies/lib/shares.h, AlloX, isolated (a part of the cluster for each job), fifo, and the shares
- * of a file, for results of other solvers. A job's speeds are those of --rates; without a row, those
+ * of a file of other solvers. A job's speeds are those of --rates; without a row, those
  * of its device.
  *
  * A round lasts as long as round= says, or until all its jobs have ended; a job that stays on its

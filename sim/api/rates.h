@@ -56,7 +56,7 @@ const char *gsim_device_stem(const char *name, struct gsim_arena *arena);
 /* The position of a model or a device; GSIM_NO_KIND: the table does not have it. */
 uint32_t gsim_rates_kind(const struct gsim_rates *rates, const char *model);
 uint32_t gsim_rates_device(const struct gsim_rates *rates, const char *device);
-/* The kind of a job; GSIM_NO_KIND: the trace has no table, or the table has no row for its model. */
+/* The kind of a job; GSIM_NO_KIND: the trace has no table, or the table not its model. */
 uint32_t gsim_rates_of_job(const struct gsim_trace *trace, uint32_t job);
 
 struct gsim_rated {
