@@ -3,7 +3,8 @@
  * jobs of one GPU. Jobs that wait are assigned to places in the queues of the free GPUs, so that
  * their mean time to the end is least: a job at place k from the end of a queue delays k jobs by
  * its own time. The first of each queue gets the GPU, and keeps it to its end. */
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/allox.h"
+#include "policies/gavel/optimum.h"
 #include "policies/lib/assignment.h"
 #include "sim/base/units.h"
 

@@ -20,6 +20,10 @@
 #include <string.h>
 
 #include "policies/gavel/gavel.h"
+#include "policies/gavel/gpus.h"
+#include "policies/gavel/loop.h"
+#include "policies/gavel/optimum.h"
+#include "policies/gavel/shares.h"
 #include "sim/base/units.h"
 
 static struct gavel *own(const struct gsim_ctx *ctx) {

@@ -84,37 +84,4 @@ struct gavel {
     bool has_end;
 };
 
-/* loop.c */
-/* Reads the clock: the run's own or, in the reference, the program's. */
-void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel);
-/* Counts the time of the round, and lets the jobs go that ended in it. */
-void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
-/* Adds arrivals, computes shares where they are due, and gives the GPUs of the next round. */
-void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
-void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job);
-
-/* shares.c: gives the entries their shares. */
-enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, const char *path);
-bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel);
-
-/* optimum.c: shares that are best for an objective. */
-enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel);
-/* Sets the job's weight and kind, from its gang and speeds. */
-void gavel_learn_kind(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number);
-bool gavel_optimise(struct gsim_ctx *ctx, struct gavel *gavel);
-/* Iterations to the job's end, and the time since its arrival. */
-double gavel_left(const struct gsim_ctx *ctx, const struct gavel *gavel,
-                  const struct gavel_job *job);
-double gavel_age_s(const struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number);
-
-/* allox.c: GPUs for the first of the shortest queues. */
-bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel);
-
-/* gpus.c: which GPUs of its type a job has in a round. */
-enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);
-/* Gives the job GPUs of the type, on as few nodes as possible. The rounds never give more than
- * there are. */
-void gavel_take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number, uint32_t type);
-void gavel_give_gpus(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/gpus.h"
 
 /* Puts the types into the order of their devices' names. */
 static enum gsim_status sort_types(struct gsim_ctx *ctx, struct gavel *gavel) {

@@ -3,7 +3,9 @@
  * next. */
 #include <string.h>
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/gpus.h"
+#include "policies/gavel/loop.h"
+#include "policies/gavel/shares.h"
 #include "sim/base/units.h"
 
 /* --- the end of a round ----------------------------------------------------------------------- */

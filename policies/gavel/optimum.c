@@ -4,7 +4,7 @@
  * is as large as the number of kinds of jobs, not of jobs. */
 #include <string.h>
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/optimum.h"
 #include "policies/lib/shares.h"
 #include "sim/base/units.h"
 

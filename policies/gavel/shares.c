@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/allox.h"
+#include "policies/gavel/optimum.h"
+#include "policies/gavel/shares.h"
 
 /* --- rules ------------------------------------------------------------------------------------ */
 

@@ -155,8 +155,8 @@ static enum gsim_status take_entry(struct reading *r, const struct gsim_ini_entr
                                         "numa_gpus"};
     enum { N_PLAIN = 9, N_NAMES = sizeof names / sizeof *names };
     struct gsim_node_group *group = &r->groups[r->n - 1];
-    int64_t number = 0;
     enum gsim_status status = GSIM_OK;
+    int64_t number = 0;
     if (strcmp(entry->key, "count") == 0) {
         status = take_number(r, entry, GSIM_MAX_NODES, &number);
         group->count = (uint32_t)number;
@@ -232,7 +232,7 @@ static bool is_equal(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The profile of a group, whose GPUs may have a name of their own in a table of speeds. */
+/* The profile of a group: its GPUs may have a name of their own in a table of speeds. */
 static enum gsim_status load_profile(struct reading *r, uint32_t g,
                                      const struct gsim_profile **out) {
     enum gsim_status status = gsim_set_profile(r->cli, r->device[g], out);

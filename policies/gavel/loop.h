@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The loop of rounds. */
+#ifndef GSIM_POLICIES_GAVEL_LOOP_H
+#define GSIM_POLICIES_GAVEL_LOOP_H
+
+#include "policies/gavel/gavel.h"
+
+/* Reads the clock: the run's own or, in the reference, the program's. */
+void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel);
+/* Counts the time of the round, and lets the jobs go that ended in it. */
+void gavel_end_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
+/* Adds arrivals, computes shares where they are due, and gives the GPUs of the next round. */
+void gavel_begin_round(struct gsim_ctx *ctx, struct gsim_plan *plan, struct gavel *gavel);
+void gavel_preempt(struct gsim_plan *plan, const struct gavel *gavel, struct gavel_job *job);
+
+#endif
