@@ -9,6 +9,6 @@ enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);
 /* Gives the job GPUs of the type, on as few nodes as possible. The rounds never give more than
  * there are. */
 void gavel_take_gpus(struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number, uint32_t type);
-void gavel_give_gpus(struct gavel *gavel, uint32_t number);
+void gavel_give_gpus(const struct gsim_ctx *ctx, struct gavel *gavel, uint32_t number);
 
 #endif

@@ -95,9 +95,8 @@ static void walk(struct pager *all, int n, double root) {
         double step_s = 1e30, rate[MOST];
         for (int i = 0; i < n; i++) {
             struct pager *p = &all[i];
-            rate[i] = p->iterations == 0 || p->submit_s > now_s
-                          ? 0
-                          : rate_of(p, all, n, now_s, root);
+            rate[i] =
+                p->iterations == 0 || p->submit_s > now_s ? 0 : rate_of(p, all, n, now_s, root);
             double ends_s = rate[i] > 0 ? p->left / rate[i] : p->submit_s - now_s;
             if (p->iterations > 0 && ends_s < step_s)
                 step_s = ends_s;
