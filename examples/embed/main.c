@@ -13,7 +13,8 @@ static enum gsim_status run(const struct gsim_policy *policy, const struct gsim_
     struct gsim_arena *arena = gsim_arena_new();
     struct gsim_params params;
     struct gsim_result result = {0};
-    enum gsim_status status = gsim_params_init(&params, policy->name, policy->params, arena, log);
+    enum gsim_status status =
+        gsim_params_init(&params, policy->name, policy->params, arena, log);
     if (status == GSIM_OK)
         status = gsim_run(&(struct gsim_run_options){.trace = trace,
                                                      .cluster = cluster,
