@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_GAVEL_ALLOX_H
 #define GSIM_POLICIES_GAVEL_ALLOX_H
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/state.h"
 
 bool gavel_queue(struct gsim_ctx *ctx, struct gavel *gavel);
 

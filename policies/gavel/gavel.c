@@ -19,7 +19,7 @@
  * shuffled by the generator of Python), and an idle gap counts as time that jobs have had. */
 #include <string.h>
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/state.h"
 #include "policies/gavel/gpus.h"
 #include "policies/gavel/loop.h"
 #include "policies/gavel/optimum.h"

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_GAVEL_GPUS_H
 #define GSIM_POLICIES_GAVEL_GPUS_H
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/state.h"
 
 enum gsim_status gavel_open_gpus(struct gsim_ctx *ctx, struct gavel *gavel);
 /* Gives the job GPUs of the type, on as few nodes as possible. The rounds never give more than

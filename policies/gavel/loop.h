@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_GAVEL_LOOP_H
 #define GSIM_POLICIES_GAVEL_LOOP_H
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/state.h"
 
 /* Reads the clock: the run's own or, in the reference, the program's. */
 void gavel_read_clock(const struct gsim_ctx *ctx, struct gavel *gavel);

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_GAVEL_OPTIMUM_H
 #define GSIM_POLICIES_GAVEL_OPTIMUM_H
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/state.h"
 
 enum gsim_status gavel_open_optimum(struct gsim_ctx *ctx, struct gavel *gavel);
 /* Sets the job's weight and kind, from its gang and speeds. */

@@ -3,7 +3,7 @@
 #ifndef GSIM_POLICIES_GAVEL_SHARES_H
 #define GSIM_POLICIES_GAVEL_SHARES_H
 
-#include "policies/gavel/gavel.h"
+#include "policies/gavel/state.h"
 
 enum gsim_status gavel_read_shares(struct gsim_ctx *ctx, struct gavel *gavel, const char *path);
 bool gavel_share_out(struct gsim_ctx *ctx, struct gavel *gavel);

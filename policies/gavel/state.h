@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of gavel share: its jobs and GPUs. */
-#ifndef GSIM_POLICIES_GAVEL_GAVEL_H
-#define GSIM_POLICIES_GAVEL_GAVEL_H
+#ifndef GSIM_POLICIES_GAVEL_STATE_H
+#define GSIM_POLICIES_GAVEL_STATE_H
 
 #include "policies/lib/python_shuffle.h"
 #include "policies/lib/rounds.h"
