@@ -41,7 +41,7 @@ struct gsim_rates {
     const uint32_t *first; /* by kind * n_devices + device: its first row; one more at the end */
 };
 
-enum { GSIM_NO_KIND = UINT32_MAX };
+#define GSIM_NO_KIND UINT32_MAX
 
 /* value * 2^exponent. */
 struct gsim_tempo gsim_tempo_of(uint64_t value, int exponent);
