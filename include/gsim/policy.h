@@ -166,7 +166,7 @@ int64_t gsim_ask_back_ns(const struct gsim_ctx *ctx, gsim_slot job, const struct
 enum gsim_status gsim_ask_layout(const struct gsim_ctx *ctx, uint32_t gpu, const char *layout,
                                  struct gsim_partition *out, struct gsim_log *log);
 /* The name of a device type, as tables have it: of a device of a file, the name of the file. NULL:
- * there is no such type, or no memory. */
+ * there is no such type, the cluster's description does not name it, or no memory. */
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type);
 /* How fast the job would run there alone, by the code that charges it. */
 struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,

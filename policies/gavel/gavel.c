@@ -140,6 +140,12 @@ static bool has_run_out(const struct gsim_ctx *ctx, const struct gavel *gavel) {
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct gavel *gavel = own(ctx);
+    if (ctx->view->cluster.n_failures > 0) {
+        ctx->status = gsim_fail(ctx->log, GSIM_USAGE, NULL, 0,
+                                "gavel has no rule for nodes that fail: its shares and rounds are "
+                                "of all GPUs; run it without --mtbf");
+        return;
+    }
     if (gavel->is_reference && stop_reached(plan, gavel))
         return;
     bool is_over = has_run_out(ctx, gavel);
@@ -224,7 +230,7 @@ const struct gsim_policy gsim_policy_gavel = {
     .paper = "Narayanan et al., OSDI 2020",
     .deviations =
         "of equally good shares those of policies/lib/shares.h are taken; no pairs but in "
-        "shares of a file; costs and SLOs are not considered",
+        "shares of a file; costs and SLOs are not considered; nodes that fail are refused",
     .references = 1u << GSIM_REFERENCE_GAVEL,
     .params = params,
     .state_size = sizeof(struct gavel),

@@ -7,8 +7,9 @@
 A seed draws a cluster (kinds of nodes, devices, switches, PCIe roots, hosts, failures), a trace (any
 columns) and a policy with any of its settings, which are read from the program's own lists. A run may
 refuse its inputs (exit codes 2 and 3); whatever else is not a run that ends and passes the check is a
-finding. Its folder is kept, with the command in `cmd`. Without --first the seeds begin at the clock, so
-that each day tries others; a seed draws one case on every machine.
+finding. Its folder is kept, with the command in `cmd`. A run that takes longer than --limit is named and
+kept too, and fails nothing: how long that is depends on the machine. Without --first the seeds begin at
+the clock, so that each day tries others; a seed draws one case on every machine.
 """
 import argparse
 import collections
@@ -241,6 +242,8 @@ def try_seed(gsim, seed, lists, folder, limit):
     code, said = ran([gsim, *case.words], folder, limit, "run.json")
     if code in REFUSALS or (code == 1 and HOPELESS in said and case.is_hopeless):
         return "refused", said
+    if code == 124:
+        return "slow", said
     if code != 0:
         return "found", f"exit {code}: {said}"
     # the database first: it says of which run the others are
@@ -266,7 +269,7 @@ def main():
         counts[kind] += 1
         if kind == "refused":
             why[re.sub(r"[0-9.]+|'[^']*'", "#", text)] += 1
-        if kind == "found":
+        if kind in ("found", "slow"):
             kept = os.path.join(args.keep, str(seed))
             shutil.rmtree(kept, ignore_errors=True)
             shutil.move(folder, kept)
@@ -277,7 +280,8 @@ def main():
     if args.why:
         for text, n in why.most_common():
             print(f"# refused {n}: {text}")
-    print(f"# {counts['run']} runs, {counts['refused']} refused, {counts['found']} findings")
+    print(f"# {counts['run']} runs, {counts['refused']} refused, {counts['found']} findings, "
+          f"{counts['slow']} without an end in {args.limit:g} s")
     print(f"{'not ok' if counts['found'] else 'ok'} random runs from seed {args.first} on hold the rules")
     enough = counts["run"] * 3 >= args.runs
     print(f"{'ok' if enough else 'not ok'} most of them are no refusals")

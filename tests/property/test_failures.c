@@ -58,10 +58,28 @@ static void check_shares(const struct gsim_summary *summary) {
     assert_true(summary->gpu_busy + summary->gpu_down <= 1 + 1e-12);
 }
 
+/* Gavel's rounds are of all GPUs. */
+static bool refuses_failures(const char *policy) {
+    return strcmp(policy, "gavel") == 0;
+}
+
+static void test_a_policy_that_refuses(void **state) {
+    (void)state;
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
+    struct test_run how = failing(&trace, "gavel", 1);
+    struct gsim_log *log = gsim_arena_alloc(arena, sizeof *log);
+    struct gsim_result result;
+    assert_int_equal(test_try(&how, arena, &result, log), GSIM_USAGE);
+    assert_non_null(strstr(log->errors[0].text, "without --mtbf"));
+    gsim_arena_free(arena);
+}
+
 static void test_every_policy(void **state) {
     (void)state;
     for (size_t p = 0; p < N_POLICIES; p++)
-        for (int64_t seed = 1; seed <= (TEST_FEWER > 1 ? 1 : 5); seed++) {
+        for (int64_t seed = 1; seed <= (TEST_FEWER > 1 ? 1 : 5) && !refuses_failures(policies[p]);
+             seed++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
             struct test_run how = failing(&trace, policies[p], seed);
@@ -86,8 +104,9 @@ static void test_managed_memory(void **state) {
     (void)state;
     static const char *const sets[] = {"memory=uvm", NULL};
     for (size_t p = 0; p<N_POLICIES; p += TEST_FEWER> 1 ? 3 : 1)
-        for (int64_t seed = 1;
-             seed <= (TEST_FEWER > 1 ? 1 : 3) && test_knows(policies[p], "memory"); seed++) {
+        for (int64_t seed = 1; seed <= (TEST_FEWER > 1 ? 1 : 3) &&
+                               test_knows(policies[p], "memory") && !refuses_failures(policies[p]);
+             seed++) {
             struct gsim_arena *arena = gsim_arena_new();
             struct gsim_trace trace = test_read("traces/samples/cluster.csv", arena);
             int64_t *mem_bytes = gsim_arena_array(arena, trace.n_jobs, sizeof *mem_bytes);
@@ -308,6 +327,7 @@ static void test_jobs_that_failures_never_let_finish(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy),
+        cmocka_unit_test(test_a_policy_that_refuses),
         cmocka_unit_test(test_managed_memory),
         cmocka_unit_test(test_checkpoints),
         cmocka_unit_test(test_what_moved_stays_counted),

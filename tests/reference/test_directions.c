@@ -174,6 +174,19 @@ static const struct direction directions[] = {
      {{LATENCY, 0, LATER}, {END, 1, SOONER}},
      2},
     {"reef", "padding", "off", "on", NULL, INFERENCES, 1, 1, {{END, 1, SOONER}}, 1},
+
+    /* behind a job that has no room, one that has */
+    {"reef",
+     "queue",
+     "fifo",
+     "backfill",
+     NULL,
+     "a,0,,1,50,1000,,1,,100,,,,,,\n"
+     "b,1,,1,10,1000,,1,,100,,,,,,\nc,2,,1,10,1000,,1,,20,,,,,,\n",
+     1,
+     1,
+     {{START, 2, SOONER}},
+     1},
 };
 
 enum { DIRECTIONS = sizeof directions / sizeof *directions };

@@ -101,14 +101,16 @@ static enum gsim_status simulate(const struct real *r, const struct gsim_trace *
 
 /* The trace with the times that jobs really had their GPUs. */
 static enum gsim_status simulate_observed(struct real *r) {
-    struct gsim_trace trace = r->setup->trace;
-    int64_t *service_ns = gsim_arena_array(r->cli->arena, trace.n_jobs, sizeof *service_ns);
-    if (!service_ns)
+    const uint32_t n = r->setup->trace.n_jobs;
+    struct gsim_trace *trace = gsim_arena_alloc(r->cli->arena, sizeof *trace);
+    int64_t *service_ns = gsim_arena_array(r->cli->arena, n, sizeof *service_ns);
+    if (!trace || !service_ns)
         return gsim_no_memory(r->cli->log, "comparing");
-    for (uint32_t job = 0; job < trace.n_jobs; job++)
+    for (uint32_t job = 0; job < n; job++)
         service_ns[job] = r->jobs[job].ran_ns;
-    trace.service_ns = service_ns;
-    return simulate(r, &trace, &r->observed);
+    *trace = r->setup->trace; /* the result refers to it */
+    trace->service_ns = service_ns;
+    return simulate(r, trace, &r->observed);
 }
 
 static enum gsim_status simulate_both(struct real *r) {
