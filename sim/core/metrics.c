@@ -175,10 +175,11 @@ void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     gsim_job_account(core, slot);
     record(core, slot, gsim_attained_ns(&core->view, slot), false);
     record_costs(core, slot);
-    if (!own->is_admitted)
-        return;
-    gsim_job_book_busy(core, slot);
-    note_end(core, true);
+    if (own->is_admitted)
+        gsim_job_book_busy(core, slot);
+    /* a job that waits now may have held GPUs since the last end */
+    if (core->metrics.start_ns[core->jobs.job[slot]] >= 0)
+        note_end(core, true);
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */

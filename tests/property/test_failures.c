@@ -190,6 +190,38 @@ static void test_what_moved_stays_counted(void **state) {
 
 /* Two jobs of 1 s, and one that comes when all is over for them; the run ends before it does, on a
  * cluster that is mostly down. Shares are of the time until the last end, so they stay below 1. */
+/* The node is down when most of the runs are cut: a job that has held it since the other's end waits
+ * then, and the GPU time that it held is part of the run. */
+static void test_shares_where_a_job_waits_at_the_cut(void **state) {
+    static const int64_t submit[] = {0, 0}, service[] = {S, 100000 * S};
+    static const uint32_t ids[] = {0, 0}, order[] = {0, 1};
+    (void)state;
+    struct gsim_trace trace = {.path = "by hand",
+                               .format = "test",
+                               .n_jobs = 2,
+                               .id_text = "",
+                               .id_at = ids,
+                               .order = order,
+                               .submit_ns = submit,
+                               .service_ns = service};
+    for (int64_t seed = 1; seed <= 20; seed++) {
+        struct gsim_arena *arena = gsim_arena_new();
+        struct test_run how = failing(&trace, "fifo", seed);
+        trace.n_jobs = 2;
+        how.nodes = 1;
+        how.mtbf_ns = 10 * S;
+        how.mttr_ns = 20 * S;
+        how.until_ns = 3000 * S;
+        struct gsim_result result;
+        struct gsim_log log = {0};
+        (void)test_try(&how, arena, &result, &log); /* it is cut short */
+        assert_int_equal(log.n_errors, 0);
+        assert_int_equal(result.summary.unfinished, 1);
+        check_shares(&result.summary);
+        gsim_arena_free(arena);
+    }
+}
+
 static void test_shares_of_a_run_that_is_cut(void **state) {
     static const int64_t submit[] = {5 * S, 5 * S, 4000 * S}, service[] = {S, S, S};
     static const uint32_t ids[] = {0, 0, 0}, order[] = {0, 1, 2};
@@ -332,6 +364,7 @@ int main(void) {
         cmocka_unit_test(test_checkpoints),
         cmocka_unit_test(test_what_moved_stays_counted),
         cmocka_unit_test(test_shares_of_a_run_that_is_cut),
+        cmocka_unit_test(test_shares_where_a_job_waits_at_the_cut),
         cmocka_unit_test(test_gang_rr_leaves_failed_nodes),
         cmocka_unit_test(test_nobody_is_placed),
         cmocka_unit_test(test_jobs_that_failures_never_let_finish),
