@@ -96,9 +96,14 @@ done
 # Durations lie far apart, so that no delay of the machine makes another job the shortest.
 printf 'job_id,submit_s,duration_s,gpus\na,0,20,1\nb,2,60,1\nc,4,3,1\n' >"$tmp/apart.csv"
 run --speed-up 30 --gpus 0 --policy srtf --set preempt=restart "$tmp/apart.csv"
-"$gsim" compare --quiet --real r.db --set preempt=restart --device ideal --format json apart.csv >beside.json 2>log
+"$gsim" compare --quiet --real r.db --device ideal --format json apart.csv >beside.json 2>log
 check "srtf: jobs start and stop as in a simulation with their times" "a,c,b 0" "$(beside "select group_concat(x) ||
     ' ' || sum(d) from (select v->>'job' as x, v->>'stops' <> v->>'observed_stops' as d from job order by v->>'start_s')")"
+"$gsim" compare --quiet --real r.db --device ideal apart.csv >as_run 2>log
+"$gsim" compare --quiet --real r.db --device ideal --set preempt=restart apart.csv >again 2>log
+"$gsim" compare --quiet --real r.db --device ideal --set preempt=discard apart.csv >other 2>log
+cmp as_run again && ! cmp -s as_run other
+say "the simulation has the run's settings, but for those given" $?
 run --speed-up 60 --gpus 0 --policy srtf --set preempt=discard "$tmp/s.csv"
 check "a job that is discarded begins anew" 1 "$(ask "select starts > 1 and ran_ns > service_ns from real_job where job_id = 'a'")"
 check "after all that nothing is left" 0 "$(gone 5)"

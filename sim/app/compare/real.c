@@ -7,6 +7,7 @@
  * state was saved or came back (overhead), and of the time in which it waited (queueing). Where
  * jobs share GPUs, the time that a job took there has its neighbours in it and is no duration:
  * there is no second simulation, and the difference on the GPUs is called sharing. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <string.h>
 
@@ -37,10 +38,34 @@ struct real {
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
+static bool is_set(const struct gsim_cli *cli, const char *setting) {
+    size_t key = strcspn(setting, "=") + 1;
+    for (const char *const *set = cli->repeats[GSIM_OPT_SET]; *set; set++)
+        if (strncmp(*set, setting, key) == 0)
+            return true;
+    return false;
+}
+
+/* The simulation has the run's settings, but for those given here. */
+static void take_settings(struct gsim_cli *cli, char *settings) {
+    const char **set = cli->repeats[GSIM_OPT_SET];
+    uint32_t n = 0;
+    char *rest = NULL;
+    while (set[n])
+        n++;
+    for (char *line = strtok_r(settings, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (n < GSIM_MAX_REPEATS && !is_set(cli, line))
+            set[n++] = line;
+    if (n > 0)
+        cli->value[GSIM_OPT_SET] = set[n - 1];
+}
+
 static enum gsim_status find_run(struct real *r, struct gsim_db *db) {
     struct gsim_cli *cli = r->cli;
     enum gsim_status status =
         gsim_db_real_find(db, cli->value[GSIM_OPT_POLICIES], &r->run, cli->log);
+    if (status == GSIM_OK)
+        take_settings(cli, r->run.settings);
     if (status != GSIM_OK || cli->value[GSIM_OPT_GPUS_PER_NODE] || cli->value[GSIM_OPT_CLUSTER])
         return status;
     uint32_t n_gpus = 1;

@@ -140,6 +140,14 @@ static const char *numbers(struct drive *d) {
     return text;
 }
 
+static const char *settings(const struct gsim_cli *cli) {
+    const char *const *set = cli->repeats[GSIM_OPT_SET];
+    const char *text = "";
+    for (; *set && text; set++)
+        text = gsim_arena_printf(cli->arena, "%s%s%s", text, *text ? "\n" : "", *set);
+    return text;
+}
+
 static enum gsim_status begin_rows(struct drive *d) {
     struct gsim_cli *cli = d->cli;
     d->executor.on_end = keep;
@@ -149,11 +157,12 @@ static enum gsim_status begin_rows(struct drive *d) {
     struct gsim_db_real run = {.policy = d->setup->contender[0].policy->name,
                                .argv = gsim_typed_command(cli, GSIM_OPT_COUNT),
                                .trace = d->setup->trace_path,
+                               .settings = settings(cli),
                                .gpus = numbers(d),
                                .device = d->executor.is_dry ? "dry run" : d->gpus.product,
                                .speed_up = d->executor.speed_up,
                                .is_dry = d->executor.is_dry};
-    if (!run.argv || !run.gpus)
+    if (!run.argv || !run.gpus || !run.settings)
         return gsim_no_memory(cli->log, "writing a database");
     enum gsim_status status = gsim_db_open(cli->value[GSIM_OPT_DB], cli->arena, &d->db, cli->log);
     return status == GSIM_OK ? gsim_db_real_begin(d->db, &run, &d->real_run, cli->log) : status;

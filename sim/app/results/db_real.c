@@ -38,9 +38,9 @@ static enum gsim_status finish(struct gsim_db *db, sqlite3_stmt *statement, stru
 enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_real *run, int64_t *id,
                                     struct gsim_log *log) {
     sqlite3_stmt *statement =
-        prepare(db, "INSERT INTO real_run (started_at, host, program, policy, argv, trace, gpus, "
-                    "device, is_dry, speed_up, status) VALUES (strftime('%Y-%m-%dT%H:%M:%SZ'), ?, "
-                    "?, ?, ?, ?, ?, ?, ?, ?, 'running')");
+        prepare(db, "INSERT INTO real_run (started_at, host, program, policy, settings, argv, "
+                    "trace, gpus, device, is_dry, speed_up, status) VALUES "
+                    "(strftime('%Y-%m-%dT%H:%M:%SZ'), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running')");
     char host[256] = "", program[64];
     int at = 1;
     (void)gethostname(host, sizeof host - 1);
@@ -48,6 +48,7 @@ enum gsim_status gsim_db_real_begin(struct gsim_db *db, const struct gsim_db_rea
     bind_text(statement, at++, host);
     bind_text(statement, at++, program);
     bind_text(statement, at++, run->policy);
+    bind_text(statement, at++, run->settings);
     bind_text(statement, at++, run->argv);
     bind_text(statement, at++, run->trace);
     bind_text(statement, at++, run->gpus);
@@ -95,7 +96,7 @@ enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *ho
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const char *text_of(struct gsim_db *db, sqlite3_stmt *statement, int at) {
+static char *text_of(struct gsim_db *db, sqlite3_stmt *statement, int at) {
     const char *text = (const char *)sqlite3_column_text(statement, at);
     return gsim_arena_strdup(db->arena, text ? text : "");
 }
@@ -108,8 +109,9 @@ static int64_t number_of(sqlite3_stmt *statement, int at) {
 enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
                                    struct gsim_db_real_found *out, struct gsim_log *log) {
     sqlite3_stmt *statement =
-        prepare(db, "SELECT real_run, policy, argv, gpus, device, started_at FROM real_run WHERE "
-                    "status = 'done' AND (?1 IS NULL OR policy = ?1) ORDER BY real_run DESC LIMIT "
+        prepare(db, "SELECT real_run, policy, argv, gpus, device, started_at, settings FROM "
+                    "real_run WHERE status = 'done' AND (?1 IS NULL OR policy = ?1) ORDER BY "
+                    "real_run DESC LIMIT "
                     "1");
     bind_text(statement, 1, policy);
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
@@ -119,7 +121,8 @@ enum gsim_status gsim_db_real_find(struct gsim_db *db, const char *policy,
                                            .argv = text_of(db, statement, 2),
                                            .gpus = text_of(db, statement, 3),
                                            .device = text_of(db, statement, 4),
-                                           .started_at = text_of(db, statement, 5)};
+                                           .started_at = text_of(db, statement, 5),
+                                           .settings = text_of(db, statement, 6)};
     (void)sqlite3_finalize(statement);
     if (code == SQLITE_DONE)
         return gsim_fail(log, GSIM_BAD_INPUT, db->path, 0,

@@ -9,6 +9,7 @@
 
 struct gsim_db_real {
     const char *policy, *argv, *trace; /* texts; the trace's path */
+    const char *settings; /* its --set, one a line */
     const char *gpus; /* their numbers on the machine: "0,1" */
     const char *device; /* their product, or "dry run" */
     int64_t speed_up;
@@ -29,6 +30,7 @@ enum gsim_status gsim_db_real_end(struct gsim_db *db, int64_t id, const char *ho
 struct gsim_db_real_found {
     int64_t id;
     const char *policy, *argv, *gpus, *device, *started_at;
+    char *settings; /* its --set, one a line */
 };
 
 /* The latest run that came to its end, of this policy or of any (NULL). */
