@@ -52,6 +52,20 @@ static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel
                                 gsim_trace_id(ctx->view->trace, ctx->view->jobs.index[job->slot]));
 }
 
+/* A gang runs on GPUs of one type. The program that the reference copies lets such a job wait. */
+static void refuse_wide(struct gsim_ctx *ctx, const struct gavel *gavel, uint32_t number) {
+    const struct gsim_trace *trace = ctx->view->trace;
+    uint32_t most = 0, gpus = gavel->job[number].gpus;
+    for (uint32_t type = 0; type < gavel->n_types; type++)
+        most = gavel->n_gpus[type] > most ? gavel->n_gpus[type] : most;
+    if (gpus <= most || gavel->is_reference)
+        return;
+    ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, trace->path, gsim_trace_line(trace, number),
+                            "job '%s' asks for %u GPUs; gavel runs a gang on one type of device, "
+                            "and no type of the cluster has more than %u",
+                            gsim_trace_id(trace, number), gpus, most);
+}
+
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
     struct gavel *gavel = own(ctx);
     uint32_t number = ctx->view->jobs.index[slot];
@@ -68,6 +82,7 @@ static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
         job->units = gsim_arena_array(ctx->arena, job->gpus, sizeof *job->units);
     if (!job->units)
         ctx->status = gsim_no_memory(ctx->log, "scheduling");
+    refuse_wide(ctx, gavel, number);
     learn_speeds(ctx, gavel, job);
     gavel_learn_kind(ctx, gavel, number);
     gavel->arrived[gavel->n_arrived++] = number;

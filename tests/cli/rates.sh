@@ -96,6 +96,10 @@ expect "a table without models" 3 "no column 'model'" run --rates "$tmp/bad.csv"
 printf 'device,model,gpus,speed\nideal,m,1,3\n' >"$tmp/bad.csv"
 expect "a column that it does not have" 3 "has no column 'speed'" run --rates "$tmp/bad.csv"
 trace a,0,8,m,7
+printf '[node a]\ngpus = 2\ndevice = ideal\n[node b]\ngpus = 2\ndevice = h200\n' >"$tmp/two.ini"
+printf 'job_id,submit_s,duration_s,gpus\na,0,5,1\nb,1,5,3\n' >"$tmp/wide.csv"
+expect "a gang that no type of device has room for" 3 "wide.csv:3: job 'b' asks for 3 GPUs; gavel runs a gang on one type" \
+    "$gsim" run --policy gavel --cluster "$tmp/two.ini" "$tmp/wide.csv"
 expect "a gang that is wider than any row" 3 "asks for 8 GPUs; the widest row of model 'm' in .*rates.csv has 4" \
     run --rates "$tmp/rates.csv"
 table zero.csv fast,m,1,0.7 slow,m,1,0

@@ -196,8 +196,8 @@ class Case:
             mtbf_s = max(mtbf_s, 300)  # the way back from storage takes a minute
         self.fails = some(rng, 0.25)
         # what is discarded at each slice, or paged over a slow root, is not done within a slice
-        self.is_hopeless = (self.fails and mtbf_s < 200) or (
-            self.pages and ("preempt=discard" in self.sets or "1 GB/s" in self.files["cluster.ini"]))
+        self.is_hopeless = ((self.fails and mtbf_s < 200) or "preempt=discard" in self.sets
+                            or (self.pages and "1 GB/s" in self.files["cluster.ini"]))
         if self.fails:
             words += ["--mtbf", f"{mtbf_s:.3f}s",
                       "--mttr", f"{self.scale * rng.choice([0.01, 0.1, 2]):.3f}s"]
