@@ -4,30 +4,17 @@
 # $1 is gsim.
 set -u
 gsim=$1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. tests/support/check.sh
 
-expect() { # name, code, pattern, command
-    name=$1 code=$2 pattern=$3
-    shift 3
-    "$@" >"$tmp/out" 2>&1
-    got=$?
-    if [ $got -eq "$code" ] && grep -q -e "$pattern" "$tmp/out"; then
-        echo "ok $name"
-    else
-        echo "not ok $name (exit $got, expected $code and '$pattern')"
-        sed 's/^/# /' "$tmp/out" | head -5
-    fi
-}
 ends() { # name, the ends in seconds, arguments
     name=$1 wanted=$2
     shift 2
     rm -f "$tmp/jobs.csv"
-    "$gsim" run --policy fifo --quiet --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/out" 2>&1
+    "$gsim" run --policy fifo --quiet --jobs-csv "$tmp/jobs.csv" "$@" >"$tmp/log" 2>&1
     got=$(awk -F, 'NR > 1 { printf "%s%s", (NR > 2 ? " " : ""), $4 }' "$tmp/jobs.csv")
     if [ "$got" = "$wanted" ]; then echo "ok $name"; else
         echo "not ok $name: '$got' instead of '$wanted'"
-        sed 's/^/# /' "$tmp/out" | head -5
+        sed 's/^/# /' "$tmp/log" | head -5
     fi
 }
 table() { # file, rows
@@ -131,7 +118,7 @@ one_row() { # trace, cluster, policy, name of its jobs and shares
     shares=$shared/visible/allocations/gavel.$4.$3.csv.gz
     set -- "$1" "$2" "$3" "$4" "$(if [ -e "$shares" ]; then echo "shares=$shares"; else echo "kind=rule"; fi)"
     GSIM=$gsim JOBS_CSV=$tmp/own.csv sh "$(dirname "$0")/../../experiments/elastic/reference.sh" \
-        "$shared" gavel "gavel/$1" "$2" "$3" "$5" >"$tmp/out" 2>&1
+        "$shared" gavel "gavel/$1" "$2" "$3" "$5" >"$tmp/log" 2>&1
     gzip -dc "$shared/visible/jobs/gavel.$4.$3.csv.gz" | grep -v '^#' | awk -F, '
         NR == FNR { if (FNR > 1) end[$1] = $3; next }
         FNR > 1 && (d = $4 - end[$1]) * d > 1e-6 && !($4 == "" && end[$1] == "") { n++ }

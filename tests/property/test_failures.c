@@ -188,69 +188,53 @@ static void test_what_moved_stays_counted(void **state) {
     assert_true(before.restarts > 2 && before.bytes_in > 0);
 }
 
+/* A run of n jobs of one GPU that ends after 3000 s, on nodes that are mostly down; its shares hold. */
+static struct gsim_summary cut_short(const int64_t *submit_ns, const int64_t *service_ns,
+                                     uint32_t n, uint32_t nodes, int64_t mtbf_ns, int64_t seed) {
+    static const uint32_t ids[] = {0, 0, 0}, order[] = {0, 1, 2};
+    struct gsim_arena *arena = gsim_arena_new();
+    struct gsim_trace trace = {.path = "by hand",
+                               .format = "test",
+                               .id_text = "",
+                               .id_at = ids,
+                               .order = order,
+                               .submit_ns = submit_ns,
+                               .service_ns = service_ns};
+    struct test_run how = failing(&trace, "fifo", seed);
+    trace.n_jobs = n;
+    how.nodes = nodes;
+    how.mtbf_ns = mtbf_ns;
+    how.mttr_ns = 20 * S;
+    how.until_ns = 3000 * S;
+    struct gsim_result result;
+    struct gsim_log log = {0};
+    (void)test_try(&how, arena, &result, &log); /* it is cut short */
+    assert_int_equal(log.n_errors, 0);
+    check_shares(&result.summary);
+    struct gsim_summary summary = result.summary;
+    gsim_arena_free(arena);
+    return summary;
+}
+
 /* Two jobs of 1 s, and one that comes when all is over for them; the run ends before it does, on a
  * cluster that is mostly down. Shares are of the time until the last end, so they stay below 1. */
+static void test_shares_of_a_run_that_is_cut(void **state) {
+    static const int64_t submit[] = {5 * S, 5 * S, 4000 * S}, service[] = {S, S, S};
+    (void)state;
+    for (int64_t seed = 1; seed <= 50; seed++) {
+        struct gsim_summary cut = cut_short(submit, service, 3, 6, 4 * S, seed);
+        assert_int_equal(cut.completed, 2);
+        assert_true(cut.gpu_down <= 1);
+    }
+}
+
 /* The node is down when most of the runs are cut: a job that has held it since the other's end waits
  * then, and the GPU time that it held is part of the run. */
 static void test_shares_where_a_job_waits_at_the_cut(void **state) {
     static const int64_t submit[] = {0, 0}, service[] = {S, 100000 * S};
-    static const uint32_t ids[] = {0, 0}, order[] = {0, 1};
     (void)state;
-    struct gsim_trace trace = {.path = "by hand",
-                               .format = "test",
-                               .n_jobs = 2,
-                               .id_text = "",
-                               .id_at = ids,
-                               .order = order,
-                               .submit_ns = submit,
-                               .service_ns = service};
-    for (int64_t seed = 1; seed <= 20; seed++) {
-        struct gsim_arena *arena = gsim_arena_new();
-        struct test_run how = failing(&trace, "fifo", seed);
-        trace.n_jobs = 2;
-        how.nodes = 1;
-        how.mtbf_ns = 10 * S;
-        how.mttr_ns = 20 * S;
-        how.until_ns = 3000 * S;
-        struct gsim_result result;
-        struct gsim_log log = {0};
-        (void)test_try(&how, arena, &result, &log); /* it is cut short */
-        assert_int_equal(log.n_errors, 0);
-        assert_int_equal(result.summary.unfinished, 1);
-        check_shares(&result.summary);
-        gsim_arena_free(arena);
-    }
-}
-
-static void test_shares_of_a_run_that_is_cut(void **state) {
-    static const int64_t submit[] = {5 * S, 5 * S, 4000 * S}, service[] = {S, S, S};
-    static const uint32_t ids[] = {0, 0, 0}, order[] = {0, 1, 2};
-    static struct gsim_trace trace;
-    (void)state;
-    trace = (struct gsim_trace){.path = "by hand",
-                                .format = "test",
-                                .n_jobs = 3,
-                                .id_text = "",
-                                .id_at = ids,
-                                .order = order,
-                                .submit_ns = submit,
-                                .service_ns = service};
-    for (int64_t seed = 1; seed <= 50; seed++) {
-        struct gsim_arena *arena = gsim_arena_new();
-        struct test_run how = failing(&trace, "fifo", seed);
-        trace.n_jobs = 3;
-        how.mtbf_ns = 4 * S;
-        how.mttr_ns = 20 * S;
-        how.until_ns = 3000 * S;
-        struct gsim_result result;
-        struct gsim_log log = {0};
-        (void)test_try(&how, arena, &result, &log); /* it is cut short */
-        assert_int_equal(log.n_errors, 0);
-        assert_int_equal(result.summary.completed, 2);
-        assert_true(result.summary.gpu_down <= 1);
-        check_shares(&result.summary);
-        gsim_arena_free(arena);
-    }
+    for (int64_t seed = 1; seed <= 20; seed++)
+        assert_int_equal(cut_short(submit, service, 2, 1, 10 * S, seed).unfinished, 1);
 }
 
 /* Failures are the same with checkpoints and without, as far as both run. A job that begins anew
