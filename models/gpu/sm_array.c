@@ -254,8 +254,9 @@ static struct stretch undisturbed(const struct gsim_space *space,
     return out;
 }
 
-/* --- power ------------------------------------------------------------------------------------
- * The energy of work goes with the clock to the power of 3/2, so power at full use goes with 5/2: an
+/* --- power ------------------------------------------------------------------------------------ */
+
+/* The energy of work goes with the clock to the power of 3/2, and power at full use with 5/2: an
  * exponent that was fitted to the clocks of two programs (docs/models/sm-sharing.md). */
 
 static int64_t room_w(const struct gsim_profile *profile) {
