@@ -88,7 +88,16 @@ static uint32_t add_type(uint16_t *types, uint32_t n, uint16_t type) {
     return n;
 }
 
-/* The site of a job's units. */
+static bool is_on_node_of_another(const struct gsim_model *model, const struct gsim_job *about,
+                                  uint32_t unit) {
+    const uint32_t *node_of_gpu = model->setup.wiring.node_of_gpu;
+    for (uint32_t u = 0; u < unit; u++)
+        if (node_of_gpu[about->units[u].gpu] == node_of_gpu[about->units[unit].gpu])
+            return true;
+    return false;
+}
+
+/* The site of a job's units. A policy may have named them in any order. */
 static struct site site_of(const struct gsim_model *model, const struct gsim_job *about,
                            uint16_t types[MOST_TYPES]) {
     const struct gsim_wiring *wiring = &model->setup.wiring;
@@ -102,7 +111,7 @@ static struct site site_of(const struct gsim_model *model, const struct gsim_job
     for (uint32_t u = 0; u < about->n_units; u++) {
         uint32_t node = wiring->node_of_gpu[about->units[u].gpu];
         site.n_types = add_type(types, site.n_types, model->setup.type_of_gpu[about->units[u].gpu]);
-        site.nodes += node != last;
+        site.nodes += node != last && !is_on_node_of_another(model, about, u);
         last = node;
         site.spans_nodes |= node != first;
         site.spans_switches |=

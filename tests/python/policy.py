@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -92,6 +93,22 @@ def test_view():
     equal(seen, {"j0": (0, 0, 1, 1000000, "queued", 0, "eve", 1 << 30, "j0", 2),
                  "j1": (1, second, 2, 1000000, "queued", second, None, None, "j1", 3),
                  "j2": (2, 2 * second, 2, 1000000, "queued", 2 * second, "adam", 3 << 29, "j2", 4)})
+
+
+def test_rates_of_gpus_in_any_order():
+    """a gang on two nodes has the row of two nodes, in whatever order its GPUs are named."""
+    with tempfile.TemporaryDirectory() as folder:
+        rates = os.path.join(folder, "rates.csv")
+        with open(rates, "w") as to:
+            to.write("device,model,gpus,nodes,iterations_per_s\n"
+                     "ideal,m,3,1,4\nideal,m,3,2,2\nideal,m,3,3,1\n")
+        trace = jobs(1, gpus=[3], model=["m"], iterations=[8])
+        for gpus in ([0, 1, 2], [0, 2, 1], [2, 0, 3]):
+            def decide(self, plan, gpus=gpus):
+                for job in self.view.changes.arrived:
+                    plan.place_on(job, gpus)
+            equal(run(made(decide=decide), trace, nodes=2, gpus_per_node=2,
+                      rates=rates)["jct_mean_s"], 4)
 
 
 def test_changes():
