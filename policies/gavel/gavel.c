@@ -33,18 +33,17 @@ static struct gavel *own(const struct gsim_ctx *ctx) {
 /* --- arrivals and ends ------------------------------------------------------------------------ */
 
 static void learn_speeds(struct gsim_ctx *ctx, struct gavel *gavel, struct gavel_job *job) {
+    double by_columns[GSIM_ROUND_TYPES];
     bool has_table = false;
     for (uint32_t type = 0; type < gavel->n_types; type++) {
         struct gsim_rate rate = gsim_ask_rate(
             ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
         job->per_s[type] = gsim_rounds_per_s(rate);
+        by_columns[type] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
         has_table |= rate.digits > 0 || rate.pace_q32 == 0;
     }
-    for (uint32_t type = 0; !has_table && type < gavel->n_types; type++) {
-        struct gsim_rate rate = gsim_ask_rate(
-            ctx, job->slot, &(struct gsim_where){.type = (uint16_t)type, .gpus = job->gpus});
-        job->per_s[type] = (double)rate.pace_q32 / (double)GSIM_RATE_ONE;
-    }
+    if (!has_table)
+        memcpy(job->per_s, by_columns, gavel->n_types * sizeof *by_columns);
     if (gavel->is_reference && (!has_table || job->iterations <= 0))
         ctx->status = gsim_fail(ctx->log, GSIM_BAD_INPUT, ctx->view->trace->path, 0,
                                 "reference=gavel counts iterations: job '%s' needs a row in "

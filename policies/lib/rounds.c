@@ -166,7 +166,8 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
                             const uint32_t *n_gpus, bool needs_priority,
                             struct gsim_round_choice *choice) {
     uint32_t n = 0;
-    struct ranked *ranked = malloc((rounds->n + 1) * sizeof *ranked);
+    struct ranked *ranked =
+        gsim_arena_grow(rounds->arena, NULL, 0, (rounds->n + 1) * sizeof *ranked);
     if (!ranked)
         return UINT32_MAX;
     if (rounds->n_members > 0)
@@ -184,6 +185,6 @@ uint32_t gsim_rounds_choose(struct gsim_rounds *rounds, const uint32_t *types,
             take(rounds, entry);
         }
     }
-    free(ranked);
+    gsim_arena_drop(rounds->arena, ranked);
     return n;
 }
