@@ -202,26 +202,14 @@ static void say_overhead(const struct drive *d, double wall_s) {
 }
 
 static enum gsim_status drive_jobs(struct drive *d, struct gsim_result *result) {
-    struct gsim_cli *cli = d->cli;
     struct gsim_setup *setup = d->setup;
-    struct gsim_timeline_options options = {.path = cli->value[GSIM_OPT_TIMELINE],
-                                            .most = GSIM_TIMELINE_MOST};
-    enum gsim_status status =
-        gsim_timeline_window(cli->value[GSIM_OPT_TIMELINE_WINDOW], &options, cli->log);
-    if (status != GSIM_OK)
-        return status;
-    struct gsim_progress_bar bar;
-    setup->timeline = options.path ? &options : NULL;
     setup->model = &gsim_model_executor;
     setup->model_arg = &d->executor;
     setup->model_stop = &d->executor.stop;
     setup->device_name = d->executor.is_dry ? "dry run" : d->gpus.product;
-    (void)signal(SIGPIPE,
-                 SIG_IGN); /* the guard, and jobs that do not listen, are no reason to end */
-    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    status =
-        gsim_setup_run(setup, 0, 0, &setup->trace, cli->io, &bar, cli->arena, result, cli->log);
-    gsim_progress_end(&bar);
+    /* the guard, and jobs that do not listen, are no reason to end */
+    (void)signal(SIGPIPE, SIG_IGN);
+    enum gsim_status status = gsim_run_output_make(d->cli, setup, result);
     gsim_executor_close(&d->executor);
     return d->executor.status != GSIM_OK ? d->executor.status : status;
 }

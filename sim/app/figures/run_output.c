@@ -21,6 +21,24 @@ static enum gsim_status write_latencies(struct gsim_cli *cli, const struct gsim_
     return GSIM_OK;
 }
 
+enum gsim_status gsim_run_output_make(struct gsim_cli *cli, struct gsim_setup *setup,
+                                      struct gsim_result *result) {
+    struct gsim_timeline_options options = {.path = cli->value[GSIM_OPT_TIMELINE],
+                                            .most = GSIM_TIMELINE_MOST};
+    enum gsim_status status =
+        gsim_timeline_window(cli->value[GSIM_OPT_TIMELINE_WINDOW], &options, cli->log);
+    if (status != GSIM_OK)
+        return status;
+    struct gsim_progress_bar bar;
+    setup->timeline = options.path ? &options : NULL;
+    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
+    status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, &bar, cli->arena,
+                            result, cli->log);
+    gsim_progress_end(&bar);
+    setup->timeline = NULL;
+    return status;
+}
+
 enum gsim_status gsim_run_output_write(struct gsim_cli *cli, const struct gsim_setup *setup,
                                        const struct gsim_result *result) {
     enum gsim_output_format format;

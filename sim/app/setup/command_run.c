@@ -2,7 +2,6 @@
 /* gsim run: one policy on one trace. */
 #include "sim/app/figures/report.h"
 #include "sim/app/figures/run_output.h"
-#include "sim/study/timeline.h"
 
 static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *setup,
                                const struct gsim_result *result, struct gsim_outfile *jobs,
@@ -19,25 +18,6 @@ static enum gsim_status finish(struct gsim_cli *cli, const struct gsim_setup *se
     return status == GSIM_OK
                ? gsim_report_db(cli, setup, 0, setup->replication, &setup->trace, result)
                : status;
-}
-
-/* Runs the simulation, and writes the timeline if --timeline is given. */
-static enum gsim_status simulate(struct gsim_cli *cli, struct gsim_setup *setup,
-                                 struct gsim_result *result) {
-    struct gsim_timeline_options options = {.path = cli->value[GSIM_OPT_TIMELINE],
-                                            .most = GSIM_TIMELINE_MOST};
-    enum gsim_status status =
-        gsim_timeline_window(cli->value[GSIM_OPT_TIMELINE_WINDOW], &options, cli->log);
-    if (status != GSIM_OK)
-        return status;
-    struct gsim_progress_bar bar;
-    setup->timeline = options.path ? &options : NULL;
-    gsim_progress_begin(&bar, cli, "", setup->trace.n_jobs);
-    status = gsim_setup_run(setup, 0, setup->replication, &setup->trace, cli->io, &bar, cli->arena,
-                            result, cli->log);
-    gsim_progress_end(&bar);
-    setup->timeline = NULL;
-    return status;
 }
 
 enum gsim_status gsim_command_run(struct gsim_cli *cli) {
@@ -72,7 +52,7 @@ enum gsim_status gsim_command_run(struct gsim_cli *cli) {
         status = gsim_run_output_open(cli, &jobs);
     if (status != GSIM_OK)
         return status;
-    status = simulate(cli, setup, &result);
+    status = gsim_run_output_make(cli, setup, &result);
     if (status == GSIM_OK || status == GSIM_INCOMPLETE)
         return finish(cli, setup, &result, &jobs, status);
     if (jobs.path)
