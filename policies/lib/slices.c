@@ -99,14 +99,58 @@ static bool is_due(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
     return gsim_slices_end_ns(slices, slot) <= ctx->view->now_ns;
 }
 
+static bool note_due(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot) {
+    if (slices->n_due == slices->due_capacity) {
+        uint32_t capacity = slices->due_capacity ? 2 * slices->due_capacity : 64;
+        struct gsim_due *grown =
+            gsim_arena_grow_raw(ctx->arena, slices->due, capacity * sizeof *grown);
+        if (!grown) {
+            gsim_common_no_memory(ctx);
+            return false;
+        }
+        slices->due = grown;
+        slices->due_capacity = capacity;
+    }
+    int64_t rank = slices->yields ? slices->rank(ctx, slot) : INT64_MAX;
+    slices->due[slices->n_due++] = (struct gsim_due){slot, rank};
+    if (rank > slices->last_due_rank)
+        slices->last_due_rank = rank;
+    return true;
+}
+
+/* Within a decide no job becomes due, and the ranks of jobs stay. */
+static void gather_due(struct gsim_slices *slices, struct gsim_ctx *ctx) {
+    slices->has_due = true;
+    slices->n_due = 0;
+    slices->last_due_rank = INT64_MIN;
+    gsim_slot slot = gsim_index_first(&slices->running);
+    for (; slot != GSIM_NO_ID && is_due(slices, ctx, slot) && note_due(slices, ctx, slot);
+         slot = gsim_index_next(&slices->running, slot))
+        continue;
+}
+
+/* A victim yields to no job behind this rank. */
+static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+                                gsim_slot slot) {
+    int64_t in_line = gsim_index_key(&slices->waiting, slot), rank = slices->rank(ctx, slot);
+    return in_line < rank ? in_line : rank;
+}
+
 /* Whether the GPUs of all jobs that would give way are enough. */
-static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *ctx,
+static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
     uint64_t room = ctx->view->cluster.n_idle_gpus, need = ctx->view->jobs.gpus[slot];
-    gsim_slot victim = gsim_index_first(&slices->running);
-    for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim) && room < need;
-         victim = gsim_index_next(&slices->running, victim))
-        room += yields(slices, ctx, plan, victim, slot) ? ctx->view->jobs.gpus[victim] : 0;
+    int64_t rank = rank_to_yield_to(slices, ctx, slot);
+    if (!slices->has_due)
+        gather_due(slices, ctx);
+    if (rank > slices->last_due_rank)
+        return room >= need;
+    for (uint32_t i = 0; i < slices->n_due && room < need; i++) {
+        const struct gsim_due *due = &slices->due[i];
+        if (due->rank >= rank && due->slot != GSIM_NO_SLOT &&
+            yields(slices, ctx, plan, due->slot, slot))
+            room += ctx->view->jobs.gpus[due->slot];
+    }
     return room >= need;
 }
 
@@ -114,11 +158,12 @@ static bool could_fit(const struct gsim_slices *slices, const struct gsim_ctx *c
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot) {
     uint64_t room = ctx->view->cluster.n_idle_gpus;
+    int64_t rank = rank_to_yield_to(slices, ctx, slot);
     gsim_eviction_begin(&slices->eviction);
-    gsim_slot victim = gsim_index_first(&slices->running);
-    for (; victim != GSIM_NO_ID && is_due(slices, ctx, victim);
-         victim = gsim_index_next(&slices->running, victim)) {
-        if (!yields(slices, ctx, plan, victim, slot))
+    for (uint32_t i = 0; i < slices->n_due; i++) {
+        gsim_slot victim = slices->due[i].slot;
+        if (slices->due[i].rank < rank || victim == GSIM_NO_SLOT ||
+            !yields(slices, ctx, plan, victim, slot))
             continue;
         struct gsim_preemption way =
             slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
@@ -131,6 +176,16 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
     return false;
 }
 
+/* The jobs that were pushed out are due no more. */
+static void leave_due(struct gsim_slices *slices) {
+    for (uint32_t v = 0; v < slices->eviction.n; v++)
+        gsim_index_remove(&slices->running, slices->eviction.victims[v].slot);
+    for (uint32_t i = 0; i < slices->n_due; i++)
+        if (slices->due[i].slot != GSIM_NO_SLOT &&
+            !gsim_index_has(&slices->running, slices->due[i].slot))
+            slices->due[i].slot = GSIM_NO_SLOT;
+}
+
 static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                   gsim_slot slot) {
     uint32_t mark = gsim_plan_mark(plan);
@@ -139,8 +194,7 @@ static bool force(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_
         return false;
     }
     gsim_eviction_spare(&slices->eviction, ctx, plan, slot, mark, &slices->mark);
-    for (uint32_t v = 0; v < slices->eviction.n; v++)
-        gsim_index_remove(&slices->running, slices->eviction.victims[v].slot);
+    leave_due(slices);
     return true;
 }
 
@@ -287,6 +341,7 @@ static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
 
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan) {
     int64_t now = ctx->view->now_ns, next_ns = GSIM_NEVER;
+    slices->has_due = false;
     bool has_placed = slices->waiting.n > 0 && serve_waiting(slices, ctx, plan);
     if (slices->waiting.n == 0)
         return;

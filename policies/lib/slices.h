@@ -16,6 +16,11 @@
             "until it has its GPUs. 0: always passed, so that wide gangs may starve"               \
     }
 
+struct gsim_due {
+    gsim_slot slot; /* GSIM_NO_SLOT: it has given way in this decide */
+    int64_t rank;
+};
+
 /* Jobs run for a slice, counted from the end of their copy-in; afterwards they give way to jobs
  * that wait, longest slice first, and run on while no job does. Jobs that wait are served in the
  * order of a rank; a job that does not fit, not even by force, is passed over, but by patience= not
@@ -23,9 +28,11 @@
  * memory on its node, if that is worth it. Zeroed, settings filled, then gsim_slices_init. */
 struct gsim_slices {
     int64_t slice_ns;
-    /* called when the job begins to wait */
+    /* Also asked of jobs that run; it does not change while a job waits, unless the policy puts the
+     * job into `waiting` anew. */
     int64_t (*rank)(const struct gsim_ctx *ctx, gsim_slot slot);
-    /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. */
+    /* Whether the victim, which has run for its slice, gives way to this job; NULL: always. It never
+     * does to a job that stands behind the victim's own rank, so that few victims are asked. */
     bool (*yields)(const struct gsim_ctx *ctx, const struct gsim_plan *plan, gsim_slot victim,
                    gsim_slot slot);
     struct gsim_preemption preemption; /* how jobs give way, unless the policy chooses each time: */
@@ -51,6 +58,11 @@ struct gsim_slices {
     uint32_t only_node; /* the node of the jobs that may be pushed out now, if set */
     struct gsim_index waiting; /* by rank */
     struct gsim_index running; /* by when the slice began */
+    /* jobs that are due, longest slice first, with their ranks: gathered once a decide */
+    struct gsim_due *due;
+    uint32_t n_due, due_capacity;
+    int64_t last_due_rank; /* none of them has a rank behind this one */
+    bool has_due;
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
 };
