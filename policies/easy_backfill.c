@@ -7,16 +7,15 @@
  * jobs at their limit, here with kill=on, and reserves for more than one job (bf_max_job_test);
  * here the head alone has a reservation. */
 #include "policies/lib/easy.h"
-#include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 
 static enum gsim_status open_easy(struct gsim_ctx *ctx) {
-    enum gsim_status status = gsim_easy_init(ctx->state, ctx, "easy-backfill", true);
+    enum gsim_status status = gsim_easy_init(ctx->state, ctx, "easy-backfill", 1, true);
     return status == GSIM_OK ? gsim_settings_open_memory(ctx) : status;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_easy_arrived(ctx->state, ctx, slot);
+    gsim_easy_arrived(ctx->state, ctx, slot, 0);
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -24,13 +23,7 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 }
 
 static void place_waiting(struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct gsim_easy *easy = ctx->state;
-    if (!gsim_easy_begin(easy, ctx))
-        return;
-    for (gsim_slot slot = easy->queue.first; slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot))
-        gsim_easy_add(easy, slot);
-    gsim_easy_pass(easy, ctx, plan);
+    gsim_easy_pass(ctx->state, ctx, plan, NULL);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -52,7 +45,6 @@ const struct gsim_policy gsim_policy_easy_backfill = {
     .oracle_where = "where the trace has no limit_s",
     .params = params,
     .state_size = sizeof(struct gsim_easy),
-    .job_size = sizeof(struct gsim_queue_link),
     .open = open_easy,
     .on_arrival = on_arrival,
     .on_completion = on_completion,

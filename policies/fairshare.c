@@ -12,32 +12,31 @@
  * or vc). Never preempts. Integer arithmetic only. */
 #include "policies/lib/common.h"
 #include "policies/lib/easy.h"
-#include "policies/lib/misfits.h"
-#include "policies/lib/queue.h"
 #include "policies/lib/settings.h"
 
-#include "sim/base/sort.h"
 #include "sim/base/wide.h"
 
 struct account {
     gsim_i128 usage_ns; /* GPU ns, up to updated_ns */
     int64_t updated_ns;
     int64_t running_gpus;
-    int64_t factor_q32; /* in the current ranking; -1: not computed yet */
+    int64_t factor_q32; /* valid in the decide of that number: */
+    uint64_t n_decide;
 };
 
 struct state {
-    struct gsim_easy easy; /* its queue and order are used without EASY as well */
+    struct gsim_easy easy; /* its queue is used without EASY as well */
     struct account *accounts;
-    uint32_t n_accounts, capacity;
+    uint32_t n_accounts;
     enum gsim_column owner;
     int64_t max_age_ns, weight_fairshare, weight_age, weight_size;
     int64_t period_ns;
     uint64_t decay_q32; /* decay of a period */
     int64_t mode; /* off, skip, easy */
-    int64_t *keys; /* of waiting jobs in order of arrival: -priority */
-    uint32_t *sorted;
-    gsim_slot *slots;
+    uint64_t n_decides;
+    /* of all accounts, up to all_at_ns; within a period it grows with the GPUs that run */
+    gsim_i128 all_usage_ns;
+    int64_t all_at_ns, all_gpus;
 };
 
 enum { OFF, SKIP, EASY };
@@ -70,16 +69,16 @@ static enum gsim_status open_fairshare(struct gsim_ctx *ctx) {
     state->mode = gsim_param(ctx->params, "backfill");
     if (!state->accounts)
         return gsim_no_memory(ctx->log, "opening accounts");
-    enum gsim_status status = gsim_easy_init(&state->easy, ctx, "fairshare", state->mode == EASY);
+    enum gsim_status status =
+        gsim_easy_init(&state->easy, ctx, "fairshare", state->n_accounts, state->mode == EASY);
     return status == GSIM_OK ? gsim_settings_open_memory(ctx) : status;
 }
 
 /* --- usage ------------------------------------------------------------------------------------ */
 
-static struct account *account_of(const struct state *state, const struct gsim_ctx *ctx,
-                                  gsim_slot slot) {
+static uint32_t owner_of(const struct state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t name = gsim_trace_get(ctx->view->trace, state->owner, ctx->view->jobs.index[slot]);
-    return &state->accounts[name >= 0 ? (uint32_t)name : state->n_accounts - 1];
+    return name >= 0 ? (uint32_t)name : state->n_accounts - 1;
 }
 
 static void charge(struct account *account, int64_t until_ns) {
@@ -98,15 +97,33 @@ static void bring_up(const struct state *state, struct account *account, int64_t
     charge(account, now_ns);
 }
 
+/* At the end of a period each account is decayed and rounded by itself. */
+static void sum_usage(struct state *state, int64_t now_ns) {
+    bool is_new_period = now_ns / state->period_ns != state->all_at_ns / state->period_ns;
+    state->all_usage_ns += (gsim_i128)(now_ns - state->all_at_ns) * state->all_gpus;
+    state->all_at_ns = now_ns;
+    if (!is_new_period)
+        return;
+    state->all_usage_ns = 0;
+    for (uint32_t a = 0; a < state->n_accounts; a++) {
+        bring_up(state, &state->accounts[a], now_ns);
+        state->all_usage_ns += state->accounts[a].usage_ns;
+    }
+}
+
 static void change_gpus(const struct gsim_ctx *ctx, gsim_slot slot, int sign) {
-    const struct state *state = ctx->state;
-    struct account *account = account_of(state, ctx, slot);
+    struct state *state = ctx->state;
+    struct account *account = &state->accounts[owner_of(state, ctx, slot)];
+    int64_t more = sign * (int64_t)ctx->view->jobs.gpus[slot];
+    sum_usage(state, ctx->view->now_ns);
     bring_up(state, account, ctx->view->now_ns);
-    account->running_gpus += sign * (int64_t)ctx->view->jobs.gpus[slot];
+    account->running_gpus += more;
+    state->all_gpus += more;
 }
 
 static void on_arrival(struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_easy_arrived(&((struct state *)ctx->state)->easy, ctx, slot);
+    struct state *state = ctx->state;
+    gsim_easy_arrived(&state->easy, ctx, slot, owner_of(state, ctx, slot));
 }
 
 static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
@@ -117,9 +134,11 @@ static void on_completion(struct gsim_ctx *ctx, gsim_slot slot) {
 /* --- priorities ------------------------------------------------------------------------------- */
 
 /* 2^(-(usage / all usage) / (1 / accounts)), Q32. */
-static int64_t fair_factor(const struct state *state, struct account *account, gsim_i128 all) {
-    if (account->factor_q32 >= 0)
+static int64_t fair_factor(struct state *state, struct account *account) {
+    gsim_i128 all = state->all_usage_ns;
+    if (account->n_decide == state->n_decides)
         return account->factor_q32;
+    bring_up(state, account, state->all_at_ns);
     gsim_i128 shares = account->usage_ns * state->n_accounts;
     int shift = 0;
     while (shares >> shift > INT64_MAX || all >> shift > INT64_MAX)
@@ -127,94 +146,40 @@ static int64_t fair_factor(const struct state *state, struct account *account, g
     account->factor_q32 =
         all == 0 ? ONE
                  : (int64_t)gsim_exp2_neg_q32((int64_t)(shares >> shift), (int64_t)(all >> shift));
+    account->n_decide = state->n_decides;
     return account->factor_q32;
 }
 
-static int64_t priority_of(const struct state *state, const struct gsim_ctx *ctx, gsim_slot slot,
-                           gsim_i128 all) {
+static int64_t priority_of(struct state *state, const struct gsim_ctx *ctx, gsim_slot slot) {
     const struct gsim_view *view = ctx->view;
+    struct account *account = &state->accounts[owner_of(state, ctx, slot)];
     int64_t age_ns = view->now_ns - view->jobs.submit_ns[slot];
     if (age_ns > state->max_age_ns)
         age_ns = state->max_age_ns;
     int64_t age = gsim_muldiv_floor(age_ns, ONE, state->max_age_ns);
     int64_t size = gsim_muldiv_floor(view->jobs.gpus[slot], ONE, view->cluster.n_gpus);
-    return state->weight_fairshare * (fair_factor(state, account_of(state, ctx, slot), all) >> 8) +
+    return state->weight_fairshare * (fair_factor(state, account) >> 8) +
            state->weight_age * (age >> 8) + state->weight_size * (size >> 8);
 }
 
-static gsim_i128 sum_usage(struct state *state, int64_t now_ns) {
-    gsim_i128 all = 0;
-    for (uint32_t a = 0; a < state->n_accounts; a++) {
-        bring_up(state, &state->accounts[a], now_ns);
-        state->accounts[a].factor_q32 = -1;
-        all += state->accounts[a].usage_ns;
-    }
-    return all;
-}
-
-static bool reserve(struct state *state, struct gsim_arena *arena) {
-    if (state->easy.n_waiting <= state->capacity)
-        return true;
-    size_t capacity = (size_t)state->easy.n_waiting * 2;
-    int64_t *keys = gsim_arena_grow_raw(arena, state->keys, capacity * sizeof *keys);
-    state->keys = keys ? keys : state->keys;
-    uint32_t *sorted = gsim_arena_grow_raw(arena, state->sorted, capacity * sizeof *sorted);
-    state->sorted = sorted ? sorted : state->sorted;
-    gsim_slot *slots = gsim_arena_grow_raw(arena, state->slots, capacity * sizeof *slots);
-    state->slots = slots ? slots : state->slots;
-    if (!keys || !sorted || !slots)
-        return false;
-    state->capacity = (uint32_t)capacity;
-    return true;
-}
-
-/* Fills easy.order: by priority, equal priorities by arrival. */
-static bool rank_waiting(struct state *state, struct gsim_ctx *ctx) {
-    uint32_t n = 0;
-    gsim_i128 all = state->easy.n_waiting > 1 ? sum_usage(state, ctx->view->now_ns) : 0;
-    if (!gsim_easy_begin(&state->easy, ctx) || !reserve(state, ctx->arena))
-        return false;
-    for (gsim_slot slot = state->easy.queue.first; slot != GSIM_NO_SLOT;
-         slot = gsim_queue_after(ctx, slot)) {
-        state->keys[n] = state->easy.n_waiting > 1 ? -priority_of(state, ctx, slot, all) : 0;
-        state->sorted[n] = n;
-        state->slots[n++] = slot;
-    }
-    if (n > 1 && !gsim_sort_order(state->keys, state->sorted, n))
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        gsim_easy_add(&state->easy, state->slots[state->sorted[i]]);
-    return true;
+/* Jobs of one account that are as wide differ by their age alone. */
+static int64_t rank(struct gsim_ctx *ctx, gsim_slot slot) {
+    return -priority_of(ctx->state, ctx, slot);
 }
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
-/* Sets is_placed of the jobs in the order. */
-static void place_in_order(struct state *state, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct gsim_easy *easy = &state->easy;
-    struct gsim_misfits misfits = gsim_misfits_none(ctx->view, easy->rule, false);
-    if (state->mode == EASY) {
-        gsim_easy_pass(easy, ctx, plan);
-        return;
-    }
-    for (uint32_t i = 0; i < easy->n && !gsim_common_is_full(ctx->view); i++) {
-        easy->is_placed[i] = gsim_misfits_place(&misfits, ctx, plan, easy->order[i], easy->rule);
-        if (!easy->is_placed[i] && state->mode == OFF)
-            return;
-    }
-}
-
 static void place_waiting(struct gsim_ctx *ctx, struct gsim_plan *plan) {
     struct state *state = ctx->state;
-    const struct gsim_easy *easy = &state->easy;
-    if (!rank_waiting(state, ctx)) {
-        (void)gsim_no_memory(ctx->log, "ranking jobs");
-        return;
-    }
-    place_in_order(state, ctx, plan);
-    for (uint32_t i = 0; i < easy->n; i++)
-        if (easy->is_placed[i])
-            change_gpus(ctx, easy->order[i], 1);
+    struct gsim_easy *easy = &state->easy;
+    state->n_decides++;
+    sum_usage(state, ctx->view->now_ns);
+    if (state->mode == EASY)
+        gsim_easy_pass(easy, ctx, plan, rank);
+    else
+        gsim_easy_pass_without(easy, ctx, plan, rank, state->mode == OFF);
+    for (uint32_t i = 0; i < easy->n_placed; i++)
+        change_gpus(ctx, gsim_easy_placed(easy, i), 1);
 }
 
 static void decide(struct gsim_ctx *ctx, struct gsim_plan *plan) {
@@ -277,7 +242,6 @@ const struct gsim_policy gsim_policy_fairshare = {
     .oracle_where = "where the trace has no limit_s, unless backfill=off or skip",
     .params = params,
     .state_size = sizeof(struct state),
-    .job_size = sizeof(struct gsim_queue_link),
     .open = open_fairshare,
     .on_arrival = on_arrival,
     .on_completion = on_completion,

@@ -178,6 +178,9 @@ struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job);
 /* Oracles only: the time to the job's end, alone on the units that it has in the plan's picture
  * (without units: on the device of reference). */
 int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job);
+/* Oracles only: a time that no placement on as many GPUs as the job asks for can beat; 0: none is
+ * known. */
+int64_t gsim_ask_least_ns(const struct gsim_ctx *ctx, gsim_slot job);
 
 /* --- policies that are shared objects of their own -------------------------------------------- */
 

@@ -135,6 +135,7 @@ struct gsim_speed {
 /* How fast the job runs on its units when it is alone there. */
 struct gsim_speed gsim_speed_of(struct gsim_model *model, gsim_slot slot);
 uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot);
+uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot);
 /* How fast it would run there. */
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_where *where);

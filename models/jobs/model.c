@@ -637,6 +637,7 @@ const struct gsim_model_ops gsim_model_device = {
     .tell = tell,
     .quote = quote,
     .pace = gsim_speed_q32,
+    .most_pace = gsim_speed_most_q32,
     .rate = gsim_speed_there,
     .costs = gsim_counters_costs,
     .counters = gsim_counters_of,

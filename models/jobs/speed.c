@@ -245,6 +245,29 @@ uint64_t gsim_speed_q32(struct gsim_model *model, gsim_slot slot) {
     return gsim_speed_of(model, slot).rate_q32;
 }
 
+/* A table of speeds may have rows for any nodes, and the factors of gangs may be above 1 in a
+ * profile of a user's own. */
+static bool is_fastest_together(const struct gsim_profile *profile) {
+    return profile->value[GSIM_KEY_GANG_NODES_PPM] <= GSIM_PPM &&
+           profile->value[GSIM_KEY_GANG_NODES_SKEWED_PPM] <= GSIM_PPM &&
+           profile->value[GSIM_KEY_GANG_SWITCHES_PPM] <= GSIM_PPM &&
+           profile->value[GSIM_KEY_GANG_SWITCHES_SKEWED_PPM] <= GSIM_PPM;
+}
+
+uint64_t gsim_speed_most_q32(struct gsim_model *model, gsim_slot slot) {
+    const struct gsim_model_setup *setup = &model->setup;
+    uint64_t most_q32 = 0;
+    if (setup->trace->rates)
+        return 0;
+    for (uint16_t type = 0; type < setup->n_profiles; type++) {
+        uint64_t rate_q32 = device_rate_q32(model, gsim_machine_info(model, slot)->index, type);
+        if (!is_fastest_together(setup->profiles[type]))
+            return 0;
+        most_q32 = rate_q32 > most_q32 ? rate_q32 : most_q32;
+    }
+    return most_q32;
+}
+
 struct gsim_rate gsim_speed_there(struct gsim_model *model, gsim_slot slot,
                                   const struct gsim_where *where) {
     struct gsim_job about = *gsim_machine_info(model, slot);

@@ -37,7 +37,9 @@ struct pass {
     struct gsim_ctx *ctx;
     struct gsim_plan *plan;
     uint32_t start; /* the plan before the pass */
-    bool is_size_all; /* of jobs that queue, GPUs are all that can be missing */
+    struct gsim_misfits hopeless; /* gangs that do not fit even if all others have ended */
+    gsim_slot head; /* GSIM_NO_SLOT: every job so far has been placed, or holds no job back */
+    int64_t reserved_ns; /* when the head starts at the latest */
 };
 
 /* Affinity and the random rule change with each trial. What memory a job needs is not known when a
@@ -51,15 +53,29 @@ static bool open_failed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
 }
 
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
-                                bool plans) {
-    gsim_queue_init(&easy->queue);
+                                uint32_t n_groups, bool plans) {
     easy->rule = gsim_settings_rule(ctx);
-    if (plans && !open_failed(easy, ctx))
+    easy->plans = plans;
+    if (!gsim_waiting_init(&easy->waiting, ctx->arena, n_groups) ||
+        (plans && !open_failed(easy, ctx)))
         return gsim_no_memory(ctx->log, "backfilling");
     return gsim_time_limits_init(&easy->limits, ctx, policy, plans);
 }
 
 /* --- remembering what the plan has placed ---------------------------------------------------- */
+
+static bool reserve_placed(struct gsim_easy *easy, struct gsim_arena *arena) {
+    if (easy->n_placed < easy->placed_capacity)
+        return true;
+    uint32_t capacity = easy->placed_capacity ? 2 * easy->placed_capacity : 64;
+    struct gsim_easy_placed *placed =
+        gsim_arena_grow_raw(arena, easy->placed, capacity * sizeof *placed);
+    if (!placed)
+        return false;
+    easy->placed = placed;
+    easy->placed_capacity = capacity;
+    return true;
+}
 
 static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint32_t n) {
     if (n <= easy->units_capacity)
@@ -73,12 +89,12 @@ static bool reserve_units(struct gsim_easy *easy, struct gsim_arena *arena, uint
     return true;
 }
 
-/* Expects that easy->placed has room for every job of the order. */
 static bool remember(const struct pass *p, gsim_slot slot) {
     struct gsim_easy *easy = p->easy;
     const struct gsim_unit *units;
     uint32_t n_units = gsim_plan_units(p->plan, slot, &units);
-    if (!reserve_units(easy, p->ctx->arena, easy->n_units + n_units)) {
+    if (!reserve_placed(easy, p->ctx->arena) ||
+        !reserve_units(easy, p->ctx->arena, easy->n_units + n_units)) {
         (void)gsim_no_memory(p->ctx->log, "backfilling");
         return false;
     }
@@ -207,9 +223,9 @@ static int64_t reserve(const struct pass *p, gsim_slot head) {
 }
 
 /* The head can still start when it was to, with the job that was placed last. */
-static bool is_harmless(const struct pass *p, gsim_slot head, int64_t reserved_ns) {
-    (void)imagine(p, reserved_ns);
-    bool fits = head_fits(p, head);
+static bool is_harmless(const struct pass *p) {
+    (void)imagine(p, p->reserved_ns);
+    bool fits = head_fits(p, p->head);
     if (!fits)
         forget_last(p->easy);
     back_to_now(p);
@@ -218,10 +234,9 @@ static bool is_harmless(const struct pass *p, gsim_slot head, int64_t reserved_n
 
 /* The failed trial that speaks for jobs as wide as this one; NULL: none does. A job that comes back
  * may have units that it prefers. */
-static struct gsim_easy_failed *failed_of(const struct pass *p, gsim_slot slot) {
-    const struct gsim_view *view = p->ctx->view;
-    bool is_known = p->easy->failed && p->is_size_all && view->jobs.state[slot] == GSIM_QUEUED;
-    return is_known ? &p->easy->failed[view->jobs.gpus[slot]] : NULL;
+static struct gsim_easy_failed *failed_of(const struct pass *p, uint32_t gpus, bool comes_back) {
+    return p->easy->failed && p->hopeless.is_size_all && !comes_back ? &p->easy->failed[gpus]
+                                                                     : NULL;
 }
 
 static bool give_up(const struct pass *p, uint32_t mark) {
@@ -231,13 +246,14 @@ static bool give_up(const struct pass *p, uint32_t mark) {
 }
 
 /* Starts a job behind the head if the head can still start when it was to. */
-static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64_t reserved_ns) {
+static bool backfill(const struct pass *p, gsim_slot slot) {
     struct gsim_easy *easy = p->easy;
-    struct gsim_easy_failed none = {0}, *alike = failed_of(p, slot),
+    const struct gsim_view *view = p->ctx->view;
+    struct gsim_easy_failed none = {0},
+                            *alike = failed_of(p, view->jobs.gpus[slot],
+                                               view->jobs.state[slot] != GSIM_QUEUED),
                             *failed = alike ? alike : &none;
     uint32_t mark = gsim_plan_mark(p->plan);
-    if (failed->no_room == easy->n_states)
-        return false;
     if (!gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
         failed->no_room = easy->n_states;
         return false;
@@ -246,10 +262,10 @@ static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64
         gsim_plan_rollback(p->plan, mark);
         return false;
     }
-    bool is_over_by_then = easy->placed[easy->n_placed - 1].end_ns <= reserved_ns;
+    bool is_over_by_then = easy->placed[easy->n_placed - 1].end_ns <= p->reserved_ns;
     if (!is_over_by_then && failed->no_reservation == easy->n_states)
         return give_up(p, mark);
-    if (!is_over_by_then && !is_harmless(p, head, reserved_ns)) {
+    if (!is_over_by_then && !is_harmless(p)) {
         failed->no_reservation = easy->n_states;
         return false;
     }
@@ -257,95 +273,128 @@ static bool backfill(const struct pass *p, gsim_slot slot, gsim_slot head, int64
     return true;
 }
 
-/* The first job with a reservation is the head. Jobs before it start where they fit; a job that
- * would not fit even if all others ended, since a node is down, holds no job back. */
-void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan) {
-    struct gsim_misfits hopeless = gsim_misfits_none(ctx->view, easy->rule, false);
+/* Jobs of a width that was found to have no room, or to keep the head from its reservation, are
+ * passed over, but for those that are over by then. */
+static int64_t longest_ns(const void *of, const struct gsim_waiting_row *row) {
+    enum { NONE = -1 };
+    const struct pass *p = of;
+    if (p->head == GSIM_NO_SLOT)
+        return gsim_misfits_has_width(&p->hopeless, p->ctx->view, row->gpus) ? NONE : INT64_MAX;
+    const struct gsim_easy_failed *failed = failed_of(p, row->gpus, row->is_own);
+    if (!failed)
+        return INT64_MAX;
+    if (failed->no_room == p->easy->n_states)
+        return NONE;
+    return failed->no_reservation == p->easy->n_states ? p->reserved_ns - p->ctx->view->now_ns
+                                                       : INT64_MAX;
+}
+
+/* A job before the head. The first job with a reservation is the head; a job that would not fit
+ * even if all others ended, since a node is down, holds no job back. */
+static void lead(struct pass *p, gsim_slot slot) {
+    struct gsim_easy *easy = p->easy;
+    uint32_t gpus = p->ctx->view->jobs.gpus[slot];
+    if (gsim_misfits_has(&p->hopeless, p->ctx->view, slot))
+        return;
+    if (gsim_settings_place(p->ctx, p->plan, slot, easy->rule)) {
+        if (remember(p, slot))
+            gsim_waiting_remove(&easy->waiting, slot);
+        return;
+    }
+    if (gsim_waiting_is_last(&easy->waiting))
+        return; /* there is no job to hold back */
+    p->reserved_ns = reserve(p, slot);
+    if (p->reserved_ns != GSIM_NEVER)
+        p->head = slot;
+    else if (gpus < p->hopeless.smallest)
+        p->hopeless.smallest = gpus;
+}
+
+/* A job behind the head. */
+static void follow(const struct pass *p, gsim_slot slot) {
+    if (!backfill(p, slot))
+        return;
+    gsim_waiting_remove(&p->easy->waiting, slot);
+    gsim_waiting_anew(&p->easy->waiting);
+}
+
+void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot)) {
     struct pass p = {.easy = easy,
                      .ctx = ctx,
                      .plan = plan,
                      .start = gsim_plan_mark(plan),
-                     .is_size_all = hopeless.is_size_all};
-    gsim_slot head = GSIM_NO_SLOT;
-    int64_t reserved_ns = GSIM_NEVER;
-    easy->n_placed = easy->n_units = 0;
+                     .hopeless = gsim_misfits_none(ctx->view, easy->rule, false),
+                     .head = GSIM_NO_SLOT,
+                     .reserved_ns = GSIM_NEVER};
+    struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_ns, .of = &p};
     easy->n_states++;
-    for (uint32_t i = 0; i < easy->n && !gsim_common_is_full(ctx->view); i++) {
-        gsim_slot slot = easy->order[i];
-        if (head != GSIM_NO_SLOT) {
-            easy->is_placed[i] = backfill(&p, slot, head, reserved_ns);
-        } else if (!gsim_misfits_has(&hopeless, ctx->view, slot)) {
-            easy->is_placed[i] = gsim_settings_place(ctx, plan, slot, easy->rule);
-            if (easy->is_placed[i] ? !remember(&p, slot) : i + 1 == easy->n)
-                return;
-            reserved_ns = easy->is_placed[i] ? GSIM_NEVER : reserve(&p, slot);
-            if (reserved_ns != GSIM_NEVER)
-                head = slot;
-            else if (!easy->is_placed[i] && ctx->view->jobs.gpus[slot] < hopeless.smallest)
-                hopeless.smallest = ctx->view->jobs.gpus[slot];
-        }
+    gsim_waiting_walk(&easy->waiting, ctx, &rule);
+    while (!gsim_common_is_full(ctx->view) && ctx->log->n_errors == 0) {
+        gsim_slot slot = gsim_waiting_next(&easy->waiting);
+        if (slot == GSIM_NO_SLOT)
+            return;
+        if (p.head == GSIM_NO_SLOT)
+            lead(&p, slot);
+        else
+            follow(&p, slot);
     }
 }
 
-/* --- the order -------------------------------------------------------------------------------- */
+/* --- without reservations --------------------------------------------------------------------- */
 
-bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx) {
-    uint32_t n = easy->n_waiting;
-    easy->n = 0;
-    if (n <= easy->capacity)
-        return true;
-    size_t capacity = (size_t)n * 2;
-    gsim_slot *order = gsim_arena_grow_raw(ctx->arena, easy->order, capacity * sizeof *order);
-    if (order)
-        easy->order = order;
-    bool *is_placed = gsim_arena_grow_raw(ctx->arena, easy->is_placed, capacity);
-    if (is_placed)
-        easy->is_placed = is_placed;
-    struct gsim_easy_placed *placed =
-        gsim_arena_grow_raw(ctx->arena, easy->placed, capacity * sizeof *placed);
-    if (placed)
-        easy->placed = placed;
-    if (!order || !is_placed || !placed) {
-        (void)gsim_no_memory(ctx->log, "ordering jobs");
-        return false;
-    }
-    easy->capacity = (uint32_t)capacity;
-    return true;
+struct skip {
+    const struct gsim_view *view;
+    struct gsim_misfits misfits;
+};
+
+static int64_t longest_that_fits_ns(const void *of, const struct gsim_waiting_row *row) {
+    const struct skip *skip = of;
+    return gsim_misfits_has_width(&skip->misfits, skip->view, row->gpus) ? -1 : INT64_MAX;
 }
 
-void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot) {
-    easy->is_placed[easy->n] = false;
-    easy->order[easy->n++] = slot;
+void gsim_easy_pass_without(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                            int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot), bool is_strict) {
+    struct skip skip = {ctx->view, gsim_misfits_none(ctx->view, easy->rule, false)};
+    struct pass p = {.easy = easy, .ctx = ctx, .plan = plan};
+    struct gsim_waiting_rule rule = {.rank = rank, .longest_ns = longest_that_fits_ns, .of = &skip};
+    gsim_waiting_walk(&easy->waiting, ctx, &rule);
+    while (!gsim_common_is_full(ctx->view) && ctx->log->n_errors == 0) {
+        gsim_slot slot = gsim_waiting_next(&easy->waiting);
+        if (slot == GSIM_NO_SLOT)
+            return;
+        bool is_placed = gsim_misfits_place(&skip.misfits, ctx, plan, slot, easy->rule);
+        if (is_placed && remember(&p, slot))
+            gsim_waiting_remove(&easy->waiting, slot);
+        if (!is_placed && is_strict)
+            return;
+    }
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-void gsim_easy_arrived(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot) {
-    gsim_queue_append(&easy->queue, ctx, slot);
-    easy->n_waiting++;
+void gsim_easy_arrived(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot,
+                       uint32_t group) {
+    int64_t least_ns = easy->plans ? gsim_time_limit_least_ns(ctx, slot) : 0;
+    if (!gsim_waiting_add(&easy->waiting, ctx, slot, group, least_ns))
+        gsim_common_no_memory(ctx);
 }
 
 void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot) {
     gsim_time_limits_completed(&easy->limits, slot);
 }
 
-/* Jobs of the order that were placed are booked, and leave the queue. */
-static void dequeue_placed(struct gsim_easy *easy, struct gsim_ctx *ctx) {
-    for (uint32_t i = 0; i < easy->n; i++) {
-        if (!easy->is_placed[i])
-            continue;
-        gsim_time_limits_placed(&easy->limits, ctx, easy->order[i]);
-        gsim_queue_remove(&easy->queue, ctx, easy->order[i]);
-        easy->n_waiting--;
-    }
+gsim_slot gsim_easy_placed(const struct gsim_easy *easy, uint32_t i) {
+    return easy->placed[i].slot;
 }
 
 void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan)) {
     gsim_time_limits_begin(&easy->limits, ctx, plan);
-    if (easy->n_waiting > 0 && !gsim_common_is_full(ctx->view)) {
+    easy->n_placed = easy->n_units = 0;
+    if (easy->waiting.jobs.n > 0 && !gsim_common_is_full(ctx->view))
         place_waiting(ctx, plan);
-        dequeue_placed(easy, ctx);
-    }
+    for (uint32_t i = 0; i < easy->n_placed; i++)
+        gsim_time_limits_placed(&easy->limits, ctx, easy->placed[i].slot);
     gsim_time_limits_wake(&easy->limits, ctx, plan);
 }

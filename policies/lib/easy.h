@@ -5,7 +5,7 @@
 #define GSIM_POLICIES_LIB_EASY_H
 
 #include "gsim/policy.h"
-#include "policies/lib/queue.h"
+#include "policies/lib/waiting.h"
 #include "policies/lib/time_limits.h"
 
 /* Places waiting jobs in an order: strictly until a job does not fit, the head; it gets a
@@ -16,32 +16,34 @@ struct gsim_easy_placed;
 struct gsim_easy_failed;
 struct gsim_easy {
     enum gsim_rule rule;
+    bool plans; /* by limits */
     struct gsim_easy_failed *failed; /* by gang size; NULL: its trials tell nothing of other jobs */
     uint64_t n_states; /* of the units that trials begin with, so far */
     struct gsim_time_limits limits;
-    struct gsim_queue queue; /* waiting jobs, by arrival */
-    uint32_t n_waiting;
-    gsim_slot *order; /* waiting jobs, first to last */
-    bool *is_placed; /* after the pass */
-    uint32_t n, capacity;
-    struct gsim_easy_placed *placed; /* placed in this pass, with their units */
+    struct gsim_waiting waiting;
+    struct gsim_easy_placed *placed; /* in this decide, with their units */
     struct gsim_unit *units;
-    uint32_t n_placed, n_units, units_capacity;
+    uint32_t n_placed, placed_capacity, n_units, units_capacity;
 };
-/* Reads kill=. plans: the policy plans by limits, and warns once if true durations stand in for
- * them. */
+/* Reads kill=. n_groups: jobs of one group rank by arrival. plans: the policy plans by limits, and
+ * warns once if true durations stand in for them. */
 enum gsim_status gsim_easy_init(struct gsim_easy *easy, struct gsim_ctx *ctx, const char *policy,
-                                bool plans);
-void gsim_easy_arrived(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot);
+                                uint32_t n_groups, bool plans);
+void gsim_easy_arrived(struct gsim_easy *easy, struct gsim_ctx *ctx, gsim_slot slot,
+                       uint32_t group);
 void gsim_easy_completed(struct gsim_easy *easy, gsim_slot slot);
-/* A decide. While jobs wait and GPUs are left, place_waiting fills the order and places jobs of it,
- * by gsim_easy_pass or by itself; jobs that it placed leave the queue. */
+/* A decide. While jobs wait and GPUs are left, place_waiting places jobs by one of the passes
+ * below; jobs that they placed leave the queue. */
 void gsim_easy_decide(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
                       void (*place_waiting)(struct gsim_ctx *ctx, struct gsim_plan *plan));
-/* Begins a new order of the waiting jobs, none of them placed. false: no memory, which the log
- * notes. */
-bool gsim_easy_begin(struct gsim_easy *easy, const struct gsim_ctx *ctx);
-void gsim_easy_add(struct gsim_easy *easy, gsim_slot slot);
-void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan);
+/* rank: as in gsim_waiting_rule. */
+void gsim_easy_pass(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                    int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot));
+/* Without reservations: jobs that do not fit are passed over; is_strict: the first of them holds
+ * all others back. */
+void gsim_easy_pass_without(struct gsim_easy *easy, struct gsim_ctx *ctx, struct gsim_plan *plan,
+                            int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot), bool is_strict);
+/* A job that this decide has placed, of n_placed. */
+gsim_slot gsim_easy_placed(const struct gsim_easy *easy, uint32_t i);
 
 #endif

@@ -14,12 +14,17 @@ struct gsim_misfits {
 /* keeps_paused: paused jobs may leave their memory on GPUs. */
 struct gsim_misfits gsim_misfits_none(const struct gsim_view *view, enum gsim_rule rule,
                                       bool keeps_paused);
+/* Whether every job of this width is known not to fit. */
+static inline bool gsim_misfits_has_width(const struct gsim_misfits *misfits,
+                                          const struct gsim_view *view, uint32_t gpus) {
+    return !view->pool.is_used && misfits->is_size_all && gpus >= misfits->smallest;
+}
 /* Whether the job is known not to fit, without asking the plan: in a pool two comparisons
  * decide. */
 static inline bool gsim_misfits_has(const struct gsim_misfits *misfits,
                                     const struct gsim_view *view, gsim_slot slot) {
     if (!view->pool.is_used)
-        return misfits->is_size_all && view->jobs.gpus[slot] >= misfits->smallest;
+        return gsim_misfits_has_width(misfits, view, view->jobs.gpus[slot]);
     return (int64_t)view->jobs.gpus[slot] * view->jobs.share_ppm[slot] > view->pool.free_ppm ||
            gsim_trace_get(view->trace, GSIM_COL_CPUS_MILLI, view->jobs.index[slot]) >
                view->pool.free_cpus_milli;

@@ -15,6 +15,11 @@ int64_t gsim_time_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
     return limit >= 0 ? limit : gsim_ask_left_ns(ctx, slot);
 }
 
+int64_t gsim_time_limit_least_ns(const struct gsim_ctx *ctx, gsim_slot slot) {
+    int64_t limit = limit_of(ctx, slot);
+    return limit >= 0 ? limit : gsim_ask_least_ns(ctx, slot);
+}
+
 /* The number of jobs without a limit. */
 static uint32_t count_unlimited(const struct gsim_trace *trace) {
     uint32_t n = 0;

@@ -28,6 +28,8 @@ enum gsim_status gsim_time_limits_init(struct gsim_time_limits *limits, struct g
 /* limit_s, or the time that the job takes where it is, where the trace gives none: then the policy
  * is an oracle. */
 int64_t gsim_time_limit_ns(const struct gsim_ctx *ctx, gsim_slot slot);
+/* What that is at the least, wherever the job is placed. */
+int64_t gsim_time_limit_least_ns(const struct gsim_ctx *ctx, gsim_slot slot);
 /* The plan has placed the job. */
 void gsim_time_limits_placed(struct gsim_time_limits *limits, struct gsim_ctx *ctx, gsim_slot slot);
 void gsim_time_limits_completed(struct gsim_time_limits *limits, gsim_slot slot);

@@ -168,6 +168,9 @@ struct gsim_model_ops {
                                int64_t now_ns);
     /* The job's speed alone on job.units (without units: on the device of reference), Q32. */
     uint64_t (*pace)(struct gsim_model *model, gsim_slot slot);
+    /* A speed that the job exceeds nowhere on as many GPUs as it asks for, Q32; 0, or no such
+     * function: none is known. */
+    uint64_t (*most_pace)(struct gsim_model *model, gsim_slot slot);
     /* The job's speed alone there, by the code that charges it. */
     struct gsim_rate (*rate)(struct gsim_model *model, gsim_slot slot,
                              const struct gsim_where *where);

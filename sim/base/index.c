@@ -206,3 +206,15 @@ uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t t
     }
     return found;
 }
+
+uint32_t gsim_index_first_where(const struct gsim_index *index,
+                                bool (*is_true)(const void *of, uint32_t id), const void *of) {
+    uint32_t found = GSIM_NO_ID, at = index->root;
+    while (at != GSIM_NO_ID) {
+        bool is_found = is_true(of, at);
+        if (is_found)
+            found = at;
+        at = index->node[at].child[!is_found];
+    }
+    return found;
+}

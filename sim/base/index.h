@@ -76,12 +76,20 @@ uint32_t gsim_index_fitting(const struct gsim_index *index, uint32_t id, int64_t
 /* The first member at or after (key, tie). */
 uint32_t gsim_index_seek(const struct gsim_index *index, int64_t key, uint64_t tie);
 
+/* The first member of which the fact is true; it must be true of all members after that, too. */
+uint32_t gsim_index_first_where(const struct gsim_index *index,
+                                bool (*is_true)(const void *of, uint32_t id), const void *of);
+
 static inline bool gsim_index_has(const struct gsim_index *index, uint32_t id) {
     return id < index->capacity && index->node[id].is_member;
 }
 
 static inline int64_t gsim_index_key(const struct gsim_index *index, uint32_t id) {
     return index->node[id].key;
+}
+
+static inline uint64_t gsim_index_tie(const struct gsim_index *index, uint32_t id) {
+    return index->node[id].tie;
 }
 
 #endif

@@ -736,6 +736,13 @@ int64_t gsim_ask_left_ns(const struct gsim_ctx *ctx, gsim_slot job) {
     return gsim_work_time(gsim_work_of_ns(left_ns), pace_q32);
 }
 
+int64_t gsim_ask_least_ns(const struct gsim_ctx *ctx, gsim_slot job) {
+    const struct gsim_core *core = ctx->core;
+    uint64_t most_q32 = core->ops->most_pace ? core->ops->most_pace(core->model, job) : 0;
+    int64_t left_ns = gsim_remaining_ns(ctx->view, job);
+    return most_q32 == 0 ? 0 : gsim_work_time(gsim_work_of_ns(left_ns), most_q32);
+}
+
 const char *gsim_ask_device(const struct gsim_ctx *ctx, uint16_t type) {
     const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
     for (uint32_t g = 0; g < spec->n_groups; g++)

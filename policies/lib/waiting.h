@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Waiting jobs in rows: a decide walks down a long line in order of rank, and passes over whole
+ * rows of jobs that are known not to start, instead of looking at each of them. */
+#ifndef GSIM_POLICIES_LIB_WAITING_H
+#define GSIM_POLICIES_LIB_WAITING_H
+
+#include "gsim/policy.h"
+#include "sim/base/index.h"
+
+/* Jobs of one group (the policy's: an account, say) that ask for as many GPUs: they differ in
+ * arrival and length alone. A job that comes back may have units that it prefers, and is a row of
+ * its own. */
+struct gsim_waiting_row {
+    uint32_t group, gpus;
+    bool is_own; /* the row of a job that has come back */
+    uint32_t n; /* waiting jobs */
+    uint32_t at_active; /* where the row stands in gsim_waiting.active, while it has jobs */
+    uint32_t next; /* another row of the group; of unused rows: another unused one */
+    /* in the walk: */
+    gsim_slot at; /* the job to be met next; GSIM_NO_SLOT: none */
+    int64_t rank;
+};
+
+/* What a walk asks of the policy. */
+struct gsim_waiting_rule {
+    /* Lower goes first, equal ranks by arrival. In a row no job's rank is before that of a job that
+     * arrived earlier. NULL: by arrival alone. */
+    int64_t (*rank)(struct gsim_ctx *ctx, gsim_slot slot);
+    /* Jobs of the row that need longer than this are passed over; below 0: all of them are. May
+     * only grow smaller, until gsim_waiting_anew. */
+    int64_t (*longest_ns)(const void *of, const struct gsim_waiting_row *row);
+    const void *of;
+};
+
+/* Zeroed, then gsim_waiting_init. */
+struct gsim_waiting {
+    struct gsim_index jobs; /* by row, then by arrival; the size is the least time of a job */
+    struct gsim_waiting_row *row;
+    uint32_t n_rows, capacity;
+    uint32_t *first_of_group;
+    uint32_t unused; /* a row without a job, which another job may have for its own */
+    uint32_t *active, n_active; /* the rows with jobs */
+    uint64_t n_arrived;
+    int64_t last_submit_ns;
+    /* the walk */
+    struct gsim_ctx *ctx;
+    struct gsim_waiting_rule rule;
+    uint32_t *heap, n_heap; /* rows by the next job of each */
+    uint32_t current; /* the row that the walk has just met */
+    int64_t last_rank; /* of the job that the walk has met last, and its arrival: */
+    uint64_t last_arrival;
+};
+
+/* false: no memory. */
+bool gsim_waiting_init(struct gsim_waiting *rows, struct gsim_arena *arena, uint32_t n_groups);
+/* The job arrives, and surely takes no less than least_ns. false: no memory. */
+bool gsim_waiting_add(struct gsim_waiting *rows, const struct gsim_ctx *ctx, gsim_slot slot,
+                      uint32_t group, int64_t least_ns);
+/* The job is placed. */
+void gsim_waiting_remove(struct gsim_waiting *rows, gsim_slot slot);
+/* Begins a walk. */
+void gsim_waiting_walk(struct gsim_waiting *rows, struct gsim_ctx *ctx,
+                       const struct gsim_waiting_rule *rule);
+/* The next job of the walk; GSIM_NO_SLOT: there is none. The job may be removed. */
+gsim_slot gsim_waiting_next(struct gsim_waiting *rows);
+/* Whether no job is left behind the one met last, but for those that are passed over. */
+bool gsim_waiting_is_last(struct gsim_waiting *rows);
+/* Jobs that were passed over may start after all: those that rank behind the job met last are met
+ * again. */
+void gsim_waiting_anew(struct gsim_waiting *rows);
+
+#endif
