@@ -200,7 +200,7 @@ static void call_back(struct state *state, struct gsim_ctx *ctx) {
             continue;
         own(ctx, slot)->is_called = true;
         gsim_index_remove(waiting, slot);
-        gsim_common_insert(ctx, waiting, slot, -1); /* before all others */
+        gsim_slices_wait(&state->slices, ctx, slot, -1); /* before all others */
     }
 }
 

@@ -15,9 +15,11 @@
 
 #include <assert.h>
 
-void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx) {
+void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx) {
     gsim_index_init(&ranked->waiting, ctx->arena);
     ranked->rule = gsim_settings_rule(ctx);
+    if (!gsim_reach_init(&ranked->reach, ctx, ranked->rule))
+        gsim_common_no_memory(ctx);
 }
 
 static int64_t weight_of(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
@@ -67,9 +69,7 @@ static int64_t need_of(const struct gsim_view *view, gsim_slot slot) {
 static void book_waiting(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot) {
     int64_t rank = gsim_common_times(ranked->value(ctx, slot), weight_of(ranked, ctx, slot));
     uint32_t job = ctx->view->jobs.index[slot];
-    if (!(ranked->is_preemptive ? gsim_index_insert(&ranked->waiting, slot, rank, job)
-                                : gsim_index_insert_sized(&ranked->waiting, slot, rank, job,
-                                                          need_of(ctx->view, slot))))
+    if (!gsim_index_insert_sized(&ranked->waiting, slot, rank, job, need_of(ctx->view, slot)))
         out_of_memory(ctx);
 }
 
@@ -220,31 +220,70 @@ static gsim_slot worst_running(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
     return worst;
 }
 
+/* Whether a victim of this rank gives way to the waiting job: its rank is far enough behind. */
+static bool gives_way(const struct gsim_ranked *ranked, const struct gsim_ctx *ctx,
+                      gsim_slot victim, int64_t victim_rank, gsim_slot slot, int64_t rank) {
+    const uint32_t *job = ctx->view->jobs.index;
+    if (victim_rank != rank + ranked->slack_rank)
+        return victim_rank > rank + ranked->slack_rank;
+    return ranked->breaks_ties && job[victim] > job[slot];
+}
+
 /* The worst running job, if its rank is so far behind the waiting job's that it gives way. */
 static gsim_slot worst_for(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_slot slot,
                            int64_t rank) {
     int64_t worst_rank = 0;
     gsim_slot worst = worst_running(ranked, ctx, &worst_rank);
-    if (worst == GSIM_NO_SLOT || worst_rank > rank + ranked->slack_rank)
-        return worst;
-    bool is_later = ranked->breaks_ties && worst_rank == rank + ranked->slack_rank &&
-                    ctx->view->jobs.index[worst] > ctx->view->jobs.index[slot];
-    return is_later ? worst : GSIM_NO_SLOT;
+    return worst != GSIM_NO_SLOT && gives_way(ranked, ctx, worst, worst_rank, slot, rank)
+               ? worst
+               : GSIM_NO_SLOT;
+}
+
+/* Counts the jobs of a group that would give way, worst first, until they are enough. Of equal
+ * ranks some might not, but all are counted. */
+static bool is_enough_of(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                         const struct gsim_plan *plan, const struct gsim_rank_group *group,
+                         int64_t rank) {
+    int64_t shift = slope(ranked, ctx) * ctx->view->now_ns;
+    gsim_slot slot = gsim_index_last(&group->running);
+    for (; slot != GSIM_NO_ID && !gsim_reach_is_enough(&ranked->reach, ctx);
+         slot = gsim_index_prev(&group->running, slot)) {
+        int64_t value = gsim_index_key(&group->running, slot) + shift;
+        if (gsim_common_times(value, group->weight) < rank + ranked->slack_rank)
+            break;
+        gsim_reach_add(&ranked->reach, ctx, plan, slot);
+    }
+    return gsim_reach_is_enough(&ranked->reach, ctx);
+}
+
+/* Whether the GPUs of all jobs that would give way are enough. Where keys are bounds, no job is
+ * worse than its key. */
+static bool could_fit(struct gsim_ranked *ranked, struct gsim_ctx *ctx,
+                      const struct gsim_plan *plan, gsim_slot slot, int64_t rank) {
+    if (ctx->view->pool.is_used)
+        return true;
+    gsim_reach_begin(&ranked->reach, ctx, slot);
+    for (uint32_t g = 0; g < ranked->n_groups; g++)
+        if (is_enough_of(ranked, ctx, plan, &ranked->group[g], rank))
+            return true;
+    return false;
 }
 
 /* Preempts worse jobs, worst first, until the waiting job fits. */
 static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot, int64_t rank) {
-    uint64_t room = ctx->view->cluster.n_idle_gpus;
+    bool is_pool = ctx->view->pool.is_used;
     gsim_eviction_begin(&ranked->eviction);
+    gsim_reach_begin(&ranked->reach, ctx, slot);
     for (;;) {
         gsim_slot victim = worst_for(ranked, ctx, slot, rank);
-        if (victim == GSIM_NO_SLOT ||
-            !gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
+        if (victim == GSIM_NO_SLOT)
+            return false;
+        gsim_reach_add(&ranked->reach, ctx, plan, victim);
+        if (!gsim_eviction_push_out(&ranked->eviction, ctx, plan, victim, ranked->preemption))
             return false;
         forget_running(ranked, victim);
-        room += ctx->view->jobs.gpus[victim];
-        if (room >= ctx->view->jobs.gpus[slot] &&
+        if ((is_pool || gsim_reach_is_enough(&ranked->reach, ctx)) &&
             gsim_settings_place(ctx, plan, slot, ranked->rule))
             return true;
     }
@@ -253,6 +292,8 @@ static bool push_out(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gs
 static bool place_by_force(struct gsim_ranked *ranked, struct gsim_ctx *ctx, struct gsim_plan *plan,
                            gsim_slot slot, int64_t rank) {
     uint32_t mark = gsim_plan_mark(plan);
+    if (!could_fit(ranked, ctx, plan, slot, rank))
+        return false;
     if (push_out(ranked, ctx, plan, slot, rank)) {
         gsim_eviction_spare(&ranked->eviction, ctx, plan, slot, mark, &mark);
         for (uint32_t v = 0; v < ranked->eviction.n_spared; v++)
@@ -319,12 +360,19 @@ static int64_t room(const struct pass *p) {
                                                             : view->cluster.n_idle_gpus;
 }
 
+/* The most GPUs of a job for which there is no telling yet whether it fits, or fits by force. */
+static int64_t most_by_force(const struct pass *p) {
+    uint32_t most =
+        p->misfits.smallest > p->smallest_unforced ? p->misfits.smallest : p->smallest_unforced;
+    return p->misfits.is_size_all && !p->ctx->view->pool.is_used ? (int64_t)most - 1 : INT64_MAX;
+}
+
 /* The first job from here on that is to be tried; jobs that need more than the room are skipped at
- * no cost. With preemption any job may fit by force. */
+ * no cost. */
 static gsim_slot candidate(const struct pass *p, gsim_slot slot) {
     const struct gsim_index *waiting = &p->ranked->waiting;
     if (p->ranked->is_preemptive)
-        return slot;
+        return gsim_index_fitting(waiting, slot, most_by_force(p));
     int64_t most = room(p);
     slot = gsim_index_fitting(waiting, slot, most);
     while (slot != GSIM_NO_SLOT && gsim_misfits_has(&p->misfits, p->ctx->view, slot))

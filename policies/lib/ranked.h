@@ -4,6 +4,7 @@
 #define GSIM_POLICIES_LIB_RANKED_H
 
 #include "policies/lib/eviction.h"
+#include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
 #include "sim/base/index.h"
 
@@ -35,6 +36,7 @@ struct gsim_ranked {
     int64_t (*value)(const struct gsim_ctx *ctx, gsim_slot slot); /* rank / weight, now */
     int64_t (*weight)(const struct gsim_ctx *ctx, gsim_slot slot); /* 1 in most policies */
     struct gsim_eviction eviction;
+    struct gsim_reach reach;
 };
 
 /* Notes that the rank of a running or waiting job has changed by itself. */
@@ -42,7 +44,7 @@ void gsim_ranked_changed(struct gsim_ranked *ranked, struct gsim_ctx *ctx, gsim_
 /* Computes the ranks of running jobs anew, is_all: of waiting jobs too. To be called when every job
  * is booked except those that settled or arrived since. */
 void gsim_ranked_rerank(struct gsim_ranked *ranked, struct gsim_ctx *ctx, bool is_all);
-void gsim_ranked_init(struct gsim_ranked *ranked, const struct gsim_ctx *ctx);
+void gsim_ranked_init(struct gsim_ranked *ranked, struct gsim_ctx *ctx);
 /* Hooks to be called from the policy's own. */
 void gsim_ranked_completed(struct gsim_ranked *ranked, gsim_slot slot);
 /* Books changes, then places waiting jobs in order of rank, preempting worse jobs. */

@@ -17,6 +17,8 @@ void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     slices->patience = gsim_param(ctx->params, "patience");
     slices->only_node = GSIM_NO_NODE;
     gsim_homes_init(&slices->homes, ctx);
+    if (!gsim_reach_init(&slices->reach, ctx, slices->rule))
+        gsim_common_no_memory(ctx);
     gsim_index_init(&slices->waiting, ctx->arena);
     gsim_index_init(&slices->running, ctx->arena);
 }
@@ -33,11 +35,19 @@ int64_t gsim_slices_end_ns(const struct gsim_slices *slices, gsim_slot slot) {
     return gsim_index_key(&slices->running, slot) + slices->slice_ns;
 }
 
+void gsim_slices_wait(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot,
+                      int64_t rank) {
+    const struct gsim_view *view = ctx->view;
+    if (!gsim_index_insert_sized(&slices->waiting, slot, rank, view->jobs.index[slot],
+                                 view->jobs.gpus[slot]))
+        gsim_common_no_memory(ctx);
+}
+
 void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
     const struct gsim_view *view = ctx->view;
     for (uint32_t i = 0; i < view->changes.n_arrived; i++)
-        gsim_common_insert(ctx, &slices->waiting, view->changes.arrived[i],
-                           slices->rank(ctx, view->changes.arrived[i]));
+        gsim_slices_wait(slices, ctx, view->changes.arrived[i],
+                         slices->rank(ctx, view->changes.arrived[i]));
     for (uint32_t i = 0; i < view->changes.n_settled; i++) {
         gsim_slot slot = view->changes.settled[i];
         gsim_homes_remove(&slices->homes, slot);
@@ -46,7 +56,7 @@ void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx) {
         if (view->jobs.state[slot] == GSIM_RUNNING)
             gsim_common_insert(ctx, &slices->running, slot, view->jobs.changed_ns[slot]);
         else if (gsim_common_waits(view, slot))
-            gsim_common_insert(ctx, &slices->waiting, slot, slices->rank(ctx, slot));
+            gsim_slices_wait(slices, ctx, slot, slices->rank(ctx, slot));
     }
 }
 
@@ -139,27 +149,28 @@ static int64_t rank_to_yield_to(const struct gsim_slices *slices, const struct g
 /* Whether the GPUs of all jobs that would give way are enough. */
 static bool could_fit(struct gsim_slices *slices, struct gsim_ctx *ctx,
                       const struct gsim_plan *plan, gsim_slot slot) {
-    uint64_t room = ctx->view->cluster.n_idle_gpus, need = ctx->view->jobs.gpus[slot];
+    struct gsim_reach *reach = &slices->reach;
     int64_t rank = rank_to_yield_to(slices, ctx, slot);
     if (!slices->has_due)
         gather_due(slices, ctx);
     if (rank > slices->last_due_rank)
-        return room >= need;
-    for (uint32_t i = 0; i < slices->n_due && room < need; i++) {
+        return ctx->view->cluster.n_idle_gpus >= ctx->view->jobs.gpus[slot];
+    gsim_reach_begin(reach, ctx, slot);
+    for (uint32_t i = 0; i < slices->n_due && !gsim_reach_is_enough(reach, ctx); i++) {
         const struct gsim_due *due = &slices->due[i];
         if (due->rank >= rank && due->slot != GSIM_NO_SLOT &&
             yields(slices, ctx, plan, due->slot, slot))
-            room += ctx->view->jobs.gpus[due->slot];
+            gsim_reach_add(reach, ctx, plan, due->slot);
     }
-    return room >= need;
+    return gsim_reach_is_enough(reach, ctx);
 }
 
 /* Preempts jobs that are due, longest slice first, until the job fits. */
 static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan,
                      gsim_slot slot) {
-    uint64_t room = ctx->view->cluster.n_idle_gpus;
     int64_t rank = rank_to_yield_to(slices, ctx, slot);
     gsim_eviction_begin(&slices->eviction);
+    gsim_reach_begin(&slices->reach, ctx, slot);
     for (uint32_t i = 0; i < slices->n_due; i++) {
         gsim_slot victim = slices->due[i].slot;
         if (slices->due[i].rank < rank || victim == GSIM_NO_SLOT ||
@@ -167,10 +178,10 @@ static bool push_out(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gs
             continue;
         struct gsim_preemption way =
             slices->way ? slices->way(ctx, plan, victim, slot) : slices->preemption;
+        gsim_reach_add(&slices->reach, ctx, plan, victim);
         if (!gsim_eviction_push_out(&slices->eviction, ctx, plan, victim, way))
             return false;
-        room += ctx->view->jobs.gpus[victim];
-        if (room >= ctx->view->jobs.gpus[slot] && place(slices, ctx, plan, slot))
+        if (gsim_reach_is_enough(&slices->reach, ctx) && place(slices, ctx, plan, slot))
             return true;
     }
     return false;
@@ -308,12 +319,24 @@ static bool serve_homes(struct gsim_slices *slices, struct gsim_ctx *ctx, struct
     return has_placed;
 }
 
+/* The first job from here on for which there is no telling yet whether it fits, or fits by force.
+ * Where patience ends, each job is looked at. */
+static gsim_slot candidate(const struct gsim_slices *slices, const struct pass *pass,
+                           gsim_slot slot) {
+    uint32_t most = pass->misfits.smallest > pass->smallest_unforced ? pass->misfits.smallest
+                                                                     : pass->smallest_unforced;
+    return pass->misfits.is_size_all && slices->patience == 0
+               ? gsim_index_fitting(&slices->waiting, slot, (int64_t)most - 1)
+               : slot;
+}
+
 static bool serve_waiting(struct gsim_slices *slices, struct gsim_ctx *ctx,
                           struct gsim_plan *plan) {
     struct pass pass = pass_begins(slices, ctx);
     bool has_placed = false, has_tried_homes = false;
     gsim_slot slot, after;
-    for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID; slot = after) {
+    for (slot = gsim_index_first(&slices->waiting); slot != GSIM_NO_ID;
+         slot = candidate(slices, &pass, after)) {
         after = gsim_index_next(&slices->waiting, slot);
         if (pass.smallest_unforced == 1 && gsim_common_is_full(ctx->view))
             break;

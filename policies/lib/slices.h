@@ -5,6 +5,7 @@
 
 #include "policies/lib/eviction.h"
 #include "policies/lib/homes.h"
+#include "policies/lib/reach.h"
 #include "policies/lib/settings.h"
 #include "sim/base/index.h"
 
@@ -65,9 +66,13 @@ struct gsim_slices {
     bool has_due;
     uint32_t mark; /* where the plan stood before the last placement */
     struct gsim_eviction eviction;
+    struct gsim_reach reach;
 };
 void gsim_slices_init(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_completed(struct gsim_slices *slices, gsim_slot slot);
+/* Puts the job into the line by this rank; it is not in the line. */
+void gsim_slices_wait(struct gsim_slices *slices, struct gsim_ctx *ctx, gsim_slot slot,
+                      int64_t rank);
 /* Books the changes; then the policy may act, then the slices decide. */
 void gsim_slices_book(struct gsim_slices *slices, struct gsim_ctx *ctx);
 void gsim_slices_decide(struct gsim_slices *slices, struct gsim_ctx *ctx, struct gsim_plan *plan);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether a job could fit if certain jobs gave way, by counting GPUs: much cheaper than to push
+ * them out in the plan, and to put them back. */
+#ifndef GSIM_POLICIES_LIB_REACH_H
+#define GSIM_POLICIES_LIB_REACH_H
+
+#include "gsim/policy.h"
+
+/* Zeroed at first. */
+struct gsim_reach {
+    enum gsim_rule rule;
+    /* by node: the GPUs that would be idle, valid if the node was met in this count */
+    uint32_t *idle;
+    uint64_t *met, n_counts;
+    /* in this count: */
+    uint64_t total, need;
+    uint32_t most_on_node; /* of the nodes met */
+    uint32_t n_whole; /* nodes that would be idle as a whole */
+};
+
+/* rule: of all placements. false: no memory. */
+bool gsim_reach_init(struct gsim_reach *reach, const struct gsim_ctx *ctx, enum gsim_rule rule);
+/* Begins a count for a waiting job that does not fit as it is. */
+void gsim_reach_begin(struct gsim_reach *reach, const struct gsim_ctx *ctx, gsim_slot slot);
+/* One more job would give way. */
+void gsim_reach_add(struct gsim_reach *reach, const struct gsim_ctx *ctx,
+                    const struct gsim_plan *plan, gsim_slot victim);
+/* false: the waiting job cannot fit if these jobs alone give way. */
+bool gsim_reach_is_enough(const struct gsim_reach *reach, const struct gsim_ctx *ctx);
+
+#endif
