@@ -174,7 +174,9 @@ struct gsim_counters {
      * request without the wait for the next request. The job's service where it does not take
      * turns. */
     int64_t taken_ns;
-    int64_t gpu_time_ns; /* attained service times gang size */
+    /* Attained service times gang size; of what was done on another number of GPUs, the time that
+     * it took there, alone, times the GPUs held. */
+    int64_t gpu_time_ns;
     struct gsim_costs costs;
 };
 

@@ -19,7 +19,7 @@ struct gsim_policy;
 
 /* The interface of the installed headers: raised whenever a program or a policy that was compiled
  * with older ones would misread a struct, or miss a function. */
-#define GSIM_ABI 2
+#define GSIM_ABI 3
 
 /* A simulator with semantics that a policy can copy exactly. */
 enum gsim_reference {
@@ -114,9 +114,14 @@ bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct g
 /* Preempts a running job: it gives up its units. */
 bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop stop,
                        enum gsim_keep keep);
-/* Migrates a running job: it stops at an iteration, is transferred, and resumes on the new
- * units. */
+/* Migrates a running job: it stops at an iteration, is transferred by way of the host, and resumes
+ * on the new units. These may be more or fewer than it has, and some of its own. Where the width
+ * changes, the column rescale_s takes the place of the way back. */
 bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape);
+/* As gsim_plan_move, to these units, with a stop of the policy's choice; keep is none of the ways
+ * that leave memory on the GPU. */
+bool gsim_plan_move_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                       uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep);
 /* Ends a running or waiting job before its work is done (a reference simulator ends some jobs
  * early). Its memory is freed at once, its progress is lost. */
 bool gsim_plan_end(struct gsim_plan *plan, gsim_slot job);

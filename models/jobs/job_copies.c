@@ -30,6 +30,15 @@ struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_sl
     return loading;
 }
 
+int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
+                                   uint32_t n_units) {
+    const struct gsim_job *about = gsim_machine_info(model, slot);
+    const struct gsim_unit *home;
+    uint32_t had = home_of(about, &home);
+    return had == n_units ? -1
+                          : gsim_trace_get(model->setup.trace, GSIM_COL_RESCALE_NS, about->index);
+}
+
 bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot) {
     const struct gsim_machine_job *job = &model->jobs[slot];
     const struct gsim_unit *home;
@@ -72,6 +81,10 @@ struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
         return (struct gsim_loading){
             .cargo = {.way = GSIM_CARGO_IN_FRESH, .bytes = bytes > 0 ? bytes : 0}};
     }
+    int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, about->n_units);
+    if (rescale_ns >= 0)
+        return (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED},
+                                     .after_ns = rescale_ns};
     struct gsim_suspension_cost cost =
         gsim_suspension_cost(gsim_machine_profile_of(model, slot), job->stop, job->keep,
                              gsim_machine_mem_bytes(model, slot), about->is_moved);

@@ -180,6 +180,10 @@ bool gsim_job_copies_is_bound(const struct gsim_model *model, gsim_slot slot);
 /* The copies that an admitted job needs first; counts its bytes. */
 struct gsim_loading gsim_job_copies_in(struct gsim_model *model, gsim_slot slot,
                                        enum gsim_state from);
+/* The time until the job goes on on that number of GPUs, by the trace; -1: it has as many now, or
+ * had when it stopped, or the trace does not say. */
+int64_t gsim_job_copies_rescale_ns(const struct gsim_model *model, gsim_slot slot,
+                                   uint32_t n_units);
 /* The copies that a suspended job would need to come back to these units, from where it is or
  * was. */
 struct gsim_loading gsim_job_copies_back(const struct gsim_model *model, gsim_slot slot,

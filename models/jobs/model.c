@@ -577,6 +577,12 @@ static struct gsim_quote quote(const struct gsim_model *model, gsim_slot slot, e
     if (is_free_pause(model, slot, keep))
         away.after_ns = 0;
     struct gsim_loading back = gsim_job_copies_back(model, slot, &cost, there, n_there);
+    int64_t rescale_ns = gsim_job_copies_rescale_ns(model, slot, n_there);
+    if (rescale_ns >= 0) {
+        back =
+            (struct gsim_loading){.cargo = {.way = GSIM_CARGO_IN_REUSED}, .after_ns = rescale_ns};
+        cost.bytes_in = 0;
+    }
     struct gsim_quote answer = {
         .save_ns = gsim_job_copies_ns(model, &away, about->units, about->n_units) + away.after_ns,
         .resume_ns = gsim_job_copies_ns(model, &back, there, n_there) + back.after_ns,

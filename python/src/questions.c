@@ -121,7 +121,7 @@ static PyStructSequence_Field count_fields[] = {
     {"iterations", "iterations done"},
     {"busy_ns", "time with kernels on the device"},
     {"taken_ns", "time that the work took"},
-    {"gpu_time_ns", "attained service times gang size"},
+    {"gpu_time_ns", "attained service times gang size, by the GPUs held"},
     {"bytes_in", "bytes moved to the GPU"},
     {"bytes_out", "bytes moved from the GPU"},
     {"faults", "page faults"},

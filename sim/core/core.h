@@ -34,6 +34,8 @@ struct gsim_core_job {
     bool is_ending; /* the job is done as soon as it is off its units */
     bool is_declined; /* it then has no end in the result */
     bool has_left; /* the model has completed the job */
+    bool is_resized; /* is on another number of GPUs than it asks for (widths.c) */
+    bool was_resized; /* has an entry of widths.c */
     int64_t wait_ns, stall_ns;
     int64_t ran_ns; /* time on its GPUs, including waits for pages there */
     /* Fields above are zeroed when a slot is reused; fields below are assigned before use. */
@@ -42,6 +44,15 @@ struct gsim_core_job {
     uint32_t wait_next; /* in the list of waiting jobs */
     struct gsim_request request;
     gsim_i128 crowd_before; /* jobs in the system, summed over the time until its arrival */
+};
+
+/* What a job did on another number of GPUs than it asks for. */
+struct gsim_resized {
+    int64_t work_ns;
+    gsim_i128 gpu_ppm_ns; /* the time that this took, times the share of GPUs held */
+    int64_t began_ns; /* the job's work when it came to where it is */
+    int64_t booked_ns; /* its work, and its time on GPUs, up to which this is booked */
+    int64_t ran_ns;
 };
 
 /* The active jobs: columns by slot, and the slots not in use. */
@@ -222,6 +233,8 @@ struct gsim_core {
     struct gsim_loops *loops; /* jobs that come after others; NULL: the trace has none */
     const int64_t *file_submit_ns; /* with loops: submissions as the trace's file has them */
     struct gsim_watches *watches; /* of the time that jobs have run; NULL: none was set */
+    struct gsim_resized *resized; /* by slot, of the first n_resized slots (widths.c) */
+    uint32_t n_resized;
     int64_t watch_ns; /* time of the next watch */
     /* Verbs note their job there, for a watcher of the policy; own_at_hand: there is none. */
     volatile gsim_slot *at_hand;
@@ -301,7 +314,7 @@ int64_t gsim_hosts_peak(const struct gsim_core *core, bool *is_assumed);
 
 /* states.c: effects of the model's events and of plans on the state of jobs */
 GSIM_APART void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
-                              uint32_t n_units, enum gsim_keep keep);
+                              uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep);
 void gsim_job_place(struct gsim_core *core, gsim_slot slot);
 /* Where jobs hold shares of a GPU, what the plan under way frees there last must not look free to a
  * job that it has placed there before. All that leave are announced, and each is no more when it
@@ -355,6 +368,19 @@ GSIM_COLD bool gsim_plan_broke(struct gsim_plan *plan, gsim_slot slot, const cha
 struct gsim_op *gsim_plan_append(struct gsim_plan *plan, enum gsim_op_kind kind);
 /* Free capacity as policies see it. */
 void gsim_plan_refresh_view(struct gsim_core *core);
+
+/* widths.c */
+/* The job has come onto GPUs, not as many as it asks for or less of each. */
+GSIM_APART void gsim_widths_begin(struct gsim_core *core, gsim_slot slot);
+/* Of a job with an entry, and with its times counted until now: books its work until now, or what
+ * it has lost. */
+GSIM_APART void gsim_widths_book(struct gsim_core *core, gsim_slot slot);
+/* The GPU time of this work of the job, times the share of the GPUs. */
+gsim_i128 gsim_widths_gpu_time(const struct gsim_core *core, gsim_slot slot, int64_t work_ns);
+/* whole * part / of, for part <= of; 0 of nothing. */
+gsim_i128 gsim_widths_part(gsim_i128 whole, int64_t part, int64_t of);
+/* The job goes on in another slot. */
+void gsim_widths_inherit(struct gsim_core *core, gsim_slot slot, gsim_slot failed);
 
 /* metrics.c */
 bool gsim_metrics_open(struct gsim_core *core);

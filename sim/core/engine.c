@@ -771,6 +771,13 @@ int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t i
 struct gsim_counters gsim_count(const struct gsim_ctx *ctx, gsim_slot job) {
     struct gsim_counters counters = {0};
     gsim_tell_progress(ctx->core, job);
-    ctx->core->ops->counters(ctx->core->model, job, ctx->core->view.now_ns, &counters);
+    struct gsim_core *core = ctx->core;
+    core->ops->counters(core->model, job, core->view.now_ns, &counters);
+    if (core->jobs.core[job].was_resized) {
+        gsim_job_account(core, job);
+        gsim_widths_book(core, job);
+        counters.gpu_time_ns = (int64_t)(gsim_widths_gpu_time(core, job, counters.work_ns) /
+                                         core->jobs.share_ppm[job]);
+    }
     return counters;
 }

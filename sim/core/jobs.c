@@ -134,6 +134,7 @@ gsim_slot gsim_jobs_reenter(struct gsim_core *core, gsim_slot failed) {
     core->metrics.start_ns[job] = start_ns;
     own->wait_ns = from->wait_ns;
     own->stall_ns = from->stall_ns;
+    gsim_widths_inherit(core, slot, failed);
     gsim_fairness_reenter(core, slot, failed);
     core->ops->inherit(core->model, slot, failed);
     own->ran_ns = gsim_progress_ns(&core->view.jobs.progress[slot], core->view.now_ns);

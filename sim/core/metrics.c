@@ -124,11 +124,11 @@ static inline void record(struct gsim_core *core, gsim_slot slot, int64_t work_n
     m->end_ns[job] = has_ended ? core->view.now_ns : -1;
     if (gsim_rarely(m->has_requests))
         work_ns = served_ns(core->trace, job, work_ns, has_ended);
-    int64_t gpus = (int64_t)core->jobs.gpus[slot] - own->ignored_gpus;
-    int64_t gpus_ppm = gpus * core->jobs.share_ppm[slot];
-    m->work_ppm_ns += (gsim_i128)work_ns * gpus_ppm;
+    gsim_i128 gpu_ppm_ns = gsim_widths_gpu_time(core, slot, work_ns);
+    m->work_ppm_ns += gpu_ppm_ns;
     if (gsim_rarely(m->has_gaps))
-        m->gap_ppm_ns += (gsim_i128)core->ops->gap_ns(core->model, slot, work_ns) * gpus_ppm;
+        m->gap_ppm_ns +=
+            gsim_widths_part(gpu_ppm_ns, core->ops->gap_ns(core->model, slot, work_ns), work_ns);
 }
 
 GSIM_APART static void record_costs(struct gsim_core *core, gsim_slot slot) {
@@ -173,6 +173,8 @@ void gsim_metrics_job_done(struct gsim_core *core, gsim_slot slot, bool has_cost
 void gsim_metrics_job_cut(struct gsim_core *core, gsim_slot slot) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     gsim_job_account(core, slot);
+    if (own->was_resized)
+        gsim_widths_book(core, slot);
     record(core, slot, gsim_attained_ns(&core->view, slot), false);
     record_costs(core, slot);
     if (own->is_admitted)

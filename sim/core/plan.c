@@ -304,20 +304,37 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
 }
 
+static const char *cannot_name(const struct gsim_plan *plan, gsim_slot slot,
+                               const struct gsim_unit *units, uint32_t n_units) {
+    const struct gsim_core *core = plan->core;
+    if (core->cluster.is_pool)
+        return "a pool has no units to name";
+    for (uint32_t u = 0; u < n_units; u++) {
+        if (units[u].gpu >= core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
+            return "the cluster has no such unit";
+        if (!gsim_cluster_may_use(&core->jobs.core[slot].request,
+                                  core->cluster.node_of_gpu[units[u].gpu]))
+            return "on a GPU outside its partition or of another type";
+    }
+    return n_units > 0 ? NULL : "on no unit at all";
+}
+
+/* NULL: there is no memory. */
+static struct gsim_unit *copy_units(struct gsim_core *core, const struct gsim_unit *units,
+                                    uint32_t n_units) {
+    struct gsim_unit *copy = gsim_units_new(core, n_units);
+    for (uint32_t u = 0; copy && u < n_units; u++)
+        copy[u] = units[u];
+    return copy;
+}
+
 static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                      uint32_t n_units, bool is_whole) {
     *plan->core->at_hand = job;
     const char *why = cannot_place(plan, job);
-    if (!why && plan->core->cluster.is_pool)
-        why = "a pool has no units to name";
-    for (uint32_t u = 0; !why && u < n_units; u++)
-        if (units[u].gpu >= plan->core->cluster.n_gpus || units[u].slot > GSIM_INSTANCES_MAX)
-            why = "the cluster has no such unit";
-        else if (!gsim_cluster_may_use(&plan->core->jobs.core[job].request,
-                                       plan->core->cluster.node_of_gpu[units[u].gpu]))
-            why = "on a GPU outside its partition or of another type";
-    if (why || n_units == 0)
-        return gsim_plan_broke(plan, job, "placing", why ? why : "on no unit at all");
+    why = why ? why : cannot_name(plan, job, units, n_units);
+    if (why)
+        return gsim_plan_broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
     own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
@@ -327,15 +344,13 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
     struct memory had = take_memory(core, job);
     struct gsim_unit *copy = NULL;
     if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
-        copy = gsim_units_new(core, n_units);
+        copy = copy_units(core, units, n_units);
     if (!copy) {
         if (gsim_rarely(core->cluster.has_host_limit))
             gsim_hosts_refuse(core, job, units, n_units);
         put_back(core, job, had);
         return false;
     }
-    for (uint32_t u = 0; u < n_units; u++)
-        copy[u] = units[u];
     own->request.on_node = gsim_cluster_take_named(&core->cluster, &own->request, copy, n_units);
     core->jobs.info[job].units = copy;
     core->jobs.info[job].n_units = n_units;
@@ -444,33 +459,96 @@ bool gsim_plan_preempt(struct gsim_plan *plan, gsim_slot job, enum gsim_stop sto
     return true;
 }
 
-bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
-    *plan->core->at_hand = job;
-    const char *why = cannot_stop(plan, job, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
-    if (!why && plan->core->cluster.is_pool)
-        why = "a pool has no units to move between";
+/* Where a move goes: any units of a shape, or these. */
+struct target {
+    const struct gsim_shape *shape;
+    const struct gsim_unit *units; /* NULL: by the shape */
+    uint32_t n_units;
+};
+
+static const char *cannot_move(const struct gsim_plan *plan, gsim_slot slot,
+                               const struct target *to, enum gsim_stop stop, enum gsim_keep keep) {
+    const char *why = cannot_stop(plan, slot, stop, keep);
+    if (why)
+        return why;
+    if (plan->core->cluster.is_pool)
+        return "a pool has no units to move between";
+    if (keep == GSIM_KEEP_RESIDENT || keep == GSIM_KEEP_PAGEABLE)
+        return "a move takes the memory along: it is kept on the host or on storage, or discarded";
+    return to->units ? cannot_name(plan, slot, to->units, to->n_units) : NULL;
+}
+
+/* Units for a job that has given up its own, and may have some of them again. */
+static struct gsim_found find_target(struct gsim_core *core, gsim_slot slot,
+                                     const struct target *to, struct gsim_unit **units) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    own->request.shape = *to->shape;
+    if (!to->units)
+        return find_units(core, slot, units);
+    *units = NULL;
+    if (!gsim_cluster_fits(&core->cluster, &own->request, to->units, to->n_units) ||
+        !(*units = copy_units(core, to->units, to->n_units)))
+        return (struct gsim_found){0};
+    (void)gsim_cluster_take_named(&core->cluster, &own->request, *units, to->n_units);
+    return (struct gsim_found){.fits = true, .n_units = to->n_units};
+}
+
+/* Whether the job could not run there, by the table of speeds. */
+static bool breaks_table_at(struct gsim_plan *plan, gsim_slot slot, const struct gsim_op *op) {
+    struct gsim_job *info = &plan->core->jobs.info[slot], now = *info;
+    if (!plan->core->trace->rates)
+        return false;
+    info->units = op->units;
+    info->n_units = op->n_units;
+    info->is_on_one_node = false;
+    bool breaks = breaks_table(plan, slot);
+    *info = now;
+    return breaks;
+}
+
+static bool move_to(struct gsim_plan *plan, gsim_slot job, const struct target *to,
+                    enum gsim_stop stop, enum gsim_keep keep) {
+    struct gsim_core *core = plan->core;
+    *core->at_hand = job;
+    const char *why = cannot_move(plan, job, to, stop, keep);
+    if (why && !plan->is_broken && lacks_column(plan, job, stop, keep, why))
+        return false;
     if (why)
         return gsim_plan_broke(plan, job, "moving", why);
-    struct gsim_core *core = plan->core;
     struct gsim_shape old_shape = core->jobs.core[job].request.shape;
     core->jobs.core[job].request.on_node = 0; /* for a while the job has two lists of units */
-    enum gsim_keep keep = gsim_hosts_keep(core, job, GSIM_KEEP_HOST);
+    keep = gsim_hosts_keep(core, job, keep);
     release_for(core, job, keep);
-    core->jobs.core[job].request.shape = *shape;
     struct gsim_unit *units;
-    struct gsim_found found = find_units(core, job, &units);
+    struct gsim_found found = find_target(core, job, to, &units);
     struct gsim_op *op = found.fits ? append(plan, GSIM_OP_MOVE, job) : NULL;
     if (!op) {
         core->jobs.core[job].request.shape = old_shape;
         take_again(core, job);
         return false;
     }
+    op->stop = (uint8_t)stop;
     op->keep = (uint8_t)keep;
     op->units = units;
     op->n_units = found.n_units;
     plan->touched[job] = plan->n;
     gsim_plan_refresh_view(core);
-    return true;
+    return !breaks_table_at(plan, job, op);
+}
+
+bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_shape *shape) {
+    struct target to = {.shape = shape};
+    return move_to(plan, job, &to, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
+}
+
+bool gsim_plan_move_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                       uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep) {
+    static const struct gsim_unit none;
+    struct gsim_shape shape = {0};
+    if (is_slot(plan, job))
+        shape = gsim_shape_of(&plan->core->view, job, GSIM_RULE_ANY);
+    struct target to = {&shape, units ? units : &none, n_units};
+    return move_to(plan, job, &to, stop, keep);
 }
 
 /* A waiting job holds no units; a running job gives its units up as if preempted. */
@@ -625,7 +703,8 @@ GSIM_APART static void apply(struct gsim_core *core, const struct gsim_op *op) {
         gsim_job_preempt(core, op->slot, op->stop, op->keep);
         break;
     case GSIM_OP_MOVE:
-        gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_keep)op->keep);
+        gsim_job_move(core, op->slot, op->units, op->n_units, (enum gsim_stop)op->stop,
+                      (enum gsim_keep)op->keep);
         break;
     case GSIM_OP_END:
         core->jobs.core[op->slot].is_declined = op->value != 0;

@@ -34,7 +34,8 @@ static inline void account(struct gsim_core *core, gsim_slot slot, int64_t elaps
         return;
     }
     own->stall_ns += elapsed;
-    core->metrics.switch_ns += (gsim_i128)elapsed * core->jobs.gpus[slot];
+    uint32_t held = core->jobs.info[slot].n_units; /* 0: a pool */
+    core->metrics.switch_ns += (gsim_i128)elapsed * (held ? held : core->jobs.gpus[slot]);
 }
 
 /* Most changes of a state follow another change of the job at that instant. */
@@ -189,14 +190,17 @@ GSIM_APART static bool is_elsewhere(const struct gsim_job *job) {
     return false;
 }
 
-static inline void note_admission(struct gsim_core *core, struct gsim_core_job *own,
-                                  struct gsim_job *job) {
+static inline void note_admission(struct gsim_core *core, gsim_slot slot) {
+    struct gsim_core_job *own = &core->jobs.core[slot];
+    struct gsim_job *job = &core->jobs.info[slot];
     own->is_admitted = true;
     own->held_since_ns = core->view.now_ns;
     own->is_sharing = core->cluster.n_arranged > 0 && job->n_units > 0 &&
                       core->cluster.gpu_is_arranged[job->units[0].gpu];
     if (gsim_rarely(own->is_sharing))
         hold_shared(core, job);
+    if (gsim_rarely(job->n_units != job->gpus || job->share_ppm != GSIM_PPM || own->is_resized))
+        gsim_widths_begin(core, slot);
     if (core->metrics.start_ns[job->index] < 0)
         core->metrics.start_ns[job->index] = core->view.now_ns;
     job->is_moved = job->n_left_units > 0 && is_elsewhere(job);
@@ -223,7 +227,7 @@ static inline void arrive(struct gsim_core *core, gsim_slot slot) {
 static inline void admit(struct gsim_core *core, gsim_slot slot, enum gsim_state from) {
     struct gsim_core_job *own = &core->jobs.core[slot];
     account_now(core, slot);
-    note_admission(core, own, &core->jobs.info[slot]);
+    note_admission(core, slot);
     if (gsim_rarely(core->observer))
         gsim_observe_change(core, slot, core->jobs.state[slot], false);
     if (core->ops->admit(core->model, slot, from, own->keep, core->view.now_ns) == GSIM_AT_ONCE) {
@@ -290,6 +294,8 @@ static inline void vacate(struct gsim_core *core, gsim_slot slot) {
     assert(own->is_admitted);
     own->is_admitted = false;
     gsim_job_book_busy(core, slot);
+    if (gsim_rarely(own->was_resized))
+        gsim_widths_book(core, slot);
     if (gsim_rarely(own->is_vacating))
         end_vacating(core, slot);
     if (gsim_rarely(core->waiting_first != GSIM_NO_SLOT))
@@ -334,6 +340,8 @@ static void cleared(struct gsim_core *core, gsim_slot slot) {
     job->units = own->next_units;
     job->n_units = own->n_next_units;
     job->is_on_one_node = false;
+    if (job->units)
+        job->share_ppm = own->request.shape.share_ppm;
     job->keeps_rate = own->request.shape.keeps_rate;
     own->next_units = NULL;
     own->n_next_units = 0;
@@ -362,10 +370,10 @@ void gsim_job_preempt(struct gsim_core *core, gsim_slot slot, enum gsim_stop sto
 }
 
 void gsim_job_move(struct gsim_core *core, gsim_slot slot, struct gsim_unit *units,
-                   uint32_t n_units, enum gsim_keep keep) {
+                   uint32_t n_units, enum gsim_stop stop, enum gsim_keep keep) {
     core->jobs.core[slot].next_units = units;
     core->jobs.core[slot].n_next_units = n_units;
-    gsim_job_preempt(core, slot, GSIM_STOP_ITERATION, keep);
+    gsim_job_preempt(core, slot, stop, keep);
     core->metrics.preemptions[core->jobs.job[slot]]--; /* a move is not a preemption */
     core->metrics.n_preemptions--;
 }
@@ -484,18 +492,30 @@ static void be_cleared(struct gsim_core *core, gsim_slot slot, bool has_checkpoi
     cleared(core, slot);
 }
 
+/* The GPU time of all that a job has done, where it was on another number of GPUs; else 0. */
+static gsim_i128 gpu_time_now(struct gsim_core *core, gsim_slot slot) {
+    if (!core->jobs.core[slot].was_resized)
+        return 0;
+    account_now(core, slot);
+    gsim_widths_book(core, slot);
+    return gsim_widths_gpu_time(core, slot, gsim_attained_ns(&core->view, slot));
+}
+
 void gsim_job_fail(struct gsim_core *core, gsim_slot slot) {
     enum gsim_state state = core->jobs.state[slot];
     int64_t now_ns = core->view.now_ns;
     bool is_placed = core->jobs.core[slot].is_admitted && core->jobs.info[slot].n_units > 0;
     uint64_t pace_q32 = is_placed ? core->ops->pace(core->model, slot) : GSIM_RATE_ONE;
+    gsim_i128 had_ppm_ns = gpu_time_now(core, slot);
     int64_t lost_ns = core->ops->fail(core->model, slot, core->options->checkpoint_ns, now_ns);
     gsim_failures_note(core, slot, pace_q32);
     bool has_checkpoint = gsim_progress_ns(&core->view.jobs.progress[slot], now_ns) > 0;
     bool is_leaving = state == GSIM_STOPPING || state == GSIM_SAVING;
     core->metrics.n_restarts++;
     core->metrics.lost_ppm_ns +=
-        (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
+        core->jobs.core[slot].was_resized
+            ? had_ppm_ns - gpu_time_now(core, slot)
+            : (gsim_i128)lost_ns * core->jobs.gpus[slot] * core->jobs.share_ppm[slot];
     if (gsim_state_waits(state))
         fall_back(core, slot, has_checkpoint);
     else if (is_leaving && !core->jobs.core[slot].next_units)

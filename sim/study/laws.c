@@ -149,8 +149,6 @@ static enum gsim_status check_sums(const struct checking *c) {
     const struct gsim_summary *s = &c->result->summary;
     bool is_fine = s->gpu_busy <= 1 + SLACK && s->gpu_useful <= s->gpu_work &&
                    (s->gpu_work <= s->gpu_busy + SLACK || c->facts->is_shared);
-    if (c->facts->holdings && c->facts->holdings->is_resized)
-        is_fine = s->gpu_busy <= 1 + SLACK;
     if (is_fine)
         return GSIM_OK;
     return gsim_fail(
