@@ -136,13 +136,15 @@ static void too_large(struct gsim_core *core, uint32_t job, uint32_t n_gpus, int
                         is_paging ? "" : paging_hint(core));
 }
 
-/* Host memory is counted by the memory of jobs, so a limit needs the column. */
+/* Host memory is counted by the memory of jobs, so a limit needs the column, unless it is the limit
+ * of what jobs have beside their GPUs. */
 static enum gsim_status check_hosts(struct gsim_core *core) {
     const struct gsim_cluster_spec *spec = core->options->cluster;
     bool is_limited = false;
     for (uint32_t g = 0; g < spec->n_groups; g++)
         is_limited |= spec->groups[g].host_bytes > 0;
-    if (!is_limited || core->trace->column[GSIM_COL_MEM_BYTES])
+    bool is_beside = core->trace->rates && core->trace->rates->has_host_memory;
+    if (!is_limited || is_beside || core->trace->column[GSIM_COL_MEM_BYTES])
         return GSIM_OK;
     return gsim_fail(
         core->log, GSIM_BAD_INPUT, core->trace->path, 0,
@@ -751,6 +753,16 @@ struct gsim_rate gsim_ask_rate(const struct gsim_ctx *ctx, gsim_slot job,
     if (where->type >= ctx->core->options->cluster->n_profiles || where->gpus == 0)
         return (struct gsim_rate){0};
     return ctx->core->ops->rate(ctx->core->model, job, where);
+}
+
+struct gsim_host gsim_ask_host(const struct gsim_ctx *ctx, uint32_t node) {
+    const struct gsim_cluster_spec *spec = ctx->core->options->cluster;
+    uint32_t first = 0, g = 0;
+    for (; g < spec->n_groups && node - first >= spec->groups[g].count; g++)
+        first += spec->groups[g].count;
+    return g == spec->n_groups
+               ? (struct gsim_host){0}
+               : (struct gsim_host){spec->groups[g].cpus_milli, spec->groups[g].host_bytes};
 }
 
 int64_t gsim_ask_service_ns(const struct gsim_ctx *ctx, gsim_slot job, int64_t iterations) {

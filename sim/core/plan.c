@@ -284,7 +284,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
                                "a shape has a GPU at least, and a share of it");
     own->request.shape = *shape;
     own->request.on_node = 0;
+    own->request.beside_bytes = 0;
     struct gsim_job *info = &core->jobs.info[job];
+    info->host = (struct gsim_host){0};
     struct memory had = take_memory(core, job);
     struct gsim_found found = find_units(core, job, &info->units);
     if (!found.fits) {
@@ -304,9 +306,9 @@ bool gsim_plan_place(struct gsim_plan *plan, gsim_slot job, const struct gsim_sh
     return gsim_mostly(!core->trace->rates) || !breaks_table(plan, job);
 }
 
-static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
-                     uint32_t n_units, bool is_whole) {
-    *plan->core->at_hand = job;
+/* Why a job cannot be placed on units that a policy names; NULL: it can. */
+static const char *cannot_place_on(const struct gsim_plan *plan, gsim_slot job,
+                                   const struct gsim_unit *units, uint32_t n_units) {
     const char *why = cannot_place(plan, job);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to name";
@@ -316,17 +318,39 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
         else if (!gsim_cluster_may_use(&plan->core->jobs.core[job].request,
                                        plan->core->cluster.node_of_gpu[units[u].gpu]))
             why = "on a GPU outside its partition or of another type";
-    if (why || n_units == 0)
-        return gsim_plan_broke(plan, job, "placing", why ? why : "on no unit at all");
+    return why || n_units > 0 ? why : "on no unit at all";
+}
+
+/* The request of a job for units that a policy names; each: NULL, or the part of the host beside
+ * each. */
+static void ask_for(struct gsim_core *core, gsim_slot job, uint32_t n_units, bool is_whole,
+                    const struct gsim_host *each) {
+    struct gsim_request *request = &core->jobs.core[job].request;
+    request->shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
+    if (is_whole)
+        request->shape.share_ppm = GSIM_PPM;
+    request->on_node = 0;
+    request->beside_bytes = each ? each->mem_bytes : 0;
+    core->jobs.info[job].host = each ? *each : (struct gsim_host){0};
+    if (!each)
+        return;
+    request->shape.gpus = n_units;
+    request->shape.cpus_milli = each->cpus_milli * n_units;
+}
+
+static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                     uint32_t n_units, bool is_whole, const struct gsim_host *each) {
+    *plan->core->at_hand = job;
+    const char *why = cannot_place_on(plan, job, units, n_units);
+    if (why)
+        return gsim_plan_broke(plan, job, "placing", why);
     struct gsim_core *core = plan->core;
     struct gsim_core_job *own = &core->jobs.core[job];
-    own->request.shape = gsim_shape_of(&core->view, job, GSIM_RULE_ANY);
-    if (is_whole)
-        own->request.shape.share_ppm = GSIM_PPM;
-    own->request.on_node = 0;
+    ask_for(core, job, n_units, is_whole, each);
     struct memory had = take_memory(core, job);
     struct gsim_unit *copy = NULL;
-    if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units))
+    if (gsim_cluster_fits(&core->cluster, &own->request, units, n_units) &&
+        (!each || gsim_cluster_has_beside(&core->cluster, &own->request, units, n_units)))
         copy = gsim_units_new(core, n_units);
     if (!copy) {
         if (gsim_rarely(core->cluster.has_host_limit))
@@ -348,12 +372,17 @@ static bool place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_un
 
 bool gsim_plan_place_on(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                         uint32_t n_units) {
-    return place_on(plan, job, units, n_units, false);
+    return place_on(plan, job, units, n_units, false, NULL);
+}
+
+bool gsim_plan_place_beside(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
+                            uint32_t n_units, struct gsim_host each) {
+    return place_on(plan, job, units, n_units, false, &each);
 }
 
 bool gsim_plan_place_whole(struct gsim_plan *plan, gsim_slot job, const struct gsim_unit *units,
                            uint32_t n_units) {
-    return place_on(plan, job, units, n_units, true);
+    return place_on(plan, job, units, n_units, true, NULL);
 }
 
 static void undo_place(struct gsim_plan *plan, const struct gsim_op *op) {
@@ -449,6 +478,8 @@ bool gsim_plan_move(struct gsim_plan *plan, gsim_slot job, const struct gsim_sha
     const char *why = cannot_stop(plan, job, GSIM_STOP_ITERATION, GSIM_KEEP_HOST);
     if (!why && plan->core->cluster.is_pool)
         why = "a pool has no units to move between";
+    if (!why && plan->core->jobs.core[job].request.beside_bytes > 0)
+        why = "it was placed beside a part of the host";
     if (why)
         return gsim_plan_broke(plan, job, "moving", why);
     struct gsim_core *core = plan->core;
