@@ -340,15 +340,18 @@ static uint64_t random_of(const struct gsim_run_options *options) {
     return (uint64_t)options->seed ^ (replication > 0 ? gsim_mix_next(&replication) : 0);
 }
 
-/* A policy that shares GPUs names them itself, and knows of no sets of nodes. */
+/* A policy that shares GPUs, or chooses them, names them itself, and knows of no sets of nodes. */
 static enum gsim_status check_sharing(const struct gsim_core *core) {
-    if (!core->node_sets.table || !core->policy->shares_gpus)
+    const struct gsim_policy *policy = core->policy;
+    if (!core->node_sets.table || !(policy->shares_gpus || policy->names_gpus))
         return GSIM_OK;
     return gsim_fail(core->log, GSIM_USAGE, NULL, 0,
-                     "policy '%s' shares GPUs, of any partition and type; this trace's jobs and "
+                     "policy '%s' %s GPUs, of any partition and type; this trace's jobs and "
                      "this cluster's nodes have partitions or types: leave the columns out, or "
-                     "run a policy that gives jobs GPUs of their own",
-                     core->policy->name);
+                     "run %s",
+                     policy->name, policy->shares_gpus ? "shares" : "chooses",
+                     policy->shares_gpus ? "a policy that gives jobs GPUs of their own"
+                                         : "another policy, such as fifo or las");
 }
 
 static enum gsim_status open_run(struct gsim_core *core) {

@@ -126,6 +126,14 @@ trace a,0,1,m,7 b,0,1,m,7
 expect "a policy that places a job where it cannot run" 1 "cannot run on so many GPUs of that device" \
     "$gsim" run --policy fifo --cluster "$tmp/cluster.ini" --rates "$tmp/zero.csv" "$tmp/trace.csv"
 
+printf '[node a]\ngpus = 2\ndevice = ideal\npartitions = x\n[node b]\ngpus = 2\ndevice = ideal\npartitions = y\n' >"$tmp/parts.ini"
+printf 'job_id,submit_s,duration_s,gpus,partition\na,0,5,2,y\n' >"$tmp/parts.csv"
+for policy in gavel synergy gang-rr; do
+    expect "$policy knows of no partitions" 2 "policy '$policy' chooses GPUs, of any partition and type" \
+        "$gsim" run --policy "$policy" --cluster "$tmp/parts.ini" "$tmp/parts.csv"
+done
+unset policy
+
 # --- a policy in rounds ---------------------------------------------------------------------------
 trace a,0,1,m,7000 b,0,1,m,7000 c,100,1,m,7000
 expect "gavel gives jobs their shares in rounds" 0 "3 completed" \
